@@ -17,4 +17,6 @@
 //! 7 cli                        one file per command
 //! ```
 
+pub mod arch;
+pub mod capture;
 pub mod units;
