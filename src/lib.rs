@@ -19,4 +19,5 @@
 
 pub mod arch;
 pub mod capture;
+pub mod session;
 pub mod units;
