@@ -17,4 +17,5 @@
 //! 7 cli                        one file per command
 //! ```
 
+pub mod codeobject;
 pub mod units;
