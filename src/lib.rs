@@ -19,5 +19,6 @@
 
 pub mod arch;
 pub mod capture;
+pub mod codeobject;
 pub mod session;
 pub mod units;
