@@ -1,17 +1,16 @@
-//! Registers of one kind of wave, and a register's value with what is known of it.
+//! One register, and a register's value with what is known of it.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use serde::{Deserialize, Serialize};
 
-use super::target::Target;
-use crate::units::{DwarfReg, LaneId, LaneSet, WaveSize};
+use crate::units::{DwarfReg, LaneId, LaneSet};
 
-/// An index into [`Kind::registers`]; stable for a kind within one run.
+/// An index into [`super::Kind::registers`]; stable for a kind within one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegId(pub u16);
 
 /// The register classes that AMD's debugger library sorts registers into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RegClass {
     /// pc, exec, vcc, m0.
     General,
@@ -28,7 +27,8 @@ pub enum RegClass {
 }
 
 /// How a register's bits are meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ValueType {
     /// A code address.
     CodePointer,
@@ -36,7 +36,7 @@ pub enum ValueType {
     Unsigned,
     /// A lane mask.
     LaneMask,
-    /// Named bits: see [`Kind::fields`].
+    /// Named bits: see [`super::Kind::fields`].
     Flags,
     /// One dword for each lane.
     Lanes,
@@ -44,7 +44,8 @@ pub enum ValueType {
 
 /// A register that lives in the last allocated SGPRs: `vcc` on every GPU, `flat_scratch` on the gfx9 family.
 ///
-/// With N allocated slots it starts at `min(alias_limit, N) - back` and takes `count` slots.
+/// With N allocated slots it starts at `min(limit, N) - back` and takes `count` slots, where `limit` is
+/// [`super::Target::sgpr_alias_limit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SgprAlias {
     /// Slots from the end of the allocation.
@@ -70,10 +71,20 @@ pub struct Register {
     pub dwarf: Option<DwarfReg>,
     /// Its place in the last allocated SGPRs, where it is such an alias.
     pub alias: Option<SgprAlias>,
-    /// Its named bits, an index for [`Kind::fields`].
+    /// Its named bits, an index for [`super::Kind::fields`].
     pub fields: Option<usize>,
     /// Its number in AMD's debugger library, which is the packet number in a gdb that has the architecture.
     pub dbgapi: Option<u16>,
+    /// The second number that AMD's library gives to an SGPR: it answers under this one while the slot is an alias.
+    pub dbgapi_shadow: Option<u16>,
+}
+
+impl SgprAlias {
+    /// The first slot with that many slots allocated and that limit; `None` if the allocation is too small.
+    #[must_use]
+    pub fn first(self, limit: u16, allocated: u16) -> Option<u16> {
+        limit.min(allocated).checked_sub(self.back)
+    }
 }
 
 impl Register {
@@ -105,8 +116,15 @@ pub struct BitFields {
     pub fields: Vec<BitField>,
 }
 
+impl BitFields {
+    /// The fields with their values in a register of that value.
+    pub fn values(&self, register: u64) -> impl Iterator<Item = (&BitField, u64)> {
+        self.fields.iter().map(move |field| (field, field.value(register)))
+    }
+}
+
 /// One named bit or run of bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BitField {
     /// AMD's name for it: `EXECZ`.
     pub name: String,
@@ -116,45 +134,19 @@ pub struct BitField {
     pub high: u8,
 }
 
-/// A target at one wave size: the unit in which registers have a fixed set, order and width.
-#[derive(Debug)]
-pub struct Kind {
-    /// The processor.
-    pub target: Arc<Target>,
-    /// The wave size.
-    pub wave_size: WaveSize,
-    pub(super) registers: Vec<Register>,
-    pub(super) by_name: HashMap<String, RegId>,
-    pub(super) by_dwarf: HashMap<DwarfReg, RegId>,
-    pub(super) fields: Vec<BitFields>,
-}
-
-impl Kind {
-    /// Every register, in the target file's order.
+impl BitField {
+    /// Width in bits.
     #[must_use]
-    pub fn registers(&self) -> &[Register] {
-        &self.registers
+    pub fn width(&self) -> u8 {
+        self.high.saturating_sub(self.low).saturating_add(1)
     }
 
-    /// The register of that index.
-    ///
-    /// # Panics
-    /// Never for a [`RegId`] of this kind.
+    /// Its value in a register of that value.
     #[must_use]
-    pub fn register(&self, id: RegId) -> &Register {
-        &self.registers[usize::from(id.0)]
-    }
-
-    /// The register of that user-visible name.
-    #[must_use]
-    pub fn named(&self, name: &str) -> Option<&Register> {
-        self.by_name.get(name).map(|id| self.register(*id))
-    }
-
-    /// The named bits of a register.
-    #[must_use]
-    pub fn fields(&self, register: &Register) -> Option<&BitFields> {
-        register.fields.and_then(|index| self.fields.get(index))
+    pub fn value(&self, register: u64) -> u64 {
+        let shifted = register.checked_shr(u32::from(self.low)).unwrap_or(0);
+        let mask = 1u64.checked_shl(u32::from(self.width())).map_or(u64::MAX, |bit| bit - 1);
+        shifted & mask
     }
 }
 

@@ -1,0 +1,3 @@
+//! Tests of the room, by what they hold.
+
+mod builtin;
