@@ -20,5 +20,6 @@
 pub mod arch;
 pub mod capture;
 pub mod codeobject;
+pub mod dwarf;
 pub mod session;
 pub mod units;
