@@ -9,7 +9,7 @@ use super::address::{self, GLOBAL};
 use super::{Dump, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
 use crate::capture::{MemoryMap, Wave};
-use crate::units::{Address, LaneId, WaveId};
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a lane that are contiguous in private memory's backing layout: the swizzle's element.
 pub(super) const SWIZZLE: u64 = 4;
@@ -124,15 +124,25 @@ impl Reader {
     /// [`Unreadable::Needs`] where the place needs a wave to tell the apertures.
     pub fn generic(&self, place: Place) -> Result<Place, Unreadable> {
         let wave = self.needed_wave(place, "generic")?;
-        let agent = self.dump.capture().agent_of(self.wave(wave)?);
+        self.wave(wave)?;
         let address = place.address.0;
-        for space in agent.iter().flat_map(|agent| &agent.target.spaces) {
-            let base = agent.and_then(|agent| agent.apertures.get(&space.id).copied()).or(space.aperture);
-            if base.is_some_and(|base| base.0 >> 32 == address >> 32) {
-                return Ok(Place { space: space.id, address: Address(address & 0xffff_ffff), ..place });
-            }
+        let matches = |(_, base): &(AddressSpace, u64)| base >> 32 == address >> 32;
+        if let Some((space, _)) = self.apertures(wave).into_iter().find(matches) {
+            return Ok(Place { space, address: Address(address & 0xffff_ffff), ..place });
         }
         Ok(Place { space: GLOBAL, ..place })
+    }
+
+    /// Bases of the apertures that a wave's generic addresses see, by space.
+    pub(super) fn apertures(&self, wave: WaveId) -> Vec<(AddressSpace, u64)> {
+        let capture = self.dump.capture();
+        let agent = capture.wave(wave).and_then(|wave| capture.agent_of(wave));
+        let spaces = agent.iter().flat_map(|agent| &agent.target.spaces);
+        let base = |space: &Space| {
+            let given = agent.and_then(|agent| agent.apertures.get(&space.id).copied());
+            Some((space.id, given.or(space.aperture)?.0))
+        };
+        spaces.filter_map(base).collect()
     }
 
     /// A place in words: `private_lane[3]+0x40 of wave 2`.
@@ -277,8 +287,8 @@ impl Reader {
 /// `None` where the register is no alias, or its slots have no names of their own.
 pub(super) fn alias_slots(wave: &Wave, register: &Register) -> Option<Vec<RegId>> {
     let alias = register.alias?;
-    let end = wave.sgpr_count?.min(wave.kind.alias_limit());
-    let first = end.checked_sub(alias.back)?;
+    let target = &wave.kind.target;
+    let first = alias.first(target.sgpr_alias_limit, wave.sgpr_count.unwrap_or(target.sgpr_count))?;
     let named = |slot: u16| wave.kind.named(&format!("s{slot}")).map(|register| register.id);
     (first..first + alias.count).map(named).collect()
 }

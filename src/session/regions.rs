@@ -137,7 +137,7 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
     }
     let apertures = reader.apertures(wave);
-    let next = [upper, objects.next_image(capture, at), apertures.into_iter().filter(|base| *base > at).min()]
+    let next = [upper, objects.next_image(capture, at), apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min()]
         .into_iter()
         .flatten()
         .min();
