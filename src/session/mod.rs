@@ -27,3 +27,6 @@ pub use locals::{LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;
 pub(crate) use waves::info as wave_info;
+
+#[cfg(test)]
+mod tests;
