@@ -19,4 +19,6 @@
 
 pub mod arch;
 pub mod capture;
+pub mod import;
+pub mod mapping;
 pub mod units;
