@@ -21,5 +21,7 @@ pub mod arch;
 pub mod capture;
 pub mod codeobject;
 pub mod dwarf;
+pub mod import;
+pub mod mapping;
 pub mod session;
 pub mod units;
