@@ -20,8 +20,10 @@
 pub mod arch;
 pub mod capture;
 pub mod codeobject;
+pub mod debuginfo;
 pub mod dwarf;
 pub mod import;
 pub mod mapping;
+pub mod report;
 pub mod session;
 pub mod units;

@@ -38,7 +38,8 @@ pub fn wave(info: &WaveInfo) -> Value {
 #[must_use]
 pub fn waves(session: &dyn Inspect) -> Value {
     let waves = session.waves();
-    let all: Vec<Value> = waves.iter().filter_map(|id| session.wave(*id).ok()).map(|info| wave(&info)).collect();
+    let all: Vec<Value> =
+        waves.iter().filter_map(|id| session.wave(*id).ok()).map(|info| wave(&info)).collect();
     json!({ "waves": all })
 }
 

@@ -20,9 +20,9 @@ mod waves;
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
 pub use client::{NoSession, Session};
 pub use dump::Dump;
+pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
-pub use inspect::Inspect;
 pub use locals::{LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;

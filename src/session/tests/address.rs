@@ -9,12 +9,8 @@ fn fields_are_where_the_picture_says() {
     // Worked by hand: tag 5, wave field 2 (ordinal 1), lane 17, offset 0x10.
     let address = 5 << 56 | 2 << 39 | 17 << 32 | 0x10;
     assert_eq!(address, 0x0500_0111_0000_0010_u64);
-    let expected = Token::Space {
-        space: AddressSpace(5),
-        wave: Some(WaveId(1)),
-        lane: Some(LaneId(17)),
-        offset: 0x10,
-    };
+    let expected =
+        Token::Space { space: AddressSpace(5), wave: Some(WaveId(1)), lane: Some(LaneId(17)), offset: 0x10 };
     assert_eq!(token(address), expected);
     assert_eq!(encode(AddressSpace(5), Some(WaveId(1)), Some(LaneId(17)), 0x10), Some(address));
     // The focused wave and lane.

@@ -13,7 +13,8 @@ fn a_partial_group_leaves_lanes_unused() {
     let mut session = Session::new(maker.finish(), None).unwrap();
     let lanes = session.lanes(WaveId(0)).unwrap();
     assert_eq!(lanes.len(), 64);
-    let used: Vec<_> = lanes.iter().take(9).map(|lane| (lane.state.unwrap(), lane.local_id, lane.global_id)).collect();
+    let used: Vec<_> =
+        lanes.iter().take(9).map(|lane| (lane.state.unwrap(), lane.local_id, lane.global_id)).collect();
     use LaneState::{Active, Inactive, Unused};
     assert_eq!(used[0], (Inactive, Some([0, 0, 0]), Some([96, 0, 0])));
     assert_eq!(used[1], (Active, Some([1, 0, 0]), Some([97, 0, 0])));

@@ -5,7 +5,12 @@ use crate::session::{Inspect as _, Place, Session, Unreadable};
 use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn place(space: u64, address: u64, lane: Option<u8>) -> Place {
-    Place { space: AddressSpace(space), address: Address(address), wave: Some(WaveId(0)), lane: lane.map(LaneId) }
+    Place {
+        space: AddressSpace(space),
+        address: Address(address),
+        wave: Some(WaveId(0)),
+        lane: lane.map(LaneId),
+    }
 }
 
 fn read(session: &Session, place: Place, count: usize) -> Result<Vec<u8>, Unreadable> {

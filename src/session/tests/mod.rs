@@ -3,16 +3,16 @@
 mod address;
 mod lanes;
 mod memory;
-mod registers;
 mod regions;
+mod registers;
 
 use std::sync::Arc;
 
 use super::Dump;
 use crate::arch::{Kind, Targets};
 use crate::capture::{
-    Agent, Backing, BackingId, Capture, Dispatch, Extent, MemoryBacking, MemoryMap, Queue, RegisterBlock, Registers,
-    Segment, Wave, WorkGroup,
+    Agent, Backing, BackingId, Capture, Dispatch, Extent, MemoryBacking, MemoryMap, Queue, RegisterBlock,
+    Registers, Segment, Wave, WorkGroup,
 };
 use crate::units::{LaneSet, WaveSize};
 
