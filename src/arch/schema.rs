@@ -67,6 +67,13 @@ pub(super) enum Scratch {
     Flat,
 }
 
+impl Head {
+    /// The wave sizes, in the file's order.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = WaveSize> + '_ {
+        self.wave_sizes.iter().filter_map(|lanes| WaveSize::from_lanes(*lanes))
+    }
+}
+
 /// `[sgprs]`: how a wave's allocation ends in aliases.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -137,6 +144,11 @@ pub(super) struct RegisterBlock {
 }
 
 impl RegisterBlock {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[register]] {}", self.name)
+    }
+
     /// Dwords of each of its registers in such a wave; `None` if that has none of them.
     pub(super) fn dwords(&self, size: WaveSize) -> Option<u16> {
         match (self.value_type, self.bits) {
@@ -194,6 +206,13 @@ pub(super) struct Fields {
     pub(super) source: String,
 }
 
+impl Fields {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[fields]] {}", self.name)
+    }
+}
+
 /// One bit, or a run as hardware manuals write it: high, low.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged, expecting = "expected a bit or [HIGH, LOW]")]
@@ -232,6 +251,13 @@ pub(super) struct DwarfGap {
     pub(super) source: String,
 }
 
+impl DwarfGap {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self, table: &str) -> String {
+        format!("[[{table}]] {}-{}", self.first, self.last)
+    }
+}
+
 /// `[[space]]`: an address space or a run of them.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -244,6 +270,13 @@ pub(super) struct SpaceBlock {
     pub(super) aperture: Option<u64>,
     #[serde(default)]
     pub(super) source: String,
+}
+
+impl SpaceBlock {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[space]] {}", self.name)
+    }
 }
 
 /// What a space belongs to.
@@ -282,6 +315,13 @@ pub(super) struct SpaceGap {
     pub(super) source: String,
 }
 
+impl SpaceGap {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[space_reserved]] {:#x}-{:#x}", self.first, self.last)
+    }
+}
+
 /// `[[address_classes]]`: what `DW_AT_address_class` says in units of one augmentation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -297,6 +337,13 @@ pub(super) struct ClassTable {
     pub(super) class: Vec<Class>,
     #[serde(default)]
     pub(super) source: String,
+}
+
+impl ClassTable {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[address_classes]] {}", self.augmentation.as_deref().unwrap_or("of all other units"))
+    }
 }
 
 /// One address class.
@@ -319,6 +366,13 @@ pub(super) struct Reason {
     pub(super) source: String,
 }
 
+impl Reason {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[stop_reason]] {}", self.name)
+    }
+}
+
 /// `[[faults]]`: bits of a register that say why a wave stopped.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -331,6 +385,13 @@ pub(super) struct Faults {
     pub(super) bits: Vec<FaultBit>,
     #[serde(default)]
     pub(super) source: String,
+}
+
+impl Faults {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        format!("[[faults]] {}", self.register)
+    }
 }
 
 /// One such bit.
@@ -354,4 +415,11 @@ pub(super) struct TrapId {
     pub(super) reason: String,
     #[serde(default)]
     pub(super) source: String,
+}
+
+impl TrapId {
+    /// The block as a person finds it in the file.
+    pub(super) fn block(&self) -> String {
+        self.id.map_or_else(|| "[[trap_id]] of all others".to_owned(), |id| format!("[[trap_id]] {id}"))
+    }
 }
