@@ -19,6 +19,7 @@
 
 pub mod arch;
 pub mod capture;
+pub mod cli;
 pub mod codeobject;
 pub mod debuginfo;
 pub mod dwarf;

@@ -83,10 +83,13 @@ fn missing(capture: &Capture) -> Vec<String> {
     };
     let no_private = waves.iter().filter(|wave| wave.private.segments().is_empty()).count();
     missing.extend(count("private memory", no_private));
-    let no_lds = waves
-        .iter()
-        .filter(|wave| capture.workgroup_of(wave).is_none_or(|group| group.lds.segments().is_empty()))
-        .count();
+    let lds_missing = |wave: &&crate::capture::Wave| {
+        let group = capture.workgroup_of(wave);
+        let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
+        let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
+        !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
+    };
+    let no_lds = waves.iter().filter(lds_missing).count();
     missing.extend(count("LDS", no_lds));
     missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
     if capture.code_objects.is_empty() {

@@ -6,8 +6,7 @@ mod lanes;
 mod locals;
 mod memory;
 mod registers;
-mod serve;
-pub mod targets;
+
 mod waves;
 mod export;
 
@@ -37,8 +36,6 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Serve a dump to gdb and lldb (the default command)
-    Serve(serve::Args),
     /// Say what a dump holds and what is wrong with it
     Info(info::Args),
     /// List the waves of a dump
@@ -53,8 +50,6 @@ enum Command {
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
-    /// List the known GPUs, or print one
-    Targets(targets::Args),
 }
 
 /// Runs the command line of this process.
@@ -82,8 +77,7 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
-    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
-        Command::Serve(args) => serve::run(args, targets, out),
+    match cli.command.unwrap_or_else(|| todo!()) {
         Command::Info(args) => info::run(&args, &targets, out),
         Command::Waves(args) => waves::run(&args, &targets, out),
         Command::Lanes(args) => lanes::run(&args, &targets, out),
@@ -91,7 +85,6 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out),
         Command::Locals(args) => locals::run(&args, &targets, out),
         Command::Export(args) => export::run(&args, &targets, out),
-        Command::Targets(args) => targets::run(&args, &targets, out),
     }
 }
 
