@@ -196,7 +196,9 @@ fn stop_reasons_have_gdbs_signals() {
 /// What AMD's library concludes from register values; the cases are those of its `signaled_exceptions`.
 #[test]
 fn faults_follow_from_registers() {
-    let cases: [(&str, &[(&str, u64)], bool, &[&str]); 13] = [
+    /// Target, registers, whether only what the library concludes, stop reasons.
+    type Case = (&'static str, &'static [(&'static str, u64)], bool, &'static [&'static str]);
+    let cases: [Case; 13] = [
         ("gfx90a", &[("trapsts", 0)], true, &[]),
         ("gfx90a", &[("trapsts", 1 << 28)], true, &["memory_violation"]),
         ("gfx90a", &[("trapsts", 1 << 8)], true, &["address_error"]),
