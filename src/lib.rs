@@ -18,4 +18,5 @@
 //! ```
 
 pub mod codeobject;
+pub mod debuginfo;
 pub mod units;
