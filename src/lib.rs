@@ -17,5 +17,14 @@
 //! 7 cli                        one file per command
 //! ```
 
+pub mod arch;
+pub mod capture;
+pub mod cli;
+pub mod codeobject;
+pub mod debuginfo;
 pub mod dwarf;
+pub mod import;
+pub mod mapping;
+pub mod report;
+pub mod session;
 pub mod units;

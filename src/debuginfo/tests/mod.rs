@@ -1,0 +1,1 @@
+//! Debug information against what llvm-dwarfdump says of it.
