@@ -1,5 +1,7 @@
 //! Debug information against what other programs say of the same files: llvm-dwarfdump of the DIEs, gdb of values.
 
+mod dwarfdump;
+mod scopes;
 mod values;
 
 use std::sync::Arc;
