@@ -6,6 +6,8 @@ mod lanes;
 mod locals;
 mod memory;
 mod registers;
+mod serve;
+pub mod targets;
 
 mod waves;
 mod export;
@@ -36,6 +38,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve a dump to gdb and lldb (the default command)
+    Serve(serve::Args),
     /// Say what a dump holds and what is wrong with it
     Info(info::Args),
     /// List the waves of a dump
@@ -50,6 +54,14 @@ enum Command {
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// List the known GPUs, or print one
+    Targets {
+        /// The GPU: gfx90a
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Runs the command line of this process.
@@ -77,7 +89,8 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
-    match cli.command.unwrap_or_else(|| todo!()) {
+    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+        Command::Serve(args) => serve::run(args, &targets, out),
         Command::Info(args) => info::run(&args, &targets, out),
         Command::Waves(args) => waves::run(&args, &targets, out),
         Command::Lanes(args) => lanes::run(&args, &targets, out),
@@ -85,6 +98,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out),
         Command::Locals(args) => locals::run(&args, &targets, out),
         Command::Export(args) => export::run(&args, &targets, out),
+        Command::Targets { name, json } => Ok(targets::run(name.as_deref(), &targets, json, out)?),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod address;
 mod answers;
 mod client;
 mod dump;
+mod frame;
 mod inspect;
 mod lanes;
 mod locals;

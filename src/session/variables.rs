@@ -1,13 +1,13 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{LaneValue, Locals, Scope, ValueState, Variable};
-use super::naming;
 use super::{Reader, Unreadable};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
-use crate::dwarf::{self, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch};
+use crate::dwarf::{self, Class, Dialect, Encoding, Evaluator, Focus, Location, Program, fetch, print};
 use crate::units::{BitSize, LaneId, LaneSet, Pc, WaveId};
 
 /// What a unit of the 2020 proposal's compilers says of itself.
@@ -37,18 +37,20 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
     let row = debug.line_at(elf_pc).map_err(words)?;
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.variables_at(elf_pc).map_err(words)?;
+    let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
     let name = function.frames.first().and_then(|frame| frame.subprogram.display_name());
-    let context = FrameContext::new(
+    let context = FrameContext {
         reader,
         wave,
         kind,
-        Arc::clone(&debug),
+        debug: Arc::clone(&debug),
         function,
-        loaded.address().0,
+        load_address: loaded.address().0,
         pc,
         elf_pc,
-        dialect(&hint, &variables),
-    );
+        encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
+        registers: RefCell::default(),
+    };
     let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
     let variables = variables.iter().map(|variable| frame.variable(variable, lanes)).collect();
     Ok(Locals {
@@ -69,7 +71,7 @@ fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     }
     let decodes = |dialect: &Dialect| {
         let mut expressions = variables.iter().filter_map(|variable| variable.location.expression());
-        expressions.all(|bytes| Program::decode(bytes, dialect).is_ok())
+        expressions.all(|bytes| Program::decode(bytes, Encoding::new(*dialect)).is_ok())
     };
     let direct = augmentation.contains(LLVM_AUGMENTATION)
         && !decodes(&Dialect::LlvmUser)
@@ -138,7 +140,7 @@ impl Frame<'_> {
         if bytes.is_empty() {
             return self.each(lanes, || ValueState::OptimizedOut("its location is empty at this PC".to_owned()));
         }
-        let program = match Program::decode(bytes, &self.context.dialect) {
+        let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
@@ -172,9 +174,8 @@ impl Frame<'_> {
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let known: Vec<Result<u8, Known>> = (0..count).map(|index| bits.byte(index)).collect();
-            let bytes: Vec<Option<u8>> = known.iter().map(|byte| byte.ok()).collect();
-            let place = naming::words(&self.context, &at);
+            let bytes: Vec<Option<u8>> = (0..count).map(|index| bits.byte(index).ok()).collect();
+            let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(Option::is_none) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
@@ -183,7 +184,7 @@ impl Frame<'_> {
             LaneValue {
                 lane,
                 location: Some(if legacy { format!("{place}, by clang's xderef idiom") } else { place }),
-                parts: Some(naming::parts(&self.context, &at, bits.size())),
+                parts: Some(print::location_json(&at, lane)),
                 legacy,
                 bytes,
                 state,
