@@ -15,6 +15,8 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod arith;
+mod attributes;
+pub mod cfi;
 mod constants;
 mod context;
 mod decode;
@@ -22,6 +24,7 @@ mod error;
 mod fetch;
 mod half;
 mod lanes;
+pub mod legacy;
 pub mod limits;
 mod location;
 mod machine;
@@ -30,6 +33,7 @@ pub mod print;
 mod value;
 mod wide;
 
+pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
     SpaceInfo,

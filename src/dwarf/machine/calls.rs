@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::super::context::{Attribute, Die, DieLocation, DieRef};
 use super::super::error::Cause;
-use super::super::fetch::Reader;
 use super::super::lanes::Lanes;
 use super::super::location::{Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 use super::super::operation::Program;
@@ -12,7 +11,7 @@ use super::super::value::{Number, Type};
 use super::memory::check_bound;
 use super::stack::{Entry, Fiber};
 use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
-use crate::units::{AddressSpace, BitSize, DieOffset, LaneSet};
+use crate::units::{AddressSpace, DieOffset, LaneSet};
 
 impl Evaluator<'_> {
     /// Runs an expression on a stack of its own for the lanes of a fiber. If they do not all come to the same end, the
@@ -284,15 +283,5 @@ impl Evaluator<'_> {
             location.moved(lanes, bytes.is_uniform(), |lane| i128::from(bytes.get(lane)) * 8)?;
         fiber.replace(1, location);
         Ok(())
-    }
-
-    /// The bits of a location as one number for each lane, for attributes that are read whole.
-    pub(in crate::dwarf) fn read_whole(
-        &self,
-        location: &Location,
-        bits: BitSize,
-        lane: Option<crate::units::LaneId>,
-    ) -> Result<u64, Cause> {
-        Reader::new(self.context).word(location, 0, bits.0.min(64) as u32, lane)
     }
 }
