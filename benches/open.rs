@@ -4,7 +4,7 @@
 //! `cargo bench --bench open` prints both for each shape of manifest and fails where a limit is passed. Each opening is
 //! a process of its own (this program, given a path), so that memory is that of one opening; the target's file is
 //! loaded before the clock starts, because a server loads it once and not for each dump. `open PATH` measures any dump.
-#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a bench prints what it measured")]
 
 use std::error::Error;
 use std::fmt::Write as _;

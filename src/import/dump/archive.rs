@@ -119,6 +119,11 @@ impl Archive {
         self.zip.index_for_name(&format!("{}{name}", self.prefix)).is_some()
     }
 
+    /// Whether two entries have one name, of which one cannot be reached.
+    pub(super) fn has_twins(&self) -> bool {
+        self.zip.has_duplicate_names()
+    }
+
     /// The entry of that name, for reading in place.
     pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
         const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";

@@ -14,7 +14,9 @@ mod pieces;
 mod read;
 mod registers;
 mod shape;
+mod spans;
 mod store;
+mod values;
 mod waves;
 
 use std::borrow::Cow;
@@ -31,7 +33,7 @@ use self::manifest::Manifest;
 use self::shape::Field;
 use self::store::Store;
 use super::Opened;
-use super::problem::ImportError;
+use super::problem::{ImportError, Place, Problem};
 use crate::arch::Targets;
 
 /// The largest manifest that is read; 10,000 waves need some 5 MB.
@@ -119,7 +121,17 @@ fn load_zip(
     let io = |source| ImportError::Io { file: format!("{name}: {manifest}"), source };
     let count = entry.read_at(0, &mut text).map_err(io)?;
     text.truncate(count);
-    load(&text, language, name, manifest, Store::Zip(archive, beside), targets)
+    let twice = archive.has_twins();
+    let mut opened = load(&text, language, name, manifest, Store::Zip(archive, beside), targets)?;
+    if twice {
+        opened.problems.push(Problem {
+            file: name.to_owned(),
+            place: Place::default(),
+            what: "two entries have one name, so that the last one counts".to_owned(),
+            expected: "names that are unique".to_owned(),
+        });
+    }
+    Ok(opened)
 }
 
 fn choose(file: String, toml: bool, json: bool) -> Result<(&'static str, Language), ImportError> {
