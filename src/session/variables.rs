@@ -4,10 +4,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
-use super::locals::{LaneValue, Locals, Scope, ValueState, Variable};
+use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::{Reader, Unreadable};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
-use crate::dwarf::{self, Class, Dialect, Encoding, Evaluator, Focus, Location, Program, fetch, print};
+use crate::dwarf::{self, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy, print};
 use crate::units::{BitSize, LaneId, LaneSet, Pc, WaveId};
 
 /// What a unit of the 2020 proposal's compilers says of itself.
@@ -127,6 +127,10 @@ impl Frame<'_> {
         }
     }
 
+    fn scratch(&self) -> legacy::Scratch {
+        if self.context.kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+    }
+
     fn type_name(&self, id: TypeId) -> String {
         self.debug.type_name(id).unwrap_or_else(|error| format!("<{error}>"))
     }
@@ -144,17 +148,12 @@ impl Frame<'_> {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
-        if self.legacy
-            && let Some(location) = self.context.legacy(&program)
-        {
-            return match location {
-                Ok(location) => self.placed(&location, lanes, type_id, size, true),
-                Err(error) => self.each(lanes, || failed(&error)),
-            };
-        }
-        let groups = Evaluator::new(&self.context).location(&program, Focus::Lanes(lanes), &[]);
+        let focus = Focus::Lanes(lanes);
+        let meant = if self.legacy { legacy::recognise(&self.context, &program, self.scratch(), focus) } else { None };
+        let idiom = meant.is_some();
+        let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
-            Ok(location) => self.placed(&location, group.lanes, type_id, size, false),
+            Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
             Err(error) => self.each(group.lanes, || failed(&error)),
         });
         values.collect()
@@ -174,9 +173,15 @@ impl Frame<'_> {
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let bytes: Vec<Option<u8>> = (0..count).map(|index| bits.byte(index).ok()).collect();
+            let bytes: Vec<Byte> = (0..count)
+                .map(|index| match bits.byte(index) {
+                    Ok(byte) => Byte::Known(byte),
+                    Err(Known::Undefined) => Byte::OptimizedOut,
+                    Err(_) => Byte::NotCaptured,
+                })
+                .collect();
             let place = print::location(&at, lane, &self.context);
-            let state = if count > 0 && bytes.iter().all(Option::is_none) {
+            let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
                 self.shown(type_id, &bytes)
@@ -193,7 +198,7 @@ impl Frame<'_> {
         values.collect()
     }
 
-    fn shown(&self, type_id: TypeId, bytes: &[Option<u8>]) -> ValueState {
+    fn shown(&self, type_id: TypeId, bytes: &[Byte]) -> ValueState {
         match naming::value(&self.context, &self.debug, type_id, bytes) {
             Ok(text) => ValueState::Value(text),
             Err(error) => ValueState::Error(error.to_string()),

@@ -231,13 +231,14 @@ fn differs(lane: &LaneValue, expected: &Value) -> Option<String> {
             .then(|| format!("expected optimized out, got {:?}", lane.state)),
         "unavailable" => (!matches!(lane.state, ValueState::Unavailable(_)))
             .then(|| format!("expected unavailable, got {:?}", lane.state)),
-        "ok" => {
+        "error" => (!matches!(lane.state, ValueState::Error(_)))
+            .then(|| format!("expected an error, got {:?}", lane.state)),
+        "ok" | "partly_optimized_out" => {
             // A model may know a lane's bytes and not its text, or nothing of the lane.
             let value = &expected["values"][index];
             let bytes = &expected["bytes"][index];
             if let Some(bytes) = bytes.as_str() {
-                let got: String =
-                    lane.bytes.iter().map(|byte| byte.map_or("xx".into(), |byte| format!("{byte:02x}"))).collect();
+                let got: String = lane.bytes.iter().map(ToString::to_string).collect();
                 if got != bytes {
                     return Some(format!("expected bytes {bytes}, got {got} ({:?})", lane.state));
                 }
