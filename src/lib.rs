@@ -21,5 +21,6 @@ pub mod arch;
 pub mod capture;
 pub mod codeobject;
 pub mod dwarf;
+pub mod server;
 pub mod session;
 pub mod units;
