@@ -1,1 +1,31 @@
-//! lanescope
+//! **lanescope** serves captured AMDGPU wave states to stock gdb and lldb over the remote protocol.
+//!
+//! *You give* a dump: waves with registers, LDS, scratch and global memory, and the code objects they ran.
+//! *You get* threads, registers by AMD's names, memory of every address space and the variables of every lane.
+//! *Not for* live GPUs: nothing runs, nothing is changed, and what was not captured is said to be absent.
+//!
+//! Rooms, lowest first; a room imports only rooms with a lower number, and equals do not see each other:
+//!
+//! ```text
+//! 0 units                      numbers with units
+//! 1 dwarf, arch                DWARF expressions and CFI | what a GPU is
+//! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
+//! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
+//! 4 session                    a debugger's questions over all that
+//! 5 report, view               answers as text and JSON | what a stock debugger can load
+//! 6 server                     the remote protocol
+//! 7 cli                        one file per command
+//! ```
+
+pub mod arch;
+pub mod capture;
+pub mod cli;
+pub mod codeobject;
+pub mod debuginfo;
+pub mod dwarf;
+pub mod import;
+pub mod mapping;
+pub mod report;
+pub mod server;
+pub mod session;
+pub mod units;

@@ -1,0 +1,161 @@
+//! The DWARF register mapping: which register a number means, and why it means none.
+//!
+//! Numbers come in long runs, so the map is a sorted list of runs. A number of the other wave size is known by name as
+//! well: a compiler that was told the wrong wave size is a common reason for nonsense, and "VGPR0 of wave64" says so.
+
+use super::error::DwarfRegError;
+use super::names::Names;
+use super::register::RegId;
+use super::schema::File;
+use crate::units::{DwarfReg, WaveSize};
+
+/// A run of numbers.
+#[derive(Clone, Debug)]
+pub(super) struct DwarfRun {
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) means: Means,
+}
+
+/// What the numbers of a run mean.
+#[derive(Clone, Debug)]
+pub(super) enum Means {
+    /// Registers: their names in the mapping, their place among the file's blocks, and the wave size, if only one.
+    Registers { names: Names, block: usize, wave_size: Option<WaveSize> },
+    /// Registers that the target lacks, and why.
+    Absent { names: Option<Names>, why: String },
+    /// Nothing yet; what for.
+    Reserved { names: Option<Names>, what: String },
+}
+
+/// All runs of a file, by number. What overlaps or is missing is for [`super::check`] to say.
+pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
+    let mut runs = Vec::new();
+    for (block, register) in file.register.iter().enumerate() {
+        let (Some(dwarf), Some(dwarf_name)) = (register.dwarf, &register.dwarf_name) else { continue };
+        for (wave_size, first) in dwarf.each() {
+            let first = u64::from(first);
+            let last = first + u64::from(register.name.count()) - 1;
+            let names = dwarf_name.of(wave_size).clone();
+            runs.push(DwarfRun { first, last, means: Means::Registers { names, block, wave_size } });
+        }
+    }
+    for gap in &file.dwarf_absent {
+        let means = Means::Absent { names: gap.names.clone(), why: gap.what.clone() };
+        runs.push(DwarfRun { first: u64::from(gap.first), last: u64::from(gap.last), means });
+    }
+    for gap in &file.dwarf_reserved {
+        let means = Means::Reserved { names: gap.names.clone(), what: gap.what.clone() };
+        runs.push(DwarfRun { first: u64::from(gap.first), last: u64::from(gap.last), means });
+    }
+    runs.sort_by_key(|run| (run.first, run.last));
+    runs
+}
+
+/// A run of DWARF numbers as one kind of wave sees it, for tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DwarfRange {
+    /// The first number.
+    pub first: DwarfReg,
+    /// The last number.
+    pub last: DwarfReg,
+    /// The first and the last name in AMDGPUUsage's spelling, where the numbers mean registers.
+    pub names: Option<(String, String)>,
+    /// What they mean here.
+    pub meaning: DwarfMeaning,
+}
+
+/// What a run of DWARF numbers means to one kind of wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DwarfMeaning {
+    /// Registers, from this one on.
+    Registers(RegId),
+    /// Registers as waves of the other size have them.
+    OtherWaveSize(WaveSize),
+    /// Registers that the target lacks, and why.
+    Absent(String),
+    /// Set aside, and what for.
+    Reserved(String),
+}
+
+/// The mapping of one kind of wave.
+#[derive(Debug)]
+pub(super) struct DwarfMap {
+    pub(super) target: String,
+    pub(super) here: WaveSize,
+    pub(super) runs: Vec<DwarfRun>,
+    /// The first register of each block of the file, where the kind has it.
+    pub(super) blocks: Vec<Option<RegId>>,
+}
+
+impl DwarfMap {
+    fn run(&self, number: DwarfReg) -> Option<(&DwarfRun, u16)> {
+        let at = self.runs.partition_point(|run| run.last < number.0);
+        let run = self.runs.get(at)?;
+        let index = number.0.checked_sub(run.first)?;
+        Some((run, u16::try_from(index).ok()?))
+    }
+
+    /// The register of that number.
+    pub(super) fn find(&self, number: DwarfReg) -> Result<RegId, DwarfRegError> {
+        let unknown = || DwarfRegError::Unknown { number, target: self.target.clone() };
+        let (run, index) = self.run(number).ok_or_else(unknown)?;
+        match &run.means {
+            Means::Registers { names, block, wave_size } => match wave_size {
+                Some(meant) if *meant != self.here => Err(DwarfRegError::OtherWaveSize {
+                    number,
+                    name: names.at(index),
+                    meant: *meant,
+                    here: self.here,
+                }),
+                _ => {
+                    let first = self.blocks.get(*block).copied().flatten().ok_or_else(unknown)?;
+                    Ok(RegId(first.0 + index))
+                }
+            },
+            Means::Absent { names, why } => {
+                let name = names.as_ref().map_or_else(String::new, |names| names.at(index));
+                Err(DwarfRegError::Absent { number, name, why: why.clone() })
+            }
+            Means::Reserved { names, what } => Err(DwarfRegError::Reserved {
+                number,
+                range: (DwarfReg(run.first), DwarfReg(run.last)),
+                what: match names {
+                    Some(names) => format!("{} of {what}", names.at(index)),
+                    None => what.clone(),
+                },
+                target: self.target.clone(),
+            }),
+        }
+    }
+
+    /// Every run, by number.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
+        self.runs.iter().filter_map(|run| {
+            let (names, meaning) = match &run.means {
+                Means::Registers { names, block, wave_size } => {
+                    let meaning = match wave_size {
+                        Some(meant) if *meant != self.here => DwarfMeaning::OtherWaveSize(*meant),
+                        _ => DwarfMeaning::Registers(self.blocks.get(*block).copied().flatten()?),
+                    };
+                    (Some(names), meaning)
+                }
+                Means::Absent { names, why } => (names.as_ref(), DwarfMeaning::Absent(why.clone())),
+                Means::Reserved { names, what } => (names.as_ref(), DwarfMeaning::Reserved(what.clone())),
+            };
+            let names = names.map(|names| (names.at(0), names.at(names.count() - 1)));
+            Some(DwarfRange { first: DwarfReg(run.first), last: DwarfReg(run.last), names, meaning })
+        })
+    }
+
+    /// The name that AMDGPUUsage gives to that number, whether or not the kind has the register.
+    pub(super) fn name(&self, number: DwarfReg) -> Option<String> {
+        let (run, index) = self.run(number)?;
+        match &run.means {
+            Means::Registers { names, .. } => Some(names.at(index)),
+            Means::Absent { names, .. } | Means::Reserved { names, .. } => {
+                names.as_ref().map(|names| names.at(index))
+            }
+        }
+    }
+}

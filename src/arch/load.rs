@@ -1,0 +1,232 @@
+//! Finding target files, built in and the user's own, and reading those that are asked for.
+//!
+//! The built-in files travel inside the program, so that a capture can be served from any folder. A session deals with
+//! one or two processors: a file is parsed when it is first asked for and then kept, built-in ones for the life of the
+//! process.
+
+use std::borrow::Cow;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, OnceLock};
+
+use super::check;
+use super::error::TargetError;
+use super::kind::Kind;
+use super::schema::File;
+use super::target::Target;
+use crate::units::WaveSize;
+
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../targets/", $name, ".toml")))),+]
+    };
+}
+
+/// Name and text of every built-in file, by name in AMD's order.
+pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1101",
+    "gfx1102", "gfx1151", "gfx1200", "gfx1201",
+];
+
+/// The most bytes of a target file; the longest built-in one is a fiftieth of it.
+const MAX_BYTES: u64 = 1 << 20;
+
+static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
+    let entries = BUILT_IN.iter().map(|(name, text)| {
+        let entry = Entry {
+            name: (*name).to_owned(),
+            origin: format!("targets/{name}.toml"),
+            text: Cow::Borrowed(text),
+            loaded: OnceLock::new(),
+        };
+        Arc::new(entry)
+    });
+    entries.collect()
+});
+
+/// One target file, parsed when first asked for.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    origin: String,
+    text: Cow<'static, str>,
+    loaded: OnceLock<Result<Loaded, TargetError>>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    file: File,
+    target: Arc<Target>,
+    kinds: [OnceLock<Arc<Kind>>; 2],
+}
+
+impl Entry {
+    fn load(&self) -> Result<&Loaded, TargetError> {
+        let loaded = self.loaded.get_or_init(|| {
+            let file = parse(&self.origin, &self.text)?;
+            let target = Arc::new(Target::new(&file));
+            Ok(Loaded { file, target, kinds: [OnceLock::new(), OnceLock::new()] })
+        });
+        loaded.as_ref().map_err(Clone::clone)
+    }
+}
+
+impl Loaded {
+    fn kind(&self, wave_size: WaveSize) -> Option<Arc<Kind>> {
+        if !self.target.wave_sizes.contains(&wave_size) {
+            return None;
+        }
+        let slot = match wave_size {
+            WaveSize::W32 => &self.kinds[0],
+            WaveSize::W64 => &self.kinds[1],
+        };
+        Some(Arc::clone(
+            slot.get_or_init(|| Arc::new(Kind::new(Arc::clone(&self.target), &self.file, wave_size))),
+        ))
+    }
+}
+
+/// Parses a file and applies every check to it.
+pub(super) fn parse(origin: &str, text: &str) -> Result<File, TargetError> {
+    let file: File = toml::from_str(text)
+        .map_err(|error| TargetError::Syntax { file: origin.to_owned(), error: Box::new(error) })?;
+    let problems = check::all(&file);
+    if problems.is_empty() {
+        Ok(file)
+    } else {
+        Err(TargetError::Invalid { file: origin.to_owned(), problems })
+    }
+}
+
+/// Every processor that can be asked for.
+#[derive(Clone, Debug)]
+pub struct Targets {
+    entries: Vec<Arc<Entry>>,
+}
+
+impl Targets {
+    /// The built-in targets. Cheap: nothing is parsed yet, and what was parsed before is shared.
+    #[must_use]
+    pub fn builtin() -> Self {
+        Self { entries: SHARED.clone() }
+    }
+
+    /// Adds the `.toml` files of a folder; one that describes a target that is known replaces it.
+    ///
+    /// They are parsed and checked at once, so that a mistake shows when the folder is named and not when some dump is
+    /// opened.
+    ///
+    /// # Errors
+    /// The folder or a file cannot be read, or a file breaks the schema; the error has all that is wrong with that file.
+    pub fn with_dir(mut self, dir: &Path) -> Result<Self, TargetError> {
+        let read_error = |path: &Path, error: std::io::Error| TargetError::Read {
+            path: path.to_owned(),
+            error: Arc::new(error),
+        };
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(dir).map_err(|error| read_error(dir, error))? {
+            let path = entry.map_err(|error| read_error(dir, error))?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                paths.push(path);
+            }
+        }
+        // Folders have no order of their own, and which of two mistakes is reported must not depend on the disk.
+        paths.sort();
+        let mut added: Vec<Arc<Entry>> = Vec::new();
+        for path in paths {
+            let text = read_text(&path)?;
+            let origin = path.display().to_string();
+            let file = parse(&origin, &text)?;
+            let entry =
+                Entry { name: file.target.name, origin, text: Cow::Owned(text), loaded: OnceLock::new() };
+            if let Some(twin) = added.iter().find(|twin| twin.name == entry.name) {
+                let (name, first) = (entry.name, twin.origin.clone());
+                return Err(TargetError::Twice { name, first, second: entry.origin });
+            }
+            added.push(Arc::new(entry));
+        }
+        for entry in added {
+            match self.entries.iter_mut().find(|known| known.name == entry.name) {
+                Some(known) => {
+                    log::debug!("target {} of {} replaces {}", entry.name, entry.origin, known.origin);
+                    *known = entry;
+                }
+                None => self.entries.push(entry),
+            }
+        }
+        Ok(self)
+    }
+
+    /// The names of all targets: built-in ones in AMD's order, then the user's own.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// The file that describes a target: a path, or `targets/NAME.toml` for a built-in one.
+    #[must_use]
+    pub fn origin(&self, name: &str) -> Option<&str> {
+        self.entry(name).map(|entry| entry.origin.as_str())
+    }
+
+    /// The target of that name; the same one each time.
+    ///
+    /// # Errors
+    /// There is no such target (the error lists what there is), or its file is wrong.
+    pub fn target(&self, name: &str) -> Result<Arc<Target>, TargetError> {
+        Ok(Arc::clone(&self.loaded(name)?.target))
+    }
+
+    /// The target of that name at that wave size; the same one each time.
+    ///
+    /// # Errors
+    /// As [`Self::target`], and if the target has no such waves.
+    pub fn kind(&self, name: &str, wave_size: WaveSize) -> Result<Arc<Kind>, TargetError> {
+        self.loaded(name)?
+            .kind(wave_size)
+            .ok_or_else(|| TargetError::WaveSize { target: name.to_owned(), wave_size })
+    }
+
+    /// The target of an EF_AMDGPU_MACH value: the low byte of a code object's `e_flags`; higher bits are ignored.
+    ///
+    /// The user's own targets come first. A built-in file that is wrong is passed over.
+    #[must_use]
+    pub fn by_elf_machine(&self, e_flags: u32) -> Option<Arc<Target>> {
+        let machine = e_flags & 0xff;
+        let built_in = |entry: &&Arc<Entry>| SHARED.iter().any(|shared| Arc::ptr_eq(shared, entry));
+        let own = self.entries.iter().filter(|entry| !built_in(entry));
+        let targets = own.chain(self.entries.iter().filter(built_in));
+        targets
+            .filter_map(|entry| entry.load().ok())
+            .find(|loaded| loaded.target.elf_machine == machine)
+            .map(|loaded| Arc::clone(&loaded.target))
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.name == name).map(Arc::as_ref)
+    }
+
+    fn loaded(&self, name: &str) -> Result<&Loaded, TargetError> {
+        let known = || self.names().collect::<Vec<_>>().join(", ");
+        let entry =
+            self.entry(name).ok_or_else(|| TargetError::Unknown { name: name.to_owned(), known: known() })?;
+        entry.load()
+    }
+}
+
+fn read_text(path: &Path) -> Result<String, TargetError> {
+    let fail = |error| TargetError::Read { path: path.to_owned(), error: Arc::new(error) };
+    let file = fs::File::open(path).map_err(fail)?;
+    let size = file.metadata().map_err(fail)?.len();
+    let mut text = String::new();
+    // A pipe or a device has no size, so the limit is kept while reading as well.
+    let read = file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(fail)?;
+    if size > MAX_BYTES || read as u64 > MAX_BYTES {
+        return Err(TargetError::TooLong {
+            path: path.to_owned(),
+            size: size.max(read as u64),
+            most: MAX_BYTES,
+        });
+    }
+    Ok(text)
+}

@@ -1,0 +1,27 @@
+//! What a GPU is: `targets/*.toml` read into registers, widths, aliases, bit fields, address spaces and stop reasons.
+//!
+//! Facts are data: no register number stands outside `targets/` and this room. A [`Target`] is one processor; a
+//! [`Kind`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
+//! finds both by name.
+
+mod address;
+mod check;
+mod dbgapi;
+mod dwarf_map;
+mod error;
+mod kind;
+mod load;
+mod names;
+mod register;
+mod schema;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub use dbgapi::DbgapiRun;
+pub use dwarf_map::{DwarfMeaning, DwarfRange};
+pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetProblem};
+pub use kind::Kind;
+pub use load::Targets;
+pub use register::{BitField, BitFields, RegClass, RegId, Register, RegisterValue, SgprAlias, ValueType};
+pub use target::{AddressClass, AddressClasses, FaultBits, Space, SpaceScope, StopReason, Target};

@@ -1,0 +1,72 @@
+//! Names of a block in a target file: one (`pc`) or a numbered run (`v{0..255}`).
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// More than any GPU has of one kind of register, and far below what could hurt.
+const MOST: u16 = 1024;
+
+/// One name, or a stem with consecutive numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Names {
+    /// The name, or what stands before the number.
+    pub(super) stem: String,
+    /// The first number and how many there are, for a run.
+    pub(super) run: Option<(u16, u16)>,
+}
+
+impl Names {
+    /// How many names these are.
+    pub(super) fn count(&self) -> u16 {
+        self.run.map_or(1, |(_, count)| count)
+    }
+
+    /// The name at `index`, from 0.
+    pub(super) fn at(&self, index: u16) -> String {
+        match self.run {
+            Some((first, _)) => format!("{}{}", self.stem, u32::from(first) + u32::from(index)),
+            None => self.stem.clone(),
+        }
+    }
+
+    /// All names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.count()).map(|index| self.at(index))
+    }
+}
+
+impl TryFrom<String> for Names {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let Some((stem, rest)) = text.split_once('{') else {
+            return Ok(Self { stem: text, run: None });
+        };
+        let bounds = rest.strip_suffix('}').and_then(|inner| inner.split_once(".."));
+        let numbers = bounds.and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+        let Some((low, high)) = numbers else {
+            return Err(format!("{text:?} is not a name: a run is written v{{0..255}}, both ends included"));
+        };
+        let (low, high): (u16, u16) = (low, high);
+        match high.checked_sub(low) {
+            Some(last) if last < MOST && !stem.is_empty() => {
+                Ok(Self { stem: stem.to_owned(), run: Some((low, last + 1)) })
+            }
+            Some(_) => Err(format!("{text:?} has no stem or more than {MOST} names")),
+            None => Err(format!("{text:?} counts backwards")),
+        }
+    }
+}
+
+impl fmt::Display for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.run {
+            Some((first, count)) => {
+                write!(f, "{}{{{first}..{}}}", self.stem, u32::from(first) + u32::from(count) - 1)
+            }
+            None => f.write_str(&self.stem),
+        }
+    }
+}

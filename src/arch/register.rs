@@ -1,0 +1,270 @@
+//! One register, and a register's value with what is known of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{DwarfReg, LaneId, LaneSet};
+
+/// An index into [`super::Kind::registers`]; stable for a kind within one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegId(pub u16);
+
+/// The register classes that AMD's debugger library sorts registers into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RegClass {
+    /// pc, exec, vcc, m0.
+    General,
+    /// SGPRs.
+    Scalar,
+    /// VGPRs: one dword a lane.
+    Vector,
+    /// Accumulation VGPRs (AGPRs): one dword a lane.
+    Accumulator,
+    /// status, mode, trapsts and kin.
+    System,
+    /// Trap temporaries.
+    Trap,
+}
+
+/// How a register's bits are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueType {
+    /// A code address.
+    CodePointer,
+    /// A plain number of the register's width.
+    Unsigned,
+    /// A lane mask.
+    LaneMask,
+    /// Named bits: see [`super::Kind::fields`].
+    Flags,
+    /// One dword for each lane.
+    Lanes,
+}
+
+/// A register that lives in the last allocated SGPRs: `vcc` on every GPU, `flat_scratch` on the gfx9 family.
+///
+/// With N allocated slots it starts at `min(limit, N) - back` and takes `count` slots, where `limit` is
+/// [`super::Target::sgpr_alias_limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SgprAlias {
+    /// Slots from the end of the allocation.
+    pub back: u16,
+    /// Slots taken.
+    pub count: u16,
+}
+
+/// One register of a [`super::Kind`].
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// Its index in the kind's table.
+    pub id: RegId,
+    /// AMD's user-visible name: `v17`, `s0`, `exec`.
+    pub name: String,
+    /// Its class.
+    pub class: RegClass,
+    /// Dwords: 1 or 2 for scalars, the number of lanes for vectors.
+    pub dwords: u16,
+    /// How its bits are meant.
+    pub value_type: ValueType,
+    /// Its number in the DWARF register mapping, where it has one.
+    pub dwarf: Option<DwarfReg>,
+    /// Its place in the last allocated SGPRs, where it is such an alias.
+    pub alias: Option<SgprAlias>,
+    /// Its named bits, an index for [`super::Kind::fields`].
+    pub fields: Option<usize>,
+    /// Its number in AMD's debugger library, which is the packet number in a gdb that has the architecture.
+    pub dbgapi: Option<u16>,
+    /// The second number that AMD's library gives to an SGPR: it answers under this one while the slot is an alias.
+    pub dbgapi_shadow: Option<u16>,
+}
+
+impl SgprAlias {
+    /// The first slot with that many slots allocated and that limit; `None` if the allocation is too small.
+    #[must_use]
+    pub fn first(self, limit: u16, allocated: u16) -> Option<u16> {
+        limit.min(allocated).checked_sub(self.back)
+    }
+}
+
+impl Register {
+    /// Size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        usize::from(self.dwords) * 4
+    }
+
+    /// Size in bits.
+    #[must_use]
+    pub fn bits(&self) -> u64 {
+        u64::from(self.dwords) * 32
+    }
+
+    /// Whether it has one dword for each lane.
+    #[must_use]
+    pub fn is_vector(&self) -> bool {
+        self.value_type == ValueType::Lanes
+    }
+}
+
+/// The named bits of a register such as `status`.
+#[derive(Clone, Debug)]
+pub struct BitFields {
+    /// Name of the type that clients see: `status_flags`.
+    pub name: String,
+    /// The fields, lowest bit first.
+    pub fields: Vec<BitField>,
+}
+
+impl BitFields {
+    /// The fields with their values in a register of that value.
+    pub fn values(&self, register: u64) -> impl Iterator<Item = (&BitField, u64)> {
+        self.fields.iter().map(move |field| (field, field.value(register)))
+    }
+}
+
+/// One named bit or run of bits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BitField {
+    /// AMD's name for it: `EXECZ`.
+    pub name: String,
+    /// Lowest bit.
+    pub low: u8,
+    /// Highest bit.
+    pub high: u8,
+}
+
+impl BitField {
+    /// Width in bits.
+    #[must_use]
+    pub fn width(&self) -> u8 {
+        self.high.saturating_sub(self.low).saturating_add(1)
+    }
+
+    /// Its value in a register of that value.
+    #[must_use]
+    pub fn value(&self, register: u64) -> u64 {
+        let shifted = register.checked_shr(u32::from(self.low)).unwrap_or(0);
+        let mask = 1u64.checked_shl(u32::from(self.width())).map_or(u64::MAX, |bit| bit - 1);
+        shifted & mask
+    }
+}
+
+/// The most dwords that any register has: 64 lanes.
+const MAX_DWORDS: usize = 64;
+
+/// A register's bytes, lowest address first (vectors lane 0 first), and which of its dwords are known.
+///
+/// Unknown dwords hold no meaning; every reader asks [`RegisterValue::knows`] first.
+#[derive(Clone)]
+pub struct RegisterValue {
+    bytes: [u8; MAX_DWORDS * 4],
+    dwords: u16,
+    known: u64,
+}
+
+impl RegisterValue {
+    /// A register of that many dwords (1 to 64) of which nothing is known.
+    #[must_use]
+    pub fn unknown(dwords: u16) -> Self {
+        Self { bytes: [0; MAX_DWORDS * 4], dwords: dwords.min(MAX_DWORDS as u16), known: 0 }
+    }
+
+    /// All bytes; those of unknown dwords mean nothing.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.dwords) * 4]
+    }
+
+    /// Room for the bytes; the caller then says which dwords it filled with [`Self::set_known`].
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes[..usize::from(self.dwords) * 4]
+    }
+
+    /// How many dwords the register has.
+    #[must_use]
+    pub fn dwords(&self) -> u16 {
+        self.dwords
+    }
+
+    /// Bit N: dword N is known.
+    #[must_use]
+    pub fn known(&self) -> u64 {
+        self.known
+    }
+
+    /// Says which dwords are known; bits beyond the register are dropped.
+    pub fn set_known(&mut self, known: u64) {
+        self.known = known & self.all();
+    }
+
+    /// Whether dword `index` is known.
+    #[must_use]
+    pub fn knows(&self, index: u16) -> bool {
+        index < self.dwords && self.known >> index & 1 == 1
+    }
+
+    /// Whether every dword is known.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.known == self.all()
+    }
+
+    /// Dword `index`, if known.
+    #[must_use]
+    pub fn dword(&self, index: u16) -> Option<u32> {
+        let at = usize::from(index) * 4;
+        self.knows(index).then(|| {
+            let bytes = &self.bytes[at..at + 4];
+            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+        })
+    }
+
+    /// Stores dword `index` as known; beyond the register nothing happens.
+    pub fn set_dword(&mut self, index: u16, value: u32) {
+        if index < self.dwords {
+            let at = usize::from(index) * 4;
+            self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+            self.known |= 1 << index;
+        }
+    }
+
+    /// The lane's dword of a vector register, if known.
+    #[must_use]
+    pub fn lane(&self, lane: LaneId) -> Option<u32> {
+        self.dword(u16::from(lane.0))
+    }
+
+    /// The lanes whose dword is known (of a vector register).
+    #[must_use]
+    pub fn known_lanes(&self) -> LaneSet {
+        LaneSet(self.known)
+    }
+
+    /// The value of a scalar of one or two dwords, if all of it is known.
+    #[must_use]
+    pub fn scalar(&self) -> Option<u64> {
+        match self.dwords {
+            1 => self.dword(0).map(u64::from),
+            2 => Some(u64::from(self.dword(0)?) | u64::from(self.dword(1)?) << 32),
+            _ => None,
+        }
+    }
+
+    fn all(&self) -> u64 {
+        if self.dwords >= 64 { u64::MAX } else { (1 << self.dwords) - 1 }
+    }
+}
+
+impl std::fmt::Debug for RegisterValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RegisterValue[")?;
+        for index in 0..self.dwords {
+            match self.dword(index) {
+                Some(value) => write!(f, " {value:08x}")?,
+                None => f.write_str(" xxxxxxxx")?,
+            }
+        }
+        f.write_str(" ]")
+    }
+}

@@ -1,0 +1,102 @@
+//! Where captured bytes lie: a file, a stored entry of a zip, or memory; always read by range.
+
+use std::fmt::Debug;
+use std::io;
+use std::sync::Arc;
+
+/// Bytes that somebody keeps alive: mapped, owned or static.
+pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// A store of captured bytes.
+pub trait Backing: Debug + Send + Sync {
+    /// What a person calls it: the file's name as the dump gives it.
+    fn name(&self) -> &str;
+
+    /// Its size in bytes.
+    fn len(&self) -> u64;
+
+    /// Whether it holds nothing.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads up to `buffer.len()` bytes from `offset`; fewer only where the store ends.
+    ///
+    /// # Errors
+    /// What the operating system says of the file.
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
+
+    /// A lasting view of a range, mapped where that is possible: for code objects, whose debug sections are large.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the range leaves the store, or what the operating system says of the file.
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes>;
+}
+
+/// An index into a capture's backings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BackingId(pub u32);
+
+/// A range of a backing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The store.
+    pub backing: BackingId,
+    /// First byte.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u64,
+}
+
+/// Bytes held in memory: a manifest's inline values, or a dump that is part of the program.
+#[derive(Debug)]
+pub struct MemoryBacking<B> {
+    name: String,
+    bytes: Arc<B>,
+}
+
+impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> MemoryBacking<B> {
+    /// A store over `bytes`.
+    pub fn new(name: impl Into<String>, bytes: B) -> Self {
+        Self { name: name.into(), bytes: Arc::new(bytes) }
+    }
+}
+
+impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> Backing for MemoryBacking<B> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&self) -> u64 {
+        (*self.bytes).as_ref().len() as u64
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let bytes = (*self.bytes).as_ref();
+        let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
+        let count = rest.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&rest[..count]);
+        Ok(count)
+    }
+
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        let start = usize::try_from(offset).map_err(|_| io::ErrorKind::UnexpectedEof)?;
+        let end = usize::try_from(length)
+            .ok()
+            .and_then(|length| start.checked_add(length))
+            .filter(|end| *end <= (*self.bytes).as_ref().len())
+            .ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(Arc::new(Part { bytes: Arc::clone(&self.bytes), range: start..end }))
+    }
+}
+
+struct Part<B> {
+    bytes: Arc<B>,
+    range: std::ops::Range<usize>,
+}
+
+impl<B: AsRef<[u8]>> AsRef<[u8]> for Part<B> {
+    fn as_ref(&self) -> &[u8] {
+        &(*self.bytes).as_ref()[self.range.clone()]
+    }
+}

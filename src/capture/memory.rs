@@ -1,0 +1,88 @@
+//! A sparse address space: segments that were captured, nothing between them.
+
+use super::Extent;
+
+/// A run of captured bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// First address.
+    pub address: u64,
+    /// Where the bytes lie; its length is the segment's.
+    pub extent: Extent,
+    /// What it is, if the dump says.
+    pub name: Option<String>,
+}
+
+impl Segment {
+    /// The last address.
+    #[must_use]
+    pub fn last(&self) -> u64 {
+        self.address.saturating_add(self.extent.length.saturating_sub(1))
+    }
+}
+
+/// Captured segments in address order; they do not overlap and none is empty.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryMap {
+    segments: Vec<Segment>,
+}
+
+impl MemoryMap {
+    /// A map of those segments; the ones that are empty, wrap around the address space or overlap one that came
+    /// earlier are returned instead of taken.
+    #[must_use]
+    pub fn new(segments: Vec<Segment>) -> (Self, Vec<Segment>) {
+        let mut refused = Vec::new();
+        let mut sorted: Vec<(usize, Segment)> = Vec::with_capacity(segments.len());
+        for (order, segment) in segments.into_iter().enumerate() {
+            let length = segment.extent.length;
+            if length == 0 || segment.address.checked_add(length - 1).is_none() {
+                refused.push(segment);
+            } else {
+                sorted.push((order, segment));
+            }
+        }
+        sorted.sort_by_key(|(order, segment)| (segment.address, *order));
+        let mut kept: Vec<(usize, Segment)> = Vec::with_capacity(sorted.len());
+        for (order, segment) in sorted {
+            match kept.last_mut() {
+                Some((earlier, last)) if last.last() >= segment.address => {
+                    if *earlier < order {
+                        refused.push(segment);
+                    } else {
+                        *earlier = order;
+                        refused.push(std::mem::replace(last, segment));
+                    }
+                }
+                _ => kept.push((order, segment)),
+            }
+        }
+        (Self { segments: kept.into_iter().map(|(_, segment)| segment).collect() }, refused)
+    }
+
+    /// The segments in address order.
+    #[must_use]
+    pub fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    /// The segment that holds `address`.
+    #[must_use]
+    pub fn find(&self, address: u64) -> Option<&Segment> {
+        let after = self.segments.partition_point(|segment| segment.address <= address);
+        let segment = self.segments.get(after.checked_sub(1)?)?;
+        (address <= segment.last()).then_some(segment)
+    }
+
+    /// The first segment that begins above `address`.
+    #[must_use]
+    pub fn next(&self, address: u64) -> Option<&Segment> {
+        self.segments.get(self.segments.partition_point(|segment| segment.address <= address))
+    }
+
+    /// Bytes captured in all.
+    #[must_use]
+    pub fn captured(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.extent.length).sum()
+    }
+}

@@ -1,0 +1,15 @@
+//! What was seen: agents, queues, dispatches, work-groups, waves, memory and code objects, immutable.
+//!
+//! No parsing here: `import` builds a [`Capture`] and reports the problems it met. Bulk bytes stay where they are; an
+//! [`Extent`] says where, and reading goes to the [`Backing`] by range. Nothing here is proportional to the size of
+//! captured memory. What was not captured is absent: a read comes back short, a dword unknown, never zero.
+
+mod backing;
+mod memory;
+mod model;
+
+pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};
+pub use memory::{MemoryMap, Segment};
+pub use model::{
+    Agent, Capture, CodeObject, Dispatch, Provenance, Queue, RegisterBlock, Registers, Wave, WorkGroup,
+};

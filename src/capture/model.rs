@@ -1,0 +1,293 @@
+//! The things a capture is made of.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Arc;
+
+use super::backing::{Backing, BackingId, Bytes, Extent};
+use super::memory::MemoryMap;
+use crate::arch::{Kind, RegId, RegisterValue, Target};
+use crate::units::{Address, AddressSpace, LaneSet, WaveId};
+
+/// Everything that a dump holds. Tables are in the dump's order; references between them are indexes.
+#[derive(Debug, Default)]
+pub struct Capture {
+    /// What was opened, as the user named it.
+    pub name: String,
+    /// Where the dump comes from, in its own words.
+    pub provenance: Provenance,
+    /// GPUs.
+    pub agents: Vec<Agent>,
+    /// Queues.
+    pub queues: Vec<Queue>,
+    /// Kernel launches.
+    pub dispatches: Vec<Dispatch>,
+    /// Work-groups.
+    pub workgroups: Vec<WorkGroup>,
+    /// Waves; a [`WaveId`] is an index.
+    pub waves: Vec<Wave>,
+    /// Code objects.
+    pub code_objects: Vec<CodeObject>,
+    /// Global memory.
+    pub global: MemoryMap,
+    /// The stores that extents name.
+    pub backings: Vec<Arc<dyn Backing>>,
+}
+
+/// Free text about a dump's origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// The format it was read from, with its version: `lanescope dump 1`.
+    pub format: String,
+    /// The program that wrote it.
+    pub producer: Option<String>,
+    /// When, RFC 3339.
+    pub created: Option<String>,
+    /// Where.
+    pub host: Option<String>,
+    /// Of which command.
+    pub command: Option<String>,
+    /// Anything else.
+    pub note: Option<String>,
+}
+
+/// A GPU.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    /// The dump's id.
+    pub id: u32,
+    /// What it is.
+    pub target: Arc<Target>,
+    /// Marketing name.
+    pub name: Option<String>,
+    /// Bases of apertures in the generic space, where the dump gives them.
+    pub apertures: HashMap<AddressSpace, Address>,
+}
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub struct Queue {
+    /// The dump's id.
+    pub id: u32,
+    /// Index of its agent.
+    pub agent: usize,
+    /// Its name.
+    pub name: Option<String>,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug)]
+pub struct Dispatch {
+    /// The dump's id.
+    pub id: u32,
+    /// Index of its queue.
+    pub queue: usize,
+    /// Symbol of the kernel.
+    pub kernel: Option<String>,
+    /// Work-items in the grid.
+    pub grid: Option<[u32; 3]>,
+    /// Work-items in a full work-group.
+    pub workgroup: Option<[u32; 3]>,
+    /// Address of the kernel arguments, in global memory.
+    pub kernarg: Option<Address>,
+    /// Address of the kernel descriptor, in global memory.
+    pub kernel_object: Option<Address>,
+    /// Private bytes asked for each work-item.
+    pub private_segment_size: Option<u64>,
+    /// LDS bytes asked for each work-group.
+    pub group_segment_size: Option<u64>,
+}
+
+/// A work-group.
+#[derive(Clone, Debug)]
+pub struct WorkGroup {
+    /// The dump's id.
+    pub id: u32,
+    /// Index of its dispatch.
+    pub dispatch: usize,
+    /// Its place in the grid, in work-groups.
+    pub position: Option<[u32; 3]>,
+    /// Bytes of LDS that it owns.
+    pub lds_size: Option<u64>,
+    /// LDS that was captured.
+    pub lds: MemoryMap,
+}
+
+/// A wave.
+#[derive(Clone, Debug)]
+pub struct Wave {
+    /// The dump's id.
+    pub id: u32,
+    /// What it is: GPU and wave size.
+    pub kind: Arc<Kind>,
+    /// Index of its agent.
+    pub agent: usize,
+    /// Index of its work-group, if known.
+    pub workgroup: Option<usize>,
+    /// Its place in the work-group.
+    pub wave_in_group: Option<u32>,
+    /// Indexes into the target's stop reasons. Empty: it was running. `None`: not known.
+    pub stop: Option<Vec<usize>>,
+    /// Allocated SGPR slots, aliases among them, if known.
+    pub sgpr_count: Option<u16>,
+    /// What was captured of its registers.
+    pub registers: Registers,
+    /// Private memory that was captured, in its backing layout (space private_wave).
+    pub private: MemoryMap,
+    /// Bytes of private memory that it owns, if known.
+    pub private_size: Option<u64>,
+}
+
+/// Captured registers: blocks shared by many waves over an image of this one, then blocks of its own.
+///
+/// Where two blocks hold one register the later one counts.
+#[derive(Clone, Debug, Default)]
+pub struct Registers {
+    /// Blocks whose offsets count from `image`.
+    pub layout: Option<Arc<[RegisterBlock]>>,
+    /// The image that `layout` describes.
+    pub image: Option<Extent>,
+    /// Blocks with extents of their own: offsets count from the backing's start.
+    pub own: Vec<(BackingId, RegisterBlock)>,
+}
+
+/// Consecutive registers stored one after the other, each in its full width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterBlock {
+    /// The first register; those that follow have the next ids.
+    pub first: RegId,
+    /// How many.
+    pub count: u16,
+    /// Bytes of each.
+    pub width: u16,
+    /// Offset of the first.
+    pub offset: u64,
+    /// Dwords of each that were captured (lanes, for vectors).
+    pub known: LaneSet,
+}
+
+impl RegisterBlock {
+    fn offset_of(&self, register: RegId) -> Option<u64> {
+        let index = register.0.checked_sub(self.first.0).filter(|index| *index < self.count)?;
+        self.offset.checked_add(u64::from(index) * u64::from(self.width))
+    }
+}
+
+/// A code object: an ELF file loaded on the GPU.
+#[derive(Clone, Debug)]
+pub struct CodeObject {
+    /// Load address: run-time address = this + ELF address.
+    pub address: Address,
+    /// Where its bytes lie, if they are at hand.
+    pub extent: Option<Extent>,
+    /// Where the loader had it from.
+    pub uri: Option<String>,
+    /// Build id as the dump gives it.
+    pub build_id: Option<Vec<u8>>,
+    /// Index of its agent; `None`: all agents.
+    pub agent: Option<usize>,
+    /// What a person calls it: file name or URI.
+    pub name: String,
+}
+
+impl Capture {
+    /// The wave of that ordinal.
+    #[must_use]
+    pub fn wave(&self, id: WaveId) -> Option<&Wave> {
+        self.waves.get(id.0 as usize)
+    }
+
+    /// The store of that index.
+    #[must_use]
+    pub fn backing(&self, id: BackingId) -> Option<&Arc<dyn Backing>> {
+        self.backings.get(id.0 as usize)
+    }
+
+    /// The work-group of a wave, if known.
+    #[must_use]
+    pub fn workgroup_of(&self, wave: &Wave) -> Option<&WorkGroup> {
+        self.workgroups.get(wave.workgroup?)
+    }
+
+    /// The dispatch of a wave, if known.
+    #[must_use]
+    pub fn dispatch_of(&self, wave: &Wave) -> Option<&Dispatch> {
+        self.dispatches.get(self.workgroup_of(wave)?.dispatch)
+    }
+
+    /// The queue of a wave, if known.
+    #[must_use]
+    pub fn queue_of(&self, wave: &Wave) -> Option<&Queue> {
+        self.queues.get(self.dispatch_of(wave)?.queue)
+    }
+
+    /// The agent of a wave.
+    #[must_use]
+    pub fn agent_of(&self, wave: &Wave) -> Option<&Agent> {
+        self.agents.get(wave.agent)
+    }
+
+    /// A wave's register as it was captured, aliases not followed.
+    ///
+    /// # Errors
+    /// What the operating system says of the file.
+    pub fn register(&self, wave: &Wave, register: RegId) -> io::Result<RegisterValue> {
+        let mut value = RegisterValue::unknown(wave.kind.register(register).dwords);
+        let own = wave.registers.own.iter().rev();
+        if let Some((backing, block, offset)) =
+            own.filter_map(|(backing, block)| Some((*backing, block, block.offset_of(register)?))).next()
+        {
+            self.fill(&mut value, backing, offset, block.known)?;
+        } else if let (Some(layout), Some(image)) = (&wave.registers.layout, wave.registers.image) {
+            let found =
+                layout.iter().rev().filter_map(|block| Some((block, block.offset_of(register)?))).next();
+            if let Some((block, offset)) = found {
+                let end = offset.checked_add(value.bytes().len() as u64);
+                if end.is_some_and(|end| end <= image.length) {
+                    self.fill(&mut value, image.backing, image.offset + offset, block.known)?;
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    /// Reads captured bytes from `address` on, as far as they reach without a gap; 0 where the first was not captured.
+    ///
+    /// # Errors
+    /// What the operating system says of the file.
+    pub fn read(&self, map: &MemoryMap, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let Some(segment) = map.find(at) else { break };
+            let skip = at - segment.address;
+            let left = segment.extent.length - skip;
+            let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len() - done);
+            let Some(backing) = self.backing(segment.extent.backing) else { break };
+            let got = backing.read_at(segment.extent.offset + skip, &mut buffer[done..done + want])?;
+            done += got;
+            if got < want {
+                break;
+            }
+        }
+        Ok(done)
+    }
+
+    /// A lasting view of an extent.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where it leaves its store, or what the operating system says of the file.
+    pub fn view(&self, extent: Extent) -> io::Result<Bytes> {
+        let backing = self.backing(extent.backing).ok_or(io::ErrorKind::NotFound)?;
+        backing.view(extent.offset, extent.length)
+    }
+
+    fn fill(&self, value: &mut RegisterValue, id: BackingId, offset: u64, known: LaneSet) -> io::Result<()> {
+        let Some(backing) = self.backing(id) else { return Ok(()) };
+        let got = backing.read_at(offset, value.bytes_mut())?;
+        let whole = (got / 4).min(64) as u32;
+        let read = 1u64.checked_shl(whole).map_or(u64::MAX, |bit| bit - 1);
+        value.set_known(known.0 & read);
+        Ok(())
+    }
+}

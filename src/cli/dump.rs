@@ -1,0 +1,95 @@
+//! What the commands share: which dump, which wave, which lanes.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::Failure;
+use crate::arch::Targets;
+use crate::import;
+use crate::session::{Dump, Inspect, Session};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// The demo that is part of the program.
+static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
+
+/// Which dump, and how to print.
+#[derive(Debug, Default, clap::Args)]
+pub struct DumpArgs {
+    /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
+    #[arg(value_name = "DUMP")]
+    pub dump: Option<PathBuf>,
+    /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+}
+
+/// Which dump and which of its waves.
+#[derive(Debug, clap::Args)]
+pub struct WaveArgs {
+    #[command(flatten)]
+    pub(super) from: DumpArgs,
+    /// The wave's id, the last number of `AMDGPU Wave 1:1:1:4` [default: the one that faulted, else the first]
+    #[arg(long, short, value_name = "ID")]
+    pub wave: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The built-in targets and those of the user's folder.
+pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
+    let builtin = Targets::builtin();
+    Ok(match folder {
+        Some(folder) => builtin.with_dir(folder)?,
+        None => builtin,
+    })
+}
+
+/// Opens the dump and says on standard error what is wrong with it.
+pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
+    let opened = match &args.dump {
+        Some(path) => import::open(path, targets)?,
+        None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
+    };
+    let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+    for problem in &problems {
+        writeln!(anstream::stderr(), "warning: {problem}")?;
+    }
+    Ok(Arc::new(Dump::new(opened.capture, problems)))
+}
+
+/// A session over a dump's waves; a wave of another kind than the default is found by its id.
+pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
+    let dump = open(&args.from, targets)?;
+    let Some(id) = args.wave else {
+        let session = Session::new(dump, args.from.kind.as_deref())?;
+        let wave = session.first_wave();
+        return Ok((session, wave));
+    };
+    let found = (0u32..).zip(&dump.capture().waves).find(|(_, wave)| wave.id == id);
+    let Some((ordinal, wave)) = found else {
+        return Err(format!("{} has no wave {id}; `lanescope waves` lists them", dump.capture().name).into());
+    };
+    let kind = format!("{}:{}", wave.kind.target.name, wave.kind.wave_size);
+    let session = Session::new(dump, Some(args.from.kind.as_deref().unwrap_or(&kind)))?;
+    let wave = WaveId(ordinal);
+    if !session.has_wave(wave) {
+        return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
+    }
+    Ok((session, wave))
+}
+
+/// The lanes that `--lane` names: a number, `all`, or the focused one.
+pub(super) fn lanes(session: &Session, wave: WaveId, asked: Option<&str>) -> Result<LaneSet, Failure> {
+    let all = session.kind().wave_size.all();
+    let lane = match asked {
+        None => session.focus(wave),
+        Some("all") => return Ok(all),
+        Some(text) => LaneId(text.parse().map_err(|_| format!("--lane takes a lane number or `all`, not `{text}`"))?),
+    };
+    if !all.contains(lane) {
+        return Err(format!("no lane {lane}: the wave has {}", all.count()).into());
+    }
+    Ok(LaneSet::one(lane))
+}

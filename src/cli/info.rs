@@ -1,0 +1,149 @@
+//! `lanescope info DUMP`: what was found, what is missing and what is wrong.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::{DumpArgs, Failure, dump, print_json};
+use crate::arch::Targets;
+use crate::capture::Capture;
+use crate::report::{Style, Table};
+use crate::session::Dump;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    from: DumpArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let opened = dump::open(&args.from, targets)?;
+    if args.json { print_json(out, &answer(&opened)) } else { people(&opened, out) }
+}
+
+fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
+    let capture = dump.capture();
+    let from = &capture.provenance;
+    writeln!(out, "{} ({})", capture.name, from.format)?;
+    let told = [
+        ("written by", &from.producer),
+        ("created", &from.created),
+        ("host", &from.host),
+        ("command", &from.command),
+        ("note", &from.note),
+    ];
+    for (what, text) in told {
+        if let Some(text) = text {
+            writeln!(out, "  {what}: {text}")?;
+        }
+    }
+    let style = Style::Coloured;
+    for agent in &capture.agents {
+        let name = agent.name.as_deref().map_or(String::new(), |name| format!(", {name}"));
+        writeln!(out, "agent {}: {}{name}", agent.id, agent.target.name)?;
+    }
+    let (queues, dispatches, groups) =
+        (capture.queues.len(), capture.dispatches.len(), capture.workgroups.len());
+    writeln!(out, "{}", counts(&[(queues, "queue"), (dispatches, "dispatch"), (groups, "work-group")]))?;
+    for (kind, count) in dump.kinds() {
+        writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
+    }
+    if capture.waves.is_empty() {
+        writeln!(out, "no waves: the dump lists none")?;
+    }
+    let regions = capture.global.segments().len();
+    writeln!(out, "global memory: {} bytes in {}", capture.global.captured(), counts(&[(regions, "region")]))?;
+    if !capture.code_objects.is_empty() {
+        let mut table = Table::new(["Code object", "Loaded at", "State"]);
+        for object in dump.code_objects() {
+            let state = object.problem.clone().unwrap_or_else(|| "has debug information".to_owned());
+            let cells = vec![object.name.clone(), object.address.to_string(), state];
+            if object.problem.is_some() { table.alarm_row(cells) } else { table.row(cells) }
+        }
+        out.write_all(table.render(style).as_bytes())?;
+    }
+    for missing in missing(capture) {
+        writeln!(out, "{}", style.dim(&missing))?;
+    }
+    for problem in dump.problems() {
+        writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
+    }
+    Ok(())
+}
+
+/// What a user would expect and not find, and why.
+fn missing(capture: &Capture) -> Vec<String> {
+    let mut missing = Vec::new();
+    let waves = &capture.waves;
+    let count = |what: &str, without: usize| {
+        (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
+    };
+    let no_private = waves.iter().filter(|wave| wave.private.segments().is_empty()).count();
+    missing.extend(count("private memory", no_private));
+    let lds_missing = |wave: &&crate::capture::Wave| {
+        let group = capture.workgroup_of(wave);
+        let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
+        let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
+        !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
+    };
+    let no_lds = waves.iter().filter(lds_missing).count();
+    missing.extend(count("LDS", no_lds));
+    missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
+    if capture.code_objects.is_empty() {
+        missing.push("no code objects: variables and source lines are not to be had".to_owned());
+    }
+    if capture.global.segments().is_empty() {
+        missing.push("no global memory".to_owned());
+    }
+    missing
+}
+
+fn counts(each: &[(usize, &str)]) -> String {
+    let word = |count: usize, word: &str| match (count, word) {
+        (1, word) => format!("1 {word}"),
+        (count, word) if word.ends_with('h') => format!("{count} {word}es"),
+        (count, word) => format!("{count} {word}s"),
+    };
+    each.iter().map(|(count, name)| word(*count, name)).collect::<Vec<_>>().join(", ")
+}
+
+fn answer(dump: &Dump) -> serde_json::Value {
+    let capture = dump.capture();
+    let from = &capture.provenance;
+    let kinds = dump.kinds().map(|(kind, count)| {
+        json!({ "architecture": kind.target.name, "lanes": kind.wave_size.lanes(), "waves": count })
+    });
+    let objects = dump.code_objects().into_iter().map(|object| {
+        json!({
+            "name": object.name,
+            "uri": object.uri,
+            "load_address": object.address.0,
+            "size": object.size,
+            "problem": object.problem,
+        })
+    });
+    json!({
+        "name": capture.name,
+        "format": from.format,
+        "provenance": {
+            "producer": from.producer,
+            "created": from.created,
+            "host": from.host,
+            "command": from.command,
+            "note": from.note,
+        },
+        "agents": capture.agents.iter().map(|a| json!({ "gpu_id": a.id, "architecture": a.target.name })).collect::<Vec<_>>(),
+        "queues": capture.queues.len(),
+        "dispatches": capture.dispatches.len(),
+        "workgroups": capture.workgroups.len(),
+        "waves": capture.waves.len(),
+        "kinds": kinds.collect::<Vec<_>>(),
+        "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
+        "code_objects": objects.collect::<Vec<_>>(),
+        "missing": missing(capture),
+        "problems": dump.problems(),
+    })
+}

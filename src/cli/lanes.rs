@@ -1,0 +1,22 @@
+//! `lanescope lanes DUMP [--wave ID]`: the lanes of a wave, whether they run, and which work-item each is.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{Style, json, text};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    of: WaveArgs,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    if args.of.json {
+        return print_json(out, &json::lanes(&session, wave)?);
+    }
+    out.write_all(text::lanes(&session, wave, Style::Coloured)?.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,30 @@
+//! `lanescope locals DUMP [--wave ID] [--lane N|all]`: the variables in scope of a wave's frame 0, lane by lane.
+//!
+//! What the compiler kept nowhere is `<optimized out>`; what was not captured is `<unavailable: ...>`, with the reason.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{Style, json, text};
+use crate::session::Inspect as _;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    of: WaveArgs,
+    /// The lane, or `all` [default: the first active lane]
+    #[arg(long, short, value_name = "N|all")]
+    lane: Option<String>,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
+    let locals = session.locals(wave, lanes)?;
+    if args.of.json {
+        return print_json(out, &json::locals(&locals));
+    }
+    out.write_all(text::locals(&locals, Style::Coloured).as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! `lanescope memory DUMP PLACE LENGTH`: captured bytes of any address space.
+//!
+//! PLACE is `private_lane#0x10`, `local#0`, a plain global or generic address, or an address as clients write it.
+//! Where a captured run ends, so does the answer: what is missing is said, never shown as zero.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{json, spaces, text};
+use crate::session::{Inspect as _, Unreadable};
+
+/// The most bytes that are printed.
+const MOST: u64 = 1 << 24;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    of: WaveArgs,
+    /// Where: `private_lane#0x10`, `local#0`, `0x7f0000200000`
+    #[arg(long, short, value_name = "PLACE")]
+    at: String,
+    /// How many bytes
+    #[arg(long, short = 'n', value_name = "BYTES", default_value = "64")]
+    length: String,
+    /// The lane, for private_lane [default: the first active lane]
+    #[arg(long, short, value_name = "N")]
+    lane: Option<String>,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    let lane = dump::lanes(&session, wave, args.lane.as_deref())?.first();
+    let place = spaces::parse_word(&session, wave, lane, &args.at)?;
+    let length = spaces::number(&args.length)?;
+    if length > MOST {
+        return Err(format!("{length} bytes are more than the {MOST} that are printed at once").into());
+    }
+    let mut bytes = vec![0; usize::try_from(length)?];
+    let got = match session.read(place, &mut bytes) {
+        Ok(got) => got,
+        Err(error @ Unreadable::NotCaptured { .. }) if args.of.json => {
+            let name = spaces::place_name(&session, place);
+            return print_json(out, &serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() }));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let name = spaces::place_name(&session, place);
+    if args.of.json {
+        let answer = serde_json::json!({ "place": name, "length": got, "bytes": json::hex(&bytes[..got]) });
+        return print_json(out, &answer);
+    }
+    let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
+    out.write_all(text::memory(&prefix, place.address.0, &bytes[..got]).as_bytes())?;
+    if got < bytes.len() {
+        writeln!(out, "The next {} bytes were not captured without a gap.", bytes.len() - got)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The command line: one file per command; a command's module doc is its manual.
+
+mod dump;
+mod info;
+mod lanes;
+mod locals;
+mod memory;
+mod registers;
+mod serve;
+pub mod targets;
+
+mod waves;
+mod export;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use dump::{DumpArgs, WaveArgs};
+
+/// What a command can fail with: a sentence for the user.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Serve captured AMDGPU waves to gdb and lldb, or print what a dump holds. No GPU needed.
+///
+/// Without a command the embedded demo is served on 127.0.0.1:1234.
+#[derive(Debug, Parser)]
+#[command(name = "lanescope", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    /// A folder with more target files, read beside the built-in ones
+    #[arg(long, global = true, value_name = "DIR")]
+    targets: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve a dump to gdb and lldb (the default command)
+    Serve(serve::Args),
+    /// Say what a dump holds and what is wrong with it
+    Info(info::Args),
+    /// List the waves of a dump
+    Waves(waves::Args),
+    /// List the lanes of a wave
+    Lanes(lanes::Args),
+    /// Print registers of a wave
+    Registers(registers::Args),
+    /// Print memory of any address space
+    Memory(memory::Args),
+    /// Print the variables in scope of a wave, for one lane or all
+    Locals(locals::Args),
+    /// Print all that a dump holds as JSON
+    Export(export::Args),
+    /// List the known GPUs, or print one
+    Targets {
+        /// The GPU: gfx90a
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs the command line of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // clap's own words for --help, --version and mistakes; a closed pipe is nobody's error.
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
+    let result = run(cli, &mut out).and_then(|()| Ok(out.flush()?));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(anstream::stderr(), "lanescope: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
+    let targets = dump::targets(cli.targets.as_deref())?;
+    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+        Command::Serve(args) => serve::run(args, &targets, out),
+        Command::Info(args) => info::run(&args, &targets, out),
+        Command::Waves(args) => waves::run(&args, &targets, out),
+        Command::Lanes(args) => lanes::run(&args, &targets, out),
+        Command::Registers(args) => registers::run(&args, &targets, out),
+        Command::Memory(args) => memory::run(&args, &targets, out),
+        Command::Locals(args) => locals::run(&args, &targets, out),
+        Command::Export(args) => export::run(&args, &targets, out),
+        Command::Targets { name, json } => Ok(targets::run(name.as_deref(), &targets, json, out)?),
+    }
+}
+
+fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
+    let io = error.downcast_ref::<std::io::Error>();
+    io.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+/// Writes a JSON answer, readable by people too.
+fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> Result<(), Failure> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}

@@ -1,0 +1,46 @@
+//! `lanescope waves DUMP`: the waves of a dump, with their place, PC, active lanes and why they stopped.
+
+use std::io::Write;
+
+use super::{DumpArgs, Failure, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{Style, json, text};
+use crate::session::{Inspect as _, Session};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    from: DumpArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let opened = dump::open(&args.from, targets)?;
+    // A table of registers needs one kind; a list of waves does not.
+    let kinds: Vec<String> = match &args.from.kind {
+        Some(kind) => vec![kind.clone()],
+        None => opened.kinds().map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect(),
+    };
+    let mut waves = Vec::new();
+    for (index, kind) in kinds.iter().enumerate() {
+        let session = Session::new(opened.clone(), Some(kind))?;
+        if args.json {
+            waves.extend(session.waves().iter().filter_map(|wave| session.wave(*wave).ok()));
+            continue;
+        }
+        if kinds.len() > 1 {
+            let gap = if index > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}{kind}")?;
+        }
+        out.write_all(text::waves(&session, Style::Coloured).as_bytes())?;
+    }
+    if args.json {
+        waves.sort_by_key(|info| info.wave);
+        print_json(out, &serde_json::json!({ "waves": waves.iter().map(json::wave).collect::<Vec<_>>() }))?;
+    } else if kinds.is_empty() {
+        writeln!(out, "No waves.")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! What can be wrong with a code object, always with the place in the file.
+
+use thiserror::Error;
+
+/// Why bytes are not an AMDGPU code object, or which part of one cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CodeObjectError {
+    /// Something else than a code object for this machine, said as found and expected.
+    #[error("not an AMDGPU code object: {what} at file offset {offset:#x} is {found}, expected {expected}")]
+    Identity {
+        /// The field that tells: `ELF magic`, `e_machine` ...
+        what: &'static str,
+        /// Its file offset in bytes.
+        offset: u64,
+        /// What stands there.
+        found: String,
+        /// What a code object has there.
+        expected: &'static str,
+    },
+    /// The file ends before something that its headers promise.
+    #[error("{what} at file offset {offset:#x} needs {needed} bytes, the file has {have} there")]
+    Truncated {
+        /// The part that is cut off.
+        what: String,
+        /// Its file offset in bytes.
+        offset: u64,
+        /// How many bytes it has by its header.
+        needed: u64,
+        /// How many bytes of them the file holds.
+        have: u64,
+    },
+    /// A field with a value that the format does not allow.
+    #[error("{what} at file offset {offset:#x}: {why}")]
+    Malformed {
+        /// The part that is wrong.
+        what: String,
+        /// Its file offset in bytes.
+        offset: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A compressed section that does not unpack.
+    #[error("compressed section {section} at file offset {offset:#x}: {why}")]
+    Compression {
+        /// The section's name.
+        section: String,
+        /// Its file offset in bytes.
+        offset: u64,
+        /// What the decompressor said.
+        why: String,
+    },
+}
+
+/// The result of reading a code object.
+pub type Result<T, E = CodeObjectError> = std::result::Result<T, E>;

@@ -1,0 +1,138 @@
+//! The identity of a code object: what its ELF header says about machine, ABI and processor.
+//!
+//! AMDGPUUsage, "ELF Code Object": tables "AMDGPU ELF Header", "ELF Header e_flags".
+
+use super::elf::{Fields, HEADER_SIZE, range};
+use super::error::{CodeObjectError, Result};
+
+/// `e_machine` of AMDGPU.
+const EM_AMDGPU: u16 = 224;
+/// `e_ident[EI_OSABI]` of HSA code objects.
+const ELFOSABI_AMDGPU_HSA: u8 = 64;
+/// What offload bundles start with; they hold code objects and are none.
+const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
+
+/// The version of the code object ABI, `e_ident[EI_ABIVERSION]` as it stands in the file.
+///
+/// AMDGPUUsage counts code object versions from 2, so version 5 has 3 here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AbiVersion(pub u8);
+
+impl AbiVersion {
+    /// The code object version as the compiler's `-mcode-object-version` names it: 2 for 0, 6 for 4.
+    #[must_use]
+    pub fn code_object_version(self) -> u16 {
+        u16::from(self.0) + 2
+    }
+}
+
+/// What `e_flags` says about a feature that some processors let the user choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Feature {
+    /// The processor has no such choice.
+    Unsupported,
+    /// The code runs with either setting.
+    Any,
+    /// The code needs it off.
+    Off,
+    /// The code needs it on.
+    On,
+}
+
+impl Feature {
+    /// Two bits of a version 4 to 6 flags word.
+    fn from_bits(bits: u32) -> Self {
+        match bits & 3 {
+            1 => Self::Any,
+            2 => Self::Off,
+            3 => Self::On,
+            _ => Self::Unsupported,
+        }
+    }
+}
+
+/// The ELF header of a code object, checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The ABI version.
+    pub abi_version: AbiVersion,
+    /// `e_type`: 3 for the usual shared object, 2 for an executable, 1 for a relocatable file.
+    pub file_type: u16,
+    /// `e_entry`.
+    pub entry: u64,
+    /// `e_flags` as it stands in the file.
+    pub flags: u32,
+}
+
+impl Header {
+    /// Bits `EF_AMDGPU_MACH` of the flags: the processor's number, 0x4c for gfx942.
+    #[must_use]
+    pub fn mach(&self) -> u8 {
+        (self.flags & 0xff) as u8
+    }
+
+    /// Whether the code needs XNACK on, off, or does not care.
+    #[must_use]
+    pub fn xnack(&self) -> Feature {
+        self.feature(0x100, 8)
+    }
+
+    /// Whether the code needs SRAM ECC on, off, or does not care.
+    #[must_use]
+    pub fn sramecc(&self) -> Feature {
+        self.feature(0x200, 10)
+    }
+
+    /// The version of a generic processor (`gfx11-generic`), 0 for others; bits 31:24, code object version 6.
+    #[must_use]
+    pub fn generic_version(&self) -> u8 {
+        if self.abi_version.0 >= 4 { (self.flags >> 24) as u8 } else { 0 }
+    }
+
+    /// Whether this is a relocatable file, whose addresses are not final.
+    #[must_use]
+    pub fn is_relocatable(&self) -> bool {
+        self.file_type == 1
+    }
+
+    /// Version 3 has one bit per feature; versions 4 to 6 have a two-bit field.
+    fn feature(&self, version_3_bit: u32, shift: u32) -> Feature {
+        match self.abi_version.0 {
+            0 => Feature::Unsupported,
+            1 if self.flags & version_3_bit != 0 => Feature::On,
+            1 => Feature::Off,
+            _ => Feature::from_bits(self.flags >> shift),
+        }
+    }
+
+    pub(super) fn read(file: &[u8]) -> Result<Self> {
+        magic(file)?;
+        let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
+        let number = |what, offset, found: u64, wanted: u64, expected| match found == wanted {
+            true => Ok(()),
+            false => Err(CodeObjectError::Identity { what, offset, found: found.to_string(), expected }),
+        };
+        number("ELF class", 4, header.u8(4).into(), 2, "2 (64-bit)")?;
+        number("ELF data encoding", 5, header.u8(5).into(), 1, "1 (little-endian)")?;
+        number("e_machine", 18, header.u16(18).into(), EM_AMDGPU.into(), "224 (AMDGPU)")?;
+        number("OS ABI", 7, header.u8(7).into(), ELFOSABI_AMDGPU_HSA.into(), "64 (AMDGPU_HSA)")?;
+        Ok(Self {
+            abi_version: AbiVersion(header.u8(8)),
+            file_type: header.u16(16),
+            entry: header.u64(24),
+            flags: header.u32(48),
+        })
+    }
+}
+
+fn magic(file: &[u8]) -> Result<()> {
+    let found = match file {
+        [0x7f, b'E', b'L', b'F', ..] => return Ok(()),
+        _ if file.starts_with(BUNDLE_MAGIC) => "an offload bundle's (unbundle it first)".to_owned(),
+        _ if file.starts_with(COMPRESSED_BUNDLE_MAGIC) => "a compressed offload bundle's".to_owned(),
+        [] => "missing (the file is empty)".to_owned(),
+        _ => file.iter().take(4).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+    };
+    Err(CodeObjectError::Identity { what: "the magic", offset: 0, found, expected: "7f 45 4c 46" })
+}

@@ -1,0 +1,177 @@
+//! MessagePack, as much as AMD's metadata needs: maps, arrays, strings, integers, booleans.
+//!
+//! A borrowed tree with bounded depth; every container element takes at least one byte of input, so a tree never has
+//! more nodes than the note has bytes. Specification: MessagePack "Formats".
+
+use thiserror::Error;
+
+/// Nesting of the metadata is 5; more than this is not metadata.
+const MAX_DEPTH: usize = 32;
+
+/// A decoded value that borrows its strings.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    Nil,
+    Bool(bool),
+    Unsigned(u64),
+    Signed(i64),
+    Float(f64),
+    String(&'a [u8]),
+    Array(Vec<Value<'a>>),
+    Map(Vec<(Value<'a>, Value<'a>)>),
+    /// Binary and extension types; metadata has none.
+    Opaque,
+}
+
+impl<'a> Value<'a> {
+    /// The map's value of a string key.
+    pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
+        match self {
+            Value::Map(pairs) => {
+                pairs.iter().find(|(name, _)| *name == Value::String(key.as_bytes())).map(|(_, v)| v)
+            }
+            _ => None,
+        }
+    }
+
+    /// The elements of an array; none for anything else.
+    pub(super) fn elements(&self) -> &[Value<'a>] {
+        match self {
+            Value::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn unsigned(&self) -> Option<u64> {
+        match self {
+            Value::Unsigned(number) => Some(*number),
+            Value::Signed(number) => u64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<String> {
+        match self {
+            Value::String(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            _ => None,
+        }
+    }
+
+    /// A boolean; producers also write it as a number.
+    pub(super) fn truth(&self) -> Option<bool> {
+        match self {
+            Value::Bool(truth) => Some(*truth),
+            Value::Unsigned(number) => Some(*number != 0),
+            _ => None,
+        }
+    }
+}
+
+/// Where and why the bytes are not MessagePack.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(super) enum MsgpackError {
+    #[error("MessagePack ends early at byte {0} of the note")]
+    Truncated(usize),
+    #[error("MessagePack nests deeper than {MAX_DEPTH} at byte {0} of the note")]
+    TooDeep(usize),
+    #[error("MessagePack type 0xc1 at byte {0} of the note is never used")]
+    Reserved(usize),
+}
+
+/// The first value of the bytes.
+pub(super) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackError> {
+    Decoder { bytes, at: 0 }.value(0)
+}
+
+struct Decoder<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Decoder<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], MsgpackError> {
+        let end = self.at.checked_add(length);
+        let taken =
+            end.and_then(|end| self.bytes.get(self.at..end)).ok_or(MsgpackError::Truncated(self.at))?;
+        self.at += length;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], MsgpackError> {
+        let at = self.at;
+        self.take(N)?.first_chunk().copied().ok_or(MsgpackError::Truncated(at))
+    }
+
+    /// A big-endian unsigned number of 1, 2, 4 or 8 bytes.
+    fn number(&mut self, size: usize) -> Result<u64, MsgpackError> {
+        Ok(self.take(size)?.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    fn length(&mut self, size: usize) -> Result<usize, MsgpackError> {
+        let at = self.at;
+        usize::try_from(self.number(size)?).map_err(|_| MsgpackError::Truncated(at))
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value<'a>, MsgpackError> {
+        let at = self.at;
+        if depth > MAX_DEPTH {
+            return Err(MsgpackError::TooDeep(at));
+        }
+        let [tag] = self.array()?;
+        match tag {
+            0x00..=0x7f => Ok(Value::Unsigned(tag.into())),
+            0x80..=0x8f => self.map(usize::from(tag & 0xf), depth),
+            0x90..=0x9f => self.elements(usize::from(tag & 0xf), depth),
+            0xa0..=0xbf => self.take(usize::from(tag & 0x1f)).map(Value::String),
+            0xc0 => Ok(Value::Nil),
+            0xc1 => Err(MsgpackError::Reserved(at)),
+            0xc2 | 0xc3 => Ok(Value::Bool(tag == 0xc3)),
+            0xc4..=0xc6 => {
+                let length = self.length(1 << (tag - 0xc4))?;
+                self.take(length).map(|_| Value::Opaque)
+            }
+            0xc7..=0xc9 => {
+                let length = self.length(1 << (tag - 0xc7))?;
+                self.take(length.saturating_add(1)).map(|_| Value::Opaque)
+            }
+            0xca => Ok(Value::Float(f32::from_be_bytes(self.array()?).into())),
+            0xcb => Ok(Value::Float(f64::from_be_bytes(self.array()?))),
+            0xcc..=0xcf => self.number(1 << (tag - 0xcc)).map(Value::Unsigned),
+            0xd0 => Ok(Value::Signed(i8::from_be_bytes(self.array()?).into())),
+            0xd1 => Ok(Value::Signed(i16::from_be_bytes(self.array()?).into())),
+            0xd2 => Ok(Value::Signed(i32::from_be_bytes(self.array()?).into())),
+            0xd3 => Ok(Value::Signed(i64::from_be_bytes(self.array()?))),
+            0xd4..=0xd8 => self.take((1 << (tag - 0xd4)) + 1).map(|_| Value::Opaque),
+            0xd9..=0xdb => {
+                let length = self.length(1 << (tag - 0xd9))?;
+                self.take(length).map(Value::String)
+            }
+            0xdc | 0xdd => {
+                let length = self.length(if tag == 0xdc { 2 } else { 4 })?;
+                self.elements(length, depth)
+            }
+            0xde | 0xdf => {
+                let length = self.length(if tag == 0xde { 2 } else { 4 })?;
+                self.map(length, depth)
+            }
+            0xe0..=0xff => Ok(Value::Signed((tag as i8).into())),
+        }
+    }
+
+    /// Grows element by element: a length that the bytes cannot hold fails before memory is reserved for it.
+    fn elements(&mut self, length: usize, depth: usize) -> Result<Value<'a>, MsgpackError> {
+        let mut elements = Vec::new();
+        for _ in 0..length {
+            elements.push(self.value(depth + 1)?);
+        }
+        Ok(Value::Array(elements))
+    }
+
+    fn map(&mut self, length: usize, depth: usize) -> Result<Value<'a>, MsgpackError> {
+        let mut pairs = Vec::new();
+        for _ in 0..length {
+            pairs.push((self.value(depth + 1)?, self.value(depth + 1)?));
+        }
+        Ok(Value::Map(pairs))
+    }
+}

@@ -1,0 +1,172 @@
+//! Sections by name, unpacked when compressed, and the segments of the loaded image.
+//!
+//! gABI "Sections" with "Section Compression" (`SHF_COMPRESSED`), and "Program Loading".
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use object::read::{CompressedData, CompressionFormat};
+
+use super::bytes::Bytes;
+use super::elf::{Fields, Tables, range, string};
+use super::error::{CodeObjectError, Result};
+
+/// `SHT_NOBITS`: the section occupies no space in the file.
+const SHT_NOBITS: u32 = 8;
+const SHF_COMPRESSED: u64 = 0x800;
+const ELFCOMPRESS_ZLIB: u32 = 1;
+const ELFCOMPRESS_ZSTD: u32 = 2;
+/// Bytes of an `Elf64_Chdr`.
+const COMPRESSION_HEADER: usize = 24;
+/// A section that claims to unpack to more than this times its packed size is refused before memory is reserved;
+/// zlib cannot exceed 1032, and debug sections stay below 20.
+const MAX_COMPRESSION_RATIO: u64 = 2048;
+
+/// A section's header, and its contents once asked for.
+#[derive(Debug)]
+pub struct Section {
+    /// Name, `.debug_info`.
+    pub name: String,
+    /// `sh_type`.
+    pub section_type: u32,
+    /// `sh_flags`.
+    pub flags: u64,
+    /// ELF address, 0 for sections that are not loaded.
+    pub address: u64,
+    /// File offset in bytes.
+    pub offset: u64,
+    /// Size in bytes: in the file, or in memory for a section without bits.
+    pub size: u64,
+    /// `sh_link`: index of a section that belongs to this one.
+    pub link: u32,
+    contents: OnceLock<Result<Bytes>>,
+}
+
+impl Section {
+    /// Whether the section's bytes are compressed in the file.
+    #[must_use]
+    pub fn is_compressed(&self) -> bool {
+        self.flags & SHF_COMPRESSED != 0
+    }
+
+    /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
+    pub(super) fn contents(&self, file: &Bytes) -> Result<Bytes> {
+        self.contents.get_or_init(|| self.read(file)).clone()
+    }
+
+    fn read(&self, file: &Bytes) -> Result<Bytes> {
+        if self.section_type == SHT_NOBITS {
+            return Ok(Bytes::empty());
+        }
+        let raw = range(file, &self.name, self.offset, self.size)?;
+        if !self.is_compressed() {
+            return Ok(file.slice_ref(raw).unwrap_or_else(Bytes::empty));
+        }
+        let fail = |why: String| CodeObjectError::Compression {
+            section: self.name.clone(),
+            offset: self.offset,
+            why,
+        };
+        let (header, data) = raw
+            .split_at_checked(COMPRESSION_HEADER)
+            .ok_or_else(|| fail(format!("{} bytes, too few for the compression header", raw.len())))?;
+        let header = Fields(header);
+        let format = match header.u32(0) {
+            ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
+            ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
+            other => {
+                return Err(fail(format!("unknown compression type {other}, expected 1 (zlib) or 2 (zstd)")));
+            }
+        };
+        let uncompressed_size = header.u64(8);
+        if uncompressed_size / MAX_COMPRESSION_RATIO > data.len() as u64 {
+            return Err(fail(format!("claims {uncompressed_size} bytes out of {}", data.len())));
+        }
+        let unpacked = CompressedData { format, data, uncompressed_size };
+        unpacked
+            .decompress()
+            .map(|bytes| Bytes::from(bytes.into_owned()))
+            .map_err(|error| fail(error.to_string()))
+    }
+}
+
+/// All sections, in the file's order; section 0 included.
+pub(super) fn read_all(file: &Bytes, tables: &Tables) -> Result<Vec<Section>> {
+    let (headers, names_index) = tables.section_headers(file)?;
+    let mut headers: Vec<(u32, Section)> = headers
+        .map(Fields)
+        .map(|header| {
+            let section = Section {
+                name: String::new(),
+                section_type: header.u32(4),
+                flags: header.u64(8),
+                address: header.u64(16),
+                offset: header.u64(24),
+                size: header.u64(32),
+                link: header.u32(40),
+                contents: OnceLock::new(),
+            };
+            (header.u32(0), section)
+        })
+        .collect();
+    let names = match headers.get(names_index) {
+        Some((_, section)) => section.contents(file)?,
+        None => Bytes::empty(),
+    };
+    for (name, section) in &mut headers {
+        section.name = string(&names, u64::from(*name));
+    }
+    Ok(headers.into_iter().map(|(_, section)| section).collect())
+}
+
+/// `PT_LOAD`: a segment of the loaded image.
+pub(super) const PT_LOAD: u32 = 1;
+/// `PT_NOTE`: a segment with notes.
+pub(super) const PT_NOTE: u32 = 4;
+
+/// A program header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// `p_type`.
+    pub segment_type: u32,
+    /// `p_flags`: 1 execute, 2 write, 4 read.
+    pub flags: u32,
+    /// File offset in bytes.
+    pub offset: u64,
+    /// Bytes in the file.
+    pub file_size: u64,
+    /// ELF addresses that it occupies in memory; the part past `file_size` is zero at load.
+    pub addresses: Range<u64>,
+}
+
+impl Segment {
+    /// Whether the loader maps it.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.segment_type == PT_LOAD
+    }
+
+    /// Whether it holds code.
+    #[must_use]
+    pub fn is_executable(&self) -> bool {
+        self.flags & 1 != 0
+    }
+}
+
+/// All program headers, in the file's order.
+pub(super) fn segments(file: &[u8], tables: &Tables) -> Result<Vec<Segment>> {
+    let headers = tables.program_headers(file)?;
+    Ok(headers
+        .map(Fields)
+        .map(|header| {
+            let start = header.u64(16);
+            Segment {
+                segment_type: header.u32(0),
+                flags: header.u32(4),
+                offset: header.u64(8),
+                file_size: header.u64(32),
+                addresses: start..start.saturating_add(header.u64(40)),
+            }
+        })
+        .collect())
+}

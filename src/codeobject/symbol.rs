@@ -1,0 +1,127 @@
+//! Symbols: functions, kernel descriptors, variables, LDS.
+//!
+//! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`; variables in LDS
+//! have the section index `SHN_AMDGPU_LDS` and an offset in LDS, not an ELF address.
+
+use super::elf::{Fields, string, symbols as records};
+
+/// `SHN_AMDGPU_LDS`: the symbol's value is an offset in LDS.
+const SHN_AMDGPU_LDS: u16 = 0xff00;
+const SHN_UNDEF: u16 = 0;
+const SHN_ABS: u16 = 0xfff1;
+const STT_OBJECT: u8 = 1;
+const STT_FUNC: u8 = 2;
+/// What the name of a kernel descriptor ends with.
+const DESCRIPTOR_SUFFIX: &str = ".kd";
+/// Bytes of a kernel descriptor.
+pub(super) const DESCRIPTOR_SIZE: u64 = 64;
+
+/// What a symbol stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SymbolKind {
+    /// Code: a device function or a kernel's entry.
+    Function,
+    /// A kernel's 64-byte descriptor, `name.kd`.
+    KernelDescriptor,
+    /// Global data.
+    Object,
+    /// A variable in LDS; its value is an offset in LDS.
+    Lds,
+    /// A number without a place, such as `name.num_vgpr`.
+    Absolute,
+    /// Named here, defined elsewhere.
+    Undefined,
+    /// Anything else: sections, files, labels.
+    Other,
+}
+
+/// A symbol of `.symtab`, or of `.dynsym` where that is missing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// Name as in the file (mangled for HIP).
+    pub name: String,
+    /// What it stands for.
+    pub kind: SymbolKind,
+    /// ELF address; an offset in LDS for [`SymbolKind::Lds`], a number for [`SymbolKind::Absolute`].
+    pub value: u64,
+    /// Size in bytes; 0 when not said.
+    pub size: u64,
+    /// Whether other code objects can see it (binding is not local).
+    pub global: bool,
+}
+
+impl Symbol {
+    /// The kernel's name, if this is a kernel descriptor: `saxpy` of `saxpy.kd`.
+    #[must_use]
+    pub fn kernel_name(&self) -> Option<&str> {
+        match self.kind {
+            SymbolKind::KernelDescriptor => self.name.strip_suffix(DESCRIPTOR_SUFFIX),
+            _ => None,
+        }
+    }
+}
+
+/// Symbols with the functions and objects ordered by address.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    all: Vec<Symbol>,
+    /// Indexes into `all` of symbols with an ELF address, by address, then larger ones first.
+    by_address: Vec<usize>,
+}
+
+impl Symbols {
+    pub(super) fn read(table: &[u8], names: &[u8]) -> Self {
+        let all: Vec<Symbol> =
+            records(table).skip(1).map(Fields).map(|record| symbol(record, names)).collect();
+        let mut placed: Vec<(u64, std::cmp::Reverse<u64>, usize)> = all
+            .iter()
+            .enumerate()
+            .filter(|(_, symbol)| {
+                matches!(
+                    symbol.kind,
+                    SymbolKind::Function | SymbolKind::KernelDescriptor | SymbolKind::Object
+                )
+            })
+            .map(|(index, symbol)| (symbol.value, std::cmp::Reverse(symbol.size), index))
+            .collect();
+        placed.sort_unstable();
+        Self { all, by_address: placed.into_iter().map(|(_, _, index)| index).collect() }
+    }
+
+    pub(super) fn all(&self) -> &[Symbol] {
+        &self.all
+    }
+
+    /// The innermost symbol whose bytes hold the address; one without a size holds its own address only.
+    pub(super) fn at(&self, address: u64) -> Option<&Symbol> {
+        let after = self.by_address.partition_point(|index| self.value(*index) <= address);
+        let candidates = self.by_address.get(..after)?.iter().rev();
+        candidates
+            .filter_map(|index| self.all.get(*index))
+            // Overlapping symbols (aliases) are rare and adjacent: a few steps back find the one around the address.
+            .take(8)
+            .find(|symbol| address - symbol.value < symbol.size.max(1))
+    }
+
+    fn value(&self, index: usize) -> u64 {
+        self.all.get(index).map_or(u64::MAX, |symbol| symbol.value)
+    }
+}
+
+fn symbol(record: Fields<'_>, names: &[u8]) -> Symbol {
+    let name = string(names, u64::from(record.u32(0)));
+    let (info, section) = (record.u8(4), record.u16(6));
+    let (value, size) = (record.u64(8), record.u64(16));
+    let kind = match (section, info & 0xf) {
+        (SHN_AMDGPU_LDS, _) => SymbolKind::Lds,
+        (SHN_UNDEF, _) => SymbolKind::Undefined,
+        (SHN_ABS, _) => SymbolKind::Absolute,
+        (_, STT_FUNC) => SymbolKind::Function,
+        (_, STT_OBJECT) if size == DESCRIPTOR_SIZE && name.ends_with(DESCRIPTOR_SUFFIX) => {
+            SymbolKind::KernelDescriptor
+        }
+        (_, STT_OBJECT) => SymbolKind::Object,
+        _ => SymbolKind::Other,
+    };
+    Symbol { name, kind, value, size, global: info >> 4 != 0 }
+}

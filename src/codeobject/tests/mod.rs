@@ -1,0 +1,1 @@
+//! Code objects against what readelf says of them.

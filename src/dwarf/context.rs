@@ -1,0 +1,270 @@
+//! The one thing the evaluator asks: a [`Context`], everything that an expression may depend on.
+//!
+//! It is the "DWARF expression evaluation context" of the specifications without the lane, which is given to each
+//! evaluation as a set. Reads carry no promise of caching and are asked again where needed; whoever implements the
+//! trait decides what a read sees, for example a layer of changes above a capture.
+
+use std::sync::Arc;
+
+use super::error::Missing;
+use super::location::{Frame, Location};
+use super::operation::Program;
+use super::value::BaseType;
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
+
+/// An answer of the context.
+pub type Answer<T> = Result<T, Missing>;
+
+/// What a memory location of an address space needs of the lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LaneNeed {
+    /// Nothing: the space is the same for every lane.
+    None,
+    /// The focused lane, at once: private memory of the lane.
+    Now,
+    /// The focused lane, but only if it is read through a private aperture: the generic space.
+    WhenRead,
+    /// Nothing, because the space itself names a lane, which the wave must have.
+    Fixed(LaneId),
+}
+
+/// An address space of the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SpaceInfo {
+    /// Size of its addresses in bits: 32 or 64.
+    pub address_bits: u8,
+    /// What it needs of the lane.
+    pub lane: LaneNeed,
+}
+
+/// Room for a whole register with what is known of it, filled by [`Context::read_register`].
+#[derive(Clone)]
+pub struct RegisterBytes {
+    /// The bytes, least significant first; lane 0 first for vector registers.
+    pub bytes: [u8; RegisterBytes::MAX],
+    /// Bit N: dword N of `bytes` is known. Bytes of other dwords mean nothing.
+    pub known: u64,
+}
+
+impl RegisterBytes {
+    /// Bytes of the widest register: a dword for each of 64 lanes.
+    pub const MAX: usize = 256;
+
+    /// Nothing known.
+    #[must_use]
+    pub fn unknown() -> Self {
+        Self { bytes: [0; Self::MAX], known: 0 }
+    }
+
+    /// Whether all of these bits are known.
+    #[must_use]
+    pub fn knows(&self, first_bit: u64, bits: u64) -> bool {
+        let Some(last) = bits.checked_sub(1).and_then(|less| first_bit.checked_add(less)) else {
+            return true;
+        };
+        let (low, high) = (first_bit / 32, last / 32);
+        high < 64 && {
+            let count = high - low + 1;
+            let mask = if count >= 64 { u64::MAX } else { (1 << count) - 1 } << low;
+            self.known & mask == mask
+        }
+    }
+
+    /// Up to 64 bits from a bit offset on; bits beyond the register are 0.
+    #[must_use]
+    pub fn extract(&self, first_bit: u64, bits: u32) -> u64 {
+        let byte = (first_bit / 8) as usize;
+        let shift = (first_bit % 8) as u32;
+        let mut word = [0u8; 16];
+        for (to, from) in word.iter_mut().zip(self.bytes.iter().skip(byte).take(9)) {
+            *to = *from;
+        }
+        (u128::from_le_bytes(word) >> shift) as u64 & super::value::low_mask(bits)
+    }
+}
+
+impl std::fmt::Debug for RegisterBytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "RegisterBytes(known {:#x})", self.known)
+    }
+}
+
+/// Memory to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryAt {
+    /// The address space.
+    pub space: AddressSpace,
+    /// The lane captured when the location was formed, for spaces that depend on it.
+    pub lane: Option<LaneId>,
+    /// The first byte.
+    pub address: Address,
+}
+
+/// A reference to a debugging information entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DieRef {
+    /// An offset within the unit that the expression belongs to.
+    Unit(DieOffset),
+    /// An offset in `.debug_info`.
+    Section(DieOffset),
+}
+
+impl DieRef {
+    /// The offset, whatever it is relative to.
+    #[must_use]
+    pub fn offset(self) -> DieOffset {
+        match self {
+            Self::Unit(offset) | Self::Section(offset) => offset,
+        }
+    }
+}
+
+/// Where an entry says it is.
+#[derive(Clone, Debug)]
+pub enum DieLocation {
+    /// It has neither `DW_AT_location` nor `DW_AT_const_value`.
+    None,
+    /// Its `DW_AT_location`, or the entry of its location list for the program location.
+    Expression(Arc<Program>),
+    /// Its location list has no entry for the program location.
+    NotHere,
+    /// Its `DW_AT_const_value`.
+    ConstValue(Arc<[u8]>),
+}
+
+/// What `DW_OP_call*` and implicit pointers need of an entry.
+#[derive(Clone, Debug)]
+pub struct Die {
+    /// Whether its tag is `DW_TAG_dwarf_procedure`, which shares its caller's stack.
+    pub is_procedure: bool,
+    /// Where it says it is.
+    pub location: DieLocation,
+}
+
+/// An attribute that is a constant or an expression.
+#[derive(Clone, Debug)]
+pub enum Attribute {
+    /// A constant.
+    Constant(u64),
+    /// An expression.
+    Expression(Arc<Program>),
+}
+
+/// A `DW_TAG_object_map` entry (DWARF issue 230712.4): where the elements of an array are while segments of it are in
+/// vector registers.
+#[derive(Clone, Debug)]
+pub struct ObjectMap {
+    /// Where the array is in memory.
+    pub mem_location: Attribute,
+    /// Which chunk of the array is in registers, counted from 1 up; 0 for none.
+    pub cntl_ordinal: Attribute,
+    /// The vector register.
+    pub vec_location: Attribute,
+    /// Bytes of an element.
+    pub element_size: Attribute,
+    /// Elements of a chunk.
+    pub element_count: Attribute,
+    /// The code where the map holds, as half-open ranges.
+    pub ranges: Vec<(Pc, Pc)>,
+}
+
+/// Everything an expression may depend on, but for the lane.
+pub trait Context {
+    /// How many lanes the wave has.
+    fn wave_size(&self) -> WaveSize;
+
+    /// An address space; `None` if the target reserves or lacks the number.
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo>;
+
+    /// Size of a register.
+    ///
+    /// # Errors
+    /// Words that say why the number is none of this wave's registers.
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String>;
+
+    /// Reads a whole register of a frame; dwords that are not set as known were not captured.
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes);
+
+    /// Reads memory; returns how many bytes from the start on were captured and are now in `into`.
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize;
+
+    /// The program location.
+    fn pc(&self) -> Option<Pc>;
+
+    /// The object that `DW_OP_push_object_address` pushes.
+    ///
+    /// # Errors
+    /// Says that there is none.
+    fn object(&self) -> Answer<Location> {
+        Err(Missing::not_captured("no object is being evaluated"))
+    }
+
+    /// The `DW_AT_frame_base` of the function, for the program location.
+    ///
+    /// # Errors
+    /// Says that there is none.
+    fn frame_base(&self) -> Answer<Arc<Program>> {
+        Err(Missing::absent("the function has no DW_AT_frame_base"))
+    }
+
+    /// The canonical frame address.
+    ///
+    /// # Errors
+    /// Says why it is not known.
+    fn cfa(&self) -> Answer<Location> {
+        Err(Missing::not_captured("no call frame information"))
+    }
+
+    /// The function's `DW_AT_LLVM_lanes`; `None` if it has no such attribute.
+    ///
+    /// # Errors
+    /// Says why it cannot be known.
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        Ok(None)
+    }
+
+    /// Where the caller's value of a register is: for `DW_OP_LLVM_call_frame_entry_reg`.
+    ///
+    /// # Errors
+    /// Says why it is not known.
+    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
+        Ok(Location::register_of(register, Frame::Caller, size))
+    }
+
+    /// A debugging information entry.
+    ///
+    /// # Errors
+    /// Says that there is none, or that its location cannot be chosen or decoded.
+    fn die(&self, die: DieRef) -> Answer<Die> {
+        Err(Missing::absent(format!("no DIE at {}", die.offset())))
+    }
+
+    /// A base type of the unit.
+    ///
+    /// # Errors
+    /// Says that the offset is not that of a base type.
+    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        Err(Missing::absent(format!("no base type at {die}")))
+    }
+
+    /// The address at an index of the unit's part of `.debug_addr`, as the file has it.
+    ///
+    /// # Errors
+    /// Says that there is none.
+    fn debug_addr(&self, index: u64) -> Answer<u64> {
+        Err(Missing::absent(format!("no address {index} in .debug_addr")))
+    }
+
+    /// The address in the process of an address in the file: adds the load bias.
+    fn loaded(&self, address: u64) -> u64 {
+        address
+    }
+
+    /// A `DW_TAG_object_map` of the unit.
+    ///
+    /// # Errors
+    /// Says that there is none.
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        Err(Missing::absent(format!("no object map at {die}")))
+    }
+}

@@ -1,0 +1,30 @@
+//! The bounds on what one expression may cost, whatever its bytes say. Each is far above what compilers emit and each
+//! is tested; exceeding one is an error with its name and not a crash.
+
+/// Steps of one evaluation for any one lane: one for each operation, more for operations that build many parts or
+/// work on wide values. Bounds loops made of `DW_OP_skip` and `DW_OP_bra`.
+pub const MAX_STEPS: u32 = 1 << 16;
+
+/// Entries on an evaluation stack.
+pub const MAX_STACK: usize = 256;
+
+/// Expressions that run inside one another: calls, frame bases, implicit pointers, entry values.
+pub const MAX_CALL_DEPTH: u32 = 24;
+
+/// Parts of one composite location, before neighbours are merged.
+pub const MAX_PARTS: usize = 2048;
+
+/// Bits of a base type, its vector elements included: a whole vector register of 64 lanes.
+pub const MAX_VALUE_BITS: u64 = 2048;
+
+/// Bytes of one expression.
+pub const MAX_EXPRESSION_BYTES: usize = 1 << 20;
+
+/// Expressions within expressions (`DW_OP_entry_value`) when decoding.
+pub const MAX_NESTING: u32 = 8;
+
+/// Bytes of an object fetched at once.
+pub const MAX_OBJECT_BYTES: u64 = 1 << 20;
+
+/// Rows that `DW_CFA_remember_state` may keep.
+pub const MAX_REMEMBERED_ROWS: usize = 64;

@@ -1,0 +1,49 @@
+//! DWARF expressions and call frame information with AMD's heterogeneous extensions.
+//!
+//! *You give* the bytes of an expression, a [`Dialect`], and a [`Context`] that answers for registers, memory and
+//! debugging information entries. *You get* locations and values for any set of lanes at once, each with the reason
+//! where there is none. *Not here*: reading files, choosing DIEs, names of GPUs.
+//!
+//! Three steps, kept apart: [`Program::decode`] turns bytes into operations, [`Evaluator`] turns operations into
+//! [`Location`]s and [`Number`]s, [`fetch`] turns a location into bits with what is known of each. gimli is not used
+//! because its evaluator has no locations on the stack; see `docs/evaluator.md`.
+//!
+//! Expressions are evaluated once for a whole set of lanes. A quantity that depends on the lane is kept per lane
+//! ([`Lanes`]), everything else once; only where lanes need different operations, or fail differently, do they part.
+//! The result is that of evaluating every lane alone.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+mod arith;
+mod attributes;
+pub mod cfi;
+mod constants;
+mod context;
+mod decode;
+mod error;
+mod fetch;
+mod half;
+mod lanes;
+pub mod legacy;
+pub mod limits;
+mod location;
+mod machine;
+mod operation;
+pub mod print;
+mod value;
+mod wide;
+
+pub use attributes::{active_lanes, lane_pcs, mask_lanes};
+pub use context::{
+    Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
+    SpaceInfo,
+};
+pub use error::{Cause, Class, Error, Missing};
+pub use fetch::{Bits, Known, fetch, fetch_lanes};
+pub use lanes::{LANES, Lanes};
+pub use location::{
+    CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
+};
+pub use machine::{Entry, Evaluator, Focus, Group, Step, Tracer};
+pub use operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Target, Unary};
+pub use value::{BaseType, Encoding as TypeEncoding, GENERIC_BITS, Kind, Number, Type};

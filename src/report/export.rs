@@ -1,0 +1,262 @@
+//! Everything that a capture holds, as one JSON document (docs/export-format.md).
+//!
+//! Written wave by wave, so that what is held in memory at a time is one wave and not the capture.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::json::hex;
+use crate::arch::RegisterValue;
+use crate::capture::{Capture, MemoryMap};
+use crate::session::{Dump, Place, Reader};
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// Bytes of memory that are read and written at a time.
+const CHUNK: usize = 1 << 16;
+
+/// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
+const PRIVATE_LANE: AddressSpace = AddressSpace(5);
+
+/// Writes a dump's contents; `waves` chooses waves, `None` all of them.
+///
+/// # Errors
+/// What the writer says, or the file that a register or byte lies in.
+pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) -> io::Result<()> {
+    let dump = reader.dump();
+    let capture = dump.capture();
+    write!(out, "{{\"name\":{}", json!(capture.name))?;
+    member(out, "provenance", &provenance(capture))?;
+    member(out, "problems", &json!(dump.problems()))?;
+    member(out, "agents", &agents(capture))?;
+    member(out, "queues", &queues(capture))?;
+    member(out, "dispatches", &dispatches(capture))?;
+    member(out, "code_objects", &code_objects(dump))?;
+    member(out, "memory", &segments(&capture.global))?;
+    list(out, "workgroups", capture.workgroups.iter(), |group| {
+        let dispatch = capture.dispatches.get(group.dispatch);
+        let queue = dispatch.and_then(|dispatch| capture.queues.get(dispatch.queue));
+        Ok(json!({
+            "id": group.id,
+            "queue_id": queue.map(|queue| queue.id),
+            "packet_id": dispatch.map(|dispatch| dispatch.id),
+            "coord": group.position,
+            "local_bytes": group.lds_size,
+            "local": bytes(capture, &group.lds, group.lds_size)?,
+        }))
+    })?;
+    let all = (0u32..).take(capture.waves.len()).map(WaveId);
+    let chosen = all.filter(|wave| waves.is_none_or(|waves| waves.contains(wave)));
+    list(out, "waves", chosen, |id| wave(reader, id))?;
+    out.write_all(b"}\n")
+}
+
+fn member(out: &mut dyn Write, key: &str, value: &Value) -> io::Result<()> {
+    write!(out, ",\n\"{key}\":")?;
+    serde_json::to_writer(out, value).map_err(io::Error::from)
+}
+
+fn list<T>(
+    out: &mut dyn Write,
+    key: &str,
+    items: impl Iterator<Item = T>,
+    mut each: impl FnMut(T) -> io::Result<Value>,
+) -> io::Result<()> {
+    write!(out, ",\n\"{key}\":[")?;
+    for (index, item) in items.enumerate() {
+        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
+        serde_json::to_writer(&mut *out, &each(item)?).map_err(io::Error::from)?;
+    }
+    out.write_all(b"]")
+}
+
+fn provenance(capture: &Capture) -> Value {
+    let from = &capture.provenance;
+    json!({
+        "format": from.format,
+        "producer": from.producer,
+        "created": from.created,
+        "host": from.host,
+        "command": from.command,
+        "note": from.note,
+    })
+}
+
+fn agents(capture: &Capture) -> Value {
+    let each = capture.agents.iter().map(|agent| {
+        let mut apertures: Vec<_> = agent.apertures.iter().collect();
+        apertures.sort();
+        let name = |id: AddressSpace| agent.target.space(id).map_or(id.to_string(), |space| space.name.clone());
+        let apertures: serde_json::Map<String, Value> =
+            apertures.into_iter().map(|(space, base)| (name(*space), json!(base.0))).collect();
+        json!({ "gpu_id": agent.id, "architecture": agent.target.name, "name": agent.name, "apertures": apertures })
+    });
+    each.collect()
+}
+
+fn queues(capture: &Capture) -> Value {
+    let agent = |index: usize| capture.agents.get(index).map(|agent| agent.id);
+    let each = capture
+        .queues
+        .iter()
+        .map(|queue| json!({ "queue_id": queue.id, "gpu_id": agent(queue.agent), "name": queue.name }));
+    each.collect()
+}
+
+fn dispatches(capture: &Capture) -> Value {
+    let each = capture.dispatches.iter().map(|dispatch| {
+        json!({
+            "packet_id": dispatch.id,
+            "queue_id": capture.queues.get(dispatch.queue).map(|queue| queue.id),
+            "kernel": dispatch.kernel,
+            "grid_sizes": dispatch.grid,
+            "workgroup_sizes": dispatch.workgroup,
+            "private_segment_size": dispatch.private_segment_size,
+            "group_segment_size": dispatch.group_segment_size,
+            "kernel_argument_segment_address": dispatch.kernarg.map(|address| address.0),
+            "kernel_descriptor_address": dispatch.kernel_object.map(|address| address.0),
+        })
+    });
+    each.collect()
+}
+
+fn code_objects(dump: &Dump) -> Value {
+    let capture = dump.capture();
+    let each = capture.code_objects.iter().zip(dump.code_objects()).map(|(object, info)| {
+        json!({
+            "uri": object.uri,
+            "name": object.name,
+            "load_address": object.address.0,
+            "size": info.size,
+            "build_id": object.build_id.as_deref().map(hex),
+            "gpu_id": object.agent.and_then(|agent| capture.agents.get(agent)).map(|agent| agent.id),
+            "problem": info.problem,
+        })
+    });
+    each.collect()
+}
+
+fn segments(map: &MemoryMap) -> Value {
+    let each = map.segments().iter().map(
+        |segment| json!({ "address": segment.address, "size": segment.extent.length, "name": segment.name }),
+    );
+    each.collect()
+}
+
+/// A small memory: hex digits where all of it was captured from 0 to its size, else the pieces that were; null for none.
+fn bytes(capture: &Capture, map: &MemoryMap, size: Option<u64>) -> io::Result<Value> {
+    let mut pieces: Vec<(u64, String)> = Vec::new();
+    for segment in map.segments() {
+        let mut text = String::new();
+        let mut at = segment.address;
+        let mut chunk = vec![0; CHUNK];
+        let mut left = segment.extent.length;
+        while left > 0 {
+            let want = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
+            let got = capture.read(map, at, &mut chunk[..want])?;
+            if got == 0 {
+                break;
+            }
+            text.push_str(&hex(&chunk[..got]));
+            at += got as u64;
+            left -= got as u64;
+        }
+        join(&mut pieces, segment.address, text);
+    }
+    Ok(pieces_json(pieces, size))
+}
+
+/// Appends a piece, to the one before where they touch.
+fn join(pieces: &mut Vec<(u64, String)>, address: u64, text: String) {
+    match pieces.last_mut() {
+        Some((first, before)) if *first + before.len() as u64 / 2 == address => before.push_str(&text),
+        _ if !text.is_empty() => pieces.push((address, text)),
+        _ => {}
+    }
+}
+
+fn pieces_json(pieces: Vec<(u64, String)>, size: Option<u64>) -> Value {
+    match pieces.as_slice() {
+        [] => Value::Null,
+        [(0, text)] if size.is_none_or(|size| text.len() as u64 / 2 == size) => json!(text),
+        _ => pieces.iter().map(|(address, text)| json!({ "address": address, "bytes": text })).collect(),
+    }
+}
+
+fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
+    let capture = reader.dump().capture();
+    let words = |error: crate::session::Unreadable| io::Error::other(error.to_string());
+    let info = crate::session::wave_info(reader, id).map_err(words)?;
+    let wave = reader.wave(id).map_err(words)?;
+    let mut registers = serde_json::Map::new();
+    for register in wave.kind.registers() {
+        let value = reader.register(id, register.id).map_err(words)?;
+        registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
+    }
+    let lanes = wave.kind.wave_size.lanes();
+    let private_lane: Vec<Value> = if wave.private.segments().is_empty() {
+        Vec::new()
+    } else {
+        wave.kind.wave_size.all().iter().map(|lane| private_lane(reader, id, lane)).collect()
+    };
+    let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
+    Ok(json!({
+        "ordinal": id.0,
+        "id": wave.id,
+        "name": info.name,
+        "architecture": wave.kind.target.name,
+        "gpu_id": info.agent,
+        "queue_id": info.queue,
+        "workgroup": wave.workgroup,
+        "packet_id": info.dispatch,
+        "coord": info.workgroup,
+        "wave_in_group": wave.wave_in_group,
+        "lanes": lanes,
+        "pc": info.pc.map(|pc| pc.0),
+        "exec": info.exec.map(|exec| exec.0),
+        "stop_reasons": stop,
+        "sgpr_count": wave.sgpr_count,
+        "registers": registers,
+        "private_lane": private_lane,
+        "private_wave_bytes": wave.private_size,
+        "private_wave": bytes(capture, &wave.private, wave.private_size)?,
+    }))
+}
+
+/// All hex digits of a whole register; of a vector with missing lanes, one item a lane; null for none.
+pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
+    if value.known() == 0 || !(vector || value.is_whole()) {
+        return Value::Null;
+    }
+    if value.is_whole() {
+        return json!(hex(value.bytes()));
+    }
+    (0..value.dwords())
+        .map(|lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))
+        .map(|v| json!(v))
+        .collect()
+}
+
+/// Private memory as one lane sees it.
+fn private_lane(reader: &Reader, wave: WaveId, lane: LaneId) -> Value {
+    let place = |address: u64| Place {
+        space: PRIVATE_LANE,
+        address: Address(address),
+        wave: Some(wave),
+        lane: Some(lane),
+    };
+    let Ok(captured) = reader.wave(wave) else { return Value::Null };
+    let size = captured.private_size.map(|size| size / u64::from(captured.kind.wave_size.lanes()));
+    let mut pieces = Vec::new();
+    let mut chunk = vec![0; CHUNK];
+    for (first, last) in crate::session::lane_runs(captured, lane) {
+        let mut at = first;
+        while at <= last {
+            let want = usize::try_from(last - at + 1).unwrap_or(CHUNK).min(CHUNK);
+            let Ok(got) = reader.read(place(at), &mut chunk[..want]) else { break };
+            join(&mut pieces, at, hex(&chunk[..got]));
+            at += got as u64;
+        }
+    }
+    pieces_json(pieces, size)
+}

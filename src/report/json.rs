@@ -1,0 +1,118 @@
+//! Answers as JSON, for packets and `--json`. docs/protocol.md documents the shapes.
+
+use serde_json::{Value, json};
+
+use crate::session::{Byte, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo};
+use crate::units::WaveId;
+
+/// Bytes as hex digits, lowest address first.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    faster_hex::hex_string(bytes)
+}
+
+/// A wave: ids, place, PC, EXEC and why it stopped.
+#[must_use]
+pub fn wave(info: &WaveInfo) -> Value {
+    json!({
+        "thread": info.wave.0 + 1,
+        "id": info.id,
+        "name": info.name,
+        "architecture": info.kind.target.name,
+        "lanes": info.kind.wave_size.lanes(),
+        "agent": info.agent,
+        "queue": info.queue,
+        "dispatch": info.dispatch,
+        "kernel": info.kernel,
+        "coord": info.workgroup,
+        "wave_in_group": info.wave_in_group,
+        "pc": info.pc.map(|pc| pc.to_string()),
+        "exec": info.exec.map(|exec| format!("{:#x}", exec.0)),
+        "stop_reasons": info.stop,
+        "cause": info.cause,
+        "signal": info.signal,
+    })
+}
+
+/// All served waves.
+#[must_use]
+pub fn waves(session: &dyn Inspect) -> Value {
+    let waves = session.waves();
+    let all: Vec<Value> =
+        waves.iter().filter_map(|id| session.wave(*id).ok()).map(|info| wave(&info)).collect();
+    json!({ "waves": all })
+}
+
+/// The lanes of a wave.
+///
+/// # Errors
+/// The wave does not exist.
+pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
+    let lanes = session.lanes(wave)?;
+    let each = lanes.iter().map(|lane| {
+        json!({
+            "lane": lane.lane.0,
+            "state": lane.state.map(|state| match state {
+                LaneState::Active => "active",
+                LaneState::Inactive => "inactive",
+                LaneState::Unused => "unused",
+            }),
+            "local_id": lane.local_id,
+            "global_id": lane.global_id,
+            "focused": lane.focused,
+        })
+    });
+    Ok(json!({ "thread": wave.0 + 1, "lanes": each.collect::<Vec<_>>() }))
+}
+
+/// Variables of a frame, lane by lane.
+#[must_use]
+pub fn locals(locals: &Locals) -> Value {
+    let variables = locals.variables.iter().map(|variable| {
+        json!({
+            "name": variable.name,
+            "scope": match variable.scope {
+                Scope::Argument => "argument",
+                Scope::Local => "local",
+                Scope::Static => "static",
+                Scope::Global => "global",
+            },
+            "type": variable.type_name,
+            "size": variable.size,
+            "line": variable.line,
+            "lanes": variable.lanes.iter().map(lane_value).collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "thread": locals.wave.0 + 1,
+        "pc": locals.pc.to_string(),
+        "function": locals.function,
+        "file": locals.file,
+        "line": locals.line,
+        "variables": variables.collect::<Vec<_>>(),
+    })
+}
+
+fn lane_value(lane: &crate::session::LaneValue) -> Value {
+    let (state, value, why) = match &lane.state {
+        ValueState::Value(value) => ("ok", Some(value), None),
+        ValueState::OptimizedOut(why) => ("optimized_out", None, Some(why)),
+        ValueState::Unavailable(why) => ("unavailable", None, Some(why)),
+        ValueState::Error(why) => ("error", None, Some(why)),
+    };
+    json!({
+        "lane": lane.lane.0,
+        "state": state,
+        "value": value,
+        "why": why,
+        "location": lane.location,
+        "parts": lane.parts,
+        "legacy": lane.legacy,
+        "bytes": byte_text(&lane.bytes),
+    })
+}
+
+/// Two digits a byte (see [`Byte`]'s words); `None` where there are no bytes.
+fn byte_text(bytes: &[Byte]) -> Option<String> {
+    (!bytes.is_empty()).then(|| bytes.iter().map(ToString::to_string).collect())
+}

@@ -1,0 +1,12 @@
+//! The session's answers as text for people and JSON for programs.
+//!
+//! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text that
+//! goes to a client is plain; the commands ask for styles.
+
+pub mod export;
+pub mod json;
+pub mod spaces;
+mod table;
+pub mod text;
+
+pub use table::{Style, Table};

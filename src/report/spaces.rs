@@ -1,0 +1,87 @@
+//! Places in memory as a person writes them: `private_lane 0x10`, `local#0x40`, `0x7f0000200000`.
+
+use crate::session::{Inspect, Place, Unreadable};
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// Why a place cannot be made of what was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadPlace {
+    /// Not a number.
+    #[error("`{0}` is not a number: write 64 or 0x40")]
+    Number(String),
+    /// Not an address space.
+    #[error("no address space `{asked}`; there are {there}")]
+    Space {
+        /// What was written.
+        asked: String,
+        /// The names that there are.
+        there: String,
+    },
+    /// The session's word.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+}
+
+/// A number as a person writes it: decimal, or hexadecimal after `0x`.
+///
+/// # Errors
+/// [`BadPlace::Number`].
+pub fn number(text: &str) -> Result<u64, BadPlace> {
+    let parsed = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(hex) => u64::from_str_radix(hex, 16),
+        None => text.parse(),
+    };
+    parsed.map_err(|_| BadPlace::Number(text.to_owned()))
+}
+
+/// The place that `space` (a name, or a DWARF number) and `address` name, for a wave's focused lane or the one given.
+///
+/// # Errors
+/// What was written is no number or names no space, or the wave or lane does not exist.
+pub fn parse_place(
+    session: &dyn Inspect,
+    wave: WaveId,
+    lane: Option<LaneId>,
+    space: &str,
+    address: &str,
+) -> Result<Place, BadPlace> {
+    let target = &session.wave(wave)?.kind.target;
+    let by_number = number(space).ok().and_then(|id| target.space(AddressSpace(id)));
+    let Some(space) = target.space_named(space).or(by_number) else {
+        // The 64 names private_lane<N> would drown the others.
+        let named = target.spaces.iter().filter(|space| space.id.0 < 0x20);
+        let there = named.map(|space| space.name.as_str()).collect::<Vec<_>>().join(", ");
+        return Err(BadPlace::Space { asked: space.to_owned(), there });
+    };
+    let address = Address(number(address)?);
+    Ok(Place { space: space.id, address, wave: Some(wave), lane: Some(lane.unwrap_or(session.focus(wave))) })
+}
+
+/// The same from one word: `local#0x40`, or an address as clients write it (see [`crate::session::address`]).
+///
+/// # Errors
+/// As [`parse_place`].
+pub fn parse_word(
+    session: &dyn Inspect,
+    wave: WaveId,
+    lane: Option<LaneId>,
+    word: &str,
+) -> Result<Place, BadPlace> {
+    match word.split_once('#') {
+        Some((space, address)) => parse_place(session, wave, lane, space, address),
+        None => {
+            let place = session.place(number(word)?, wave)?;
+            Ok(Place { lane: lane.or(place.lane), ..place })
+        }
+    }
+}
+
+/// A place as a person would write it: `private_lane#0x10`, a plain number in global memory.
+#[must_use]
+pub fn place_name(session: &dyn Inspect, place: Place) -> String {
+    let kind = session.kind();
+    match kind.target.space(place.space) {
+        Some(space) if place.space.0 != 0 => format!("{}#{}", space.name, place.address),
+        _ => place.address.to_string(),
+    }
+}

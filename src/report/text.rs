@@ -1,0 +1,160 @@
+//! Answers as text for people.
+
+use std::fmt::Write as _;
+
+use super::{Style, Table};
+use crate::arch::{Kind, Register, RegisterValue};
+use crate::session::{Inspect, LaneState, Locals, Scope, Unreadable, ValueState, Variable};
+use crate::units::WaveId;
+
+/// All served waves: which, where, why they stopped.
+#[must_use]
+pub fn waves(session: &dyn Inspect, style: Style) -> String {
+    let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
+    for wave in session.waves().iter() {
+        let Ok(info) = session.wave(*wave) else { continue };
+        let lanes = info.kind.wave_size.lanes();
+        let active = info.exec.map_or("?".to_owned(), |exec| exec.count().to_string());
+        let cells = vec![
+            (wave.0 + 1).to_string(),
+            info.name.clone(),
+            info.kernel.clone().unwrap_or_else(|| "?".to_owned()),
+            info.pc.map_or("not captured".to_owned(), |pc| pc.to_string()),
+            format!("{active}/{lanes}"),
+            info.cause.clone(),
+        ];
+        if info.signal == 0 { table.row(cells) } else { table.alarm_row(cells) }
+    }
+    table.render(style)
+}
+
+/// The lanes of a wave: which work-item each is, and whether it runs.
+///
+/// # Errors
+/// The wave does not exist.
+pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, Unreadable> {
+    let mut table = Table::new(["", "Lane", "State", "Work-item in group", "Work-item in grid"]);
+    let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
+    for lane in session.lanes(wave)? {
+        let state = match lane.state {
+            Some(LaneState::Active) => "active",
+            Some(LaneState::Inactive) => "inactive",
+            Some(LaneState::Unused) => "unused",
+            None => "not captured",
+        };
+        let unused = lane.state == Some(LaneState::Unused);
+        let (local, global) =
+            if unused { ("-".to_owned(), "-".to_owned()) } else { (id(lane.local_id), id(lane.global_id)) };
+        let mark = if lane.focused { "*" } else { "" };
+        let cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned(), local, global];
+        if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }
+    }
+    Ok(table.render(style))
+}
+
+/// Variables of a frame. One lane: a line each. Several: a line for each lane, neighbours with the same answer together.
+#[must_use]
+pub fn locals(locals: &Locals, style: Style) -> String {
+    let mut text = String::new();
+    let function = locals.function.as_deref().unwrap_or("an unnamed function");
+    let place = match (&locals.file, locals.line) {
+        (Some(file), Some(line)) => format!(" at {file}:{line}"),
+        _ => String::new(),
+    };
+    let _ = writeln!(text, "{}", style.heading(&format!("{function} ({}){place}", locals.pc)));
+    if locals.variables.is_empty() {
+        text.push_str("No variables in scope.\n");
+    }
+    for variable in &locals.variables {
+        variable_lines(&mut text, variable, style);
+    }
+    text
+}
+
+fn variable_lines(text: &mut String, variable: &Variable, style: Style) {
+    let kind = match variable.scope {
+        Scope::Argument => "argument ",
+        Scope::Static => "static ",
+        Scope::Global => "global ",
+        Scope::Local => "",
+    };
+    let head = format!("{kind}{} {}", variable.type_name, variable.name);
+    if let [lane] = variable.lanes.as_slice() {
+        let place = lane.location.as_ref().map_or(String::new(), |place| style.dim(&format!("  [{place}]")));
+        let _ = writeln!(text, "{head} = {}{place}", shown(&lane.state));
+        return;
+    }
+    let _ = writeln!(text, "{head}:");
+    for run in variable.lanes.chunk_by(|a, b| shown(&a.state) == shown(&b.state)) {
+        if let [first, .., last] = run {
+            let _ = writeln!(text, "  lanes {}-{}: {}", first.lane, last.lane, shown(&first.state));
+        } else if let [only] = run {
+            let place = only.location.as_ref().map_or(String::new(), |p| style.dim(&format!("  [{p}]")));
+            let _ = writeln!(text, "  lane {}: {}{place}", only.lane, shown(&only.state));
+        }
+    }
+}
+
+fn shown(state: &ValueState) -> String {
+    match state {
+        ValueState::Value(value) => value.clone(),
+        ValueState::OptimizedOut(_) => "<optimized out>".to_owned(),
+        ValueState::Unavailable(why) => format!("<unavailable: {why}>"),
+        ValueState::Error(why) => format!("<error: {why}>"),
+    }
+}
+
+/// Bytes as lines of 16 under their addresses; `prefix` is the space: `private_lane#`, or nothing.
+#[must_use]
+pub fn memory(prefix: &str, start: u64, bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (row, line) in (0u64..).zip(bytes.chunks(16)) {
+        let _ = write!(text, "{prefix}{:#010x}:", start.wrapping_add(row * 16));
+        for byte in line {
+            let _ = write!(text, " {byte:02x}");
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A register on a line of its own, vectors lane by lane in lines of 8; `None` where nothing of it was captured.
+#[must_use]
+pub fn register(kind: &Kind, register: &Register, value: &RegisterValue) -> Option<String> {
+    if value.known() == 0 {
+        return None;
+    }
+    let mut text = format!("{:<14}", register.name);
+    let dword = |index: u16| value.dword(index).map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}"));
+    if register.is_vector() {
+        for lane in 0..register.dwords {
+            if lane % 8 == 0 {
+                let _ = write!(text, "{}[{lane:2}]", if lane == 0 { "" } else { "\n              " });
+            }
+            let _ = write!(text, " {}", dword(lane));
+        }
+    } else {
+        let digits: String = (0..register.dwords).rev().map(dword).collect();
+        let _ = write!(text, "0x{digits}");
+        if let (Some(fields), Some(bits)) = (kind.fields(register), value.scalar()) {
+            let _ = write!(text, "  [ {}]", flags(fields, bits));
+        }
+    }
+    text.push('\n');
+    Some(text)
+}
+
+/// Set single bits by name, wider fields with their values.
+fn flags(fields: &crate::arch::BitFields, bits: u64) -> String {
+    let mut text = String::new();
+    for field in &fields.fields {
+        let width = u32::from(field.high - field.low) + 1;
+        let value = bits >> field.low & 1u64.checked_shl(width).map_or(u64::MAX, |bit| bit - 1);
+        if width == 1 && value == 1 {
+            let _ = write!(text, "{} ", field.name);
+        } else if width > 1 && value != 0 {
+            let _ = write!(text, "{}={value} ", field.name);
+        }
+    }
+    text
+}

@@ -1,0 +1,77 @@
+//! The one address codec: everything that a 64-bit address can say to a client.
+//!
+//! ```text
+//!  63      56 55               39 38     32 31                 0
+//! +----------+-------------------+---------+--------------------+
+//! |   tag    |  wave ordinal + 1 |  lane   |       offset       |
+//! +----------+-------------------+---------+--------------------+
+//!              0: focused wave     0x7f: focused lane
+//! ```
+//!
+//! Tags 0x02, 0x03, 0x05, 0x06 and 0x20-0x5f are DWARF address spaces with 32-bit addresses. Tags 0x00 and 0xff are
+//! plain 64-bit addresses: generic where an aperture matches, global else. Tags 0x70-0x7e are kept for the view's
+//! windows. Every other tag names nothing.
+
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// The global address space.
+pub const GLOBAL: AddressSpace = AddressSpace(0);
+/// The generic address space, which names the others through apertures.
+pub const GENERIC: AddressSpace = AddressSpace(1);
+
+/// The lane field that says "the focused lane".
+const FOCUSED_LANE: u64 = 0x7f;
+/// The most waves that the wave field can name.
+pub const MAX_WAVES: u64 = (1 << 17) - 1;
+
+/// What a 64-bit address from a client says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Token {
+    /// A 64-bit address, generic or global.
+    Plain(Address),
+    /// An address in a space with 32-bit addresses.
+    Space {
+        /// The space.
+        space: AddressSpace,
+        /// The wave; `None`: the focused one.
+        wave: Option<WaveId>,
+        /// The lane; `None`: the focused one.
+        lane: Option<LaneId>,
+        /// The address in the space.
+        offset: u32,
+    },
+    /// An address with a tag that names nothing.
+    Nothing(u64),
+}
+
+/// Reads an address as a client sent it.
+#[must_use]
+pub fn decode(address: u64) -> Token {
+    match address >> 56 {
+        0x00 | 0xff => Token::Plain(Address(address)),
+        tag @ (0x02 | 0x03 | 0x05 | 0x06 | 0x20..=0x5f) => {
+            let wave = address >> 39 & MAX_WAVES;
+            let lane = address >> 32 & 0x7f;
+            Token::Space {
+                space: AddressSpace(tag),
+                // 17 bits fit u32, 7 bits fit u8, and the offset is what is left of 32 bits.
+                wave: wave.checked_sub(1).map(|ordinal| WaveId(ordinal as u32)),
+                lane: (lane != FOCUSED_LANE).then_some(LaneId(lane as u8)),
+                offset: address as u32,
+            }
+        }
+        _ => Token::Nothing(address),
+    }
+}
+
+/// Makes the address that says this to a client; `None` where the space has 64-bit addresses or the wave's ordinal
+/// does not fit.
+#[must_use]
+pub fn encode(space: AddressSpace, wave: Option<WaveId>, lane: Option<LaneId>, offset: u32) -> Option<u64> {
+    if !matches!(space.0, 0x02 | 0x03 | 0x05 | 0x06 | 0x20..=0x5f) {
+        return None;
+    }
+    let wave = wave.map_or(0, |wave| u64::from(wave.0) + 1);
+    let lane = lane.map_or(FOCUSED_LANE, |lane| u64::from(lane.0));
+    (wave <= MAX_WAVES).then_some(space.0 << 56 | wave << 39 | lane << 32 | u64::from(offset))
+}

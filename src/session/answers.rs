@@ -1,0 +1,155 @@
+//! What the session answers: plain data, no protocol.
+
+use std::sync::Arc;
+
+use crate::arch::Kind;
+use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId};
+
+/// A wave as a list shows it.
+#[derive(Clone, Debug)]
+pub struct WaveInfo {
+    /// Its ordinal.
+    pub wave: WaveId,
+    /// The dump's id.
+    pub id: u32,
+    /// `AMDGPU Wave 1:1:1:4 (0,0,0)/3`: agent, queue, dispatch and wave id, work-group and place in it; `?` for what
+    /// is not known.
+    pub name: String,
+    /// GPU and wave size.
+    pub kind: Arc<Kind>,
+    /// Program counter, if captured.
+    pub pc: Option<Pc>,
+    /// Active lanes, if EXEC was captured.
+    pub exec: Option<LaneSet>,
+    /// The symbol of the kernel, if known.
+    pub kernel: Option<String>,
+    /// Agent, queue and dispatch by the dump's ids.
+    pub agent: u32,
+    /// Queue id.
+    pub queue: Option<u32>,
+    /// Dispatch id.
+    pub dispatch: Option<u32>,
+    /// Work-group's place in the grid.
+    pub workgroup: Option<[u32; 3]>,
+    /// Place in the work-group.
+    pub wave_in_group: Option<u32>,
+    /// Names of its stop reasons; empty: it was running; `None`: not known.
+    pub stop: Option<Vec<String>>,
+    /// The cause in words: `memory violation`; `running`; `stop reason not captured`.
+    pub cause: String,
+    /// The signal of its stop reason in gdb's numbering; 0 when it was running or the reason is not known.
+    pub signal: u8,
+}
+
+/// What is known of a lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneInfo {
+    /// Which.
+    pub lane: LaneId,
+    /// Active, inactive or unused; `None` where EXEC was not captured.
+    pub state: Option<LaneState>,
+    /// The work-item's id in its work-group, where group and sizes are known.
+    pub local_id: Option<[u32; 3]>,
+    /// The work-item's id in the grid.
+    pub global_id: Option<[u32; 3]>,
+    /// Whether the client's focus is on it.
+    pub focused: bool,
+}
+
+/// Whether a lane runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LaneState {
+    /// Its EXEC bit is set.
+    Active,
+    /// Its EXEC bit is clear.
+    Inactive,
+    /// It has no work-item: it lies beyond the work-group or the grid.
+    Unused,
+}
+
+/// A place in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address space.
+    pub space: AddressSpace,
+    /// The address in it.
+    pub address: Address,
+    /// The wave, for spaces that belong to a work-group, wave or lane.
+    pub wave: Option<WaveId>,
+    /// The lane, for spaces that belong to a lane.
+    pub lane: Option<LaneId>,
+}
+
+/// A run of addresses that are alike, as clients name addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// First address.
+    pub start: u64,
+    /// Last address.
+    pub last: u64,
+    /// Whether something was captured there.
+    pub readable: bool,
+    /// Whether a code object is loaded there.
+    pub code: bool,
+    /// What it is: `private_lane of wave 3`, a code object's name.
+    pub name: Option<String>,
+}
+
+/// A loaded code object.
+#[derive(Clone, Debug)]
+pub struct CodeObjectInfo {
+    /// File name or URI.
+    pub name: String,
+    /// Where the loader had it from.
+    pub uri: Option<String>,
+    /// Load address: run-time address = this + ELF address.
+    pub address: Address,
+    /// Bytes of address space that its image takes, if its bytes are at hand.
+    pub size: Option<u64>,
+    /// Why it gives no variables, if it gives none.
+    pub problem: Option<String>,
+}
+
+/// Why something cannot be answered.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unreadable {
+    /// The dump has no such wave, or it is not served.
+    #[error("no wave {0}")]
+    NoSuchWave(WaveId),
+    /// The wave has no such lane.
+    #[error("no lane {lane} in a {lanes}-lane wave")]
+    NoSuchLane {
+        /// Asked for.
+        lane: LaneId,
+        /// Lanes of the wave.
+        lanes: u8,
+    },
+    /// The target has no such address space, or reserves it.
+    #[error("no address space {0} on {1}")]
+    NoSuchSpace(AddressSpace, String),
+    /// Not captured.
+    #[error("{what} was not captured")]
+    NotCaptured {
+        /// What was asked for.
+        what: String,
+    },
+    /// The question needs something that nobody said: a wave or a lane.
+    #[error("{space} needs a {needs}")]
+    Needs {
+        /// The space's name.
+        space: String,
+        /// `wave` or `lane`.
+        needs: &'static str,
+    },
+    /// There is no source-level state, and why.
+    #[error("no variables: {0}")]
+    NoVariables(String),
+    /// The operating system's word.
+    #[error("cannot read {what}: {error}")]
+    Io {
+        /// The file.
+        what: String,
+        /// What the system said.
+        error: String,
+    },
+}

@@ -1,0 +1,152 @@
+//! One client's session over a shared dump.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::reader::{Reader, resolve};
+use super::{
+    CodeObjectInfo, Dump, Inspect, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo, lanes, regions,
+    waves,
+};
+use crate::arch::{Kind, RegId, RegisterValue};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// Answers a debugger's questions for one client: its focus, and later its what-if writes, are its own.
+#[derive(Debug)]
+pub struct Session {
+    reader: Reader,
+    served: usize,
+    focus: HashMap<WaveId, LaneId>,
+}
+
+/// Why a session cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoSession {
+    /// The dump has no waves.
+    #[error("{0} has no waves to serve")]
+    NoWaves(String),
+    /// The dump has no waves of that kind.
+    #[error("{dump} has no {asked} waves; it has {there}")]
+    NoSuchKind {
+        /// The dump.
+        dump: String,
+        /// What was asked for.
+        asked: String,
+        /// The kinds that it has.
+        there: String,
+    },
+}
+
+impl Session {
+    /// A session over the waves of one kind: `gfx90a`, `wave32` or `gfx1100:wave32`; `None`: of the wave that
+    /// faulted, else of the first one.
+    ///
+    /// # Errors
+    /// The dump has no waves, or none of that kind.
+    pub fn new(dump: Arc<Dump>, kind: Option<&str>) -> Result<Self, NoSession> {
+        let name = dump.capture().name.clone();
+        if dump.served(0).is_none() {
+            return Err(NoSession::NoWaves(name));
+        }
+        let matches = |kind: &Kind, asked: &str| {
+            let size = kind.wave_size.to_string();
+            asked.split(':').all(|part| part == kind.target.name || part == size)
+        };
+        let served = match kind {
+            None => 0,
+            Some(asked) => dump.kinds().position(|(kind, _)| matches(kind, asked)).ok_or_else(|| {
+                NoSession::NoSuchKind { dump: name, asked: asked.to_owned(), there: waves::kinds(&dump) }
+            })?,
+        };
+        Ok(Self { reader: Reader::new(dump), served, focus: HashMap::new() })
+    }
+
+    /// The reader that everything comes through.
+    #[must_use]
+    pub fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    fn served(&self) -> &super::dump::ServedKind {
+        // `new` checked that it exists, and a dump never changes.
+        self.reader.dump().served(self.served).unwrap_or_else(|| unreachable!("a session serves a kind"))
+    }
+}
+
+impl Inspect for Session {
+    fn name(&self) -> String {
+        self.reader.dump().capture().name.clone()
+    }
+
+    fn kind(&self) -> Arc<Kind> {
+        Arc::clone(&self.served().kind)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        waves::notices(self.reader.dump(), self.served)
+    }
+
+    fn described(&self) -> Vec<RegId> {
+        self.served().described(self.reader.dump().capture()).to_vec()
+    }
+
+    fn waves(&self) -> Arc<[WaveId]> {
+        Arc::clone(&self.served().waves)
+    }
+
+    fn has_wave(&self, wave: WaveId) -> bool {
+        self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served().kind))
+    }
+
+    fn first_wave(&self) -> WaveId {
+        self.served().first
+    }
+
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
+        waves::info(&self.reader, wave)
+    }
+
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+        self.reader.register(wave, register)
+    }
+
+    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+        self.reader.read(place, buffer)
+    }
+
+    fn place(&self, address: u64, wave: WaveId) -> Result<Place, Unreadable> {
+        resolve(&self.reader, address, wave, self.focus(wave))
+    }
+
+    fn region(&self, address: u64, wave: WaveId) -> Region {
+        regions::region(&self.reader, address, wave, self.focus(wave))
+    }
+
+    fn focus(&self, wave: WaveId) -> LaneId {
+        if let Some(lane) = self.focus.get(&wave) {
+            return *lane;
+        }
+        lanes::active(&self.reader, wave).ok().flatten().and_then(LaneSet::first).unwrap_or_default()
+    }
+
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable> {
+        let size = self.reader.wave(wave)?.kind.wave_size;
+        if !size.has(lane) {
+            return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() });
+        }
+        self.focus.insert(wave, lane);
+        Ok(())
+    }
+
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+        lanes::lanes(&self.reader, wave, self.focus(wave))
+    }
+
+    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+        super::variables::locals(&self.reader, wave, lanes)
+    }
+
+    fn code_objects(&self) -> Vec<CodeObjectInfo> {
+        self.reader.dump().code_objects()
+    }
+}

@@ -1,0 +1,151 @@
+//! One opened dump, shared by every client's session.
+
+use std::collections::HashSet;
+use std::sync::{Arc, OnceLock};
+
+use super::CodeObjectInfo;
+use super::objects::Objects;
+use crate::arch::{Kind, RegId};
+use crate::capture::{Capture, Wave};
+use crate::units::WaveId;
+
+/// A capture with what is derived from it once: which waves are served together, which registers they have, and the
+/// code objects' debug information. Immutable; sessions share it.
+#[derive(Debug)]
+pub struct Dump {
+    capture: Capture,
+    problems: Vec<String>,
+    kinds: Vec<ServedKind>,
+    objects: Objects,
+}
+
+/// The waves of one kind: what a client can be served, since it holds one register description for the connection.
+#[derive(Debug)]
+pub(super) struct ServedKind {
+    pub(super) kind: Arc<Kind>,
+    pub(super) waves: Arc<[WaveId]>,
+    pub(super) first: WaveId,
+    described: OnceLock<Vec<RegId>>,
+}
+
+impl Dump {
+    /// A dump over a capture, with what was wrong with the file in words.
+    #[must_use]
+    pub fn new(capture: Capture, problems: Vec<String>) -> Self {
+        let mut groups: Vec<(Arc<Kind>, Vec<WaveId>)> = Vec::new();
+        for (ordinal, wave) in (0u32..).zip(&capture.waves) {
+            match groups.iter_mut().find(|(kind, _)| Arc::ptr_eq(kind, &wave.kind)) {
+                Some((_, waves)) => waves.push(WaveId(ordinal)),
+                None => groups.push((Arc::clone(&wave.kind), vec![WaveId(ordinal)])),
+            }
+        }
+        let mut kinds: Vec<ServedKind> = groups
+            .into_iter()
+            .map(|(kind, waves)| ServedKind {
+                first: worst(&capture, &waves),
+                waves: waves.into(),
+                kind,
+                described: OnceLock::new(),
+            })
+            .collect();
+        // The kind of the wave that faulted comes first: it is what the user came for.
+        kinds.sort_by_key(|served| {
+            let severity = capture.wave(served.first).map_or(0, |wave| severity(wave));
+            (std::cmp::Reverse(severity), served.first)
+        });
+        let objects = Objects::new(&capture);
+        Self { capture, problems, kinds, objects }
+    }
+
+    /// What was captured.
+    #[must_use]
+    pub fn capture(&self) -> &Capture {
+        &self.capture
+    }
+
+    /// What was wrong with the file, in words.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    /// The kinds of wave that the dump holds, the one to serve first, with how many waves each has.
+    pub fn kinds(&self) -> impl Iterator<Item = (&Arc<Kind>, usize)> {
+        self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
+    }
+
+    /// The code objects, with what stands in the way of their variables.
+    #[must_use]
+    pub fn code_objects(&self) -> Vec<CodeObjectInfo> {
+        self.objects.list(&self.capture)
+    }
+
+    pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {
+        self.kinds.get(index)
+    }
+
+    pub(super) fn objects(&self) -> &Objects {
+        &self.objects
+    }
+}
+
+impl ServedKind {
+    /// The registers that at least one wave of this kind has; pc and exec always.
+    pub(super) fn described(&self, capture: &Capture) -> &[RegId] {
+        self.described.get_or_init(|| {
+            let mut present = vec![false; self.kind.registers().len()];
+            let mut mark = |first: RegId, count: u16| {
+                let from = usize::from(first.0);
+                for flag in present.iter_mut().skip(from).take(usize::from(count)) {
+                    *flag = true;
+                }
+            };
+            for name in ["pc", "exec"] {
+                if let Some(register) = self.kind.named(name) {
+                    mark(register.id, 1);
+                }
+            }
+            // Layouts are shared by thousands of waves: each is looked at once.
+            let mut seen = HashSet::new();
+            for wave in self.waves.iter().filter_map(|wave| capture.wave(*wave)) {
+                if let (Some(layout), Some(_)) = (&wave.registers.layout, wave.registers.image)
+                    && seen.insert(Arc::as_ptr(layout).cast::<()>())
+                {
+                    layout.iter().for_each(|block| mark(block.first, block.count));
+                }
+                wave.registers.own.iter().for_each(|(_, block)| mark(block.first, block.count));
+            }
+            for register in self.kind.registers() {
+                let slots = |wave: &Wave| super::reader::alias_slots(wave, register).is_some();
+                if register.alias.is_some()
+                    && self.waves.iter().filter_map(|wave| capture.wave(*wave)).any(slots)
+                {
+                    mark(register.id, 1);
+                }
+            }
+            self.kind.registers().iter().map(|r| r.id).filter(|id| present[usize::from(id.0)]).collect()
+        })
+    }
+}
+
+/// How much a wave's state asks to be looked at: 2 for a fault, 1 for another stop, 0 for none.
+fn severity(wave: &Wave) -> u8 {
+    const SIGTRAP: u8 = 5;
+    let reasons = wave.stop.iter().flatten();
+    reasons
+        .filter_map(|index| wave.kind.target.stop_reasons.get(*index))
+        .map(|reason| if reason.signal == SIGTRAP { 1 } else { 2 })
+        .max()
+        .unwrap_or(0)
+}
+
+fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
+    let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);
+    let mut best = waves.first().copied().unwrap_or_default();
+    for wave in waves {
+        if rank(wave) > rank(&best) {
+            best = *wave;
+        }
+    }
+    best
+}

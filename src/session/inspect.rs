@@ -1,0 +1,85 @@
+//! The questions that a client may ask: the seam between the server and the session.
+
+use std::sync::Arc;
+
+use super::{CodeObjectInfo, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo};
+use crate::arch::{Kind, RegId, RegisterValue};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// A debugger's questions over one captured state, with one client's focus.
+///
+/// Nothing here knows gdb or lldb. The server asks; tests replace this by a mock to see what it asks.
+#[cfg_attr(test, mockall::automock)]
+pub trait Inspect: Send {
+    /// What was opened, as the user named it.
+    fn name(&self) -> String;
+
+    /// The kind of wave that is served: GPU and wave size.
+    fn kind(&self) -> Arc<Kind>;
+
+    /// What the user should read on attaching: other kinds that are not served, problems of the dump.
+    fn notices(&self) -> Vec<String>;
+
+    /// The registers that at least one served wave has, in the kind's order: the target description.
+    fn described(&self) -> Vec<RegId>;
+
+    /// The served waves in the dump's order; never empty, does not change.
+    fn waves(&self) -> Arc<[WaveId]>;
+
+    /// Whether that wave is served.
+    fn has_wave(&self, wave: WaveId) -> bool;
+
+    /// The wave to show first: the first one that faulted, else the first one.
+    fn first_wave(&self) -> WaveId;
+
+    /// A wave's name, state and place.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`].
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable>;
+
+    /// A wave's register; dwords that were not captured are unknown in the value.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable>;
+
+    /// Reads memory from a place on, as far as it was captured without a gap; at least one byte.
+    ///
+    /// # Errors
+    /// Why not even the first byte can be read.
+    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable>;
+
+    /// What an address as a client sends it (see [`super::address`]) means for a client that looks at `wave`.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchSpace`], [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+    fn place(&self, address: u64, wave: WaveId) -> Result<Place, Unreadable>;
+
+    /// What lies at an address as a client sends it, and how far: regions cover all of the 64-bit space.
+    fn region(&self, address: u64, wave: WaveId) -> Region;
+
+    /// The focused lane of a wave; the first active lane at start.
+    fn focus(&self, wave: WaveId) -> LaneId;
+
+    /// Moves the focus of a wave.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable>;
+
+    /// What is known of each lane of a wave.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`].
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable>;
+
+    /// All variables in scope of the wave's frame 0, for those lanes.
+    ///
+    /// # Errors
+    /// Why there is no frame to ask: no PC, no code object, no DWARF.
+    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable>;
+
+    /// The code objects that are loaded.
+    fn code_objects(&self) -> Vec<CodeObjectInfo>;
+}

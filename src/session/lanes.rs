@@ -1,0 +1,82 @@
+//! What is known of each lane: whether it runs, and which work-item it is.
+
+use super::{LaneInfo, LaneState, Reader, Unreadable};
+use crate::capture::{Capture, Wave};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// A wave's active lanes, if EXEC was captured.
+///
+/// # Errors
+/// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, Unreadable> {
+    let size = reader.wave(wave)?.kind.wave_size;
+    Ok(reader.scalar(wave, "exec")?.map(|mask| LaneSet(mask).and(size.all())))
+}
+
+/// What is known of each lane of a wave.
+///
+/// # Errors
+/// As [`active`].
+pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
+    let exec = active(reader, wave)?;
+    let captured = reader.wave(wave)?;
+    let items = WorkItems::of(reader.dump().capture(), captured);
+    let all = captured.kind.wave_size.all();
+    Ok(all
+        .iter()
+        .map(|lane| {
+            let place = items.as_ref().map(|items| items.local(lane));
+            let state = match (place, exec) {
+                (Some(None), _) => Some(LaneState::Unused),
+                (_, Some(exec)) if exec.contains(lane) => Some(LaneState::Active),
+                (_, Some(_)) => Some(LaneState::Inactive),
+                (_, None) => None,
+            };
+            let local_id = place.flatten();
+            let global_id = local_id.zip(items.as_ref()).map(|(local, items)| items.global(local));
+            LaneInfo { lane, state, local_id, global_id, focused: lane == focus }
+        })
+        .collect())
+}
+
+/// The work-items of a wave's work-group: lanes number them x first, then y, then z.
+struct WorkItems {
+    /// Work-items of this group; smaller than the dispatch's at the edge of the grid.
+    size: [u64; 3],
+    /// Global id of the group's first work-item.
+    origin: [u64; 3],
+    /// Flat id of the wave's lane 0.
+    first: u64,
+}
+
+impl WorkItems {
+    fn of(capture: &Capture, wave: &Wave) -> Option<Self> {
+        let group = capture.workgroup_of(wave)?;
+        let dispatch = capture.dispatch_of(wave)?;
+        let (grid, full, position) = (dispatch.grid?, dispatch.workgroup?, group.position?);
+        let lanes = u64::from(wave.kind.wave_size.lanes());
+        let first = u64::from(wave.wave_in_group?) * lanes;
+        let axis = |n: usize| {
+            let origin = u64::from(full[n]) * u64::from(position[n]);
+            (u64::from(grid[n]).saturating_sub(origin).min(u64::from(full[n])), origin)
+        };
+        let [x, y, z] = [axis(0), axis(1), axis(2)];
+        Some(Self { size: [x.0, y.0, z.0], origin: [x.1, y.1, z.1], first })
+    }
+
+    /// The lane's work-item id in its group; `None` where the group has no such work-item.
+    fn local(&self, lane: LaneId) -> Option<[u32; 3]> {
+        let [x, y, z] = self.size;
+        let flat = self.first + u64::from(lane.0);
+        if x == 0 || y == 0 || flat / x / y >= z {
+            return None;
+        }
+        let id = [flat % x, flat / x % y, flat / x / y];
+        Some(id.map(|part| u32::try_from(part).unwrap_or(u32::MAX)))
+    }
+
+    fn global(&self, local: [u32; 3]) -> [u32; 3] {
+        let sum = |n: usize| u32::try_from(self.origin[n] + u64::from(local[n])).unwrap_or(u32::MAX);
+        [sum(0), sum(1), sum(2)]
+    }
+}

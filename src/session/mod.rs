@@ -1,0 +1,33 @@
+//! A debugger's questions over a captured state: threads, lanes, registers, memory, variables, stop.
+//!
+//! [`Inspect`] is the seam that the server asks through; [`Session`] answers over one shared [`Dump`] with one
+//! client's focus. Every register and byte is read through the session's one [`Reader`], so that a client's what-if
+//! writes can be a layer on it.
+
+pub mod address;
+mod answers;
+mod client;
+mod dump;
+mod frame;
+mod inspect;
+mod lanes;
+mod locals;
+mod objects;
+mod reader;
+mod regions;
+mod variables;
+mod waves;
+
+pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub use client::{NoSession, Session};
+pub use dump::Dump;
+pub use inspect::Inspect;
+#[cfg(test)]
+pub(crate) use inspect::MockInspect;
+pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
+pub use reader::Reader;
+pub(crate) use regions::lane_runs;
+pub(crate) use waves::info as wave_info;
+
+#[cfg(test)]
+mod tests;

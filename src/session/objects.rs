@@ -1,0 +1,160 @@
+//! The loaded code objects: which one holds an address, what it holds there, and its debug information.
+
+use std::sync::{Arc, OnceLock};
+
+use super::CodeObjectInfo;
+use crate::capture::Capture;
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
+use crate::debuginfo::DebugInfo;
+use crate::units::{Address, Pc};
+
+/// `PF_W`: the kernel may have changed what lies there.
+const WRITABLE: u32 = 2;
+
+/// All code objects of a dump, each read when it is first asked for.
+#[derive(Debug)]
+pub(super) struct Objects {
+    each: Vec<Loaded>,
+}
+
+/// A code object of a dump.
+#[derive(Debug)]
+pub(super) struct Loaded {
+    index: usize,
+    address: Address,
+    object: OnceLock<Result<Arc<CodeObject>, String>>,
+    debug: OnceLock<Result<Arc<DebugInfo>, String>>,
+}
+
+/// A run of a code object's image, as a region list shows it.
+#[derive(Clone, Debug)]
+pub(super) struct Image {
+    pub(super) start: u64,
+    pub(super) last: u64,
+    pub(super) executable: bool,
+    pub(super) name: String,
+}
+
+impl Objects {
+    pub(super) fn new(capture: &Capture) -> Self {
+        let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
+            index,
+            address: object.address,
+            object: OnceLock::new(),
+            debug: OnceLock::new(),
+        });
+        Self { each: each.collect() }
+    }
+
+    /// The code objects with what stands in the way of their variables.
+    pub(super) fn list(&self, capture: &Capture) -> Vec<CodeObjectInfo> {
+        let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
+            let parsed = loaded.object(capture);
+            let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
+            CodeObjectInfo {
+                name: object.name.clone(),
+                uri: object.uri.clone(),
+                address: object.address,
+                size: image.map(|image| image.end.0 - image.start.0),
+                problem: loaded.debug(capture).err(),
+            }
+        });
+        each.collect()
+    }
+
+    /// The code object whose image holds a run-time address.
+    pub(super) fn at(&self, capture: &Capture, address: u64) -> Option<&Loaded> {
+        self.each.iter().find(|loaded| {
+            let image = loaded.object(capture).ok().and_then(|object| object.image());
+            image.is_some_and(|image| image.contains(&loaded.elf(address)))
+        })
+    }
+
+    /// Reads what a code object holds in segments that cannot be written; 0 where there is none.
+    pub(super) fn read(&self, capture: &Capture, address: u64, buffer: &mut [u8]) -> usize {
+        let Some((object, segment, skip)) = self.segment(capture, address) else { return 0 };
+        let Some(left) = segment.file_size.checked_sub(skip).filter(|left| *left > 0) else { return 0 };
+        let want = left.min(buffer.len() as u64);
+        let from = ElfAddress(segment.addresses.start.wrapping_add(skip));
+        let Some(bytes) = object.bytes_at(from, want) else { return 0 };
+        let count = bytes.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&bytes[..count]);
+        count
+    }
+
+    /// The run of a code object's unwritable image that holds an address.
+    pub(super) fn image(&self, capture: &Capture, address: u64) -> Option<Image> {
+        let (_, segment, skip) = self.segment(capture, address)?;
+        if skip >= segment.file_size {
+            return None;
+        }
+        let start = address - skip;
+        let loaded = self.at(capture, address)?;
+        let name = capture.code_objects.get(loaded.index)?.name.clone();
+        let last = start.saturating_add(segment.file_size - 1);
+        Some(Image { start, last, executable: segment.is_executable(), name })
+    }
+
+    /// The first run of a code object's unwritable image above an address.
+    pub(super) fn next_image(&self, capture: &Capture, address: u64) -> Option<u64> {
+        let starts = self.each.iter().flat_map(|loaded| {
+            let object = loaded.object(capture).ok();
+            let segments = object.map(|object| object.segments().to_vec()).unwrap_or_default();
+            let fixed = segments.into_iter().filter(is_fixed);
+            fixed.map(|segment| segment.addresses.start.wrapping_add(loaded.address.0)).collect::<Vec<_>>()
+        });
+        starts.filter(|start| *start > address).min()
+    }
+
+    fn segment(&self, capture: &Capture, address: u64) -> Option<(Arc<CodeObject>, Segment, u64)> {
+        let loaded = self.at(capture, address)?;
+        let object = loaded.object(capture).ok()?;
+        let at = loaded.elf(address).0;
+        let found =
+            object.segments().iter().find(|segment| is_fixed(segment) && segment.addresses.contains(&at));
+        let segment = found?.clone();
+        let skip = at - segment.addresses.start;
+        Some((object, segment, skip))
+    }
+}
+
+/// Whether a segment's contents in memory are those of the file.
+fn is_fixed(segment: &Segment) -> bool {
+    segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0
+}
+
+impl Loaded {
+    /// Load address: run-time address = this + ELF address.
+    pub(super) fn address(&self) -> Address {
+        self.address
+    }
+
+    /// The ELF address of a run-time address.
+    pub(super) fn elf(&self, address: u64) -> ElfAddress {
+        ElfAddress::of(Pc(address), self.address.0)
+    }
+
+    /// The parsed file.
+    pub(super) fn object(&self, capture: &Capture) -> Result<Arc<CodeObject>, String> {
+        let parsed = self.object.get_or_init(|| {
+            let object = capture.code_objects.get(self.index).ok_or("no such code object")?;
+            let extent =
+                object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
+            let bytes =
+                capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
+            let parsed = CodeObject::parse(Bytes::new(bytes));
+            parsed.map(Arc::new).map_err(|error| format!("{}: {error}", object.name))
+        });
+        parsed.clone()
+    }
+
+    /// Its debug information, or why there is none.
+    pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, String> {
+        let object = self.object(capture)?;
+        let debug = self.debug.get_or_init(|| {
+            let name = capture.code_objects.get(self.index).map_or("", |object| object.name.as_str());
+            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}"))
+        });
+        debug.clone()
+    }
+}

@@ -1,0 +1,172 @@
+//! What lies at an address as a client names it, and how far: regions that cover all of the 64-bit space.
+//!
+//! Walking from 0 meets global memory, the code objects, and each tagged space once, for the focused wave and lane.
+//! The same memory named with an explicit wave and lane is not met by walking (there would be millions of such
+//! regions), but asking for such an address is answered exactly.
+
+use super::address::{self, Token};
+use super::reader::{SWIZZLE, resolve};
+use super::{Place, Reader, Region};
+use crate::arch::SpaceScope;
+use crate::capture::{MemoryMap, Wave};
+use crate::units::{LaneId, WaveId};
+
+/// The first address of the tagged half: plain addresses below it have tag 0.
+const TAGGED: u64 = 1 << 56;
+/// The last tagged address: plain addresses above it have tag 0xff.
+const LAST_TAGGED: u64 = 0xfeff_ffff_ffff_ffff;
+/// The bits of an address that a space with 32-bit addresses keeps.
+const OFFSET: u64 = 0xffff_ffff;
+/// Tags that walking visits: every space that an address can name.
+const TAGS: [u64; 4] = [0x02, 0x03, 0x05, 0x06];
+
+/// The region that holds `at` for a client that looks at `wave` with the focus on `lane`.
+pub(super) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
+    match address::decode(at) {
+        Token::Plain(_) => plain(reader, at, wave, lane),
+        Token::Space { .. } => tagged(reader, at, wave, lane),
+        Token::Nothing(_) => gap(at, at, next_token(at)),
+    }
+}
+
+fn gap(start: u64, at: u64, next: Option<u64>) -> Region {
+    let last = next.map_or(LAST_TAGGED.max(at), |next| next - 1).max(at);
+    Region { start, last, readable: false, code: false, name: None }
+}
+
+/// The first address above `at` that walking stops at among the tagged spaces.
+fn next_token(at: u64) -> Option<u64> {
+    let focused = |tag: u64| tag << 56 | 0x7f << 32;
+    let lanes = 0x20..=0x5f;
+    TAGS.into_iter()
+        .chain(lanes)
+        .map(focused)
+        .find(|token| *token > at)
+        .or((at <= LAST_TAGGED).then_some(LAST_TAGGED + 1))
+}
+
+fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
+    let block = at & !OFFSET;
+    let Ok(place) = resolve(reader, block, wave, lane) else {
+        return gap(at, at, next_token(at));
+    };
+    let runs = runs(reader, place);
+    let offset = at & OFFSET;
+    let name = reader.space(place).ok().map(|space| {
+        let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
+        let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
+        match (space.scope, place.lane) {
+            (SpaceScope::Lane, Some(lane)) => format!("{}[{lane}]{of}", space.name),
+            _ => format!("{}{of}", space.name),
+        }
+    });
+    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
+        return Region { start: block | first, last: block | last, readable: true, code: false, name };
+    }
+    let before =
+        runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
+    let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
+    gap(before, at, after.or(next_token(block | OFFSET)))
+}
+
+/// Runs of captured offsets of a 32-bit space, in order: first and last.
+fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
+    let Some(wave) = place.wave.and_then(|wave| reader.wave(wave).ok()) else { return Vec::new() };
+    let Ok(space) = reader.space(place) else { return Vec::new() };
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    let mut push = |first: u64, last: u64| match runs.last_mut() {
+        Some(run) if run.1 + 1 >= first => run.1 = run.1.max(last),
+        _ => runs.push((first, last)),
+    };
+    let mut linear = |map: &MemoryMap| {
+        for segment in map.segments().iter().filter(|segment| segment.address <= OFFSET) {
+            push(segment.address, segment.last().min(OFFSET));
+        }
+    };
+    match (space.scope, place.lane) {
+        (SpaceScope::WorkGroup, _) => {
+            if let Some(group) = reader.dump().capture().workgroup_of(wave) {
+                linear(&group.lds);
+            }
+        }
+        (SpaceScope::Wave, _) => linear(&wave.private),
+        (SpaceScope::LaneN(lane), _) | (SpaceScope::Lane, Some(lane)) => {
+            lane_runs(wave, lane).for_each(|(first, last)| push(first, last));
+        }
+        _ => {}
+    }
+    runs
+}
+
+/// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
+pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
+    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
+    let column = u64::from(lane.0) * SWIZZLE;
+    wave.private.segments().iter().filter_map(move |segment| {
+        // Whole dwords of the lane that lie in the segment; odd bytes at its ends are left out.
+        let first = segment.address.saturating_sub(column).div_ceil(row);
+        let last = (segment.last().checked_add(1)?.checked_sub(column + SWIZZLE)?) / row;
+        (first <= last && last <= OFFSET / SWIZZLE).then(|| (first * SWIZZLE, last * SWIZZLE + SWIZZLE - 1))
+    })
+}
+
+fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
+    // Through an aperture: the space's runs, at the aperture's base.
+    if let Ok(place) = resolve(reader, at, wave, lane)
+        && place.space != address::GLOBAL
+    {
+        let block = at & !OFFSET;
+        let runs = runs(reader, place);
+        let offset = at & OFFSET;
+        let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
+        if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
+            return Region { start: block | first, last: block | last, readable: true, code: false, name };
+        }
+        let before =
+            runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
+        let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
+        return Region { last: after.map_or(block | OFFSET, |after| after - 1), ..gap(before, at, None) };
+    }
+    let capture = reader.dump().capture();
+    let objects = reader.dump().objects();
+    if let Some(segment) = capture.global.find(at) {
+        let code = objects.image(capture, at);
+        let name = segment.name.clone().or_else(|| code.as_ref().map(|image| image.name.clone()));
+        let (start, last) = (segment.address, segment.last());
+        return Region {
+            start,
+            last,
+            readable: true,
+            code: code.is_some_and(|image| image.executable),
+            name,
+        };
+    }
+    let upper = capture.global.next(at).map(|segment| segment.address);
+    if let Some(image) = objects.image(capture, at) {
+        let last = image.last.min(upper.map_or(u64::MAX, |next| next - 1));
+        let start = captured_end(&capture.global, at).max(image.start);
+        return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
+    }
+    let apertures = reader.apertures(wave);
+    let next = [
+        upper,
+        objects.next_image(capture, at),
+        apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min(),
+    ]
+    .into_iter()
+    .flatten()
+    .min();
+    let edge = if at < TAGGED { next_token(TAGGED).filter(|_| next.is_none()) } else { None };
+    let last = match next.or(edge) {
+        Some(next) => next - 1,
+        None => u64::MAX,
+    };
+    Region { start: at, last, readable: false, code: false, name: None }
+}
+
+/// The address after the last captured segment below `at`.
+fn captured_end(map: &MemoryMap, at: u64) -> u64 {
+    let above = map.segments().partition_point(|segment| segment.last() < at);
+    let before = above.checked_sub(1).and_then(|index| map.segments().get(index));
+    before.map_or(0, |segment| segment.last() + 1)
+}

@@ -1,0 +1,97 @@
+//! Waves as lists show them: names, kinds and why they stopped.
+
+use std::sync::Arc;
+
+use super::{Dump, Reader, Unreadable, WaveInfo, lanes};
+use crate::arch::StopReason;
+use crate::capture::Wave;
+use crate::units::{Pc, WaveId};
+
+/// The signal of a trap, the mildest that a stopped wave has, in gdb's numbering.
+const SIGTRAP: u8 = 5;
+
+/// A wave's name, state and place.
+///
+/// # Errors
+/// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> {
+    let wave = reader.wave(id)?;
+    let capture = reader.dump().capture();
+    let group = capture.workgroup_of(wave);
+    let dispatch = capture.dispatch_of(wave);
+    let queue = capture.queue_of(wave).map(|queue| queue.id);
+    let agent = capture.agent_of(wave).map_or(0, |agent| agent.id);
+    let position = group.and_then(|group| group.position);
+    let reasons = reasons(wave);
+    Ok(WaveInfo {
+        wave: id,
+        id: wave.id,
+        name: name(agent, queue, dispatch.map(|d| d.id), wave, position),
+        kind: Arc::clone(&wave.kind),
+        pc: reader.scalar(id, "pc")?.map(Pc),
+        exec: lanes::active(reader, id)?,
+        kernel: dispatch.and_then(|dispatch| dispatch.kernel.clone()),
+        agent,
+        queue,
+        dispatch: dispatch.map(|dispatch| dispatch.id),
+        workgroup: position,
+        wave_in_group: wave.wave_in_group,
+        cause: match &reasons {
+            None => "stop reason not captured".to_owned(),
+            Some(reasons) if reasons.is_empty() => "running".to_owned(),
+            Some(reasons) => reasons.iter().map(|r| r.words.as_str()).collect::<Vec<_>>().join(", "),
+        },
+        signal: reasons.as_deref().map_or(0, signal),
+        stop: reasons.map(|reasons| reasons.iter().map(|reason| reason.name.clone()).collect()),
+    })
+}
+
+fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
+    let known = wave.stop.as_ref()?;
+    Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)).collect())
+}
+
+/// The signal of several reasons: the first that is not a mere trap.
+fn signal(reasons: &[&StopReason]) -> u8 {
+    let fault = reasons.iter().find(|reason| reason.signal != SIGTRAP);
+    fault.or(reasons.first()).map_or(0, |reason| reason.signal)
+}
+
+fn name(agent: u32, queue: Option<u32>, dispatch: Option<u32>, wave: &Wave, at: Option<[u32; 3]>) -> String {
+    let known = |id: Option<u32>| id.map_or("?".to_owned(), |id| id.to_string());
+    let place = at.map_or("(?,?,?)".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
+    let (queue, dispatch, slot) = (known(queue), known(dispatch), known(wave.wave_in_group));
+    format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}", wave.id)
+}
+
+/// The kinds of wave that a dump holds, in words: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.
+pub(super) fn kinds(dump: &Dump) -> String {
+    let word = |count: usize| if count == 1 { "wave" } else { "waves" };
+    let each = dump
+        .kinds()
+        .map(|(kind, count)| format!("{}:{} ({count} {})", kind.target.name, kind.wave_size, word(count)));
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// What the user should read on attaching.
+pub(super) fn notices(dump: &Dump, served: usize) -> Vec<String> {
+    let mut notices = Vec::new();
+    if dump.kinds().count() > 1
+        && let Some((kind, _)) = dump.kinds().nth(served)
+    {
+        notices.push(format!(
+            "this dump holds several kinds of wave: {}; showing {}:{} (serve with --kind to choose another)",
+            kinds(dump),
+            kind.target.name,
+            kind.wave_size
+        ));
+    }
+    match dump.problems() {
+        [] => {}
+        [one] => notices.push(format!("the dump has a problem: {one}")),
+        [first, rest @ ..] => {
+            notices.push(format!("the dump has {} problems; the first: {first}", rest.len() + 1));
+        }
+    }
+    notices
+}

@@ -1,0 +1,241 @@
+//! The rules between rooms, held by reading the sources: what ARCHITECTURE.md calls invariants.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Rooms with their level: a room imports only rooms of a lower level, and itself.
+const LEVELS: &[(&str, u8)] = &[
+    ("units", 0),
+    ("mapping", 0),
+    ("dwarf", 1),
+    ("arch", 1),
+    ("capture", 2),
+    ("codeobject", 2),
+    ("import", 3),
+    ("debuginfo", 3),
+    ("session", 4),
+    ("report", 5),
+    ("view", 5),
+    ("server", 6),
+    ("cli", 7),
+];
+
+/// Crates that only some rooms may name.
+const KEPT: &[(&str, &[&str])] = &[
+    ("gdbstub", &["server"]),
+    ("nix", &["server", "mapping"]),
+    ("memmap2", &["mapping"]),
+    ("gimli", &["dwarf", "debuginfo", "view"]),
+    ("object", &["codeobject", "debuginfo", "import", "view"]),
+    ("quick_xml", &["server"]),
+    ("zip", &["import"]),
+    ("toml", &["arch", "import", "dwarf", "cli"]),
+    ("clap", &["cli"]),
+    ("env_logger", &["main"]),
+];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every Rust file below a folder, with the room that it belongs to.
+fn sources() -> Vec<(String, PathBuf, String)> {
+    let src = root().join("src");
+    let mut files = Vec::new();
+    let mut folders = vec![src.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let relative = path.strip_prefix(&src).unwrap();
+                let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
+                let room = first.trim_end_matches(".rs").to_owned();
+                let text = fs::read_to_string(&path).unwrap();
+                files.push((room, path, text));
+            }
+        }
+    }
+    assert!(files.len() > 40, "the sources were not found");
+    files
+}
+
+/// The code of a file: comment lines and what a line says after `//` left out.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().map(|(number, line)| {
+        let line = line.split_once("//").map_or(line, |(code, _)| code);
+        (number + 1, line)
+    })
+}
+
+/// Whether a file is a test's: sibling files of unit tests may reach further.
+fn is_test(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.contains("/tests/") || text.ends_with("tests.rs") || text.ends_with("_tests.rs")
+}
+
+/// The rooms that a line names after `crate::`, grouped imports among them.
+fn rooms_named(line: &str) -> Vec<String> {
+    let mut rooms = Vec::new();
+    for (at, _) in line.match_indices("crate::") {
+        let rest = &line[at + "crate::".len()..];
+        if let Some(group) = rest.strip_prefix('{') {
+            let inner = group.split('}').next().unwrap_or_default();
+            rooms.extend(inner.split(',').filter_map(|part| part.trim().split("::").next()).map(str::to_owned));
+        } else {
+            let name = |c: char| c.is_alphanumeric() || c == '_';
+            rooms.push(rest.chars().take_while(|c| name(*c)).collect());
+        }
+    }
+    rooms
+}
+
+#[test]
+fn rooms_import_only_lower_rooms() {
+    let levels: BTreeMap<&str, u8> = LEVELS.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for (room, path, text) in sources() {
+        if matches!(room.as_str(), "lib" | "main") || is_test(&path) {
+            continue;
+        }
+        let level = *levels.get(room.as_str()).unwrap_or_else(|| panic!("room {room} has no level"));
+        for (number, line) in code(&text) {
+            for named in rooms_named(line) {
+                if named != room && levels.get(named.as_str()).is_some_and(|other| *other >= level) {
+                    wrong.push(format!("{}:{number}: {room} must not see {named}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn import_is_not_seen_by_session_nor_dwarf_by_capture() {
+    for (room, path, text) in sources() {
+        let banned: &[&str] = match room.as_str() {
+            "session" => &["import"],
+            "capture" => &["dwarf"],
+            "dwarf" => &["arch"],
+            "arch" => &["dwarf"],
+            _ => continue,
+        };
+        if is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            let seen = rooms_named(line).into_iter().find(|named| banned.contains(&named.as_str()));
+            assert!(seen.is_none(), "{}:{number}: {room} must not see {seen:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn crates_stay_in_their_rooms() {
+    let mut wrong = Vec::new();
+    for (room, path, text) in sources() {
+        if is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            for (name, rooms) in KEPT {
+                let path_use = [format!("{name}::"), format!("use {name};")];
+                let found = path_use.iter().any(|used| {
+                    line.match_indices(used.as_str()).any(|(at, _)| {
+                        let before = line[..at].chars().next_back();
+                        !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':')
+                    })
+                });
+                if found && !rooms.contains(&room.as_str()) {
+                    wrong.push(format!("{}:{number}: {name} belongs to {rooms:?}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn mockall_only_in_tests() {
+    for (_, path, text) in sources() {
+        for (number, line) in code(&text) {
+            let tests_only = is_test(&path) || line.contains("cfg_attr(test");
+            assert!(
+                !line.contains("mockall::") || tests_only,
+                "{}:{number}: mockall outside tests",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn unsafe_only_in_the_mapping() {
+    for (room, path, text) in sources() {
+        for (number, line) in code(&text) {
+            let word = line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe");
+            assert!(!word || room == "mapping", "{}:{number}: unsafe outside src/mapping.rs", path.display());
+        }
+    }
+}
+
+/// DWARF register numbers are data of targets/; XML is the server's business.
+#[test]
+fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
+    const NUMBERS: &[&str] = &["1088", "1129", "1536", "1791", "2048", "2303", "2560", "2815", "3072", "3327"];
+    let mut wrong = Vec::new();
+    for (room, path, text) in sources() {
+        if is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            if room != "arch" {
+                let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+                if let Some(found) = words.find(|word| NUMBERS.contains(word)) {
+                    wrong.push(format!("{}:{number}: register number {found}", path.display()));
+                }
+            }
+            if room != "server" && (line.contains("<?xml") || line.contains("</")) {
+                wrong.push(format!("{}:{number}: XML", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_stay_small() {
+    for (_, path, text) in sources() {
+        let lines = text.lines().count();
+        assert!(lines <= 800, "{} has {lines} lines: split it by concept", path.display());
+    }
+}
+
+/// ARCHITECTURE.md's code map names every room, and every room that it names exists.
+#[test]
+fn the_code_map_is_true() {
+    let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rooms: std::collections::BTreeSet<String> =
+        sources().into_iter().map(|(room, ..)| room).filter(|room| room != "lib" && room != "main").collect();
+    for room in &rooms {
+        let named = map.contains(&format!("`src/{room}/`")) || map.contains(&format!("`src/{room}.rs`"));
+        assert!(named, "ARCHITECTURE.md does not name src/{room}");
+    }
+    for (at, _) in map.match_indices("`src/") {
+        let name: String = map[at + 5..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+        assert!(rooms.contains(&name) || matches!(name.as_str(), "lib" | "main"), "no room src/{name}");
+    }
+}
+
+/// What is committed speaks of the project alone.
+#[test]
+fn no_paths_of_a_machine_in_the_sources() {
+    for (_, path, text) in sources() {
+        for (number, line) in text.lines().enumerate() {
+            let home = ["/home/", "/root/", "/work/"].iter().find(|prefix| line.contains(*prefix));
+            assert!(home.is_none(), "{}:{}: {home:?}", path.display(), number + 1);
+        }
+    }
+}
