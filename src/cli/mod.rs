@@ -9,8 +9,8 @@ mod registers;
 mod serve;
 pub mod targets;
 
-mod waves;
 mod export;
+mod waves;
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -109,6 +109,9 @@ fn announce(session: &Session, endpoints: &[Endpoint], out: &mut dyn Write) -> s
             writeln!(out, "  lldb -o '{}'", command.replace("127.0.0.1:", ""))?;
         }
     }
-    writeln!(out, "\nThen: info threads, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)")?;
+    writeln!(
+        out,
+        "\nThen: info threads, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)"
+    )?;
     out.flush()
 }

@@ -11,8 +11,8 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt, Missing,
-    Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt,
+    Missing, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveId, WaveSize};
 
@@ -99,7 +99,9 @@ impl Context for FrameContext<'_> {
     fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
         let known = self.kind.target.space(space)?;
         let lane = match known.scope {
-            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => LaneNeed::None,
+            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => {
+                LaneNeed::None
+            }
             SpaceScope::Generic => LaneNeed::WhenRead,
             SpaceScope::Lane => LaneNeed::Now,
             SpaceScope::LaneN(lane) => LaneNeed::Fixed(lane),
@@ -172,7 +174,9 @@ impl Context for FrameContext<'_> {
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
-            | debuginfo::Location::ListEntry { expression: bytes, .. } => DieLocation::Expression(self.decode(bytes)?),
+            | debuginfo::Location::ListEntry { expression: bytes, .. } => {
+                DieLocation::Expression(self.decode(bytes)?)
+            }
         };
         Ok(Die { is_procedure: found.is_procedure, location })
     }
@@ -180,8 +184,8 @@ impl Context for FrameContext<'_> {
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         let found = self.debug.base_type(self.unit(), die.0).map_err(absent)?;
         let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
-        let element_bits =
-            bits(found.byte_size).ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
+        let element_bits = bits(found.byte_size)
+            .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
         let elements = found.base.vector_size.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         let encoding = crate::dwarf::TypeEncoding(found.base.encoding.0);
         Ok(BaseType { encoding, element_bits, elements })

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::{Reader, Unreadable};
+use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
-use crate::dwarf::{self, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy, print};
-use crate::units::{BitSize, LaneId, LaneSet, Pc, WaveId};
+use crate::dwarf::{
+    self, Bits, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
+};
+use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
 /// What a unit of the 2020 proposal's compilers says of itself.
 const AMD_AUGMENTATION: &str = "[amd:v0.0]";
@@ -33,12 +36,15 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
     let elf_pc = loaded.elf(pc.0);
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let function = debug.function_at(elf_pc).map_err(words)?;
-    let function = function.ok_or_else(|| none(format!("no function with debug information holds the PC {pc}")))?;
+    let function =
+        function.ok_or_else(|| none(format!("no function with debug information holds the PC {pc}")))?;
     let row = debug.line_at(elf_pc).map_err(words)?;
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.variables_at(elf_pc).map_err(words)?;
     let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
-    let name = function.frames.first().and_then(|frame| frame.subprogram.display_name());
+    let subprogram = function.frames.first().map(|frame| &frame.subprogram);
+    let name =
+        subprogram.and_then(|of| of.qualified_name.as_deref().or(of.name.as_deref())).map(str::to_owned);
     let context = FrameContext {
         reader,
         wave,
@@ -120,7 +126,7 @@ impl Frame<'_> {
                 VariableKind::Static => Scope::Static,
                 VariableKind::Global => Scope::Global,
             },
-            type_name: variable.type_id.map_or_else(|| "void".to_owned(), |id| self.type_name(id)),
+            type_name: self.type_name(variable.type_id),
             size,
             line: variable.declared.as_ref().map(|place| place.line),
             lanes: values,
@@ -131,7 +137,7 @@ impl Frame<'_> {
         if self.context.kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
     }
 
-    fn type_name(&self, id: TypeId) -> String {
+    fn type_name(&self, id: Option<TypeId>) -> String {
         self.debug.type_name(id).unwrap_or_else(|error| format!("<{error}>"))
     }
 
@@ -142,14 +148,19 @@ impl Frame<'_> {
 
     fn evaluated(&self, bytes: &[u8], lanes: LaneSet, type_id: TypeId, size: u64) -> Vec<LaneValue> {
         if bytes.is_empty() {
-            return self.each(lanes, || ValueState::OptimizedOut("its location is empty at this PC".to_owned()));
+            return self
+                .each(lanes, || ValueState::OptimizedOut("its location is empty at this PC".to_owned()));
         }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
         let focus = Focus::Lanes(lanes);
-        let meant = if self.legacy { legacy::recognise(&self.context, &program, self.scratch(), focus) } else { None };
+        let meant = if self.legacy {
+            legacy::recognise(&self.context, &program, self.scratch(), focus)
+        } else {
+            None
+        };
         let idiom = meant.is_some();
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
@@ -160,7 +171,14 @@ impl Frame<'_> {
     }
 
     /// What lies at a location, lane by lane.
-    fn placed(&self, location: &Location, lanes: LaneSet, type_id: TypeId, size: u64, legacy: bool) -> Vec<LaneValue> {
+    fn placed(
+        &self,
+        location: &Location,
+        lanes: LaneSet,
+        type_id: TypeId,
+        size: u64,
+        legacy: bool,
+    ) -> Vec<LaneValue> {
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let bits = BitSize(size.saturating_mul(8));
@@ -184,7 +202,7 @@ impl Frame<'_> {
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
-                self.shown(type_id, &bytes)
+                self.shown(type_id, &bits)
             };
             LaneValue {
                 lane,
@@ -198,9 +216,19 @@ impl Frame<'_> {
         values.collect()
     }
 
-    fn shown(&self, type_id: TypeId, bytes: &[Byte]) -> ValueState {
-        match naming::value(&self.context, &self.debug, type_id, bytes) {
-            Ok(text) => ValueState::Value(text),
+    /// The value as C++ would print it.
+    fn shown(&self, type_id: TypeId, bits: &Bits) -> ValueState {
+        let contents =
+            Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
+        let spaces = &self.context.kind.target.spaces;
+        let name = |id: AddressSpace| {
+            // Global and generic pointers are plain numbers; segment pointers say which segment.
+            let space = spaces.iter().find(|space| space.id == id)?;
+            (space.address_bits <= 32).then(|| space.name.clone())
+        };
+        let options = Options { space_name: &name, ..Options::machine() };
+        match self.debug.value(type_id, contents, &options) {
+            Ok(value) => ValueState::Value(value.to_string()),
             Err(error) => ValueState::Error(error.to_string()),
         }
     }

@@ -31,7 +31,8 @@ pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
 }
 
 pub(crate) fn open(path: &Path) -> Arc<Dump> {
-    let opened = import::open(path, &Targets::builtin()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let opened =
+        import::open(path, &Targets::builtin()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let problems = opened.problems.iter().map(ToString::to_string).collect();
     Arc::new(Dump::new(opened.capture, problems))
 }
@@ -131,6 +132,21 @@ fn waves_are_named_and_stopped_as_the_models_say() {
     });
 }
 
+/// Hex digits of memory, `xx` for what was not captured.
+fn captured(session: &Session, place: Place, count: usize) -> String {
+    let mut text = String::new();
+    while text.len() < count * 2 {
+        let done = text.len() / 2;
+        let at = Place { address: Address(place.address.0 + done as u64), ..place };
+        let mut buffer = vec![0; count - done];
+        match session.read(at, &mut buffer) {
+            Ok(got) => text.push_str(&hex(&buffer[..got])),
+            Err(_) => text.push_str("xx"),
+        }
+    }
+    text
+}
+
 #[test]
 fn memory_of_every_space_agrees_with_the_models() {
     each_wave(|session, wave, expected, wrong| {
@@ -140,10 +156,9 @@ fn memory_of_every_space_agrees_with_the_models() {
                 Place { space: AddressSpace(space), address: Address(address), wave: Some(wave), lane };
             match bytes.as_str() {
                 Some(bytes) => {
-                    let mut buffer = vec![0; bytes.len() / 2];
-                    let got = session.read(place, &mut buffer);
-                    if got != Ok(buffer.len()) || hex(&buffer) != bytes {
-                        wrong(format!("{place:?}: expected {bytes}, got {got:?} {}", hex(&buffer)));
+                    let got = captured(session, place, bytes.len() / 2);
+                    if got != bytes {
+                        wrong(format!("{place:?}: expected {bytes}, got {got}"));
                     }
                 }
                 None => {
@@ -188,16 +203,30 @@ fn variables_of_every_lane_agree_with_the_models() {
         place(&locals, expected, wrong);
         let got: Vec<&str> = locals.variables.iter().map(|variable| variable.name.as_str()).collect();
         let names: Vec<&str> = variables.iter().map(|variable| variable["name"].as_str().unwrap()).collect();
-        if got != names {
+        // What an inlined function's abstract instance alone declares comes last: in scope, and kept nowhere.
+        let rest = locals.variables.iter().skip(names.len()).flat_map(|variable| &variable.lanes);
+        let gone = rest.into_iter().all(|lane| matches!(lane.state, ValueState::OptimizedOut(_)));
+        if !got.starts_with(&names) || !gone {
             wrong(format!("variables: expected {names:?}, got {got:?}"));
             return;
         }
+        // The lanes that the arrays of bytes and values are of.
+        let columns: Vec<u64> = match expected["lanes"].as_array() {
+            Some(lanes) => lanes.iter().filter_map(Value::as_u64).collect(),
+            None => (0..64).collect(),
+        };
         for (variable, expected) in locals.variables.iter().zip(variables) {
             if expected["type"] != variable.type_name.as_str() {
-                wrong(format!("{}: type {}, expected {}", variable.name, variable.type_name, expected["type"]));
+                wrong(format!(
+                    "{}: type {}, expected {}",
+                    variable.name, variable.type_name, expected["type"]
+                ));
             }
             for lane in &variable.lanes {
-                if let Some(text) = differs(lane, expected) {
+                let Some(index) = columns.iter().position(|column| *column == u64::from(lane.lane.0)) else {
+                    continue;
+                };
+                if let Some(text) = differs(lane, expected, index) {
                     wrong(format!("{} lane {}: {text}", variable.name, lane.lane));
                 }
             }
@@ -208,7 +237,10 @@ fn variables_of_every_lane_agree_with_the_models() {
 /// The function, file and line.
 fn place(locals: &Locals, expected: &Value, wrong: &mut dyn FnMut(String)) {
     if let Some(function) = expected["function"].as_str()
-        && locals.function.as_deref().is_none_or(|got| got.split('(').next() != Some(function))
+        && locals
+            .function
+            .as_deref()
+            .is_none_or(|got| got != function && !got.ends_with(&format!("::{function}")))
     {
         wrong(format!("function: expected {function}, got {:?}", locals.function));
     }
@@ -224,8 +256,7 @@ fn place(locals: &Locals, expected: &Value, wrong: &mut dyn FnMut(String)) {
     }
 }
 
-fn differs(lane: &LaneValue, expected: &Value) -> Option<String> {
-    let index = usize::from(lane.lane.0);
+fn differs(lane: &LaneValue, expected: &Value, index: usize) -> Option<String> {
     match expected["state"].as_str().unwrap() {
         "optimized_out" => (!matches!(lane.state, ValueState::OptimizedOut(_)))
             .then(|| format!("expected optimized out, got {:?}", lane.state)),
@@ -233,7 +264,7 @@ fn differs(lane: &LaneValue, expected: &Value) -> Option<String> {
             .then(|| format!("expected unavailable, got {:?}", lane.state)),
         "error" => (!matches!(lane.state, ValueState::Error(_)))
             .then(|| format!("expected an error, got {:?}", lane.state)),
-        "ok" | "partly_optimized_out" => {
+        "ok" | "partly_optimized_out" | "partly_unavailable" => {
             // A model may know a lane's bytes and not its text, or nothing of the lane.
             let value = &expected["values"][index];
             let bytes = &expected["bytes"][index];
