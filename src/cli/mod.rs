@@ -1,6 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
 mod dump;
+pub mod eval;
 mod info;
 mod lanes;
 mod locals;
