@@ -1,0 +1,4 @@
+//! The integration tests, as one program: linking once is cheaper than linking a dozen times.
+
+mod house;
+mod server;
