@@ -19,8 +19,13 @@
 
 pub mod arch;
 pub mod capture;
+pub mod cli;
 pub mod codeobject;
+pub mod debuginfo;
 pub mod dwarf;
+pub mod import;
+pub mod mapping;
+pub mod report;
 pub mod server;
 pub mod session;
 pub mod units;

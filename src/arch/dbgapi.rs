@@ -35,7 +35,7 @@ pub(super) fn runs(file: &File, here: WaveSize, blocks: &[Option<RegId>]) -> Vec
         for (size, first) in block.dbgapi.into_iter().flat_map(super::schema::PerWave::each) {
             // A number for both sizes stands for one width; without that width check.rs refuses the block. A file of
             // wave64 only must not take the width of wave32, so its own sizes come first.
-            let own = file.target.wave_sizes.iter().filter_map(|lanes| WaveSize::from_lanes(*lanes));
+            let own = file.target.sizes();
             let dwords = match size {
                 Some(size) => block.dwords(size),
                 None => own.chain(sizes).find_map(|size| block.dwords(size)),

@@ -52,6 +52,32 @@ pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
     runs
 }
 
+/// A run of DWARF numbers as one kind of wave sees it, for tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DwarfRange {
+    /// The first number.
+    pub first: DwarfReg,
+    /// The last number.
+    pub last: DwarfReg,
+    /// The first and the last name in AMDGPUUsage's spelling, where the numbers mean registers.
+    pub names: Option<(String, String)>,
+    /// What they mean here.
+    pub meaning: DwarfMeaning,
+}
+
+/// What a run of DWARF numbers means to one kind of wave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DwarfMeaning {
+    /// Registers, from this one on.
+    Registers(RegId),
+    /// Registers as waves of the other size have them.
+    OtherWaveSize(WaveSize),
+    /// Registers that the target lacks, and why.
+    Absent(String),
+    /// Set aside, and what for.
+    Reserved(String),
+}
+
 /// The mapping of one kind of wave.
 #[derive(Debug)]
 pub(super) struct DwarfMap {
@@ -101,6 +127,25 @@ impl DwarfMap {
                 target: self.target.clone(),
             }),
         }
+    }
+
+    /// Every run, by number.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
+        self.runs.iter().filter_map(|run| {
+            let (names, meaning) = match &run.means {
+                Means::Registers { names, block, wave_size } => {
+                    let meaning = match wave_size {
+                        Some(meant) if *meant != self.here => DwarfMeaning::OtherWaveSize(*meant),
+                        _ => DwarfMeaning::Registers(self.blocks.get(*block).copied().flatten()?),
+                    };
+                    (Some(names), meaning)
+                }
+                Means::Absent { names, why } => (names.as_ref(), DwarfMeaning::Absent(why.clone())),
+                Means::Reserved { names, what } => (names.as_ref(), DwarfMeaning::Reserved(what.clone())),
+            };
+            let names = names.map(|names| (names.at(0), names.at(names.count() - 1)));
+            Some(DwarfRange { first: DwarfReg(run.first), last: DwarfReg(run.last), names, meaning })
+        })
     }
 
     /// The name that AMDGPUUsage gives to that number, whether or not the kind has the register.

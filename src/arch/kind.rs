@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::dbgapi::{self, DbgapiRun};
-use super::dwarf_map::{self, DwarfMap};
+use super::dwarf_map::{self, DwarfMap, DwarfRange};
 use super::error::{DwarfRegError, RangeError, SpaceError};
-use super::register::{BitField, BitFields, RegId, Register, SgprAlias, ValueType};
+use super::register::{BitField, BitFields, RegId, Register, SgprAlias};
 use super::schema::{Fields, File};
 use super::target::{Space, SpaceScope, Target};
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
@@ -112,6 +112,11 @@ impl Kind {
         self.dwarf.name(number)
     }
 
+    /// The whole DWARF register mapping as this kind sees it, by number.
+    pub fn dwarf_ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
+        self.dwarf.ranges()
+    }
+
     /// The registers that `s0-s105` or `v17` names: the first one and how many.
     ///
     /// # Errors
@@ -162,17 +167,10 @@ impl Kind {
         &self.dbgapi
     }
 
-    /// The most SGPRs that are visible by number, aliases among them.
+    /// Every block of named bits that some register has.
     #[must_use]
-    pub fn sgprs(&self) -> u16 {
-        let scalars = self.registers.iter().filter(|register| register.class == super::RegClass::Scalar);
-        u16::try_from(scalars.count()).unwrap_or(u16::MAX)
-    }
-
-    /// Whether the register has one dword for each lane.
-    #[must_use]
-    pub fn is_vector(&self, id: RegId) -> bool {
-        self.register(id).value_type == ValueType::Lanes
+    pub fn bit_fields(&self) -> &[BitFields] {
+        &self.fields
     }
 }
 

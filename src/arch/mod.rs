@@ -4,6 +4,7 @@
 //! [`Kind`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
 //! finds both by name.
 
+mod address;
 mod check;
 mod dbgapi;
 mod dwarf_map;
@@ -18,6 +19,7 @@ mod target;
 mod tests;
 
 pub use dbgapi::DbgapiRun;
+pub use dwarf_map::{DwarfMeaning, DwarfRange};
 pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetProblem};
 pub use kind::Kind;
 pub use load::Targets;

@@ -130,7 +130,7 @@ impl Target {
         let mut target = Self {
             name: file.target.name.clone(),
             elf_machine: file.target.elf_machine,
-            wave_sizes: file.target.wave_sizes.iter().filter_map(|n| WaveSize::from_lanes(*n)).collect(),
+            wave_sizes: file.target.sizes().collect(),
             buffer_scratch: file.target.scratch == Scratch::Buffer,
             products: file.target.products.clone(),
             features: file.target.features.clone(),

@@ -239,7 +239,8 @@ impl Capture {
         {
             self.fill(&mut value, backing, offset, block.known)?;
         } else if let (Some(layout), Some(image)) = (&wave.registers.layout, wave.registers.image) {
-            let found = layout.iter().rev().filter_map(|block| Some((block, block.offset_of(register)?))).next();
+            let found =
+                layout.iter().rev().filter_map(|block| Some((block, block.offset_of(register)?))).next();
             if let Some((block, offset)) = found {
                 let end = offset.checked_add(value.bytes().len() as u64);
                 if end.is_some_and(|end| end <= image.length) {

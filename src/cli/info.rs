@@ -55,7 +55,12 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "no waves: the dump lists none")?;
     }
     let regions = capture.global.segments().len();
-    writeln!(out, "global memory: {} bytes in {}", capture.global.captured(), counts(&[(regions, "region")]))?;
+    writeln!(
+        out,
+        "global memory: {} bytes in {}",
+        capture.global.captured(),
+        counts(&[(regions, "region")])
+    )?;
     if !capture.code_objects.is_empty() {
         let mut table = Table::new(["Code object", "Loaded at", "State"]);
         for object in dump.code_objects() {
@@ -83,10 +88,13 @@ fn missing(capture: &Capture) -> Vec<String> {
     };
     let no_private = waves.iter().filter(|wave| wave.private.segments().is_empty()).count();
     missing.extend(count("private memory", no_private));
-    let no_lds = waves
-        .iter()
-        .filter(|wave| capture.workgroup_of(wave).is_none_or(|group| group.lds.segments().is_empty()))
-        .count();
+    let lds_missing = |wave: &&crate::capture::Wave| {
+        let group = capture.workgroup_of(wave);
+        let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
+        let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
+        !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
+    };
+    let no_lds = waves.iter().filter(lds_missing).count();
     missing.extend(count("LDS", no_lds));
     missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
     if capture.code_objects.is_empty() {

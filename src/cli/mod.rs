@@ -8,8 +8,9 @@ mod memory;
 mod registers;
 mod serve;
 pub mod targets;
-mod waves;
+
 mod export;
+mod waves;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,7 +55,13 @@ enum Command {
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// List the known GPUs, or print one
-    Targets(targets::Args),
+    Targets {
+        /// The GPU: gfx90a
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Runs the command line of this process.
@@ -83,7 +90,7 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
     match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
-        Command::Serve(args) => serve::run(args, targets, out),
+        Command::Serve(args) => serve::run(args, &targets, out),
         Command::Info(args) => info::run(&args, &targets, out),
         Command::Waves(args) => waves::run(&args, &targets, out),
         Command::Lanes(args) => lanes::run(&args, &targets, out),
@@ -91,7 +98,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out),
         Command::Locals(args) => locals::run(&args, &targets, out),
         Command::Export(args) => export::run(&args, &targets, out),
-        Command::Targets(args) => targets::run(&args, &targets, out),
+        Command::Targets { name, json } => Ok(targets::run(name.as_deref(), &targets, json, out)?),
     }
 }
 

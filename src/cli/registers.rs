@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let register = kind.register(id);
         let value = session.register(wave, id)?;
         if args.of.json {
-            answer.insert(register.name.clone(), export::register(&value, register));
+            answer.insert(register.name.clone(), export::register_json(&value, register.is_vector()));
             continue;
         }
         match text::register(&kind, register, &value) {

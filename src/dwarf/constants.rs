@@ -6,6 +6,7 @@
 macro_rules! codes {
     ($(#[$doc:meta])* $table:ident: $($code:literal $name:ident,)*) => {
         $(#[$doc])*
+        #[allow(dead_code, reason = "the tables are whole, ranges use only their ends")]
         #[allow(non_upper_case_globals, reason = "DWARF's names, compared with its tables")]
         pub(super) mod $table {
             $(pub(in crate::dwarf) const $name: u8 = $code;)*

@@ -59,9 +59,9 @@ pub enum Missing {
     /// The capture does not hold it.
     #[error("{0}")]
     NotCaptured(Cow<'static, str>),
-    /// An expression that the DWARF names cannot be decoded.
+    /// An expression that it takes cannot be decoded or fails.
     #[error("{0}")]
-    Undecodable(Box<Error>),
+    Failed(Box<Error>),
 }
 
 impl Missing {
@@ -80,7 +80,7 @@ impl Missing {
 
 impl From<Error> for Missing {
     fn from(error: Error) -> Self {
-        Self::Undecodable(Box::new(error))
+        Self::Failed(Box::new(error))
     }
 }
 
@@ -297,7 +297,7 @@ impl Cause {
             }
             Self::NotOnThisMachine(_) | Self::NoCallFrame(_) => Class::Unavailable,
             Self::Missing(Missing::NotCaptured(_)) => Class::Unavailable,
-            Self::Missing(Missing::Undecodable(error)) | Self::Inside { error, .. } => error.class(),
+            Self::Missing(Missing::Failed(error)) | Self::Inside { error, .. } => error.class(),
             _ => Class::IllFormed,
         }
     }

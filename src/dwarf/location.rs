@@ -73,6 +73,24 @@ impl Implicit {
             Self::Number(number) => number.size(),
         }
     }
+
+    /// The bytes as one lane has them, least significant first.
+    #[must_use]
+    pub fn bytes(&self, lane: LaneId) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => bytes.to_vec(),
+            Self::Number(number) => number.bytes(lane),
+        }
+    }
+
+    /// Whether two constants are the same storage, made by the same run of an operation; equal contents are not enough.
+    fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bytes(bytes), Self::Bytes(other)) => Arc::ptr_eq(bytes, other),
+            (Self::Number(number), Self::Number(other)) => Arc::ptr_eq(number, other),
+            _ => false,
+        }
+    }
 }
 
 /// What a location is an offset into.
@@ -169,6 +187,24 @@ impl Offset {
     pub(super) fn from_bits(bits: u128) -> Self {
         Self { bytes: Lanes::Uniform((bits / 8) as u64), bits: Lanes::Uniform((bits % 8) as u8) }
     }
+
+    /// The offset that many bits further on. The storage is known to reach that far.
+    pub(super) fn advanced(&self, by: u64) -> Self {
+        if let (Lanes::Uniform(bytes), Lanes::Uniform(bits)) = (&self.bytes, &self.bits) {
+            return Self::from_bits(u128::from(*bytes) * 8 + u128::from(*bits) + u128::from(by));
+        }
+        if by % 8 == 0 {
+            return Self {
+                bytes: self.bytes.map(|bytes| bytes.wrapping_add(by / 8)),
+                bits: self.bits.clone(),
+            };
+        }
+        let at = |lane| self.get(LaneId(lane)).wrapping_add(u128::from(by));
+        Self {
+            bytes: Lanes::from_fn(|lane| (at(lane) / 8) as u64),
+            bits: Lanes::from_fn(|lane| (at(lane) % 8) as u8),
+        }
+    }
 }
 
 /// A storage and an offset into it.
@@ -238,7 +274,7 @@ impl Location {
         Self { storage: Storage::Implicit(Implicit::Bytes(bytes.into())), offset: Offset::ZERO }
     }
 
-    /// The location as one lane has it, with nothing left that depends on the lane.
+    /// The location as one lane has it, with nothing left that depends on the lane; composites in canonical form.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
         let storage = match &self.storage {
@@ -250,10 +286,9 @@ impl Location {
             Storage::Implicit(Implicit::Number(number)) => {
                 Storage::Implicit(Implicit::Number(Arc::new(number.at(lane))))
             }
-            Storage::Composite(composite) => Storage::Composite(Arc::new(Composite {
-                parts: composite.parts.iter().map(|part| part.at(lane)).collect(),
-                size: composite.size,
-            })),
+            Storage::Composite(composite) => {
+                Storage::Composite(Arc::new(Composite { parts: self.canonical(lane), size: composite.size }))
+            }
             other => other.clone(),
         };
         let offset = Offset {
@@ -261,6 +296,43 @@ impl Location {
             bits: Lanes::Uniform(self.offset.bits.get(lane)),
         };
         Self { storage, offset }
+    }
+
+    /// The parts in canonical form, as one lane has them: flattened, without empty parts, neighbours that continue one
+    /// another in the same storage merged. They begin at the start of the composite, wherever the offset is; a
+    /// location that is no composite has none.
+    #[must_use]
+    pub fn canonical(&self, lane: LaneId) -> Vec<Part> {
+        let Storage::Composite(composite) = &self.storage else { return Vec::new() };
+        let mut parts: Vec<Part> = Vec::new();
+        let mut previous: Option<&Part> = None;
+        for part in &composite.parts {
+            match (parts.last_mut(), previous) {
+                (Some(last), Some(previous)) if previous.is_continued_by(part, lane) => {
+                    last.size.0 += part.size.0
+                }
+                _ => parts.push(part.at(lane)),
+            }
+            previous = Some(part);
+        }
+        parts
+    }
+
+    /// The canonical parts from the composite's own bit offset on, as one lane has them.
+    #[must_use]
+    pub fn canonical_from_offset(&self, lane: LaneId) -> Vec<Part> {
+        let mut skip = self.offset.get(lane);
+        let mut parts = self.canonical(lane);
+        parts.retain_mut(|part| {
+            let cut = skip.min(u128::from(part.size.0));
+            skip -= cut;
+            if cut > 0 && !part.location.is_undefined() {
+                part.location.offset = Offset::from_bits(part.location.offset.get(lane) + cut);
+            }
+            part.size.0 -= cut as u64;
+            part.size.0 > 0
+        });
+        parts
     }
 
     /// Whether it is the undefined location itself.
@@ -271,7 +343,29 @@ impl Location {
 }
 
 impl Part {
-    fn at(&self, lane: LaneId) -> Self {
+    /// The part as one lane has it.
+    #[must_use]
+    pub fn at(&self, lane: LaneId) -> Self {
         Self { location: self.location.at(lane), size: self.size }
+    }
+
+    /// Whether another part goes on in the same storage where this one ends.
+    fn is_continued_by(&self, next: &Self, lane: LaneId) -> bool {
+        let same = match (&self.location.storage, &next.location.storage) {
+            (Storage::Undefined, Storage::Undefined) => return true,
+            (
+                Storage::Memory { space, lane: captured, .. },
+                Storage::Memory { space: other_space, lane: other_captured, .. },
+            ) => space == other_space && captured.seen_by(Some(lane)) == other_captured.seen_by(Some(lane)),
+            (
+                Storage::Register { register, frame, .. },
+                Storage::Register { register: other_register, frame: other_frame, .. },
+            ) => register == other_register && frame == other_frame,
+            (Storage::Implicit(implicit), Storage::Implicit(other)) => implicit.is(other),
+            (Storage::ImplicitPointer(pointer), Storage::ImplicitPointer(other)) => pointer == other,
+            _ => false,
+        };
+        let end = self.location.offset.get(lane) + u128::from(self.size.0);
+        same && end == next.location.offset.get(lane)
     }
 }

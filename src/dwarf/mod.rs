@@ -14,24 +14,36 @@
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod arith;
+mod attributes;
+pub mod cfi;
 mod constants;
 mod context;
 mod decode;
 mod error;
+mod fetch;
+mod half;
 mod lanes;
+pub mod legacy;
 pub mod limits;
 mod location;
+mod machine;
 mod operation;
+pub mod print;
 mod value;
+mod wide;
 
+pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
     SpaceInfo,
 };
 pub use error::{Cause, Class, Error, Missing};
+pub use fetch::{Bits, Known, fetch, fetch_lanes};
 pub use lanes::{LANES, Lanes};
 pub use location::{
     CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
 };
+pub use machine::{Entry, Evaluator, Focus, Group, Step, Tracer};
 pub use operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Target, Unary};
 pub use value::{BaseType, Encoding as TypeEncoding, GENERIC_BITS, Kind, Number, Type};

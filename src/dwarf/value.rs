@@ -252,6 +252,16 @@ impl Number {
         }
     }
 
+    /// The limb at an index and the one above it, 0 where there is none.
+    pub(super) fn limbs_from(&self, lane: LaneId, index: usize) -> u128 {
+        let limb = |index: usize| match (&self.limbs, index) {
+            (Limbs::Narrow(bits), 0) => bits.get(lane),
+            (Limbs::Narrow(_), _) => 0,
+            (Limbs::Wide(limbs), index) => limbs.get(index).map_or(0, |limb| limb.get(lane)),
+        };
+        u128::from(limb(index + 1)) << 64 | u128::from(limb(index))
+    }
+
     /// The bytes of one lane, least significant first; the last one is zero-extended.
     #[must_use]
     pub fn bytes(&self, lane: LaneId) -> Vec<u8> {

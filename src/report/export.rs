@@ -224,20 +224,27 @@ fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
 }
 
 /// All hex digits of a whole register; of a vector with missing lanes, one item a lane; null for none.
-fn register_json(value: &RegisterValue, vector: bool) -> Value {
+pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
     if value.known() == 0 || !(vector || value.is_whole()) {
         return Value::Null;
     }
     if value.is_whole() {
         return json!(hex(value.bytes()));
     }
-    (0..value.dwords()).map(|lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes()))).map(|v| json!(v)).collect()
+    (0..value.dwords())
+        .map(|lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))
+        .map(|v| json!(v))
+        .collect()
 }
 
 /// Private memory as one lane sees it.
 fn private_lane(reader: &Reader, wave: WaveId, lane: LaneId) -> Value {
-    let place =
-        |address: u64| Place { space: PRIVATE_LANE, address: Address(address), wave: Some(wave), lane: Some(lane) };
+    let place = |address: u64| Place {
+        space: PRIVATE_LANE,
+        address: Address(address),
+        wave: Some(wave),
+        lane: Some(lane),
+    };
     let Ok(captured) = reader.wave(wave) else { return Value::Null };
     let size = captured.private_size.map(|size| size / u64::from(captured.kind.wave_size.lanes()));
     let mut pieces = Vec::new();

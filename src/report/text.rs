@@ -43,11 +43,8 @@ pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String
             None => "not captured",
         };
         let unused = lane.state == Some(LaneState::Unused);
-        let (local, global) = if unused {
-            ("-".to_owned(), "-".to_owned())
-        } else {
-            (id(lane.local_id), id(lane.global_id))
-        };
+        let (local, global) =
+            if unused { ("-".to_owned(), "-".to_owned()) } else { (id(lane.local_id), id(lane.global_id)) };
         let mark = if lane.focused { "*" } else { "" };
         let cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned(), local, global];
         if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, Dump, Inspect, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo, lanes, regions, waves,
+    CodeObjectInfo, Dump, Inspect, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo, lanes, regions,
+    waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -146,6 +147,6 @@ impl Inspect for Session {
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {
-        self.reader.dump().objects().list(self.reader.dump().capture())
+        self.reader.dump().code_objects()
     }
 }

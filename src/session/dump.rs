@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
+use super::CodeObjectInfo;
 use super::objects::Objects;
 use crate::arch::{Kind, RegId};
 use crate::capture::{Capture, Wave};
@@ -71,6 +72,12 @@ impl Dump {
     /// The kinds of wave that the dump holds, the one to serve first, with how many waves each has.
     pub fn kinds(&self) -> impl Iterator<Item = (&Arc<Kind>, usize)> {
         self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
+    }
+
+    /// The code objects, with what stands in the way of their variables.
+    #[must_use]
+    pub fn code_objects(&self) -> Vec<CodeObjectInfo> {
+        self.objects.list(&self.capture)
     }
 
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {

@@ -110,7 +110,8 @@ impl Objects {
         let loaded = self.at(capture, address)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
-        let found = object.segments().iter().find(|segment| is_fixed(segment) && segment.addresses.contains(&at));
+        let found =
+            object.segments().iter().find(|segment| is_fixed(segment) && segment.addresses.contains(&at));
         let segment = found?.clone();
         let skip = at - segment.addresses.start;
         Some((object, segment, skip))
@@ -137,8 +138,10 @@ impl Loaded {
     pub(super) fn object(&self, capture: &Capture) -> Result<Arc<CodeObject>, String> {
         let parsed = self.object.get_or_init(|| {
             let object = capture.code_objects.get(self.index).ok_or("no such code object")?;
-            let extent = object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
-            let bytes = capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
+            let extent =
+                object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
+            let bytes =
+                capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
             let parsed = CodeObject::parse(Bytes::new(bytes));
             parsed.map(Arc::new).map_err(|error| format!("{}: {error}", object.name))
         });

@@ -225,9 +225,10 @@ impl Reader {
         while done < buffer.len() {
             let Some(at) = address.checked_add(done as u64) else { break };
             // A code object may lie between two captured segments, or bridge them: never read past the next segment.
-            let limit = capture.global.next(at).map_or(usize::MAX, |next| {
-                usize::try_from(next.address - at).unwrap_or(usize::MAX)
-            });
+            let limit = capture
+                .global
+                .next(at)
+                .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
             let mut got = capture.read(&capture.global, at, &mut buffer[done..])?;
             if got == 0 {
                 let end = buffer.len().min(done.saturating_add(limit));
@@ -242,7 +243,13 @@ impl Reader {
     }
 
     /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory.
-    fn read_swizzled(&self, wave: &Wave, lane: LaneId, address: u64, out: &mut [u8]) -> std::io::Result<usize> {
+    fn read_swizzled(
+        &self,
+        wave: &Wave,
+        lane: LaneId,
+        address: u64,
+        out: &mut [u8],
+    ) -> std::io::Result<usize> {
         let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
         let column = u64::from(lane.0) * SWIZZLE;
         let mut done = 0;
@@ -266,7 +273,8 @@ impl Reader {
                 let offset = usize::try_from(offset).unwrap_or(usize::MAX);
                 if offset.saturating_add(want) > got {
                     // Another lane's bytes are missing in between; ours may be there.
-                    let alone = capture.read(&wave.private, start + offset as u64, &mut out[done..done + want])?;
+                    let alone =
+                        capture.read(&wave.private, start + offset as u64, &mut out[done..done + want])?;
                     if alone < want {
                         return Ok(done + alone);
                     }

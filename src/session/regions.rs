@@ -38,7 +38,11 @@ fn gap(start: u64, at: u64, next: Option<u64>) -> Region {
 fn next_token(at: u64) -> Option<u64> {
     let focused = |tag: u64| tag << 56 | 0x7f << 32;
     let lanes = 0x20..=0x5f;
-    TAGS.into_iter().chain(lanes).map(focused).find(|token| *token > at).or((at <= LAST_TAGGED).then_some(LAST_TAGGED + 1))
+    TAGS.into_iter()
+        .chain(lanes)
+        .map(focused)
+        .find(|token| *token > at)
+        .or((at <= LAST_TAGGED).then_some(LAST_TAGGED + 1))
 }
 
 fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
@@ -59,7 +63,8 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
         return Region { start: block | first, last: block | last, readable: true, code: false, name };
     }
-    let before = runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
+    let before =
+        runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
     let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
     gap(before, at, after.or(next_token(block | OFFSET)))
 }
@@ -94,7 +99,7 @@ fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
 }
 
 /// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
-pub(super) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
+pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
     let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
     let column = u64::from(lane.0) * SWIZZLE;
     wave.private.segments().iter().filter_map(move |segment| {
@@ -128,7 +133,13 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         let code = objects.image(capture, at);
         let name = segment.name.clone().or_else(|| code.as_ref().map(|image| image.name.clone()));
         let (start, last) = (segment.address, segment.last());
-        return Region { start, last, readable: true, code: code.is_some_and(|image| image.executable), name };
+        return Region {
+            start,
+            last,
+            readable: true,
+            code: code.is_some_and(|image| image.executable),
+            name,
+        };
     }
     let upper = capture.global.next(at).map(|segment| segment.address);
     if let Some(image) = objects.image(capture, at) {
@@ -137,10 +148,14 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
     }
     let apertures = reader.apertures(wave);
-    let next = [upper, objects.next_image(capture, at), apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min()]
-        .into_iter()
-        .flatten()
-        .min();
+    let next = [
+        upper,
+        objects.next_image(capture, at),
+        apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min(),
+    ]
+    .into_iter()
+    .flatten()
+    .min();
     let edge = if at < TAGGED { next_token(TAGGED).filter(|_| next.is_none()) } else { None };
     let last = match next.or(edge) {
         Some(next) => next - 1,

@@ -14,7 +14,7 @@ const SIGTRAP: u8 = 5;
 ///
 /// # Errors
 /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
-pub(super) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> {
+pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> {
     let wave = reader.wave(id)?;
     let capture = reader.dump().capture();
     let group = capture.workgroup_of(wave);

@@ -1,3 +1,32 @@
 //! Tests of the room, by what they hold.
 
+mod address;
 mod builtin;
+mod checks;
+mod docs;
+mod dwarf;
+mod families;
+mod library;
+mod load;
+mod names;
+
+use std::sync::Arc;
+
+use super::{Kind, Targets};
+use crate::units::WaveSize;
+
+/// A built-in kind.
+fn kind(name: &str, wave_size: WaveSize) -> Arc<Kind> {
+    Targets::builtin().kind(name, wave_size).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every built-in kind.
+fn every_kind() -> Vec<Arc<Kind>> {
+    let targets = Targets::builtin();
+    let mut kinds = Vec::new();
+    for name in targets.names() {
+        let target = targets.target(name).unwrap_or_else(|error| panic!("{error}"));
+        kinds.extend(target.wave_sizes.iter().map(|size| kind(name, *size)));
+    }
+    kinds
+}

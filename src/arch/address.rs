@@ -1,0 +1,99 @@
+//! Arithmetic of addresses: apertures of the generic space, and how lanes share private memory.
+//!
+//! Both are fixed by hardware and the same on every target; what differs (wave size, bases) is data.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use super::kind::Kind;
+use super::target::{Space, Target};
+use crate::units::{Address, AddressSpace, LaneId};
+
+/// An aperture is a window of 2^32 bytes, aligned to its size (AMDGPUUsage, Address Spaces).
+const APERTURE_MASK: u64 = 0xffff_ffff;
+
+/// Private memory changes the lane every dword (AMDGPUUsage, private address space swizzle).
+const SWIZZLE_BYTES: u64 = 4;
+
+impl Target {
+    /// What a generic address names: a space and an address in it; `None` only if the target has no global space.
+    ///
+    /// `apertures` are the bases that the capture's agent gives; the target's own stand in for missing ones. What lies in
+    /// no aperture is global, as are the generic NULL and addresses of no memory at all.
+    #[must_use]
+    pub fn resolve_generic<S: BuildHasher>(
+        &self,
+        address: Address,
+        apertures: &HashMap<AddressSpace, Address, S>,
+    ) -> Option<(&Space, Address)> {
+        let base = Address(address.0 & !APERTURE_MASK);
+        let inside = self.spaces.iter().find(|space| self.aperture(space, apertures) == Some(base));
+        match inside {
+            Some(space) => Some((space, Address(address.0 & APERTURE_MASK))),
+            None => Some((self.space(AddressSpace(0))?, address)),
+        }
+    }
+
+    /// The generic address of an address in a space: global ones are their own, NULL becomes NULL.
+    ///
+    /// `None`: the space has no place in the generic one, or the address is beyond the aperture.
+    #[must_use]
+    pub fn to_generic<S: BuildHasher>(
+        &self,
+        space: &Space,
+        address: Address,
+        apertures: &HashMap<AddressSpace, Address, S>,
+    ) -> Option<Address> {
+        // Spaces 0 and 1: global and generic addresses are generic as they are.
+        if space.id.0 <= 1 {
+            return Some(address);
+        }
+        let base = self.aperture(space, apertures)?;
+        if address == space.null {
+            return self.space(AddressSpace(1)).map(|generic| generic.null);
+        }
+        (address.0 <= APERTURE_MASK).then_some(Address(base.0 | address.0))
+    }
+
+    /// The base of a space's aperture; `None` if it has none.
+    fn aperture<S: BuildHasher>(
+        &self,
+        space: &Space,
+        apertures: &HashMap<AddressSpace, Address, S>,
+    ) -> Option<Address> {
+        // Only spaces that the target gives an aperture have one: a capture cannot invent it.
+        let own = space.aperture?;
+        Some(apertures.get(&space.id).copied().unwrap_or(own))
+    }
+}
+
+impl Kind {
+    /// Where byte `address` of a lane's private memory is in the wave's: `address / 4 * lanes * 4 + lane * 4 + address % 4`.
+    ///
+    /// The next bytes follow up to the dword's end ([`Self::private_run`]); then comes the next lane's dword. `None`
+    /// if the wave has no such lane or the result does not fit.
+    #[must_use]
+    pub fn private_wave(&self, lane: LaneId, address: Address) -> Option<Address> {
+        let row = u64::from(self.wave_size.lanes()) * SWIZZLE_BYTES;
+        let within = u64::from(lane.0) * SWIZZLE_BYTES + address.0 % SWIZZLE_BYTES;
+        let start = (address.0 / SWIZZLE_BYTES).checked_mul(row)?;
+        let offset = start.checked_add(within)?;
+        self.wave_size.has(lane).then_some(Address(offset))
+    }
+
+    /// Which lane's private memory byte `offset` of the wave's is, and its address there.
+    #[must_use]
+    pub fn private_lane(&self, offset: Address) -> (LaneId, Address) {
+        let lanes = u64::from(self.wave_size.lanes());
+        let dword = offset.0 / SWIZZLE_BYTES;
+        // At most 63, so it fits.
+        let lane = LaneId((dword % lanes) as u8);
+        (lane, Address(dword / lanes * SWIZZLE_BYTES + offset.0 % SWIZZLE_BYTES))
+    }
+
+    /// How many bytes of a lane's private memory from `address` on lie side by side: 1 to 4.
+    #[must_use]
+    pub fn private_run(&self, address: Address) -> u64 {
+        SWIZZLE_BYTES - address.0 % SWIZZLE_BYTES
+    }
+}

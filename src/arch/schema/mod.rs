@@ -1,0 +1,86 @@
+//! The shape of a file in `targets/`, as it is written; [`super::check`] says what else must hold of it.
+//!
+//! One flat file per processor and no inheritance: a reader with AMDGPUUsage at hand can check a file by eye, from top
+//! to bottom, and a mistake in one processor stays in one processor. Unknown keys are errors, so that a misspelt one is
+//! not a fact that is silently missing.
+
+mod registers;
+mod rest;
+
+use serde::Deserialize;
+
+pub(super) use registers::{DbgapiOnly, DwarfGap, Each, Fields, PerWave, RegisterBlock};
+pub(super) use rest::{ClassTable, Faults, Reason, ScopeName, SpaceBlock, SpaceGap, TrapId};
+
+use crate::units::WaveSize;
+
+/// A whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    pub(super) target: Head,
+    pub(super) sgprs: Sgprs,
+    #[serde(default)]
+    pub(super) register: Vec<RegisterBlock>,
+    #[serde(default)]
+    pub(super) dbgapi_only: Vec<DbgapiOnly>,
+    #[serde(default)]
+    pub(super) fields: Vec<Fields>,
+    #[serde(default)]
+    pub(super) dwarf_reserved: Vec<DwarfGap>,
+    #[serde(default)]
+    pub(super) dwarf_absent: Vec<DwarfGap>,
+    #[serde(default)]
+    pub(super) space: Vec<SpaceBlock>,
+    #[serde(default)]
+    pub(super) space_reserved: Vec<SpaceGap>,
+    #[serde(default)]
+    pub(super) address_classes: Vec<ClassTable>,
+    #[serde(default)]
+    pub(super) stop_reason: Vec<Reason>,
+    #[serde(default)]
+    pub(super) faults: Vec<Faults>,
+    #[serde(default)]
+    pub(super) trap_id: Vec<TrapId>,
+}
+
+/// `[target]`: what the processor is.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Head {
+    pub(super) name: String,
+    pub(super) products: String,
+    pub(super) elf_machine: u32,
+    pub(super) wave_sizes: Vec<u64>,
+    pub(super) features: Vec<String>,
+    pub(super) scratch: Scratch,
+    #[serde(default)]
+    pub(super) source: String,
+}
+
+/// How private memory is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Scratch {
+    /// Through buffers: stack and frame pointers count bytes of the whole wave.
+    Buffer,
+    /// By flat instructions: they count bytes of a lane.
+    Flat,
+}
+
+impl Head {
+    /// The wave sizes, in the file's order.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = WaveSize> + '_ {
+        self.wave_sizes.iter().filter_map(|lanes| WaveSize::from_lanes(*lanes))
+    }
+}
+
+/// `[sgprs]`: how a wave's allocation ends in aliases.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sgprs {
+    pub(super) most: u16,
+    pub(super) alias_limit: u16,
+    #[serde(default)]
+    pub(super) source: String,
+}

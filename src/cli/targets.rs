@@ -1,0 +1,65 @@
+//! `lanescope targets [NAME]`: which processors lanescope knows, or all that it knows of one.
+//!
+//! Without a name: one line for each target, with its EF_AMDGPU_MACH value (the low byte of a code object's `e_flags`),
+//! wave sizes, how private memory is reached, features and products. Targets of the user's own, which `--targets DIR`
+//! adds, are marked with their file.
+//!
+//! With a name: everything about it, for each wave size where that matters: registers with width, DWARF numbers and the
+//! numbers of AMD's debugger library; DWARF numbers that mean no register here and why; named bits; address spaces;
+//! address classes; stop reasons with the signal that a debugger is given and the register bits that they follow from.
+//!
+//! `--json` gives the same as JSON: an array of targets, or one object.
+//!
+//! ```text
+//! $ lanescope targets
+//! $ lanescope targets gfx90a
+//! $ lanescope targets gfx1100 --json | jq '.kinds[0].registers[] | select(.class == "system")'
+//! ```
+
+mod describe;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use crate::arch::{TargetError, Targets};
+
+/// Why nothing can be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetsError {
+    /// There is no such target, or its file is wrong.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The output is gone: a closed pipe, a full disk.
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+    /// The output is gone while JSON was written, or a value has no JSON form.
+    #[error("cannot write JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Prints all targets, or the one of that name.
+///
+/// # Errors
+/// The target is unknown or its file is wrong, or the output cannot be written.
+pub fn run(
+    name: Option<&str>,
+    targets: &Targets,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<(), TargetsError> {
+    match (name, json) {
+        (None, false) => tables::list(&describe::list(targets)?, out)?,
+        (None, true) => write_json(&describe::list(targets)?, out)?,
+        (Some(name), false) => tables::one(&describe::one(targets, name)?, out)?,
+        (Some(name), true) => write_json(&describe::one(targets, name)?, out)?,
+    }
+    Ok(())
+}
+
+fn write_json(value: &impl serde::Serialize, out: &mut dyn Write) -> Result<(), TargetsError> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)?;
+    Ok(())
+}

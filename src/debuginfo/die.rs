@@ -1,0 +1,163 @@
+//! DIEs across units, with what they stand for.
+//!
+//! A concrete DIE leaves its name, type and place to the DIE that `DW_AT_abstract_origin` (inlining) or
+//! `DW_AT_specification` (declaration in a class) names, possibly in another unit. DWARF 5 sections 2.13.2 and 3.3.8.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use gimli::DwAt;
+
+use super::DebugInfo;
+use super::error::{DebugInfoError, Result};
+use super::line::{Place, file_name};
+use super::sections::{AttributeValue, Dwarf, Entry};
+use super::unit::{UnitId, UnitView, Units, unsigned};
+use crate::units::DieOffset;
+
+/// No compiler chains more than an instance, its origin and its declaration.
+const MAX_ORIGINS: usize = 8;
+
+/// What one question reads with: the borrowed sections and the units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading<'a> {
+    pub(super) info: &'a DebugInfo,
+    pub(super) dwarf: &'a Dwarf<'a>,
+    pub(super) units: &'a Units,
+}
+
+impl<'a> Reading<'a> {
+    pub(super) fn view(self, unit: UnitId) -> Result<UnitView<'a>> {
+        self.units.slot(unit)?.view(self.dwarf)
+    }
+
+    /// The unit that a DIE stands in.
+    pub(super) fn holding(self, die: DieOffset) -> Result<Rc<UnitView<'a>>> {
+        self.units.holding(die)?.view(self.dwarf).map(Rc::new)
+    }
+
+    /// The DIE at an offset.
+    pub(super) fn die(self, offset: DieOffset) -> Result<Die<'a>> {
+        let view = self.holding(offset)?;
+        let entry = view.entry(offset)?;
+        Ok(Die { view, entry })
+    }
+
+    /// The DIE at an offset, which usually stands in the unit that names it.
+    pub(super) fn die_near(self, view: &Rc<UnitView<'a>>, offset: DieOffset) -> Result<Die<'a>> {
+        if view.slot.contains(offset) {
+            let entry = view.entry(offset)?;
+            return Ok(Die { view: Rc::clone(view), entry });
+        }
+        self.die(offset)
+    }
+
+    /// A DIE with its abstract origin or specification, theirs, and so on.
+    pub(super) fn with_origins(self, die: Die<'a>) -> Result<Origins<'a>> {
+        let start = die.offset();
+        let mut chain = vec![die];
+        while let Some(last) = chain.last() {
+            let next = match last.reference(self.units, gimli::DW_AT_abstract_origin)? {
+                Some(origin) => Some(origin),
+                None => last.reference(self.units, gimli::DW_AT_specification)?,
+            };
+            let Some(next) = next else { break };
+            if chain.len() == MAX_ORIGINS {
+                return Err(DebugInfoError::TooDeep {
+                    die: start,
+                    what: "abstract origins",
+                    limit: MAX_ORIGINS,
+                });
+            }
+            let next = self.die_near(&last.view, next)?;
+            chain.push(next);
+        }
+        Ok(Origins { chain })
+    }
+}
+
+/// A DIE in its unit.
+#[derive(Clone, Debug)]
+pub(super) struct Die<'a> {
+    pub(super) view: Rc<UnitView<'a>>,
+    pub(super) entry: Entry<'a>,
+}
+
+impl<'a> Die<'a> {
+    pub(super) fn offset(&self) -> DieOffset {
+        self.view.die_offset(self.entry.offset())
+    }
+
+    pub(super) fn tag(&self) -> gimli::DwTag {
+        self.entry.tag()
+    }
+
+    pub(super) fn string(&self, name: DwAt) -> Result<Option<Arc<str>>> {
+        self.view.string(&self.entry, name)
+    }
+
+    pub(super) fn constant(&self, name: DwAt) -> Option<u64> {
+        self.view.constant(&self.entry, name)
+    }
+
+    pub(super) fn flag(&self, name: DwAt) -> bool {
+        self.view.flag(&self.entry, name)
+    }
+
+    pub(super) fn reference(&self, units: &Units, name: DwAt) -> Result<Option<DieOffset>> {
+        self.view.reference(units, &self.entry, name)
+    }
+
+    /// A place from a file, a line and a column attribute; `None` when there is neither file nor line.
+    pub(super) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Result<Option<Place>> {
+        let file = match self.entry.attr_value(file) {
+            Some(AttributeValue::FileIndex(index)) => Some(index),
+            Some(value) => unsigned(&value),
+            None => None,
+        };
+        let line = self.constant(line);
+        if file.is_none() && line.is_none() {
+            return Ok(None);
+        }
+        let file = file.map(|index| file_name(&self.view, index)).transpose()?.flatten();
+        Ok(Some(Place { file, line: line.unwrap_or(0), column: self.constant(column).unwrap_or(0) }))
+    }
+}
+
+/// A DIE and the DIEs it stands for, the most concrete first. Never empty.
+#[derive(Debug)]
+pub(super) struct Origins<'a> {
+    pub(super) chain: Vec<Die<'a>>,
+}
+
+impl<'a> Origins<'a> {
+    /// The first DIE that has the attribute.
+    pub(super) fn having(&self, name: DwAt) -> Option<&Die<'a>> {
+        self.chain.iter().find(|die| die.entry.has_attr(name))
+    }
+
+    pub(super) fn string(&self, name: DwAt) -> Result<Option<Arc<str>>> {
+        self.having(name).map_or(Ok(None), |die| die.string(name))
+    }
+
+    pub(super) fn flag(&self, name: DwAt) -> bool {
+        self.having(name).is_some_and(|die| die.flag(name))
+    }
+
+    pub(super) fn reference(&self, units: &Units, name: DwAt) -> Result<Option<DieOffset>> {
+        self.having(name).map_or(Ok(None), |die| die.reference(units, name))
+    }
+
+    /// Where it is declared: file and line of the most concrete DIE that says a line.
+    pub(super) fn declared(&self) -> Result<Option<Place>> {
+        let place = |die: &Die<'_>| {
+            die.place(gimli::DW_AT_decl_file, gimli::DW_AT_decl_line, gimli::DW_AT_decl_column)
+        };
+        self.having(gimli::DW_AT_decl_line).map_or(Ok(None), place)
+    }
+
+    /// The DIE that the others lead to: the declaration, which stands in its namespace or class.
+    pub(super) fn last(&self) -> Option<&Die<'a>> {
+        self.chain.last()
+    }
+}

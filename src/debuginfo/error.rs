@@ -1,0 +1,83 @@
+//! What can be wrong with DWARF, always with the unit, the DIE and the attribute.
+
+use thiserror::Error;
+
+use super::attr::AttributeName;
+use crate::codeobject::CodeObjectError;
+use crate::units::DieOffset;
+
+/// Why a question about the debug information has no answer.
+///
+/// Offsets are into `.debug_info`, as `llvm-dwarfdump` prints them.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DebugInfoError {
+    /// The code object was compiled without `-g`, or stripped.
+    #[error("the code object has no .debug_info section: it was built without -g, or stripped")]
+    NoDebugInfo,
+    /// A debug section cannot be read.
+    #[error("debug section")]
+    Section(#[from] CodeObjectError),
+    /// Bytes that are not DWARF, as the parser says, and what was being read.
+    #[error("{what} of the unit at {unit}: {why}")]
+    Unit {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// What was being read: `header`, `abbreviations`, `line table` ...
+        what: &'static str,
+        /// What the parser says.
+        why: gimli::Error,
+    },
+    /// A DIE or an attribute of it that cannot be read.
+    #[error("{attribute} of DIE {die} in the unit at {unit}: {why}")]
+    Die {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// The DIE.
+        die: DieOffset,
+        /// The attribute; `DIE` where the DIE itself cannot be read.
+        attribute: AttributeName,
+        /// What the parser says.
+        why: gimli::Error,
+    },
+    /// An attribute of a class that it cannot have.
+    #[error("{attribute} of DIE {die} in the unit at {unit} is {found}, expected {expected}")]
+    Attribute {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// The DIE.
+        die: DieOffset,
+        /// The attribute.
+        attribute: AttributeName,
+        /// The classes that are meaningful.
+        expected: &'static str,
+        /// The form or value that stands there.
+        found: String,
+    },
+    /// A DIE of a tag that cannot stand in this place.
+    #[error("DIE {die} is {found}, expected {expected}")]
+    Tag {
+        /// The DIE.
+        die: DieOffset,
+        /// What can stand there.
+        expected: &'static str,
+        /// The tag's name.
+        found: String,
+    },
+    /// An offset outside every unit.
+    #[error("there is no unit at {0} of .debug_info")]
+    NoSuchDie(DieOffset),
+    /// A chain of references that is a cycle, or longer than any compiler writes.
+    #[error("{what} from DIE {die} do not end after {limit} steps")]
+    TooDeep {
+        /// Where the chain starts.
+        die: DieOffset,
+        /// What is chained: `types`, `abstract origins` ...
+        what: &'static str,
+        /// The bound.
+        limit: usize,
+    },
+}
+
+/// The result of a question about the debug information.
+pub type Result<T, E = DebugInfoError> = std::result::Result<T, E>;

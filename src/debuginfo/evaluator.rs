@@ -1,0 +1,194 @@
+//! What an evaluator of location expressions asks of the debug information: other DIEs, base types, indexed addresses,
+//! and which dialect the expressions are in.
+
+use std::sync::Arc;
+
+use gimli::{DebugAddrIndex, Operation, UnitOffset};
+
+use super::DebugInfo;
+use super::error::{DebugInfoError, Result};
+use super::location::{Location, LocationAttribute};
+use super::scope::Function;
+use super::types::{Base, TypeId, TypeKind};
+use super::unit::{UnitId, UnitView};
+use super::variable::Variable;
+use crate::codeobject::{Bytes, ElfAddress};
+use crate::units::DieOffset;
+
+/// `DW_OP_LLVM_user`, as today's compilers use the byte.
+const DW_OP_LLVM_USER: u8 = 0xe9;
+
+/// What there is to choose a dialect by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DialectHint {
+    /// `DW_AT_LLVM_augmentation` of the unit.
+    pub augmentation: Option<Arc<str>>,
+    /// Whether clang compiled the unit.
+    pub producer_is_clang: bool,
+    /// Whether an expression of the function has `DW_OP_LLVM_user`: then the compiler knows address spaces, and its
+    /// `DW_OP_xderef` means what DWARF says.
+    pub llvm_user: bool,
+}
+
+/// A DIE that an expression names: by `DW_OP_call2`, `call4`, `call_ref`, or `DW_OP_implicit_pointer`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReferencedDie {
+    /// The DIE.
+    pub die: DieOffset,
+    /// Its unit, with which its own expression is evaluated.
+    pub unit: UnitId,
+    /// Its `DW_TAG` code.
+    pub tag: u16,
+    /// Whether it is a `DW_TAG_dwarf_procedure`, which shares the caller's stack.
+    pub is_procedure: bool,
+    /// Whether its location is a location list's entry.
+    pub is_list: bool,
+    /// Its type.
+    pub type_id: Option<TypeId>,
+    /// Its location at the PC, or its constant bytes.
+    pub location: Location,
+}
+
+/// A base type as typed operations need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseType {
+    /// Name and encoding.
+    pub base: Base,
+    /// Its name.
+    pub name: Option<Arc<str>>,
+    /// Size in bytes.
+    pub byte_size: u64,
+}
+
+impl DebugInfo {
+    /// The DIE that a call or an implicit pointer of an expression names, with its location at a PC.
+    ///
+    /// `call2` and `call4` count from their unit: add [`UnitFacts::offset`](super::UnitFacts::offset).
+    ///
+    /// # Errors
+    /// There is no DIE at the offset, or its attributes cannot be read.
+    pub fn referenced_die(&self, die: DieOffset, pc: ElfAddress) -> Result<ReferencedDie> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let found = reading.die(die)?;
+        let (unit, tag) = (found.view.facts().id, found.tag());
+        let variable = Variable::read(reading, found, true)?;
+        let location = self.located(&reading.view(unit)?, &variable.location, pc)?;
+        Ok(ReferencedDie {
+            die,
+            unit,
+            tag: tag.0,
+            is_procedure: tag == gimli::DW_TAG_dwarf_procedure,
+            is_list: matches!(variable.location, LocationAttribute::List(_)),
+            type_id: variable.type_id,
+            location,
+        })
+    }
+
+    /// A location attribute of a DIE by its code, for DIEs that describe storage in ways of their own; a constant comes
+    /// as 8 bytes. `Missing` when the DIE has no such attribute.
+    ///
+    /// # Errors
+    /// There is no DIE at the offset, or the attribute is of another class.
+    pub fn attribute(&self, die: DieOffset, code: u16) -> Result<(UnitId, LocationAttribute)> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let found = reading.die(die)?;
+        let unit = found.view.facts().id;
+        let name = gimli::DwAt(code);
+        let Some(value) = found.entry.attr_value(name) else { return Ok((unit, LocationAttribute::Missing)) };
+        if let Some(number) = super::unit::unsigned(&value) {
+            return Ok((unit, LocationAttribute::Constant(Arc::from(number.to_le_bytes()))));
+        }
+        Ok((unit, found.location_attribute(&self.sections, name, value)?))
+    }
+
+    /// The base type that a typed operation (`DW_OP_regval_type`, `deref_type`, `convert` ...) names by its offset in
+    /// the unit. Offset 0 is the generic type, which is no DIE: callers handle it.
+    ///
+    /// # Errors
+    /// There is no DIE at the offset, or it is not a base type with a size.
+    pub fn base_type(&self, unit: UnitId, offset: u64) -> Result<BaseType> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let view = reading.view(unit)?;
+        let offset = UnitOffset(usize::try_from(offset).unwrap_or(usize::MAX));
+        let die = view.die_offset(offset);
+        let found = self.type_of(TypeId(die))?;
+        match (&found.kind, found.byte_size) {
+            (TypeKind::Base(base), Some(byte_size)) => {
+                Ok(BaseType { base: base.clone(), name: found.name.clone(), byte_size })
+            }
+            (kind, _) => {
+                let (expected, found) = ("DW_TAG_base_type with a size", format!("{kind:?}"));
+                Err(DebugInfoError::Tag { die, expected, found })
+            }
+        }
+    }
+
+    /// An entry of the unit's part of `.debug_addr`: the operand of `DW_OP_addrx` (an ELF address) or `DW_OP_constx`.
+    ///
+    /// # Errors
+    /// The unit has fewer entries.
+    pub fn indexed_address(&self, unit: UnitId, index: u64) -> Result<u64> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        let index = DebugAddrIndex(usize::try_from(index).unwrap_or(usize::MAX));
+        let fail = |why| DebugInfoError::Unit { unit: view.facts().offset, what: ".debug_addr entry", why };
+        dwarf.address(&view.unit, index).map_err(fail)
+    }
+
+    /// `.debug_frame`, whose unwind tables the `dwarf` room reads; `None` when there is none.
+    ///
+    /// # Errors
+    /// The section cannot be read.
+    pub fn frame_section(&self) -> Result<Option<Bytes>> {
+        Ok(self.code_object.section_bytes(".debug_frame")?)
+    }
+
+    /// What there is to choose the dialect of a function's expressions by.
+    ///
+    /// `DW_OP_LLVM_user` is looked for in all expressions of the function and not of its whole unit: a unit of 10 MB of
+    /// location lists would cost more than all other questions together.
+    ///
+    /// # Errors
+    /// A location list of the function cannot be read.
+    pub fn dialect_hint(&self, function: &Function) -> Result<DialectHint> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let view = reading.view(function.unit)?;
+        let facts = view.facts();
+        let variables = function.scopes.iter().flat_map(|scope| &scope.variables);
+        let attributes = variables.map(|variable| (variable.unit, &variable.location));
+        let mut llvm_user = false;
+        for (unit, attribute) in attributes.chain([(function.unit, &function.frame_base)]) {
+            llvm_user = match attribute {
+                LocationAttribute::Expression(bytes) => has_llvm_user(&view, bytes),
+                LocationAttribute::List(list) => {
+                    let entries = self.location_list(unit, *list)?;
+                    entries.iter().any(|entry| has_llvm_user(&view, &entry.expression))
+                }
+                LocationAttribute::Missing | LocationAttribute::Constant(_) => false,
+            };
+            if llvm_user {
+                break;
+            }
+        }
+        let (augmentation, producer_is_clang) = (facts.augmentation.clone(), facts.producer_is_clang());
+        Ok(DialectHint { augmentation, producer_is_clang, llvm_user })
+    }
+}
+
+/// Whether the operation at which a DWARF 5 decoder stops is `DW_OP_LLVM_user`: the byte may also be an operand.
+fn has_llvm_user(view: &UnitView<'_>, expression: &[u8]) -> bool {
+    let mut rest = gimli::EndianSlice::new(expression, gimli::LittleEndian);
+    while let Some(opcode) = rest.slice().first().copied() {
+        if opcode == DW_OP_LLVM_USER {
+            return true;
+        }
+        if Operation::parse(&mut rest, view.unit.encoding()).is_err() {
+            return false;
+        }
+    }
+    false
+}

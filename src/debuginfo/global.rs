@@ -1,0 +1,86 @@
+//! Variables outside of functions, unit by unit and by name.
+
+use super::DebugInfo;
+use super::error::Result;
+use super::query::FunctionAt;
+use super::unit::UnitId;
+use super::variable::Variable;
+use crate::codeobject::ElfAddress;
+use crate::units::DieOffset;
+
+impl DebugInfo {
+    /// The unit whose code holds a PC; `None` where no unit says so.
+    ///
+    /// # Errors
+    /// A unit cannot be read.
+    pub fn unit_at(&self, pc: ElfAddress) -> Result<Option<UnitId>> {
+        if let Some(at) = self.function_at(pc)? {
+            return Ok(Some(FunctionAt::unit(&at)));
+        }
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let mut units = reading.units.at(&dwarf, pc.0);
+        Ok(units.find(|id| reading.view(*id).is_ok_and(|view| !view.root.ranges.is_empty())))
+    }
+
+    /// The variables of a unit that stand outside of functions, in DIE order: definitions, and declarations of what
+    /// other units define. The declarations of static class members are left out where the unit defines them.
+    ///
+    /// # Errors
+    /// The unit or a variable cannot be read.
+    pub fn globals(&self, unit: UnitId) -> Result<Vec<Variable>> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let view = reading.view(unit)?;
+        let index = view.index();
+        let mut specified = std::collections::HashSet::new();
+        let mut found = Vec::new();
+        for offset in &index.globals {
+            let die = reading.die(*offset)?;
+            specified.extend(die.reference(reading.units, gimli::DW_AT_specification)?);
+            found.push(Variable::read(reading, die, false)?);
+        }
+        found.retain(|variable| !(variable.is_declaration && specified.contains(&variable.die)));
+        Ok(found)
+    }
+
+    /// The globals of that name in all units, definitions before declarations. The name is a simple one (`x`) or a
+    /// qualified one (`ns::x`, `::x`). All units are read: the first call is as slow as the file is long.
+    ///
+    /// # Errors
+    /// A unit or a variable cannot be read.
+    pub fn globals_named(&self, name: &str) -> Result<Vec<Variable>> {
+        let qualified = name.strip_prefix("::");
+        let wanted = qualified.unwrap_or(name);
+        let is_it = |variable: &Variable| match (&variable.name, &variable.qualified_name) {
+            (_, Some(full)) if **full == *wanted => true,
+            (Some(simple), _) => qualified.is_none() && **simple == *wanted,
+            _ => false,
+        };
+        let mut found = Vec::new();
+        for unit in 0..self.unit_count() {
+            found.extend(self.globals(UnitId(unit))?.into_iter().filter(is_it));
+        }
+        found.sort_by_key(|variable| variable.is_declaration);
+        Ok(found)
+    }
+
+    /// The functions of a unit that have code, by address; one with several ranges is there once.
+    ///
+    /// # Errors
+    /// The unit cannot be read.
+    pub fn functions(&self, unit: UnitId) -> Result<Vec<DieOffset>> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        let mut seen = std::collections::HashSet::new();
+        Ok(view.index().functions().filter(|die| seen.insert(*die)).collect())
+    }
+}
+
+impl FunctionAt {
+    /// The unit of the function.
+    #[must_use]
+    pub fn unit(&self) -> UnitId {
+        self.function.unit
+    }
+}

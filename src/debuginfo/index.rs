@@ -1,0 +1,148 @@
+//! One pass over a unit's DIEs: where its functions are, what its globals are, and which DIE lies in which namespace.
+//!
+//! A DIE does not name its parent, so qualified names need the enclosing namespaces and classes by offset. The pass reads
+//! addresses of subprograms and skips all other attributes; it runs once per unit, when a PC first falls into the unit.
+
+use std::ops::Range;
+
+use gimli::DwTag;
+
+use super::error::{DebugInfoError, Result};
+use super::interval::Intervals;
+use super::sections::Entry;
+use super::unit::UnitView;
+use crate::codeobject::ElfAddress;
+use crate::units::DieOffset;
+
+/// What one pass over a unit found.
+#[derive(Debug)]
+pub(super) struct UnitIndex {
+    functions: Intervals<DieOffset>,
+    /// Variables outside of functions, in DIE order.
+    pub(super) globals: Vec<DieOffset>,
+    /// DIEs that names are qualified by, in DIE order, with the offsets they span.
+    containers: Vec<Container>,
+    /// Why the pass ended before the unit did.
+    pub(super) problem: Option<DebugInfoError>,
+}
+
+#[derive(Debug)]
+struct Container {
+    span: Range<u64>,
+    parent: Option<usize>,
+}
+
+impl UnitIndex {
+    /// Reads as far as the unit can be read; the problem that ended the pass is kept beside what it found.
+    pub(super) fn read(view: &UnitView<'_>) -> Self {
+        let mut found = Found::default();
+        let problem = found.pass(view).err();
+        found.leave(isize::MIN, DieOffset(u64::MAX));
+        let functions = Intervals::new(found.functions);
+        Self { functions, globals: found.globals, containers: found.containers, problem }
+    }
+
+    /// Functions that hold an address, the innermost first.
+    pub(super) fn functions_at(&self, pc: ElfAddress) -> impl Iterator<Item = DieOffset> {
+        self.functions.at(pc.0).copied()
+    }
+
+    /// All functions with code, by address; one with several ranges comes several times.
+    pub(super) fn functions(&self) -> impl Iterator<Item = DieOffset> {
+        self.functions.payloads().copied()
+    }
+
+    /// The namespaces, classes and functions around a DIE, innermost first.
+    pub(super) fn around(&self, die: DieOffset) -> impl Iterator<Item = DieOffset> {
+        let before = self.containers.partition_point(|container| container.span.start < die.0);
+        let mut next = before.checked_sub(1);
+        std::iter::from_fn(move || {
+            loop {
+                let container = self.containers.get(next?)?;
+                next = container.parent;
+                if die.0 < container.span.end {
+                    return Some(DieOffset(container.span.start));
+                }
+            }
+        })
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    functions: Vec<(Range<u64>, DieOffset)>,
+    globals: Vec<DieOffset>,
+    containers: Vec<Container>,
+    /// Open containers: depth of their children and index.
+    open: Vec<(isize, usize)>,
+    /// Depth of the children of the outermost open function: below it there are no globals.
+    inside_function: Option<isize>,
+}
+
+impl Found {
+    fn pass(&mut self, view: &UnitView<'_>) -> Result<()> {
+        let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
+        let mut entry = Entry::null();
+        while !raw.is_empty() {
+            let (offset, depth) = (raw.next_offset(), raw.next_depth());
+            let die = view.die_offset(offset);
+            let fail = |why| view.broken(die, why);
+            self.leave(depth, die);
+            let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
+            let (tag, attributes) = (abbreviation.tag(), abbreviation.attributes());
+            let has_code = |name| matches!(name, gimli::DW_AT_low_pc | gimli::DW_AT_ranges);
+            if tag == gimli::DW_TAG_subprogram
+                && attributes.iter().any(|attribute| has_code(attribute.name()))
+            {
+                (entry.tag, entry.offset) = (tag, offset);
+                raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
+                let ranges = view.ranges(&entry)?;
+                self.functions.extend(ranges.into_iter().map(|range| (range, die)));
+            } else {
+                raw.skip_attributes(attributes).map_err(fail)?;
+            }
+            self.enter(tag, depth, die, abbreviation.has_children());
+        }
+        Ok(())
+    }
+
+    /// Closes what ended before a DIE at this depth.
+    fn leave(&mut self, depth: isize, die: DieOffset) {
+        while let Some((_, index)) = self.open.pop_if(|(children, _)| *children > depth) {
+            if let Some(container) = self.containers.get_mut(index) {
+                container.span.end = die.0;
+            }
+        }
+        self.inside_function = self.inside_function.filter(|children| *children <= depth);
+    }
+
+    fn enter(&mut self, tag: DwTag, depth: isize, die: DieOffset, has_children: bool) {
+        if tag == gimli::DW_TAG_variable && self.inside_function.is_none() {
+            self.globals.push(die);
+        }
+        if !has_children {
+            return;
+        }
+        if tag == gimli::DW_TAG_subprogram && self.inside_function.is_none() {
+            self.inside_function = Some(depth + 1);
+        }
+        if is_container(tag) {
+            let parent = self.open.last().map(|(_, index)| *index);
+            self.open.push((depth + 1, self.containers.len()));
+            self.containers.push(Container { span: die.0..u64::MAX, parent });
+        }
+    }
+}
+
+/// DIEs that qualify the names of their children, or that end qualification (a function's local classes).
+fn is_container(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_namespace
+            | gimli::DW_TAG_structure_type
+            | gimli::DW_TAG_class_type
+            | gimli::DW_TAG_union_type
+            | gimli::DW_TAG_enumeration_type
+            | gimli::DW_TAG_subprogram
+    )
+}

@@ -1,0 +1,197 @@
+//! Where an attribute says that something is: an expression, a list by PC, a constant, or nothing.
+//!
+//! Expressions are handed on as bytes and never evaluated here. DWARF 5 sections 2.6 and 7.7.3; the old lists of
+//! `.debug_loc` (DWARF 4) answer the same way.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use gimli::{DwAt, LocationListsOffset, RawLocListEntry};
+
+use super::DebugInfo;
+use super::die::Die;
+use super::error::Result;
+use super::sections::{AttributeValue, Sections};
+use super::unit::{UnitId, UnitView};
+use crate::codeobject::{Bytes, ElfAddress};
+
+/// A location attribute as it stands in its DIE, before a PC is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LocationAttribute {
+    /// There is no such attribute.
+    Missing,
+    /// One expression for all PCs.
+    Expression(Bytes),
+    /// A location list, by its offset in the unit's list section.
+    List(ListOffset),
+    /// `DW_AT_const_value`: the object's bytes.
+    Constant(Arc<[u8]>),
+}
+
+/// An offset in `.debug_loclists` (DWARF 5) or `.debug_loc` (DWARF 4 and before).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ListOffset(pub u64);
+
+/// A location attribute at one PC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// No location attribute: optimised out everywhere.
+    None,
+    /// The one expression for all PCs.
+    Expression(Bytes),
+    /// The entry of a location list that holds the PC.
+    ListEntry {
+        /// The entry's expression; an empty one is "optimised out here".
+        expression: Bytes,
+        /// The PCs it is for; `None` for the default entry, which is for PCs that no other entry holds.
+        range: Option<Range<ElfAddress>>,
+    },
+    /// A location list without an entry for the PC: optimised out here.
+    NotAtPc,
+    /// The object's bytes, known when compiled.
+    ConstValue(Arc<[u8]>),
+}
+
+impl Location {
+    /// The expression to evaluate, if it is one.
+    #[must_use]
+    pub fn expression(&self) -> Option<&Bytes> {
+        match self {
+            Self::Expression(expression) | Self::ListEntry { expression, .. } => Some(expression),
+            Self::None | Self::NotAtPc | Self::ConstValue(_) => None,
+        }
+    }
+}
+
+/// One entry of a location list, bases applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListEntry {
+    /// The PCs it is for; `None` for the default entry.
+    pub range: Option<Range<ElfAddress>>,
+    /// Its expression.
+    pub expression: Bytes,
+}
+
+impl DebugInfo {
+    /// What a location attribute says at a PC. Of several entries that hold the PC the first counts.
+    ///
+    /// # Errors
+    /// The location list cannot be read.
+    pub fn location_at(
+        &self,
+        unit: UnitId,
+        attribute: &LocationAttribute,
+        pc: ElfAddress,
+    ) -> Result<Location> {
+        match attribute {
+            LocationAttribute::List(_) => {
+                let dwarf = self.sections.dwarf();
+                self.located(&self.reading(&dwarf).view(unit)?, attribute, pc)
+            }
+            LocationAttribute::Missing => Ok(Location::None),
+            LocationAttribute::Expression(expression) => Ok(Location::Expression(expression.clone())),
+            LocationAttribute::Constant(bytes) => Ok(Location::ConstValue(Arc::clone(bytes))),
+        }
+    }
+
+    /// All entries of a location list in the file's order: what there is to say about a variable that is not at a PC.
+    ///
+    /// # Errors
+    /// The location list cannot be read.
+    pub fn location_list(&self, unit: UnitId, list: ListOffset) -> Result<Vec<ListEntry>> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        let mut entries = Vec::new();
+        self.each_entry(&view, list, |entry, expression| {
+            entries.push(ListEntry { range: entry, expression: self.sections.own(expression) });
+            false
+        })?;
+        Ok(entries)
+    }
+
+    /// [`Self::location_at`] where the unit is at hand.
+    pub(super) fn located(
+        &self,
+        view: &UnitView<'_>,
+        attribute: &LocationAttribute,
+        pc: ElfAddress,
+    ) -> Result<Location> {
+        let list = match attribute {
+            LocationAttribute::Missing => return Ok(Location::None),
+            LocationAttribute::Expression(expression) => return Ok(Location::Expression(expression.clone())),
+            LocationAttribute::Constant(bytes) => return Ok(Location::ConstValue(Arc::clone(bytes))),
+            LocationAttribute::List(list) => *list,
+        };
+        let (mut found, mut default) = (None, None);
+        self.each_entry(view, list, |range, expression| {
+            match range {
+                Some(range) if range.contains(&pc) => found = Some((range, expression)),
+                Some(_) => {}
+                None => default = Some(expression),
+            }
+            found.is_some()
+        })?;
+        let own = |expression| self.sections.own(expression);
+        Ok(match (found, default) {
+            (Some((range, expression)), _) => {
+                Location::ListEntry { expression: own(expression), range: Some(range) }
+            }
+            (None, Some(expression)) => Location::ListEntry { expression: own(expression), range: None },
+            (None, None) => Location::NotAtPc,
+        })
+    }
+
+    /// Visits the entries of a list until one says that it is enough.
+    fn each_entry<'a>(
+        &self,
+        view: &UnitView<'a>,
+        list: ListOffset,
+        mut enough: impl FnMut(Option<Range<ElfAddress>>, super::sections::Slice<'a>) -> bool,
+    ) -> Result<()> {
+        let fail =
+            |why| super::DebugInfoError::Unit { unit: view.facts().offset, what: "location list", why };
+        let offset = LocationListsOffset(usize::try_from(list.0).unwrap_or(usize::MAX));
+        let mut raw = view.dwarf.raw_locations(&view.unit, offset).map_err(fail)?;
+        let mut cooked = view.dwarf.locations(&view.unit, offset).map_err(fail)?;
+        while let Some(entry) = raw.next().map_err(fail)? {
+            if let RawLocListEntry::DefaultLocation { data } = entry {
+                if enough(None, data.0) {
+                    break;
+                }
+                continue;
+            }
+            if let Some(entry) = cooked.convert_raw(entry).map_err(fail)? {
+                let range = ElfAddress(entry.range.begin)..ElfAddress(entry.range.end);
+                if enough(Some(range), entry.data.0) {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Die<'_> {
+    /// A location attribute's value: an expression, a block (DWARF 2 and 3), or a list.
+    pub(super) fn location_attribute(
+        &self,
+        sections: &Sections,
+        name: DwAt,
+        value: AttributeValue<'_>,
+    ) -> Result<LocationAttribute> {
+        let view = &self.view;
+        Ok(match value {
+            AttributeValue::Exprloc(expression) => LocationAttribute::Expression(sections.own(expression.0)),
+            AttributeValue::Block(bytes) => LocationAttribute::Expression(sections.own(bytes)),
+            AttributeValue::LocationListsRef(offset) => LocationAttribute::List(ListOffset(offset.0 as u64)),
+            AttributeValue::DebugLocListsIndex(index) => {
+                let offset = view.dwarf.locations_offset(&view.unit, index);
+                let offset = offset.map_err(|why| view.unreadable(&self.entry, name, why))?;
+                LocationAttribute::List(ListOffset(offset.0 as u64))
+            }
+            value => {
+                return Err(view.unexpected(&self.entry, name, "an expression or a location list", value));
+            }
+        })
+    }
+}

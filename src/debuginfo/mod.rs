@@ -1,0 +1,129 @@
+//! DWARF of one code object: functions, lines, variables and types, by address.
+//!
+//! *You give* a [`CodeObject`](crate::codeobject::CodeObject) and ELF addresses.
+//! *You get* what is there: function and inlined calls, source line, variables with their location expressions, types,
+//! and values as text or as a tree.
+//! *Not for* evaluating: an expression is handed on as bytes, with the facts of its unit that an evaluator asks for.
+//!
+//! Nothing is proportional to the file's size: a first question reads unit headers and root DIEs, then the functions of
+//! the one unit that holds the address, then the one function. Everything that was read is kept and shared: one
+//! [`DebugInfo`] serves any number of threads.
+//!
+//! Specification: DWARF 4 and 5 (section numbers are of DWARF 5), and LLVM's "DWARF Extensions For Heterogeneous
+//! Debugging" for attributes.
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod attr;
+mod cache;
+mod die;
+mod error;
+mod evaluator;
+pub mod format;
+mod global;
+mod index;
+mod interval;
+mod line;
+mod location;
+mod names;
+mod query;
+mod scope;
+mod sections;
+mod subprogram;
+#[cfg(test)]
+mod tests;
+mod type_name;
+mod type_read;
+mod types;
+mod unit;
+mod variable;
+
+use std::sync::{Arc, OnceLock};
+
+pub use attr::AttributeName;
+pub use error::{DebugInfoError, Result};
+pub use evaluator::{BaseType, DialectHint, ReferencedDie};
+pub use line::{LineRow, Place};
+pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
+pub use query::{FunctionAt, InlineFrame};
+pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
+pub use subprogram::{Subprogram, demangle};
+pub use types::{
+    Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
+};
+pub use unit::{Language, UnitFacts, UnitId};
+pub use variable::{Variable, VariableAt, VariableKind};
+
+use crate::codeobject::CodeObject;
+use crate::units::DieOffset;
+use cache::Cache;
+use die::Reading;
+use sections::{Dwarf, Sections};
+use unit::Units;
+
+/// The debug information of one code object, read as questions need it.
+#[derive(Debug)]
+pub struct DebugInfo {
+    code_object: Arc<CodeObject>,
+    sections: Sections,
+    units: OnceLock<Units>,
+    functions: Cache<DieOffset, Arc<Function>>,
+    types: Cache<TypeId, Arc<Type>>,
+}
+
+impl DebugInfo {
+    /// Finds the debug sections, unpacking compressed ones. No DIE is read yet.
+    ///
+    /// # Errors
+    /// [`DebugInfoError::NoDebugInfo`] when there is no `.debug_info`; [`DebugInfoError::Section`] when a section
+    /// reaches past the file or does not unpack.
+    pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
+        let sections = Sections::of(&code_object)?;
+        let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
+        Ok(Self { code_object, sections, units, functions, types })
+    }
+
+    /// The code object it belongs to.
+    #[must_use]
+    pub fn code_object(&self) -> &Arc<CodeObject> {
+        &self.code_object
+    }
+
+    /// The facts of a unit.
+    ///
+    /// # Errors
+    /// There is no such unit, or its root DIE cannot be read.
+    pub fn unit(&self, id: UnitId) -> Result<&UnitFacts> {
+        let dwarf = self.sections.dwarf();
+        Ok(&self.units_of(&dwarf).slot(id)?.root(&dwarf)?.facts)
+    }
+
+    /// How many units there are; ids run from 0.
+    #[must_use]
+    pub fn unit_count(&self) -> u32 {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).slots.len() as u32
+    }
+
+    /// Why the list of units ends before `.debug_info` does, if so.
+    #[must_use]
+    pub fn problem(&self) -> Option<&DebugInfoError> {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).problem.as_ref()
+    }
+
+    fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
+        self.units.get_or_init(|| Units::read(dwarf))
+    }
+
+    fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {
+        Reading { info: self, dwarf, units: self.units_of(dwarf) }
+    }
+}
+
+const _: () = {
+    const fn shared_by_threads<T: Send + Sync>() {}
+    shared_by_threads::<DebugInfo>();
+    shared_by_threads::<Function>();
+    shared_by_threads::<Type>();
+};

@@ -1,0 +1,181 @@
+//! What is at a PC: the function with its inlined calls, and the variables in scope.
+
+use std::sync::Arc;
+
+use super::DebugInfo;
+use super::die::Reading;
+use super::error::Result;
+use super::line::Place;
+use super::location::{Location, LocationAttribute};
+use super::scope::{Function, Scope, ScopeKind, SimdFacts};
+use super::subprogram::Subprogram;
+use super::variable::VariableAt;
+use crate::codeobject::ElfAddress;
+use crate::units::DieOffset;
+
+/// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
+const MAX_CACHED_FUNCTIONS: usize = 8192;
+
+/// The function that holds a PC.
+#[derive(Clone, Debug)]
+pub struct FunctionAt {
+    /// The function with all its scopes.
+    pub function: Arc<Function>,
+    /// Its frame base at the PC. [`Location::None`] when it has none, as some of clang's -O2 kernels.
+    pub frame_base: Location,
+    /// The frames at the PC, innermost first: inlined calls, then the function itself. Never empty.
+    pub frames: Vec<InlineFrame>,
+}
+
+/// A function or inlined call at a PC, with its part of the scope chain.
+#[derive(Clone, Debug)]
+pub struct InlineFrame {
+    /// The function, or the function that was inlined.
+    pub subprogram: Arc<Subprogram>,
+    /// Indexes into [`Function::scopes`], outermost first: the body, then its blocks around the PC.
+    pub scopes: Vec<usize>,
+    /// Where the next frame calls it; `None` for the function itself.
+    pub call_site: Option<Place>,
+}
+
+impl FunctionAt {
+    /// What the heterogeneous extensions say of a frame; the function's where the frame is not inlined.
+    #[must_use]
+    pub fn simd(&self, frame: usize) -> &SimdFacts {
+        let scope = self.frames.get(frame).and_then(|frame| self.function.scopes.get(*frame.scopes.first()?));
+        match scope.map(|scope| &scope.kind) {
+            Some(ScopeKind::Inlined { simd, .. }) => simd,
+            _ => &self.function.simd,
+        }
+    }
+
+    /// The scopes of a frame, outermost first.
+    pub fn scopes(&self, frame: usize) -> impl Iterator<Item = &Scope> {
+        let indexes = self.frames.get(frame).map_or(&[][..], |frame| &frame.scopes);
+        indexes.iter().filter_map(|index| self.function.scopes.get(*index))
+    }
+}
+
+impl DebugInfo {
+    /// The function that holds a PC, with the calls that were inlined there; `None` where no function has code.
+    ///
+    /// # Errors
+    /// The function's DIEs cannot be read.
+    pub fn function_at(&self, pc: ElfAddress) -> Result<Option<FunctionAt>> {
+        let dwarf = self.sections.dwarf();
+        self.find(self.reading(&dwarf), pc)
+    }
+
+    /// The parameters and variables in scope in the innermost frame at a PC: outermost scope first, DIE order within.
+    /// A shadowed name is there as often as it is declared.
+    ///
+    /// # Errors
+    /// The function's DIEs or a location list cannot be read.
+    pub fn variables_at(&self, pc: ElfAddress) -> Result<Vec<VariableAt>> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        match self.find(reading, pc)? {
+            Some(at) => self.variables(reading, &at, 0, pc),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// [`Self::variables_at`] for any of the frames at the PC: 0 is the innermost.
+    ///
+    /// # Errors
+    /// A location list cannot be read.
+    pub fn frame_variables(&self, at: &FunctionAt, frame: usize, pc: ElfAddress) -> Result<Vec<VariableAt>> {
+        let dwarf = self.sections.dwarf();
+        self.variables(self.reading(&dwarf), at, frame, pc)
+    }
+
+    /// A function by its DIE, read once and kept.
+    ///
+    /// # Errors
+    /// The DIE is not a function's, or cannot be read.
+    pub fn function(&self, die: DieOffset) -> Result<Arc<Function>> {
+        let dwarf = self.sections.dwarf();
+        self.function_die(self.reading(&dwarf), die)
+    }
+
+    fn find(&self, reading: Reading<'_>, pc: ElfAddress) -> Result<Option<FunctionAt>> {
+        let mut problem = None;
+        for id in reading.units.at(reading.dwarf, pc.0) {
+            let view = reading.view(id)?;
+            for die in view.index().functions_at(pc) {
+                let function = self.function_die(reading, die)?;
+                let chain = function.scopes_at(pc);
+                if chain.is_empty() {
+                    continue;
+                }
+                let frame_base = self.located(&view, &function.frame_base, pc)?;
+                let frames = frames(&function, &chain);
+                return Ok(Some(FunctionAt { function, frame_base, frames }));
+            }
+            problem = problem.or_else(|| view.index().problem.clone());
+        }
+        // Nothing found, and a unit of that address was not read to its end: the function may be in the rest.
+        problem.or_else(|| reading.units.problem.clone()).map_or(Ok(None), Err)
+    }
+
+    fn variables(
+        &self,
+        reading: Reading<'_>,
+        at: &FunctionAt,
+        frame: usize,
+        pc: ElfAddress,
+    ) -> Result<Vec<VariableAt>> {
+        let view = reading.view(at.function.unit)?;
+        let mut found = Vec::new();
+        for (depth, scope) in at.scopes(frame).enumerate() {
+            for variable in &scope.variables {
+                let location = match &variable.location {
+                    // A list is read in the unit of its own DIE, which is another's for some inherited variables.
+                    LocationAttribute::List(_) if variable.unit != at.function.unit => {
+                        self.located(&reading.view(variable.unit)?, &variable.location, pc)?
+                    }
+                    attribute => self.located(&view, attribute, pc)?,
+                };
+                found.push(VariableAt { variable: Arc::clone(variable), location, depth });
+            }
+        }
+        Ok(found)
+    }
+
+    fn function_die(&self, reading: Reading<'_>, die: DieOffset) -> Result<Arc<Function>> {
+        if let Some(function) = self.functions.lock().get(&die) {
+            return Ok(Arc::clone(function));
+        }
+        // Read outside of the lock: two clients may read the same function once each, none waits for the other.
+        let function = Arc::new(Function::read(reading, die)?);
+        let mut cached = self.functions.lock();
+        if cached.len() >= MAX_CACHED_FUNCTIONS {
+            cached.clear();
+        }
+        Ok(Arc::clone(cached.entry(die).or_insert(function)))
+    }
+}
+
+/// Splits a scope chain into frames at the inlined calls.
+fn frames(function: &Function, chain: &[usize]) -> Vec<InlineFrame> {
+    let mut frames: Vec<InlineFrame> = Vec::new();
+    for index in chain {
+        match function.scopes.get(*index).map(|scope| &scope.kind) {
+            Some(ScopeKind::Function) => frames.push(InlineFrame {
+                subprogram: Arc::clone(&function.subprogram),
+                scopes: vec![*index],
+                call_site: None,
+            }),
+            Some(ScopeKind::Inlined { subprogram, call_site, .. }) => frames.push(InlineFrame {
+                subprogram: Arc::clone(subprogram),
+                scopes: vec![*index],
+                call_site: call_site.clone(),
+            }),
+            Some(ScopeKind::Block) | None => {
+                frames.last_mut().into_iter().for_each(|frame| frame.scopes.push(*index))
+            }
+        }
+    }
+    frames.reverse();
+    frames
+}

@@ -1,0 +1,327 @@
+//! A function's scopes: its body, its lexical blocks and the calls that were inlined into it, with their variables.
+//!
+//! A function is read whole when a PC first falls into it, and kept: the next PC only walks the tree. DWARF 5 sections
+//! 3.3.8 (inlining) and 3.5 (lexical blocks).
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::attr::Heterogeneous;
+use super::die::{Die, Origins, Reading};
+use super::error::{DebugInfoError, Result};
+use super::line::Place;
+use super::location::LocationAttribute;
+use super::sections::Entry;
+use super::subprogram::Subprogram;
+use super::unit::UnitView;
+use super::variable::Variable;
+use crate::codeobject::ElfAddress;
+use crate::units::DieOffset;
+
+/// Blocks of an abstract instance nest no deeper than source text; a longer chain is a cycle.
+const MAX_ABSTRACT_DEPTH: usize = 64;
+
+/// How many lanes a function was compiled for: `DW_AT_LLVM_lanes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lanes {
+    /// Not said; the wave size bounds `DW_OP_LLVM_push_lane`.
+    Missing,
+    /// A number.
+    Constant(u64),
+    /// An expression or list (the later proposal): an implicit location, read as a number.
+    Expression(LocationAttribute),
+}
+
+/// What the heterogeneous extensions say of a function or an inlined call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SimdFacts {
+    /// `DW_AT_LLVM_lanes`.
+    pub lanes: Lanes,
+    /// `DW_AT_LLVM_lane_pc`: the PC of every lane.
+    pub lane_pc: LocationAttribute,
+    /// `DW_AT_LLVM_active_lane`: the lanes that are active.
+    pub active_lane: LocationAttribute,
+}
+
+/// What a scope is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScopeKind {
+    /// The function's body.
+    Function,
+    /// A call that was inlined.
+    Inlined {
+        /// The function that was called.
+        subprogram: Arc<Subprogram>,
+        /// Where it was called.
+        call_site: Option<Place>,
+        /// What the heterogeneous extensions say of it.
+        simd: SimdFacts,
+    },
+    /// A block of source text.
+    Block,
+}
+
+/// A scope with its variables, in DIE order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scope {
+    /// Its DIE.
+    pub die: DieOffset,
+    /// What it is.
+    pub kind: ScopeKind,
+    /// The PCs it holds.
+    pub ranges: Vec<Range<ElfAddress>>,
+    /// Parameters and variables, DIE order; those that only the abstract instance has come last.
+    pub variables: Vec<Arc<Variable>>,
+    /// The scope around it; `None` for the function.
+    pub parent: Option<usize>,
+    /// Scopes directly inside it, DIE order.
+    pub children: Vec<usize>,
+}
+
+/// A function with code, and everything in it.
+#[derive(Debug)]
+pub struct Function {
+    /// The unit it stands in.
+    pub unit: super::UnitId,
+    /// Its names and declaration.
+    pub subprogram: Arc<Subprogram>,
+    /// `DW_AT_frame_base`, before a PC is known.
+    pub frame_base: LocationAttribute,
+    /// What the heterogeneous extensions say of it.
+    pub simd: SimdFacts,
+    /// Its scopes: the first is the function, each comes after the one around it.
+    pub scopes: Vec<Scope>,
+}
+
+impl Function {
+    /// The scopes that hold a PC, the function first; empty when the PC is outside of the function.
+    #[must_use]
+    pub fn scopes_at(&self, pc: ElfAddress) -> Vec<usize> {
+        let holds = |index: &usize| {
+            self.scopes.get(*index).is_some_and(|scope| scope.ranges.iter().any(|range| range.contains(&pc)))
+        };
+        let mut chain = Vec::new();
+        let mut next = Some(0).filter(holds);
+        while let Some(index) = next {
+            chain.push(index);
+            let children = self.scopes.get(index).map_or(&[][..], |scope| &scope.children);
+            next = children.iter().copied().find(|child| holds(child));
+        }
+        chain
+    }
+
+    /// The function's lowest address.
+    #[must_use]
+    pub fn low_pc(&self) -> Option<ElfAddress> {
+        self.scopes.first()?.ranges.iter().map(|range| range.start).min()
+    }
+
+    pub(super) fn read(reading: Reading<'_>, offset: DieOffset) -> Result<Self> {
+        let die = reading.die(offset)?;
+        if die.tag() != gimli::DW_TAG_subprogram {
+            let (expected, found) = ("DW_TAG_subprogram", die.tag().to_string());
+            return Err(DebugInfoError::Tag { die: offset, expected, found });
+        }
+        let view = Rc::clone(&die.view);
+        let ranges = addresses(view.ranges(&die.entry)?);
+        let origins = reading.with_origins(die)?;
+        let frame_base = attribute(reading, &origins, gimli::DW_AT_frame_base)?;
+        let subprogram = Arc::new(Subprogram::read(reading, &origins, offset)?);
+        let simd = simd(reading, &origins)?;
+        let mut tree = Tree { reading, view: Rc::clone(&view), scopes: Vec::new() };
+        tree.scopes.push(Scope {
+            die: offset,
+            kind: ScopeKind::Function,
+            ranges,
+            variables: Vec::new(),
+            parent: None,
+            children: Vec::new(),
+        });
+        tree.read(offset, &origins)?;
+        Ok(Self { unit: view.facts().id, subprogram, frame_base, simd, scopes: tree.scopes })
+    }
+}
+
+fn addresses(ranges: Vec<Range<u64>>) -> Vec<Range<ElfAddress>> {
+    ranges.into_iter().map(|range| ElfAddress(range.start)..ElfAddress(range.end)).collect()
+}
+
+/// A location attribute of a DIE or its origins.
+fn attribute(reading: Reading<'_>, origins: &Origins<'_>, name: gimli::DwAt) -> Result<LocationAttribute> {
+    match origins.having(name).and_then(|die| Some((die, die.entry.attr_value(name)?))) {
+        Some((die, value)) => die.location_attribute(&reading.info.sections, name, value),
+        None => Ok(LocationAttribute::Missing),
+    }
+}
+
+fn simd(reading: Reading<'_>, origins: &Origins<'_>) -> Result<SimdFacts> {
+    let find = |wanted: Heterogeneous| {
+        origins.chain.iter().find_map(|die| wanted.value(&die.entry).map(|(name, value)| (die, name, value)))
+    };
+    let located = |wanted| match find(wanted) {
+        Some((die, name, value)) => die.location_attribute(&reading.info.sections, name, value),
+        None => Ok(LocationAttribute::Missing),
+    };
+    let lanes = match find(Heterogeneous::Lanes) {
+        None => Lanes::Missing,
+        Some((die, name, value)) => match super::unit::unsigned(&value) {
+            Some(number) => Lanes::Constant(number),
+            None => Lanes::Expression(die.location_attribute(&reading.info.sections, name, value)?),
+        },
+    };
+    Ok(SimdFacts {
+        lanes,
+        lane_pc: located(Heterogeneous::LanePc)?,
+        active_lane: located(Heterogeneous::ActiveLane)?,
+    })
+}
+
+/// The tree while it is read.
+struct Tree<'a> {
+    reading: Reading<'a>,
+    view: Rc<UnitView<'a>>,
+    scopes: Vec<Scope>,
+}
+
+/// A scope DIE whose children are being read.
+struct Open {
+    /// Depth of its children.
+    children: isize,
+    /// Where its variables go: itself, or the scope around a block without code.
+    scope: usize,
+    /// Origins of DIEs seen so far, and the scope's own abstract instance: what is missing is inherited at its end.
+    seen: HashSet<DieOffset>,
+    origin: Option<DieOffset>,
+}
+
+impl<'a> Tree<'a> {
+    fn read(&mut self, function: DieOffset, origins: &Origins<'a>) -> Result<()> {
+        let view = Rc::clone(&self.view);
+        let mut raw = view.entries_from(function)?;
+        let mut entry = Entry::null();
+        let read = raw.read_entry(&mut entry).map_err(|why| view.broken(function, why))?;
+        if !read || !entry.has_children() {
+            return Ok(());
+        }
+        let origin = origins.chain.first().map(|die| self.origin(die)).transpose()?.flatten();
+        let mut open = vec![Open { children: 1, scope: 0, seen: HashSet::new(), origin }];
+        // Children of DIEs that are no scopes (local classes, call sites) are passed over.
+        let mut skipping: Option<isize> = None;
+        while !raw.is_empty() && !open.is_empty() {
+            let (offset, depth) = (view.die_offset(raw.next_offset()), raw.next_depth());
+            skipping = skipping.filter(|children| *children <= depth);
+            while let Some(closed) = open.pop_if(|scope| scope.children > depth) {
+                self.inherit(&closed)?;
+            }
+            let Some(scope) = open.last_mut() else { break };
+            if !raw.read_entry(&mut entry).map_err(|why| view.broken(offset, why))? || skipping.is_some() {
+                continue;
+            }
+            let die = Die { view: Rc::clone(&view), entry: entry.clone() };
+            let origin = self.origin(&die)?;
+            scope.seen.extend(origin);
+            let (index, has_children) = (scope.scope, entry.has_children());
+            let inner = match die.tag() {
+                gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable | gimli::DW_TAG_constant => {
+                    self.variable(index, die)?;
+                    None
+                }
+                gimli::DW_TAG_lexical_block
+                | gimli::DW_TAG_inlined_subroutine
+                | gimli::DW_TAG_try_block
+                | gimli::DW_TAG_catch_block => self.scope(index, die)?,
+                _ => None,
+            };
+            match inner {
+                Some(scope) if has_children => {
+                    open.push(Open { children: depth + 1, scope, seen: HashSet::new(), origin });
+                }
+                Some(scope) => self.inherit(&Open { children: 0, scope, seen: HashSet::new(), origin })?,
+                None if has_children => skipping = Some(depth + 1),
+                None => {}
+            }
+        }
+        for closed in open.iter().rev() {
+            self.inherit(closed)?;
+        }
+        Ok(())
+    }
+
+    fn origin(&self, die: &Die<'_>) -> Result<Option<DieOffset>> {
+        die.reference(self.reading.units, gimli::DW_AT_abstract_origin)
+    }
+
+    fn variable(&mut self, scope: usize, die: Die<'a>) -> Result<()> {
+        let variable = Arc::new(Variable::read(self.reading, die, true)?);
+        if let Some(scope) = self.scopes.get_mut(scope) {
+            scope.variables.push(variable);
+        }
+        Ok(())
+    }
+
+    /// Adds a scope; a block without code lends its variables to the scope around it, an inlined call without code is
+    /// not there.
+    fn scope(&mut self, parent: usize, die: Die<'a>) -> Result<Option<usize>> {
+        let ranges = addresses(self.view.ranges(&die.entry)?);
+        let is_call = die.tag() == gimli::DW_TAG_inlined_subroutine;
+        if ranges.is_empty() {
+            return Ok((!is_call).then_some(parent));
+        }
+        let offset = die.offset();
+        let kind = if is_call { self.inlined(die)? } else { ScopeKind::Block };
+        let index = self.scopes.len();
+        let (variables, children) = (Vec::new(), Vec::new());
+        self.scopes.push(Scope { die: offset, kind, ranges, variables, parent: Some(parent), children });
+        if let Some(parent) = self.scopes.get_mut(parent) {
+            parent.children.push(index);
+        }
+        Ok(Some(index))
+    }
+
+    fn inlined(&self, die: Die<'a>) -> Result<ScopeKind> {
+        let offset = die.offset();
+        let call_site =
+            die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column)?;
+        let origins = self.reading.with_origins(die)?;
+        let subprogram = Arc::new(Subprogram::read(self.reading, &origins, offset)?);
+        Ok(ScopeKind::Inlined { subprogram, call_site, simd: simd(self.reading, &origins)? })
+    }
+
+    /// Adds the variables that the abstract instance of a scope has and the concrete one leaves out: they were
+    /// optimised away and are still in scope.
+    fn inherit(&mut self, closed: &Open) -> Result<()> {
+        let Some(origin) = closed.origin else { return Ok(()) };
+        let reading = self.reading;
+        let view = reading.holding(origin)?;
+        let mut raw = view.entries_from(origin)?;
+        let mut entry = Entry::null();
+        let fail = |why| view.broken(origin, why);
+        if !raw.read_entry(&mut entry).map_err(fail)? || !entry.has_children() {
+            return Ok(());
+        }
+        let mut skipping: Option<isize> = None;
+        while !raw.is_empty() {
+            let (offset, depth) = (view.die_offset(raw.next_offset()), raw.next_depth());
+            if depth < 1 {
+                break;
+            }
+            skipping = skipping.filter(|children| *children <= depth);
+            if !raw.read_entry(&mut entry).map_err(fail)? || skipping.is_some() {
+                continue;
+            }
+            match entry.tag() {
+                gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable if !closed.seen.contains(&offset) => {
+                    self.variable(closed.scope, Die { view: Rc::clone(&view), entry: entry.clone() })?;
+                }
+                // A block that has no concrete instance is transparent, as in the concrete tree.
+                gimli::DW_TAG_lexical_block
+                    if !closed.seen.contains(&offset) && depth < MAX_ABSTRACT_DEPTH as isize => {}
+                _ if entry.has_children() => skipping = Some(depth + 1),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The debug sections of one code object, kept as shared bytes and read in place.
+//!
+//! gimli's readers borrow; a session shares one [`super::DebugInfo`] between threads. So the sections are owned here,
+//! and a question borrows a `gimli::Dwarf` for as long as it takes: making one is a few dozen moves.
+
+use gimli::{EndianSlice, LittleEndian, SectionId};
+
+use super::error::{DebugInfoError, Result};
+use crate::codeobject::{Bytes, CodeObject};
+
+/// A borrowed part of a section.
+pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
+/// Everything gimli needs, borrowed.
+pub(super) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
+/// A unit, borrowed.
+pub(super) type GimliUnit<'a> = gimli::Unit<Slice<'a>>;
+/// A DIE, borrowed.
+pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
+/// An attribute's value, borrowed.
+pub(super) type AttributeValue<'a> = gimli::AttributeValue<Slice<'a>>;
+
+/// The sections that questions read.
+#[derive(Debug)]
+pub(super) struct Sections {
+    pub(super) abbrev: Bytes,
+    pub(super) addr: Bytes,
+    pub(super) info: Bytes,
+    pub(super) line: Bytes,
+    pub(super) line_str: Bytes,
+    pub(super) loc: Bytes,
+    pub(super) loclists: Bytes,
+    pub(super) ranges: Bytes,
+    pub(super) rnglists: Bytes,
+    pub(super) str: Bytes,
+    pub(super) str_offsets: Bytes,
+}
+
+impl Sections {
+    pub(super) fn of(code_object: &CodeObject) -> Result<Self> {
+        let read = |name: &str| code_object.section_bytes(name);
+        let optional = |name: &str| Ok::<_, DebugInfoError>(read(name)?.unwrap_or_else(Bytes::empty));
+        Ok(Self {
+            info: read(".debug_info")?.ok_or(DebugInfoError::NoDebugInfo)?,
+            abbrev: optional(".debug_abbrev")?,
+            addr: optional(".debug_addr")?,
+            line: optional(".debug_line")?,
+            line_str: optional(".debug_line_str")?,
+            loc: optional(".debug_loc")?,
+            loclists: optional(".debug_loclists")?,
+            ranges: optional(".debug_ranges")?,
+            rnglists: optional(".debug_rnglists")?,
+            str: optional(".debug_str")?,
+            str_offsets: optional(".debug_str_offsets")?,
+        })
+    }
+
+    pub(super) fn dwarf(&self) -> Dwarf<'_> {
+        let section = |id| EndianSlice::new(self.get(id), LittleEndian);
+        Dwarf {
+            debug_abbrev: section(SectionId::DebugAbbrev).into(),
+            debug_addr: section(SectionId::DebugAddr).into(),
+            debug_info: section(SectionId::DebugInfo).into(),
+            debug_line: section(SectionId::DebugLine).into(),
+            debug_line_str: section(SectionId::DebugLineStr).into(),
+            debug_str: section(SectionId::DebugStr).into(),
+            debug_str_offsets: section(SectionId::DebugStrOffsets).into(),
+            locations: gimli::LocationLists::new(
+                section(SectionId::DebugLoc).into(),
+                section(SectionId::DebugLocLists).into(),
+            ),
+            ranges: gimli::RangeLists::new(
+                section(SectionId::DebugRanges).into(),
+                section(SectionId::DebugRngLists).into(),
+            ),
+            ..Dwarf::default()
+        }
+    }
+
+    /// The owned bytes that a borrowed part, an expression mostly, stands in.
+    pub(super) fn own(&self, part: Slice<'_>) -> Bytes {
+        let homes = [&self.info, &self.loclists, &self.loc];
+        let found = homes.into_iter().find_map(|home| home.slice_ref(part.slice()));
+        found.unwrap_or_else(|| Bytes::from(part.slice().to_vec()))
+    }
+
+    fn get(&self, id: SectionId) -> &[u8] {
+        match id {
+            SectionId::DebugAbbrev => &self.abbrev,
+            SectionId::DebugAddr => &self.addr,
+            SectionId::DebugInfo => &self.info,
+            SectionId::DebugLine => &self.line,
+            SectionId::DebugLineStr => &self.line_str,
+            SectionId::DebugLoc => &self.loc,
+            SectionId::DebugLocLists => &self.loclists,
+            SectionId::DebugRanges => &self.ranges,
+            SectionId::DebugRngLists => &self.rnglists,
+            SectionId::DebugStr => &self.str,
+            SectionId::DebugStrOffsets => &self.str_offsets,
+            _ => &[],
+        }
+    }
+}

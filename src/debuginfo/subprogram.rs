@@ -1,0 +1,89 @@
+//! What a function is called and where it is declared.
+
+use std::sync::Arc;
+
+use super::die::{Origins, Reading};
+use super::error::Result;
+use super::line::Place;
+use super::types::TypeId;
+use crate::units::DieOffset;
+
+/// A function as source text names it, inlined or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subprogram {
+    /// The DIE that stands for it here: its concrete or its inlined instance.
+    pub die: DieOffset,
+    /// `DW_AT_name`: `saxpy`, `get<int>`.
+    pub name: Option<Arc<str>>,
+    /// The name with namespaces and classes: `ns::Vec::get<int>`.
+    pub qualified_name: Option<Arc<str>>,
+    /// `DW_AT_linkage_name`: the symbol, mangled for HIP.
+    pub linkage_name: Option<Arc<str>>,
+    /// Where it is declared.
+    pub declared: Option<Place>,
+    /// The type it returns; `None` for `void`.
+    pub return_type: Option<TypeId>,
+    /// Whether other units can call it.
+    pub is_external: bool,
+    /// Whether no source text wrote it.
+    pub is_artificial: bool,
+    /// `DW_AT_calling_convention`: 0xc7 for a kernel (`DW_CC_LLVM_DeviceKernel`).
+    pub calling_convention: Option<u8>,
+}
+
+impl Subprogram {
+    /// The linkage name demangled, `ns::scale(float*, int)`; `None` when it is absent or not mangled.
+    #[must_use]
+    pub fn demangled(&self) -> Option<String> {
+        demangle(self.linkage_name.as_deref()?)
+    }
+
+    /// The best name for a person: demangled, else qualified, else the symbol.
+    #[must_use]
+    pub fn display_name(&self) -> Option<String> {
+        let named = || self.qualified_name.as_deref().or(self.linkage_name.as_deref()).map(str::to_owned);
+        self.demangled().or_else(named)
+    }
+
+    pub(super) fn read<'a>(reading: Reading<'a>, origins: &Origins<'a>, die: DieOffset) -> Result<Self> {
+        let name = origins.string(gimli::DW_AT_name)?;
+        let qualified_name = match (&name, origins.last()) {
+            (Some(name), Some(declaration)) => Some(reading.qualified(declaration, name)?),
+            _ => None,
+        };
+        let linkage_name = match origins.string(gimli::DW_AT_linkage_name)? {
+            Some(name) => Some(name),
+            None => origins.string(gimli::DW_AT_MIPS_linkage_name)?,
+        };
+        let convention = origins.having(gimli::DW_AT_calling_convention);
+        let convention =
+            convention.and_then(|die| match die.entry.attr_value(gimli::DW_AT_calling_convention) {
+                Some(gimli::AttributeValue::CallingConvention(convention)) => Some(convention.0),
+                _ => None,
+            });
+        Ok(Self {
+            die,
+            name,
+            qualified_name,
+            linkage_name,
+            declared: origins.declared()?,
+            return_type: origins.reference(reading.units, gimli::DW_AT_type)?.map(TypeId),
+            is_external: origins.flag(gimli::DW_AT_external),
+            is_artificial: origins.flag(gimli::DW_AT_artificial),
+            calling_convention: convention,
+        })
+    }
+}
+
+/// Longer symbols are not demangled: the demangler's work may grow much faster than its input.
+const MAX_SYMBOL: usize = 4096;
+
+/// An Itanium C++ symbol as source text; `None` for any other name.
+#[must_use]
+pub fn demangle(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
+        return None;
+    }
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(96);
+    cpp_demangle::Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()
+}

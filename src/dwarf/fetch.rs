@@ -1,0 +1,419 @@
+//! Locations to bits, with what is known of every bit.
+//!
+//! The only step that reads registers and memory. What was not captured is marked, never filled with zeros; what the
+//! DWARF says is undefined is marked apart from it, because "optimised out" and "not captured" are different answers.
+
+use super::context::{Context, MemoryAt, RegisterBytes};
+use super::error::{Cause, Error};
+use super::limits::MAX_OBJECT_BYTES;
+use super::location::{CapturedLane, Frame, Implicit, Location, Storage};
+use super::value::low_mask;
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
+
+/// What is known of a bit, or of all bits of a byte together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Known {
+    /// Its value.
+    Value,
+    /// Nothing: it was not captured.
+    NotCaptured,
+    /// Nothing: it does not exist at this place in the program.
+    Undefined,
+}
+
+/// The bits of an object with what is known of each; bit 0 is bit 0 of the first byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bits {
+    size: BitSize,
+    bytes: Vec<u8>,
+    not_captured: Vec<u8>,
+    undefined: Vec<u8>,
+}
+
+impl Bits {
+    fn new(size: BitSize) -> Self {
+        let bytes = size.0.div_ceil(8) as usize;
+        Self { size, bytes: vec![0; bytes], not_captured: vec![0; bytes], undefined: vec![0; bytes] }
+    }
+
+    /// How many bits there are.
+    #[must_use]
+    pub fn size(&self) -> BitSize {
+        self.size
+    }
+
+    /// All bytes; bits that are undefined or were not captured are 0 and mean nothing.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A set bit for each bit that was not captured.
+    #[must_use]
+    pub fn not_captured(&self) -> &[u8] {
+        &self.not_captured
+    }
+
+    /// A set bit for each bit that does not exist at this place in the program.
+    #[must_use]
+    pub fn undefined(&self) -> &[u8] {
+        &self.undefined
+    }
+
+    /// All bytes, the last one zero-extended, if every bit is known.
+    #[must_use]
+    pub fn whole(&self) -> Option<&[u8]> {
+        let none = |mask: &[u8]| mask.iter().all(|bits| *bits == 0);
+        (none(&self.not_captured) && none(&self.undefined)).then_some(&self.bytes)
+    }
+
+    /// The bits as a number, if there are at most 64 and every one is known.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        let bytes = self.whole().filter(|bytes| bytes.len() <= 8)?;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// Whether every bit is undefined: the object was optimised away. True of no bits.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        (0..self.size.0).all(|bit| self.bit(bit) == Known::Undefined)
+    }
+
+    /// What is known of one bit; bits beyond the end are undefined.
+    #[must_use]
+    pub fn bit(&self, bit: u64) -> Known {
+        let set = |mask: &[u8]| {
+            usize::try_from(bit / 8).ok().and_then(|at| mask.get(at)).map(|bits| bits >> (bit % 8) & 1 == 1)
+        };
+        match (bit < self.size.0, set(&self.not_captured), set(&self.undefined)) {
+            (true, _, Some(true)) => Known::Undefined,
+            (true, Some(true), _) => Known::NotCaptured,
+            (true, Some(false), Some(false)) => Known::Value,
+            _ => Known::Undefined,
+        }
+    }
+
+    /// One byte if all of its bits are known, or what is missing of it.
+    ///
+    /// # Errors
+    /// What is known of the byte; of a byte partly undefined, that it is undefined.
+    pub fn byte(&self, index: usize) -> Result<u8, Known> {
+        match (self.bytes.get(index), self.not_captured.get(index), self.undefined.get(index)) {
+            (Some(byte), Some(0), Some(0)) => Ok(*byte),
+            (Some(_), Some(_), Some(0)) => Err(Known::NotCaptured),
+            _ => Err(Known::Undefined),
+        }
+    }
+
+    /// Writes up to 64 bits at a bit offset where nothing was written yet.
+    fn put(&mut self, at: u64, chunk: &Chunk, bits: u32) {
+        let merge = |bytes: &mut [u8], word: u64| {
+            let word = u128::from(word & low_mask(bits)) << (at % 8);
+            let from = (at / 8) as usize;
+            for (to, byte) in bytes.iter_mut().skip(from).zip(word.to_le_bytes()) {
+                *to |= byte;
+            }
+        };
+        merge(&mut self.bytes, chunk.bits & !(chunk.not_captured | chunk.undefined));
+        merge(&mut self.not_captured, chunk.not_captured);
+        merge(&mut self.undefined, chunk.undefined);
+    }
+}
+
+/// Up to 64 bits of a storage.
+#[derive(Clone, Copy, Default)]
+struct Chunk {
+    bits: u64,
+    not_captured: u64,
+    undefined: u64,
+    /// The first thing that was not captured.
+    missing: Option<Absent>,
+}
+
+#[derive(Clone, Copy)]
+enum Absent {
+    Register(DwarfReg),
+    Memory(AddressSpace, Address),
+}
+
+impl Absent {
+    fn cause(self) -> Cause {
+        match self {
+            Self::Register(register) => Cause::RegisterNotCaptured(register),
+            Self::Memory(space, address) => Cause::MemoryNotCaptured { space, address },
+        }
+    }
+}
+
+/// Reads an object of one lane.
+///
+/// `lane` is the lane that the location was evaluated for, or any lane if there was none in focus. Missing bits are
+/// marked in the result and are no errors.
+///
+/// # Errors
+/// Ill-formed: bits beyond the storage, an implicit pointer, or more than [`MAX_OBJECT_BYTES`].
+pub fn fetch(
+    context: &dyn Context,
+    location: &Location,
+    lane: Option<LaneId>,
+    size: BitSize,
+) -> Result<Bits, Error> {
+    Reader::new(context).bits(location, lane, size).map_err(at_fetch)
+}
+
+/// Reads an object of many lanes, the lanes in order; a register is read once for all of them.
+pub fn fetch_lanes(
+    context: &dyn Context,
+    location: &Location,
+    lanes: LaneSet,
+    size: BitSize,
+) -> Vec<(LaneId, Result<Bits, Error>)> {
+    let mut reader = Reader::new(context);
+    lanes.iter().map(|lane| (lane, reader.bits(location, Some(lane), size).map_err(at_fetch))).collect()
+}
+
+fn at_fetch(cause: Cause) -> Error {
+    Error { at: ExprOffset(0), op: "read", cause }
+}
+
+/// Reads through a context, keeping the last register for the lanes that follow.
+pub(super) struct Reader<'c> {
+    context: &'c dyn Context,
+    register: Option<(DwarfReg, Frame)>,
+    contents: RegisterBytes,
+}
+
+impl<'c> Reader<'c> {
+    pub(super) fn new(context: &'c dyn Context) -> Self {
+        Self { context, register: None, contents: RegisterBytes::unknown() }
+    }
+
+    /// The whole register, read if it is not the one read last.
+    pub(super) fn register(&mut self, register: DwarfReg, frame: Frame) -> &RegisterBytes {
+        if self.register != Some((register, frame)) {
+            self.contents.known = 0;
+            self.context.read_register(register, frame, &mut self.contents);
+            self.register = Some((register, frame));
+        }
+        &self.contents
+    }
+
+    /// Up to 64 bits, all of which must be there.
+    pub(super) fn word(
+        &mut self,
+        location: &Location,
+        extra: u64,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Result<u64, Cause> {
+        let at = check_inside(location, extra, u64::from(bits), lane)?;
+        let chunk = self.chunk(&location.storage, at, bits, lane)?;
+        if chunk.undefined != 0 {
+            return Err(Cause::ReadsUndefined);
+        }
+        match chunk.missing {
+            Some(missing) if chunk.not_captured != 0 => Err(missing.cause()),
+            _ => Ok(chunk.bits),
+        }
+    }
+
+    fn bits(&mut self, location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<Bits, Cause> {
+        if size.0.div_ceil(8) > MAX_OBJECT_BYTES {
+            return Err(Cause::Limit { what: "bytes of an object", limit: MAX_OBJECT_BYTES });
+        }
+        let mut bits = Bits::new(size);
+        let at = check_inside(location, 0, size.0, lane)?;
+        self.fill(&location.storage, at, lane, &mut bits, 0, size.0)?;
+        Ok(bits)
+    }
+
+    /// Reads `count` bits of a storage into `into` at bit `to`.
+    fn fill(
+        &mut self,
+        storage: &Storage,
+        at: u128,
+        lane: Option<LaneId>,
+        into: &mut Bits,
+        to: u64,
+        count: u64,
+    ) -> Result<(), Cause> {
+        if let Storage::Composite(composite) = storage {
+            let mut start = 0u128;
+            for part in &composite.parts {
+                let end = start + u128::from(part.size.0);
+                let (from, until) = (at.max(start), (at + u128::from(count)).min(end));
+                if from < until {
+                    let inside = offset_of(&part.location, lane) + (from - start);
+                    let place = to + (from - at) as u64;
+                    self.fill(&part.location.storage, inside, lane, into, place, (until - from) as u64)?;
+                }
+                start = end;
+            }
+            return Ok(());
+        }
+        if let (Storage::Memory { space, lane: captured, .. }, 0, 0) = (storage, at % 8, to % 8) {
+            let whole = count / 8;
+            let address = (at / 8) as u64;
+            let place = MemoryAt { space: *space, lane: captured.seen_by(lane), address: Address(address) };
+            self.fill_memory(place, into, (to / 8) as usize, whole as usize);
+            let rest = count % 8;
+            if rest != 0 {
+                let chunk = self.chunk(storage, at + u128::from(whole) * 8, rest as u32, lane)?;
+                into.put(to + whole * 8, &chunk, rest as u32);
+            }
+            return Ok(());
+        }
+        let mut done = 0;
+        while done < count {
+            let bits = (count - done).min(64) as u32;
+            let chunk = self.chunk(storage, at + u128::from(done), bits, lane)?;
+            into.put(to + done, &chunk, bits);
+            done += u64::from(bits);
+        }
+        Ok(())
+    }
+
+    /// Reads whole bytes of memory in as few reads as there are captured runs.
+    fn fill_memory(&self, from: MemoryAt, into: &mut Bits, to: usize, count: usize) {
+        let mut done = 0;
+        while done < count {
+            let address = Address(from.address.0.wrapping_add(done as u64));
+            let Some(room) = into.bytes.get_mut(to + done..to + count) else { return };
+            let length = room.len();
+            let good = self.context.read_memory(MemoryAt { address, ..from }, room).min(length);
+            done += good;
+            if good < length {
+                // Nothing says where the gap ends, so the byte after it is tried next.
+                if let (Some(byte), Some(mask)) =
+                    (into.bytes.get_mut(to + done), into.not_captured.get_mut(to + done))
+                {
+                    *byte = 0;
+                    *mask = 0xff;
+                }
+                done += 1;
+            }
+        }
+    }
+
+    /// Up to 64 bits at a bit offset of a storage that holds them.
+    fn chunk(
+        &mut self,
+        storage: &Storage,
+        at: u128,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Result<Chunk, Cause> {
+        let wanted = low_mask(bits);
+        if bits == 0 {
+            return Ok(Chunk::default());
+        }
+        Ok(match storage {
+            Storage::Undefined => Chunk { undefined: wanted, ..Chunk::default() },
+            Storage::Register { register, frame, .. } => {
+                let contents = self.register(*register, *frame);
+                let mut chunk = Chunk { bits: contents.extract(at as u64, bits), ..Chunk::default() };
+                if !contents.knows(at as u64, u64::from(bits)) {
+                    let unknown = |bit: &u32| !contents.knows(at as u64 + u64::from(*bit), 1);
+                    chunk.not_captured = (0..bits).filter(unknown).fold(0, |mask, bit| mask | 1 << bit);
+                    chunk.missing = Some(Absent::Register(*register));
+                }
+                chunk
+            }
+            Storage::Memory { space, lane: captured, .. } => {
+                self.memory_chunk(*space, *captured, at, bits, lane)
+            }
+            Storage::Implicit(implicit) => {
+                let bits = match implicit {
+                    Implicit::Bytes(bytes) => from_bytes(bytes, at, bits),
+                    Implicit::Number(number) => {
+                        let lane = lane.unwrap_or_default();
+                        let (limb, shift) = ((at / 64) as usize, (at % 64) as u32);
+                        let limbs = number.limbs_from(lane, limb);
+                        (limbs >> shift) as u64 & wanted
+                    }
+                };
+                Chunk { bits, ..Chunk::default() }
+            }
+            Storage::ImplicitPointer(_) => return Err(Cause::ImplicitPointerMisused),
+            Storage::Composite(composite) => {
+                let mut chunk = Chunk::default();
+                let mut start = 0u128;
+                for part in &composite.parts {
+                    let end = start + u128::from(part.size.0);
+                    let (from, until) = (at.max(start), (at + u128::from(bits)).min(end));
+                    if from < until {
+                        let inside = offset_of(&part.location, lane) + (from - start);
+                        let piece =
+                            self.chunk(&part.location.storage, inside, (until - from) as u32, lane)?;
+                        let shift = (from - at) as u32;
+                        chunk.bits |= piece.bits << shift;
+                        chunk.not_captured |= piece.not_captured << shift;
+                        chunk.undefined |= piece.undefined << shift;
+                        chunk.missing = chunk.missing.or(piece.missing);
+                    }
+                    start = end;
+                }
+                chunk
+            }
+        })
+    }
+
+    fn memory_chunk(
+        &self,
+        space: AddressSpace,
+        captured: CapturedLane,
+        at: u128,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Chunk {
+        let (address, shift) = ((at / 8) as u64, (at % 8) as u32);
+        let count = (shift + bits).div_ceil(8) as usize;
+        let mut bytes = [0u8; 16];
+        let mut unknown = [0u8; 16];
+        let mut missing = None;
+        let mut done = 0;
+        while done < count {
+            let place = Address(address.wrapping_add(done as u64));
+            let Some(room) = bytes.get_mut(done..count) else { break };
+            let from = MemoryAt { space, lane: captured.seen_by(lane), address: place };
+            let length = room.len();
+            let good = self.context.read_memory(from, room).min(length);
+            done += good;
+            if good < length {
+                let absent = Address(address.wrapping_add(done as u64));
+                missing = missing.or(Some(Absent::Memory(space, absent)));
+                if let Some(mask) = unknown.get_mut(done) {
+                    *mask = 0xff;
+                }
+                done += 1;
+            }
+        }
+        let cut = |bytes: [u8; 16]| (u128::from_le_bytes(bytes) >> shift) as u64 & low_mask(bits);
+        Chunk { bits: cut(bytes), not_captured: cut(unknown), undefined: 0, missing }
+    }
+}
+
+/// The location's bit offset for that lane.
+pub(super) fn offset_of(location: &Location, lane: Option<LaneId>) -> u128 {
+    location.offset.get(lane.unwrap_or_default())
+}
+
+/// The bit offset at which to read, if the storage has that many bits there.
+fn check_inside(location: &Location, extra: u64, wanted: u64, lane: Option<LaneId>) -> Result<u128, Cause> {
+    let offset = offset_of(location, lane) + u128::from(extra);
+    match location.storage.size() {
+        Some(size) if offset + u128::from(wanted) > size => {
+            Err(Cause::BeyondStorage { offset, wanted, size })
+        }
+        _ => Ok(offset),
+    }
+}
+
+fn from_bytes(bytes: &[u8], at: u128, bits: u32) -> u64 {
+    let mut word = [0u8; 16];
+    for (to, from) in word.iter_mut().take(9).zip(bytes.iter().skip((at / 8) as usize)) {
+        *to = *from;
+    }
+    (u128::from_le_bytes(word) >> (at % 8)) as u64 & low_mask(bits)
+}

@@ -1,0 +1,237 @@
+//! What clang means where it writes `DW_OP_xderef` for AMDGPU, as opposed to what the bytes say.
+//!
+//! *Situation.* Upstream clang (seen in 22) has no locations with address spaces in its expressions. For a stack slot
+//! it writes `fbreg N; lit5; swap; xderef`, for a value in a vector register `bregx VGPRn 0; lit5; swap; xderef`, for
+//! a constant `consts k; lit5; swap; xderef; stack_value`, for a global `addrx i; lit1; swap; xderef`. By the book each
+//! loads eight bytes from a wrong address and takes *them* for the object's address.
+//!
+//! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
+//! `DW_OP_piece`, and gives the location that was meant. Anything else is left to the [`Evaluator`](super::Evaluator).
+//! Callers apply it only to units of clang without any operation of the heterogeneous extensions, and say so when they
+//! did: [`WORDS`].
+//!
+//! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
+//! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
+
+use super::context::{Context, LaneNeed};
+use super::error::{Cause, Error};
+use super::fetch::Reader;
+use super::lanes::Lanes;
+use super::location::{CapturedLane, Composite, Implicit, Location, Offset, Part, Storage};
+use super::machine::{Focus, Group};
+use super::operation::{Operation, Placed, Program};
+use super::value::{Number, low_mask};
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, LaneSet};
+
+/// What a user is told when a location was read this way.
+pub const WORDS: &str = "read as clang means its xderef idiom, not as DWARF defines it";
+
+/// How the target reaches private memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scratch {
+    /// Through buffers: frame registers hold bytes of the whole wave.
+    Buffer,
+    /// Through flat or scratch instructions: frame registers hold bytes of a lane.
+    Flat,
+}
+
+const GLOBAL: AddressSpace = AddressSpace(0);
+const LOCAL: AddressSpace = AddressSpace(3);
+const PRIVATE_LANE: AddressSpace = AddressSpace(5);
+
+/// The address spaces as the idiom numbers them: clang's "generic" stands for whatever the object is in.
+const IDIOM_GENERIC: u64 = 1;
+const IDIOM_LOCAL: u64 = 3;
+const IDIOM_PRIVATE: u64 = 5;
+
+/// Registers of this many bits or more have a dword for each lane.
+const VECTOR_BITS: u64 = 32 * 32;
+
+/// One shape with its operands.
+#[derive(Debug, PartialEq, Eq)]
+enum Idiom {
+    Slot(i64),
+    Register(DwarfReg),
+    Constant(u64),
+    Address { address: u64, space: AddressSpace },
+    Nowhere,
+}
+
+/// The location that clang meant, for the lanes in focus; `None` if the expression is not made of the idioms alone.
+#[must_use]
+pub fn recognise(
+    context: &dyn Context,
+    program: &Program,
+    scratch: Scratch,
+    focus: Focus,
+) -> Option<Vec<Group<Location>>> {
+    let parts = idioms(context, program.operations())?;
+    let lanes = match focus {
+        Focus::Wave => LaneSet::one(LaneId(0)),
+        Focus::Lanes(lanes) => lanes,
+    };
+    let mut composite = Composite::default();
+    let mut locations = parts.iter().map(|(placed, idiom, size)| {
+        let location = meant(context, idiom, scratch, focus);
+        (location.map_err(|cause| Error { at: placed.at, op: placed.name, cause }), *size)
+    });
+    let result = loop {
+        match locations.next() {
+            None => {
+                let storage = Storage::Composite(std::sync::Arc::new(composite));
+                break Ok(Location { storage, offset: Offset::ZERO });
+            }
+            Some((Err(error), _)) => break Err(error),
+            Some((Ok(location), None)) => break Ok(location),
+            Some((Ok(location), Some(size))) => {
+                composite.size.0 += size.0;
+                composite.parts.push(Part { location, size });
+            }
+        }
+    };
+    Some(vec![Group { lanes, result }])
+}
+
+/// The idioms that an expression is made of, each with its first operation and the size of its piece.
+fn idioms<'p>(
+    context: &dyn Context,
+    operations: &'p [Placed],
+) -> Option<Vec<(&'p Placed, Idiom, Option<BitSize>)>> {
+    let mut parts = Vec::new();
+    let mut rest = operations;
+    while let Some(first) = rest.first() {
+        let (idiom, length) = idiom(context, rest)?;
+        rest = rest.get(length..)?;
+        match rest.first().map(|placed| &placed.operation) {
+            Some(Operation::Piece(bytes)) => {
+                let bits = bytes.checked_mul(8).filter(|bits| (1..=1 << 32).contains(bits))?;
+                parts.push((first, idiom, Some(BitSize(bits))));
+                rest = rest.get(1..)?;
+            }
+            // Without a piece, an idiom is the whole expression.
+            None if parts.is_empty() && idiom != Idiom::Nowhere => parts.push((first, idiom, None)),
+            _ => return None,
+        }
+    }
+    let meant = parts.iter().any(|(_, idiom, _)| *idiom != Idiom::Nowhere);
+    meant.then_some(parts)
+}
+
+/// The idiom at the start of some operations and how many it takes.
+fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)> {
+    let operation = |index: usize| operations.get(index).map(|placed| &placed.operation);
+    if let Some(Operation::Piece(_)) = operation(0) {
+        return Some((Idiom::Nowhere, 0));
+    }
+    let (Some(Operation::Constant(space)), Some(Operation::Swap), Some(Operation::Xderef { bytes: 8 })) =
+        (operation(1), operation(2), operation(3))
+    else {
+        return None;
+    };
+    let with_value = matches!(operation(4), Some(Operation::StackValue));
+    Some(match (operation(0)?, *space, with_value) {
+        (Operation::FrameBase(offset), IDIOM_GENERIC | IDIOM_PRIVATE, false) => (Idiom::Slot(*offset), 4),
+        (Operation::BaseRegister { register, displacement: 0 }, _, false) => (Idiom::Register(*register), 4),
+        (Operation::Constant(value), _, true) => (Idiom::Constant(*value), 5),
+        (Operation::Addr(address), space, false) => {
+            (Idiom::Address { address: *address, space: address_space(space)? }, 4)
+        }
+        (Operation::Addrx(index), space, false) => {
+            let address = context.debug_addr(*index).ok()?;
+            (Idiom::Address { address, space: address_space(space)? }, 4)
+        }
+        _ => return None,
+    })
+}
+
+fn address_space(idiom: u64) -> Option<AddressSpace> {
+    match idiom {
+        IDIOM_GENERIC => Some(GLOBAL),
+        IDIOM_LOCAL => Some(LOCAL),
+        _ => None,
+    }
+}
+
+fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -> Result<Location, Cause> {
+    let focused = matches!(focus, Focus::Lanes(_));
+    match idiom {
+        Idiom::Nowhere => Ok(Location::undefined()),
+        Idiom::Constant(value) => {
+            let number = std::sync::Arc::new(Number::generic(*value));
+            Ok(Location { storage: Storage::Implicit(Implicit::Number(number)), offset: Offset::ZERO })
+        }
+        Idiom::Address { address, space } => {
+            let info = context.space(*space).ok_or(Cause::ReservedSpace(*space))?;
+            // Only addresses of the process move with the code object; those of LDS are offsets already.
+            let address = if *space == GLOBAL { context.loaded(*address) } else { *address };
+            let address = address & low_mask(u32::from(info.address_bits));
+            Ok(Location::memory(*space, info.address_bits, Address(address)))
+        }
+        Idiom::Register(register) => {
+            let size = register_size(context, *register)?;
+            let mut location = Location::register(*register, size);
+            if size.0 >= VECTOR_BITS {
+                if !focused {
+                    return Err(Cause::NoLane);
+                }
+                location.offset = Offset::bytes(Lanes::from_fn(|lane| u64::from(lane) * 4));
+            }
+            Ok(location)
+        }
+        Idiom::Slot(offset) => {
+            let info = context.space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
+            if !focused && info.lane != LaneNeed::None {
+                return Err(Cause::NoLane);
+            }
+            let base = frame_register(context)?;
+            let lanes = u64::from(context.wave_size().lanes());
+            let base = if scratch == Scratch::Buffer { base / lanes } else { base };
+            let address = base.wrapping_add_signed(*offset) & low_mask(u32::from(info.address_bits));
+            let storage = Storage::Memory {
+                space: PRIVATE_LANE,
+                address_bits: info.address_bits,
+                lane: CapturedLane::Own,
+            };
+            Ok(Location { storage, offset: Offset::bytes(address) })
+        }
+    }
+}
+
+/// Contents of the register that the frame base names.
+fn frame_register(context: &dyn Context) -> Result<u64, Cause> {
+    let program = context.frame_base()?;
+    let register = match program.operations() {
+        [Placed { operation: Operation::Register(register), .. }] => *register,
+        _ => return Err(Cause::FrameBase("not a register")),
+    };
+    let size = register_size(context, register)?;
+    if size.0 > 64 {
+        return Err(Cause::RegisterTooWide { register, size: size.0, address: 64 });
+    }
+    Reader::new(context).word(&Location::register(register, size), 0, size.0 as u32, None)
+}
+
+fn register_size(context: &dyn Context, register: DwarfReg) -> Result<BitSize, Cause> {
+    context.register_size(register).map_err(|reason| Cause::NoRegister { register, reason: reason.into() })
+}
+
+/// Whether an operation belongs to the heterogeneous extensions: a unit that has any means what it says.
+#[must_use]
+pub fn is_extension(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::PushLane
+            | Operation::FormAspaceAddress
+            | Operation::Offset
+            | Operation::OffsetUconst(_)
+            | Operation::BitOffset
+            | Operation::CallFrameEntryReg(_)
+            | Operation::Undefined
+            | Operation::AspaceBregx { .. }
+            | Operation::AspaceImplicitPointer { .. }
+            | Operation::PieceEnd
+            | Operation::Extend { .. }
+            | Operation::SelectBitPiece { .. }
+            | Operation::ObjectMap(_)
+    )
+}

@@ -1,0 +1,173 @@
+//! Composites: pieces, vectors of one location, and masked selection between two ("Composite Location Descriptions" of
+//! the 2020 AMDGPU text, and "Part 12" of the DWARF proposals).
+//!
+//! Parts are flattened and empty ones dropped as they are added. Neighbours are merged only when a result is looked
+//! at, because whether two parts touch may depend on the lane.
+
+use super::super::error::Cause;
+use super::super::limits::MAX_PARTS;
+use super::super::location::{Composite, Location, Part, Storage};
+use super::stack::{Entry, Fiber, agreed, whole};
+use super::{Env, Evaluator, Stop};
+use crate::units::{BitSize, LaneId, LaneSet};
+
+/// A composite may not outgrow what 64 bits count.
+pub(super) const TOO_LARGE: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
+
+/// The parts that a part of some size of a location comes to: itself, or those of a composite that it covers.
+fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result<Vec<Part>, Stop> {
+    location.check_holds(lanes, size)?;
+    if size == 0 {
+        return Ok(Vec::new());
+    }
+    let Storage::Composite(composite) = &location.storage else {
+        return Ok(vec![Part { location: location.clone(), size: BitSize(size) }]);
+    };
+    let from = u128::from(agreed(&location.offset.bytes, lanes)?) * 8
+        + u128::from(agreed(&location.offset.bits, lanes)?);
+    let until = from + u128::from(size);
+    let mut parts = Vec::new();
+    let mut start = 0u128;
+    for part in &composite.parts {
+        let end = start + u128::from(part.size.0);
+        let (first, last) = (from.max(start), until.min(end));
+        if first < last {
+            let mut location = part.location.clone();
+            if !location.is_undefined() {
+                location.offset = location.offset.advanced((first - start) as u64);
+            }
+            parts.push(Part { location, size: BitSize((last - first) as u64) });
+        }
+        start = end;
+    }
+    Ok(parts)
+}
+
+/// Adds parts to a composite.
+fn append(composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
+    let added = parts.iter().try_fold(composite.size.0, |sum, part| sum.checked_add(part.size.0));
+    composite.size = BitSize(added.ok_or(TOO_LARGE)?);
+    if composite.parts.len() + parts.len() > MAX_PARTS {
+        return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
+    }
+    composite.parts.extend(parts);
+    Ok(())
+}
+
+fn undefined_part(size: u64) -> Vec<Part> {
+    if size == 0 { Vec::new() } else { vec![Part { location: Location::undefined(), size: BitSize(size) }] }
+}
+
+impl Evaluator<'_> {
+    /// `DW_OP_piece` and `DW_OP_bit_piece`.
+    ///
+    /// A piece without a location before it is undefined. Whatever lies below the location on the stack stays there:
+    /// the texts let it, and it is dropped with the rest when the expression ends.
+    pub(super) fn piece(
+        &mut self,
+        env: Env,
+        fiber: &mut Fiber,
+        size: u64,
+        offset: Option<u64>,
+    ) -> Result<(), Stop> {
+        let lanes = fiber.lanes;
+        let new = match fiber.stack.last() {
+            None => Some(undefined_part(size)),
+            Some(Entry::Incomplete(_)) => Some(undefined_part(size)),
+            Some(_) => None,
+        };
+        let taken = usize::from(new.is_none());
+        let parts = match new {
+            Some(parts) => parts,
+            None => {
+                let location = self.make_location(env, fiber, 0)?;
+                if let Some(offset) = offset {
+                    // Checked even for a part of no bits, which leaves nothing else behind.
+                    let moved = location.displaced(lanes, i128::from(offset))?;
+                    parts_of(lanes, &Location { storage: location.storage.clone(), offset: moved }, size)?
+                } else {
+                    parts_of(lanes, location, size)?
+                }
+            }
+        };
+        fiber.charge(parts.len() / 16)?;
+        fiber.stack.truncate(fiber.stack.len().saturating_sub(taken));
+        if let Some(Entry::Incomplete(composite)) = fiber.stack.last_mut() {
+            return append(composite, parts);
+        }
+        let mut composite = Composite::default();
+        append(&mut composite, parts)?;
+        fiber.stack.push(Entry::Incomplete(composite));
+        Ok(())
+    }
+
+    /// `DW_OP_LLVM_extend`: the same part over and over.
+    pub(super) fn extend(&mut self, env: Env, fiber: &mut Fiber, size: u64, count: u64) -> Result<(), Stop> {
+        check_vector(size, count)?;
+        let lanes = fiber.lanes;
+        let location = self.make_location(env, fiber, 0)?;
+        let parts = parts_of(lanes, location, size)?;
+        let mut composite = Composite::default();
+        for _ in 0..count {
+            append(&mut composite, parts.clone())?;
+        }
+        fiber.charge(composite.parts.len() / 16)?;
+        fiber.replace(1, whole(composite));
+        Ok(())
+    }
+
+    /// `DW_OP_LLVM_select_bit_piece`: part N from one location or the other, N parts into it.
+    pub(super) fn select_bit_piece(
+        &mut self,
+        env: Env,
+        fiber: &mut Fiber,
+        size: u64,
+        count: u64,
+    ) -> Result<(), Stop> {
+        check_vector(size, count)?;
+        let lanes = fiber.lanes;
+        let mask = fiber.make_integral(0)?;
+        let bits = mask.size().0;
+        if bits < count {
+            return Err(Cause::MaskTooShort { bits, count }.into());
+        }
+        let sets = mask.parted(lanes);
+        if sets.len() > 1 {
+            return Err(Stop::Part(sets));
+        }
+        let mask = mask.limbs(lanes.first().unwrap_or(LaneId(0)));
+        let one = self.make_location(env, fiber, 1)?.clone();
+        let zero = self.make_location(env, fiber, 2)?.clone();
+        let mut composite = Composite::default();
+        for index in 0..count {
+            let set = mask.get((index / 64) as usize).is_some_and(|limb| limb >> (index % 64) & 1 == 1);
+            let from = if set { &one } else { &zero };
+            let skip = index.checked_mul(size).ok_or(TOO_LARGE)?;
+            let parts = if from.is_undefined() {
+                undefined_part(size)
+            } else {
+                let offset = from.displaced(lanes, i128::from(skip))?;
+                parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size)?
+            };
+            append(&mut composite, parts)?;
+        }
+        fiber.charge(composite.parts.len() / 16)?;
+        fiber.replace(3, whole(composite));
+        Ok(())
+    }
+}
+
+/// Neither size nor count is 0, and there are not too many elements to build.
+fn check_vector(size: u64, count: u64) -> Result<(), Stop> {
+    if size == 0 {
+        return Err(Cause::Zero("the element size").into());
+    }
+    if count == 0 {
+        return Err(Cause::Zero("the element count").into());
+    }
+    size.checked_mul(count).ok_or(TOO_LARGE)?;
+    if count > MAX_PARTS as u64 {
+        return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
+    }
+    Ok(())
+}

@@ -1,0 +1,279 @@
+//! Operations, values and locations in words for people, and locations as the JSON of `lanescope eval`.
+//!
+//! Names of registers and address spaces come from the caller: this room knows only numbers.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::error::{Class, Error};
+use super::location::{CapturedLane, Frame, Location, Storage};
+use super::machine::{Entry, Step};
+use super::operation::{Operation, Placed, Program};
+use super::value::{Number, Type};
+use crate::units::{AddressSpace, DwarfReg, LaneId};
+
+/// Names for numbers.
+pub trait Names {
+    /// The register's name: `v4`.
+    fn register(&self, register: DwarfReg) -> Option<String>;
+
+    /// The address space's name: `private_lane`.
+    fn space(&self, space: AddressSpace) -> Option<String>;
+}
+
+/// No names: everything is shown by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn register(&self, _: DwarfReg) -> Option<String> {
+        None
+    }
+
+    fn space(&self, _: AddressSpace) -> Option<String> {
+        None
+    }
+}
+
+/// Registers of this many bits or more have a dword for each lane.
+const VECTOR_BITS: u64 = 32 * 32;
+
+fn register_name(names: &dyn Names, register: DwarfReg) -> String {
+    names.register(register).unwrap_or_else(|| format!("register {register}"))
+}
+
+fn space_name(names: &dyn Names, space: AddressSpace) -> String {
+    names.space(space).unwrap_or_else(|| format!("space {space}"))
+}
+
+/// A location as one lane has it: `v4 lane 3`, `private_lane[3]+0x40`, `[s4 32 bits][undefined 32 bits]`.
+#[must_use]
+pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String {
+    if let Storage::Composite(_) = location.storage {
+        let parts = location.canonical_from_offset(lane);
+        let words = |part: &super::location::Part| {
+            format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
+        };
+        return if parts.is_empty() { "[]".to_owned() } else { parts.iter().map(words).collect() };
+    }
+    let at = location.offset.get(lane);
+    let bits = |bits: u128| if bits == 0 { String::new() } else { format!(" bit {bits}") };
+    match &location.storage {
+        Storage::Undefined => "undefined".to_owned(),
+        Storage::Memory { space, lane: captured, .. } => {
+            let mut words = space_name(names, *space);
+            if let Some(lane) = captured.seen_by(Some(lane)) {
+                let _ = write!(words, "[{lane}]");
+            }
+            let _ = write!(words, "+{:#x}", at / 8);
+            words + &bits(at % 8)
+        }
+        Storage::Register { register, frame, size } => {
+            let mut words = register_name(names, *register);
+            if *frame == Frame::Caller {
+                words.push_str(" of the caller");
+            }
+            if size.0 >= VECTOR_BITS {
+                let _ = write!(words, " lane {}", at / 32);
+                return words + &bits(at % 32);
+            }
+            words + &bits(at)
+        }
+        Storage::Implicit(implicit) => format!("constant {}{}", hex(&implicit.bytes(lane)), bits(at)),
+        Storage::ImplicitPointer(pointer) => {
+            format!("pointer to DIE {}{}{}", pointer.die, signed(pointer.byte_offset), bits(at))
+        }
+        Storage::Composite(_) => String::new(),
+    }
+}
+
+/// A value as one lane has it: `0x193`, or `0x193 (32 bits)` if it is not of the generic type.
+#[must_use]
+pub fn number(number: &Number, lane: LaneId) -> String {
+    let value = hex_number(&number.limbs(lane));
+    match number.ty() {
+        Type::Generic => value,
+        Type::Base(base) => format!("{value} ({} bits)", base.size()),
+    }
+}
+
+/// An entry of the stack as one lane has it.
+#[must_use]
+pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
+    match entry {
+        Entry::Number(number) => self::number(number, lane),
+        Entry::Pointer(pointer) => format!("&DIE {}{}", pointer.die, signed(pointer.byte_offset)),
+        Entry::Location(location) => self::location(location, lane, names),
+        Entry::Incomplete(composite) => {
+            let part = |part: &super::location::Part| {
+                format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
+            };
+            composite.parts.iter().map(part).chain(["...".to_owned()]).collect()
+        }
+    }
+}
+
+/// One line for an operation that ran: its offset, itself, and the stack after it with the top last, as the first of
+/// its lanes sees it.
+#[must_use]
+pub fn step(step: &Step<'_>, names: &dyn Names) -> String {
+    let lane = step.lanes.first().unwrap_or_default();
+    let stack: Vec<String> = step.stack.iter().map(|entry| self::entry(entry, lane, names)).collect();
+    let indent = "  ".repeat(step.depth as usize);
+    format!("{indent}{:>4} {} -> {}", step.placed.at.0, operation(step.placed, names), stack.join(" | "))
+}
+
+/// An operation with its operands: `DW_OP_bregx s33 +16`.
+#[must_use]
+pub fn operation(placed: &Placed, names: &dyn Names) -> String {
+    let register = |register: &DwarfReg| register_name(names, *register);
+    let operands = match &placed.operation {
+        Operation::Addr(address) => format!("{address:#x}"),
+        Operation::Constant(_) if placed.name.starts_with("DW_OP_lit") => String::new(),
+        Operation::Constant(value) => format!("{}", *value as i64),
+        Operation::Addrx(number) | Operation::Constx(number) | Operation::PlusUconst(number) => {
+            number.to_string()
+        }
+        Operation::Piece(number) | Operation::OffsetUconst(number) => number.to_string(),
+        Operation::ConstType { ty, bytes } => format!("{ty} {}", hex(bytes)),
+        Operation::Pick(index) if placed.name == "DW_OP_pick" => index.to_string(),
+        Operation::Deref { bytes } | Operation::Xderef { bytes } if placed.name.ends_with("_size") => {
+            bytes.to_string()
+        }
+        Operation::DerefType { bytes, ty } | Operation::XderefType { bytes, ty } => format!("{bytes} {ty}"),
+        Operation::Convert(ty) | Operation::Reinterpret(ty) => {
+            ty.map_or_else(|| "generic".to_owned(), |ty| ty.to_string())
+        }
+        Operation::Bra(target) | Operation::Skip(target) => format!("{:+}", target.by),
+        Operation::Register(number) | Operation::CallFrameEntryReg(number) => register(number),
+        Operation::RegvalType { register: number, ty } => format!("{} {ty}", register(number)),
+        Operation::BaseRegister { register: number, displacement }
+        | Operation::AspaceBregx { register: number, displacement } => {
+            format!("{} {displacement:+}", register(number))
+        }
+        Operation::FrameBase(displacement) => format!("{displacement:+}"),
+        Operation::Call(die) => die.offset().to_string(),
+        Operation::EntryValue(program) => format!("({})", self::program(program, names)),
+        Operation::ImplicitValue(bytes) => hex(bytes),
+        Operation::ImplicitPointer { die, displacement }
+        | Operation::AspaceImplicitPointer { die, displacement } => format!("{die} {displacement:+}"),
+        Operation::BitPiece { size, offset } => format!("{size} {offset}"),
+        Operation::Extend { size, count } | Operation::SelectBitPiece { size, count } => {
+            format!("{size} {count}")
+        }
+        Operation::ObjectMap(die) => die.to_string(),
+        _ => String::new(),
+    };
+    if operands.is_empty() { placed.name.to_owned() } else { format!("{} {operands}", placed.name) }
+}
+
+/// A whole expression, operations separated by semicolons.
+#[must_use]
+pub fn program(program: &Program, names: &dyn Names) -> String {
+    let words: Vec<String> = program.operations().iter().map(|placed| operation(placed, names)).collect();
+    words.join("; ")
+}
+
+/// A location as one lane has it, as `docs/evaluator.md` describes the JSON.
+#[must_use]
+pub fn location_json(location: &Location, lane: LaneId) -> Value {
+    let Storage::Composite(_) = location.storage else {
+        return json!({"kind": "location", "bit_size": null, "parts": [part_json(location, lane, None)]});
+    };
+    let parts = location.canonical_from_offset(lane);
+    let size: u64 = parts.iter().map(|part| part.size.0).sum();
+    let parts: Vec<Value> =
+        parts.iter().map(|part| part_json(&part.location, lane, Some(part.size.0))).collect();
+    json!({"kind": "location", "bit_size": size, "parts": parts})
+}
+
+fn part_json(location: &Location, lane: LaneId, bit_size: Option<u64>) -> Value {
+    let at = location.offset.get(lane);
+    match &location.storage {
+        Storage::Memory { space, lane: captured, .. } => {
+            let (address, bit_offset) = (format!("{:#x}", at / 8), (at % 8) as u64);
+            let of_lane = *space == AddressSpace(5) && *captured != CapturedLane::None;
+            match captured.seen_by(Some(lane)).filter(|_| of_lane) {
+                Some(LaneId(lane)) => json!({
+                    "storage": "memory", "space": space.0, "lane": lane, "address": address,
+                    "bit_offset": bit_offset, "bit_size": bit_size,
+                }),
+                None => json!({
+                    "storage": "memory", "space": space.0, "address": address,
+                    "bit_offset": bit_offset, "bit_size": bit_size,
+                }),
+            }
+        }
+        Storage::Register { register, .. } => json!({
+            "storage": "register", "register": register.0, "bit_offset": at as u64, "bit_size": bit_size,
+        }),
+        Storage::Implicit(implicit) => json!({
+            "storage": "implicit", "bytes": hex(&implicit.bytes(lane)),
+            "bit_offset": at as u64, "bit_size": bit_size,
+        }),
+        Storage::ImplicitPointer(pointer) => json!({
+            "storage": "implicit_pointer", "die": pointer.die.0, "byte_offset": pointer.byte_offset,
+            "space": pointer.space.0, "bit_offset": at as u64, "bit_size": bit_size,
+        }),
+        // Parts are never composites.
+        Storage::Undefined | Storage::Composite(_) => json!({"storage": "undefined", "bit_size": bit_size}),
+    }
+}
+
+/// A value as one lane has it, as JSON.
+#[must_use]
+pub fn number_json(number: &Number, lane: LaneId) -> Value {
+    json!({"kind": "value", "bits": number.size().0, "value": hex_number(&number.limbs(lane))})
+}
+
+/// An entry of the stack as one lane has it, as JSON.
+#[must_use]
+pub fn entry_json(entry: &Entry, lane: LaneId) -> Value {
+    match entry {
+        Entry::Number(number) => number_json(number, lane),
+        Entry::Location(location) => location_json(location, lane),
+        Entry::Pointer(pointer) => json!({
+            "kind": "implicit_pointer", "die": pointer.die.0, "byte_offset": pointer.byte_offset,
+            "space": pointer.space.0,
+        }),
+        Entry::Incomplete(composite) => {
+            let parts: Vec<Value> = composite
+                .parts
+                .iter()
+                .map(|part| part_json(&part.location, lane, Some(part.size.0)))
+                .collect();
+            json!({"kind": "location", "bit_size": composite.size.0, "parts": parts})
+        }
+    }
+}
+
+/// An error as JSON.
+#[must_use]
+pub fn error_json(error: &Error) -> Value {
+    let class: Class = error.class();
+    json!({
+        "kind": "error", "class": class.to_string(), "at": error.at.0, "op": error.op,
+        "message": error.cause.to_string(),
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn hex_number(limbs: &[u64]) -> String {
+    let mut limbs = limbs.iter().rev().skip_while(|limb| **limb == 0);
+    let mut hex = format!("{:#x}", limbs.next().copied().unwrap_or(0));
+    for limb in limbs {
+        let _ = write!(hex, "{limb:016x}");
+    }
+    hex
+}
+
+fn signed(offset: i64) -> String {
+    if offset == 0 { String::new() } else { format!("{offset:+}") }
+}

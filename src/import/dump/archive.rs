@@ -1,0 +1,213 @@
+//! Side files in a zip: stored entries, read in place from the zip's own file or from memory.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::sync::Arc;
+
+use zip::read::{ArchiveOffset, Config};
+use zip::{CompressionMethod, ZipArchive};
+
+use super::folder::{read_range, view_range};
+use super::store::Refusal;
+use crate::capture::{Backing, Bytes};
+
+/// What a zip's bytes are read from.
+#[derive(Clone, Debug)]
+pub(super) enum Source {
+    /// A file, and its size when it was opened.
+    File(Arc<File>, u64),
+    /// Memory: a demo that is part of the program, or a fuzzer's input.
+    Memory(Arc<Cow<'static, [u8]>>),
+}
+
+impl Source {
+    fn size(&self) -> u64 {
+        match self {
+            Self::File(_, size) => *size,
+            Self::Memory(bytes) => bytes.len() as u64,
+        }
+    }
+
+    fn read_at(&self, start: u64, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file, _) => read_range(file, start, size, offset, buffer),
+            Self::Memory(bytes) => {
+                let want =
+                    buffer.len().min(usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX));
+                let from = start.checked_add(offset).and_then(|from| usize::try_from(from).ok());
+                let rest = from.and_then(|from| bytes.get(from..)).unwrap_or_default();
+                let count = rest.len().min(want);
+                if let (Some(to), Some(from)) = (buffer.get_mut(..count), rest.get(..count)) {
+                    to.copy_from_slice(from);
+                }
+                Ok(count)
+            }
+        }
+    }
+}
+
+/// The zip's reader wants a cursor; positions are ours, so the file's own is never moved.
+#[derive(Debug)]
+struct Cursor {
+    source: Source,
+    at: u64,
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.source.read_at(0, self.source.size(), self.at, buffer)?;
+        self.at = self.at.saturating_add(count as u64);
+        Ok(count)
+    }
+}
+
+impl Seek for Cursor {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.source.size().checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+/// A zip with its directory read.
+#[derive(Debug)]
+pub(super) struct Archive {
+    zip: ZipArchive<Cursor>,
+    source: Source,
+    /// What every name in the dump is preceded by: `""`, or `"dump/"` where the folder itself was zipped.
+    prefix: String,
+}
+
+impl Archive {
+    /// Reads the directory, not the entries.
+    pub(super) fn new(source: Source) -> Result<Self, String> {
+        // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
+        let config = Config { archive_offset: ArchiveOffset::Known(0) };
+        let cursor = Cursor { source: source.clone(), at: 0 };
+        let zip = ZipArchive::with_config(config, cursor).map_err(|error| error.to_string())?;
+        let mut archive = Self { zip, source, prefix: String::new() };
+        archive.prefix = archive.find_prefix();
+        Ok(archive)
+    }
+
+    /// `zip -r dump.zip dump` is what people type: then the manifest lies one folder down, and all else with it.
+    fn find_prefix(&self) -> String {
+        let mut found: Option<&str> = None;
+        for name in self.zip.file_names_raw() {
+            let Ok(name) = std::str::from_utf8(name) else { continue };
+            let Some((folder, "manifest.toml" | "manifest.json")) = name.split_once('/') else {
+                if matches!(name, "manifest.toml" | "manifest.json") {
+                    return String::new();
+                }
+                continue;
+            };
+            match found {
+                Some(known) if known != folder => return String::new(),
+                _ => found = Some(folder),
+            }
+        }
+        found.map(|folder| format!("{folder}/")).unwrap_or_default()
+    }
+
+    /// Whether there is an entry of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.zip.index_for_name(&format!("{}{name}", self.prefix)).is_some()
+    }
+
+    /// Whether two entries have one name, of which one cannot be reached.
+    pub(super) fn has_twins(&self) -> bool {
+        self.zip.has_duplicate_names()
+    }
+
+    /// The entry of that name, for reading in place.
+    pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
+        const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
+        let index = self.zip.index_for_name(&format!("{}{name}", self.prefix));
+        let Some(index) = index else {
+            return Err(Refusal::new("there is no such entry in the zip", "an entry of that name"));
+        };
+        let broken = |what: String| Refusal::new(what, "an entry that lies within the zip");
+        let entry = self.zip.by_index_raw(index).map_err(|error| broken(error.to_string()))?;
+        if entry.is_dir() {
+            return Err(Refusal::new("the entry is a folder", "a file"));
+        }
+        if entry.encrypted() {
+            return Err(Refusal::new("the entry is encrypted", STORED));
+        }
+        if entry.compression() != CompressionMethod::Stored {
+            return Err(Refusal::new(format!("the entry is compressed ({})", entry.compression()), STORED));
+        }
+        if entry.size() != entry.compressed_size() {
+            let (size, stored) = (entry.size(), entry.compressed_size());
+            return Err(broken(format!("the entry says {size} bytes and {stored} bytes stored")));
+        }
+        let start = entry.data_start().ok_or_else(|| broken("the entry has no data".to_owned()))?;
+        let size = entry.size();
+        let end = start.checked_add(size);
+        let whole = self.source.size();
+        if end.is_none_or(|end| end > whole) {
+            return Err(broken(format!(
+                "the entry needs {size} bytes from offset {start:#x}, and the zip ends at {whole:#x}"
+            )));
+        }
+        drop(entry);
+        Ok(Arc::new(EntryBacking { name: name.to_owned(), source: self.source.clone(), start, size }))
+    }
+}
+
+/// A stored entry.
+#[derive(Debug)]
+struct EntryBacking {
+    name: String,
+    source: Source,
+    start: u64,
+    size: u64,
+}
+
+impl Backing for EntryBacking {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.source.read_at(self.start, self.size, offset, buffer)
+    }
+
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        match &self.source {
+            Source::File(file, _) => view_range(file, self.start, self.size, offset, length),
+            Source::Memory(bytes) => {
+                let inside = offset.checked_add(length).is_some_and(|end| end <= self.size);
+                let from = self.start.checked_add(offset).filter(|_| inside);
+                let range = from.and_then(|from| {
+                    let from = usize::try_from(from).ok()?;
+                    Some(from..from.checked_add(usize::try_from(length).ok()?)?)
+                });
+                let range = range.filter(|range| bytes.get(range.clone()).is_some());
+                let range = range.ok_or(io::ErrorKind::UnexpectedEof)?;
+                Ok(Arc::new(Part { bytes: Arc::clone(bytes), range }))
+            }
+        }
+    }
+}
+
+/// A view of bytes in memory.
+struct Part {
+    bytes: Arc<Cow<'static, [u8]>>,
+    range: std::ops::Range<usize>,
+}
+
+impl AsRef<[u8]> for Part {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(self.range.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,328 @@
+//! The manifest to a capture: references resolved, contradictions reported, what is sound kept.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::data::{Found, Sources, decode_hex};
+use super::key::Key;
+use super::manifest::{self, Manifest};
+use super::pieces::{Bounds, memory_map};
+use super::read::Ids;
+use super::registers::{KindIndex, Layouts};
+use super::shape::{Field, Text};
+use super::store::Store;
+use crate::arch::{Kind, Target, Targets};
+use crate::capture::{Agent, Capture, CodeObject, Dispatch, Extent, Provenance, Queue, WorkGroup};
+use crate::import::problem::{Problem, Problems};
+use crate::units::{Address, WaveSize};
+
+/// What a manifest comes to, while it is read.
+#[derive(Debug)]
+pub(super) struct Builder<'m, 'de> {
+    pub(super) targets: &'m Targets,
+    pub(super) manifest: &'m Manifest<'de>,
+    pub(super) problems: Problems,
+    pub(super) sources: Sources,
+    pub(super) capture: Capture,
+    pub(super) agents: Ids,
+    queues: Ids,
+    dispatches: Ids,
+    pub(super) workgroups: Ids,
+    pub(super) layouts: Layouts<'m, 'de>,
+    kinds: Vec<Arc<Kind>>,
+    kind_of: HashMap<(usize, WaveSize), KindIndex>,
+}
+
+/// Builds the capture of a manifest; `name` is what the user opened, `file` the manifest.
+pub(super) fn build(
+    manifest: &Manifest<'_>,
+    name: &str,
+    file: &str,
+    store: Store,
+    targets: &Targets,
+) -> (Capture, Vec<Problem>) {
+    let mut problems = Problems::new(file);
+    problems.extra(&Key::Root, &manifest.extra);
+    let layouts = Layouts::new(&mut problems, &Key::Root, manifest);
+    let mut builder = Builder {
+        targets,
+        manifest,
+        problems,
+        sources: Sources::new(store),
+        capture: Capture { name: name.to_owned(), ..Capture::default() },
+        agents: Ids::new("agent"),
+        queues: Ids::new("queue"),
+        dispatches: Ids::new("dispatch"),
+        workgroups: Ids::new("workgroup"),
+        layouts,
+        kinds: Vec::new(),
+        kind_of: HashMap::new(),
+    };
+    builder.provenance();
+    builder.agents();
+    builder.queues();
+    builder.dispatches();
+    builder.workgroups();
+    builder.waves();
+    builder.code_objects();
+    let bounds = Bounds { address_required: true, end: None };
+    let Builder { mut problems, mut sources, mut capture, .. } = builder;
+    capture.global = memory_map(&mut problems, &mut sources, &Key::Root, "memory", &manifest.memory, bounds);
+    capture.backings = sources.finish(file);
+    (capture, problems.finish())
+}
+
+impl<'m> Builder<'m, '_> {
+    fn provenance(&mut self) {
+        let mut provenance = Provenance { format: "lanescope dump 1".to_owned(), ..Provenance::default() };
+        if let Some(given) = self.problems.given(&Key::Root, "provenance", &self.manifest.provenance) {
+            let key = Key::Root.name("provenance");
+            self.problems.extra(&key, &given.extra);
+            let mut text = |name, field: &Field<Text<'_>>| self.problems.text(&key, name, field);
+            provenance.producer = text("producer", &given.producer);
+            provenance.created = text("created", &given.created);
+            provenance.host = text("host", &given.host);
+            provenance.command = text("command", &given.command);
+            provenance.note = text("note", &given.note);
+        }
+        self.capture.provenance = provenance;
+    }
+
+    fn agents(&mut self) {
+        let table = Key::Root.name("agent");
+        for (index, entry) in self.problems.entries(&Key::Root, "agent", &self.manifest.agent) {
+            let key = table.index(index);
+            self.problems.extra(&key, &entry.extra);
+            let Some(id) = self.agents.declare(&mut self.problems, &key, &entry.id) else { continue };
+            let Some(name) = self.problems.required(&key, "target", &entry.target) else { continue };
+            let target = match self.targets.target(&name.0) {
+                Ok(target) => target,
+                Err(error) => {
+                    let what = format_args!("{error}; the agent and all that runs on it are left out");
+                    self.problems.report(key.name("target"), what, "the name of a target");
+                    continue;
+                }
+            };
+            let name = self.problems.text(&key, "name", &entry.name);
+            let apertures = self.apertures(&key, &target, &entry.apertures);
+            self.agents.place(id, self.capture.agents.len());
+            self.capture.agents.push(Agent { id, target, name, apertures });
+        }
+    }
+
+    fn apertures(
+        &mut self,
+        key: &Key<'_>,
+        target: &Target,
+        field: &Field<manifest::Apertures<'_>>,
+    ) -> HashMap<crate::units::AddressSpace, Address> {
+        let mut apertures = HashMap::new();
+        let Some(given) = self.problems.given(key, "apertures", field) else { return apertures };
+        let key = key.name("apertures");
+        self.problems.extra(&key, &given.extra);
+        for (name, space, base) in
+            [("local", "local", &given.local), ("private", "private_lane", &given.private)]
+        {
+            let Some(base) = self.problems.number(&key, name, base) else { continue };
+            if let Some(space) = target.space_named(space) {
+                apertures.insert(space.id, Address(base));
+            }
+        }
+        apertures
+    }
+
+    fn queues(&mut self) {
+        let table = Key::Root.name("queue");
+        for (index, entry) in self.problems.entries(&Key::Root, "queue", &self.manifest.queue) {
+            let key = table.index(index);
+            self.problems.extra(&key, &entry.extra);
+            let Some(id) = self.queues.declare(&mut self.problems, &key, &entry.id) else { continue };
+            if self.problems.required(&key, "agent", &entry.agent).is_none() {
+                continue;
+            }
+            let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
+            let Some(agent) = agent else { continue };
+            let name = self.problems.text(&key, "name", &entry.name);
+            self.queues.place(id, self.capture.queues.len());
+            self.capture.queues.push(Queue { id, agent, name });
+        }
+    }
+
+    fn dispatches(&mut self) {
+        let table = Key::Root.name("dispatch");
+        for (index, entry) in self.problems.entries(&Key::Root, "dispatch", &self.manifest.dispatch) {
+            let key = table.index(index);
+            let problems = &mut self.problems;
+            problems.extra(&key, &entry.extra);
+            let Some(id) = self.dispatches.declare(problems, &key, &entry.id) else { continue };
+            if problems.required(&key, "queue", &entry.queue).is_none() {
+                continue;
+            }
+            let Some(queue) = self.queues.resolve(problems, &key, "queue", &entry.queue) else { continue };
+            let size = |problems: &mut Problems, name: &str, field| {
+                let size = problems.triple(&key, name, field, 1)?;
+                if size.contains(&0) {
+                    problems.report(key.name(name), format_args!("{size:?}"), "sizes of at least 1");
+                    return None;
+                }
+                Some(size)
+            };
+            let dispatch = Dispatch {
+                id,
+                queue,
+                kernel: problems.text(&key, "kernel", &entry.kernel),
+                grid: size(problems, "grid", &entry.grid),
+                workgroup: size(problems, "workgroup", &entry.workgroup),
+                kernarg: problems.number(&key, "kernarg", &entry.kernarg).map(Address),
+                kernel_object: problems.number(&key, "kernel_object", &entry.kernel_object).map(Address),
+                private_segment_size: problems.number(
+                    &key,
+                    "private_segment_size",
+                    &entry.private_segment_size,
+                ),
+                group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
+            };
+            self.dispatches.place(id, self.capture.dispatches.len());
+            self.capture.dispatches.push(dispatch);
+        }
+    }
+
+    fn workgroups(&mut self) {
+        let table = Key::Root.name("workgroup");
+        let mut taken = HashSet::new();
+        for (index, entry) in self.problems.entries(&Key::Root, "workgroup", &self.manifest.workgroup) {
+            let key = table.index(index);
+            let problems = &mut self.problems;
+            problems.extra(&key, &entry.extra);
+            let Some(id) = self.workgroups.declare(problems, &key, &entry.id) else { continue };
+            if problems.required(&key, "dispatch", &entry.dispatch).is_none() {
+                continue;
+            }
+            let Some(dispatch) = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch) else {
+                continue;
+            };
+            let given = problems.triple(&key, "position", &entry.position, 0);
+            let position = given.filter(|position| {
+                let groups = self.capture.dispatches.get(dispatch).and_then(groups);
+                let inside = groups.is_none_or(|groups| {
+                    position.iter().zip(groups).all(|(at, count)| u64::from(*at) < count)
+                });
+                if let (false, Some([x, y, z])) = (inside, groups) {
+                    let expected =
+                        format_args!("a position within the {x} x {y} x {z} work-groups of the grid");
+                    problems.report(key.name("position"), format_args!("{position:?}, ignored"), expected);
+                }
+                inside
+            });
+            if let Some(position) = position
+                && !taken.insert((dispatch, position))
+            {
+                let what = format_args!("{position:?} is the place of an earlier entry, too");
+                problems.report(key.name("position"), what, "one work-group at each place");
+            }
+            let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
+            let target = self.target_of(dispatch);
+            let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
+            let bounds = Bounds { address_required: false, end };
+            let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
+            self.workgroups.place(id, self.capture.workgroups.len());
+            self.capture.workgroups.push(WorkGroup { id, dispatch, position, lds_size, lds });
+        }
+    }
+
+    fn target_of(&self, dispatch: usize) -> Option<Arc<Target>> {
+        let queue = self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?;
+        Some(Arc::clone(&self.capture.agents.get(queue.agent)?.target))
+    }
+
+    /// The agent of a work-group.
+    pub(super) fn agent_of(&self, workgroup: usize) -> Option<usize> {
+        let dispatch = self.capture.workgroups.get(workgroup)?.dispatch;
+        Some(self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?.agent)
+    }
+
+    /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.
+    pub(super) fn kind(&mut self, agent: usize, size: WaveSize) -> Option<(Arc<Kind>, KindIndex)> {
+        let index = match self.kind_of.get(&(agent, size)) {
+            Some(index) => *index,
+            None => {
+                let target = &self.capture.agents.get(agent)?.target;
+                let kind = self.targets.kind(&target.name, size).ok()?;
+                let index = KindIndex(self.kinds.len());
+                self.kinds.push(kind);
+                self.kind_of.insert((agent, size), index);
+                index
+            }
+        };
+        Some((Arc::clone(self.kinds.get(index.0)?), index))
+    }
+
+    fn code_objects(&mut self) {
+        let table = Key::Root.name("code_object");
+        for (index, entry) in self.problems.entries(&Key::Root, "code_object", &self.manifest.code_object) {
+            let key = table.index(index);
+            self.problems.extra(&key, &entry.extra);
+            let Some(address) = self.problems.required(&key, "address", &entry.address).copied() else {
+                continue;
+            };
+            let uri = self.problems.text(&key, "uri", &entry.uri);
+            let path = self.problems.text(&key, "path", &entry.path);
+            let extent = self.code_object_bytes(&key, entry, path.as_deref());
+            let build_id = self.problems.given(&key, "build_id", &entry.build_id).and_then(|hex| {
+                let mut bytes = Vec::new();
+                let decoded = decode_hex(&hex.0, &mut bytes);
+                if let Err((at, found)) = &decoded {
+                    let what = format_args!("{found} at character {at}");
+                    self.problems.report(key.name("build_id"), what, "pairs of hex digits");
+                }
+                decoded.is_ok().then_some(bytes)
+            });
+            let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
+            if agent.is_none() && entry.agent.is_given() {
+                continue;
+            }
+            let file = match &entry.file {
+                Field::Given(file) => Some(file.0.clone().into_owned()),
+                _ => None,
+            };
+            let name = file.or(path).or_else(|| uri.clone());
+            let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
+            let address = Address(address);
+            self.capture.code_objects.push(CodeObject { address, extent, uri, build_id, agent, name });
+        }
+    }
+
+    fn code_object_bytes(
+        &mut self,
+        key: &Key<'_>,
+        entry: &manifest::CodeObject<'_>,
+        path: Option<&str>,
+    ) -> Option<Extent> {
+        let found = self.sources.extent(&mut self.problems, key, entry.data());
+        match (found, path) {
+            (Found::Nothing, Some(path)) => self.sources.outside(&mut self.problems, &key.name("path"), path),
+            (Found::At(extent), Some(_)) => {
+                self.problems.report(key.name("path"), "beside data, ignored", "either data or path");
+                Some(extent)
+            }
+            (Found::At(extent), None) => Some(extent),
+            (Found::Nothing | Found::Refused, _) => None,
+        }
+    }
+}
+
+/// Work-groups in each dimension of a dispatch, the last of which may be partial.
+fn groups(dispatch: &Dispatch) -> Option<[u64; 3]> {
+    let (grid, workgroup) = (dispatch.grid?, dispatch.workgroup?);
+    let mut groups = [1; 3];
+    for ((count, grid), size) in groups.iter_mut().zip(grid).zip(workgroup) {
+        *count = u64::from(grid).div_ceil(u64::from(size.max(1)));
+    }
+    Some(groups)
+}
+
+/// The end of a space whose addresses are narrower than 64 bits.
+pub(super) fn limit(target: Option<&Target>, space: &str) -> Option<(u64, &'static str)> {
+    let bits = target?.space_named(space)?.address_bits;
+    Some((1u64.checked_shl(u32::from(bits))?, "the address space"))
+}

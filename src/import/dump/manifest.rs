@@ -1,0 +1,242 @@
+//! The manifest's schema: docs/dump-format.md, table by table and in its order.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
+
+use super::inline::Inline;
+use super::shape::{Extra, Field, Name, Shape, Text, tables};
+
+/// Entries of one table of the manifest.
+pub(super) type Entries<T> = Vec<Field<T>>;
+
+tables! {
+    /// All of it.
+    Manifest {
+        format: u64,
+        provenance: Provenance<'de>,
+        agent: Entries<Agent<'de>>,
+        queue: Entries<Queue<'de>>,
+        dispatch: Entries<Dispatch<'de>>,
+        workgroup: Entries<WorkGroup<'de>>,
+        wave: Entries<Wave<'de>>,
+        layout: Entries<Layout<'de>>,
+        memory: Entries<Piece<'de>>,
+        code_object: Entries<CodeObject<'de>>,
+    }
+
+    /// `[provenance]`
+    Provenance {
+        producer: Text<'de>,
+        created: Text<'de>,
+        host: Text<'de>,
+        command: Text<'de>,
+        note: Text<'de>,
+    }
+
+    /// `[[agent]]`
+    Agent {
+        id: u64,
+        target: Text<'de>,
+        name: Text<'de>,
+        apertures: Apertures<'de>,
+    }
+
+    /// `agent.apertures`
+    Apertures {
+        local: u64,
+        private: u64,
+    }
+
+    /// `[[queue]]`
+    Queue {
+        id: u64,
+        agent: u64,
+        name: Text<'de>,
+    }
+
+    /// `[[dispatch]]`
+    Dispatch {
+        id: u64,
+        queue: u64,
+        kernel: Text<'de>,
+        grid: Vec<Field<u64>>,
+        workgroup: Vec<Field<u64>>,
+        kernarg: u64,
+        kernel_object: u64,
+        private_segment_size: u64,
+        group_segment_size: u64,
+    }
+
+    /// `[[workgroup]]`
+    WorkGroup {
+        id: u64,
+        dispatch: u64,
+        position: Vec<Field<u64>>,
+        lds_size: u64,
+        lds: Entries<Piece<'de>>,
+    }
+
+    /// `[[wave]]`
+    Wave {
+        id: u64,
+        workgroup: u64,
+        agent: u64,
+        wave_in_group: u64,
+        wave_size: u64,
+        stop: Vec<Field<Text<'de>>>,
+        sgpr_count: u64,
+        registers: InlineRegisters<'de>,
+        image: Box<Image<'de>>,
+        bulk: Entries<Bulk<'de>>,
+        private: Entries<Piece<'de>>,
+        private_size: u64,
+    }
+
+    /// `wave.image`
+    Image {
+        layout: Text<'de>,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+
+    /// An entry of `wave.bulk`
+    Bulk {
+        registers: Text<'de>,
+        lanes: u64,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+
+    /// `[[layout]]`
+    Layout {
+        name: Text<'de>,
+        blocks: Entries<Block<'de>>,
+    }
+
+    /// An entry of `layout.blocks`
+    Block {
+        registers: Text<'de>,
+        offset: u64,
+        lanes: u64,
+    }
+
+    /// `[[memory]]`, and an entry of `workgroup.lds` or `wave.private`
+    Piece {
+        address: u64,
+        name: Text<'de>,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+
+    /// `[[code_object]]`
+    CodeObject {
+        address: u64,
+        path: Text<'de>,
+        uri: Text<'de>,
+        build_id: Text<'de>,
+        agent: u64,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+}
+
+impl<'de> Deserialize<'de> for Manifest<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Field::<Self>::deserialize(deserializer)? {
+            Field::Given(manifest) => Ok(manifest),
+            // A document that is no table has no format either, which is what its reader is told.
+            Field::Absent | Field::Wrong(_) => Ok(Self::default()),
+        }
+    }
+}
+
+/// The keys of *data*, which several tables have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DataKeys<'a, 'de> {
+    pub(super) file: &'a Field<Text<'de>>,
+    pub(super) offset: &'a Field<u64>,
+    pub(super) length: &'a Field<u64>,
+    pub(super) hex: &'a Field<Text<'de>>,
+    pub(super) u32: &'a Field<Box<Words>>,
+}
+
+macro_rules! data_keys {
+    ($($name:ident)*) => {$(
+        impl<'de> $name<'de> {
+            /// Its keys of *data*.
+            pub(super) fn data(&self) -> DataKeys<'_, 'de> {
+                let Self { file, offset, length, hex, u32, .. } = self;
+                DataKeys { file, offset, length, hex, u32 }
+            }
+        }
+    )*};
+}
+data_keys! { Image Bulk Piece CodeObject }
+
+/// `wave.registers`: names or ranges with their values, in the order of the file.
+#[derive(Debug)]
+pub(super) struct InlineRegisters<'de>(pub(super) Vec<(Cow<'de, str>, Inline)>);
+
+impl<'de> Shape<'de> for InlineRegisters<'de> {
+    const EXPECTED: &'static str = "a table of registers";
+
+    fn table<A: MapAccess<'de>>(mut table: A) -> Result<Option<Self>, A::Error> {
+        let mut registers = Vec::new();
+        while let Some((Name(name), value)) = table.next_entry()? {
+            registers.push((name, value));
+        }
+        Ok(Some(Self(registers)))
+    }
+}
+
+/// The `u32` of *data*: already bytes, so that a list costs no more than what it says.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// Little-endian.
+    pub(super) bytes: Vec<u8>,
+    /// The first element that is no 32-bit integer, and what it is.
+    pub(super) wrong: Option<(usize, String)>,
+}
+
+impl<'de> Shape<'de> for Words {
+    const EXPECTED: &'static str = "an array of 32-bit integers";
+
+    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+        let mut words = Self::default();
+        let mut index = 0;
+        while let Some(word) = list.next_element::<Field<u64>>()? {
+            let wrong = match word {
+                Field::Given(word) => match u32::try_from(word) {
+                    Ok(word) => {
+                        words.bytes.extend(word.to_le_bytes());
+                        None
+                    }
+                    Err(_) => Some(format!("{word:#x}")),
+                },
+                Field::Absent => Some("null".to_owned()),
+                Field::Wrong(found) => Some(found.to_string()),
+            };
+            if let Some(found) = wrong {
+                words.wrong = Some((index, found));
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
+            index += 1;
+        }
+        Ok(Some(words))
+    }
+}

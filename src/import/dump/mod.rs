@@ -1,0 +1,247 @@
+//! lanescope's own dump: a folder or a zip with a manifest and side files, as docs/dump-format.md says.
+//!
+//! [`store`] finds side files and gives them as backings; [`shape`] and [`manifest`] parse the manifest leniently;
+//! [`build`] and its siblings check it and make the capture. Opening reads the manifest and nothing else.
+
+mod archive;
+mod build;
+mod data;
+mod folder;
+mod inline;
+mod key;
+mod manifest;
+mod pieces;
+mod read;
+mod registers;
+mod shape;
+mod spans;
+mod store;
+mod values;
+mod waves;
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use self::archive::{Archive, Source};
+use self::folder::Folder;
+use self::manifest::Manifest;
+use self::shape::Field;
+use self::store::Store;
+use super::Opened;
+use super::problem::{ImportError, Place, Problem};
+use crate::arch::Targets;
+
+/// The largest manifest that is read; 10,000 waves need some 5 MB.
+const MOST_MANIFEST: u64 = 256 << 20;
+
+const TOML: &str = "manifest.toml";
+const JSON: &str = "manifest.json";
+
+/// The languages of a manifest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    Toml,
+    Json,
+}
+
+/// Opens a folder.
+pub(super) fn open_folder(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
+    let file = path.display().to_string();
+    // try_exists follows links, and says so where it cannot tell.
+    let exists = |name: &str| {
+        let path = path.join(name);
+        path.try_exists().map_err(|source| ImportError::Io { file: path.display().to_string(), source })
+    };
+    let (name, language) = choose(file, exists(TOML)?, exists(JSON)?)?;
+    let text = read_file(&path.join(name))?;
+    load(&text, language, &path.display().to_string(), name, Store::Folder(Folder::new(path)), targets)
+}
+
+/// Opens a manifest that is a file by itself; side files are beside it.
+pub(super) fn open_manifest(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
+    let text = read_file(path)?;
+    let folder = Folder::new(path.parent().unwrap_or(Path::new(".")));
+    let file = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    load(&text, language_of(&text), &path.display().to_string(), &file, Store::Folder(folder), targets)
+}
+
+/// Opens a zip.
+pub(super) fn open_zip(path: &Path, file: File, targets: &Targets) -> Result<Opened, ImportError> {
+    let name = path.display().to_string();
+    let io = |source| ImportError::Io { file: name.clone(), source };
+    let size = file.metadata().map_err(io)?.len();
+    let beside = Folder::new(path.parent().unwrap_or(Path::new(".")));
+    load_zip(&name, Source::File(Arc::new(file), size), Some(beside), targets)
+}
+
+/// Opens a zip or a manifest that is in memory.
+pub(super) fn open_bytes(
+    name: &str,
+    bytes: Cow<'static, [u8]>,
+    targets: &Targets,
+) -> Result<Opened, ImportError> {
+    if super::is_zip(&bytes) {
+        return load_zip(name, Source::Memory(Arc::new(bytes)), None, targets);
+    }
+    if bytes.len() as u64 > MOST_MANIFEST {
+        return Err(ImportError::TooLarge {
+            file: name.to_owned(),
+            size: bytes.len() as u64,
+            limit: MOST_MANIFEST,
+        });
+    }
+    load(&bytes, language_of(&bytes), name, name, Store::Nothing, targets)
+}
+
+fn load_zip(
+    name: &str,
+    source: Source,
+    beside: Option<Folder>,
+    targets: &Targets,
+) -> Result<Opened, ImportError> {
+    let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
+    let mut archive = Archive::new(source).map_err(broken)?;
+    let (manifest, language) = choose(name.to_owned(), archive.has(TOML), archive.has(JSON))?;
+    let entry = archive.find(manifest).map_err(|refusal| ImportError::NotStored {
+        file: name.to_owned(),
+        entry: manifest.to_owned(),
+        what: refusal.what,
+    })?;
+    let size = entry.len();
+    if size > MOST_MANIFEST {
+        return Err(ImportError::TooLarge { file: manifest.to_owned(), size, limit: MOST_MANIFEST });
+    }
+    // find() has checked that the zip holds that many bytes.
+    let mut text = vec![0; size as usize];
+    let io = |source| ImportError::Io { file: format!("{name}: {manifest}"), source };
+    let count = entry.read_at(0, &mut text).map_err(io)?;
+    text.truncate(count);
+    let twice = archive.has_twins();
+    let mut opened = load(&text, language, name, manifest, Store::Zip(archive, beside), targets)?;
+    if twice {
+        opened.problems.push(Problem {
+            file: name.to_owned(),
+            place: Place::default(),
+            what: "two entries have one name, so that the last one counts".to_owned(),
+            expected: "names that are unique".to_owned(),
+        });
+    }
+    Ok(opened)
+}
+
+fn choose(file: String, toml: bool, json: bool) -> Result<(&'static str, Language), ImportError> {
+    match (toml, json) {
+        (true, true) => Err(ImportError::TwoManifests { file }),
+        (true, false) => Ok((TOML, Language::Toml)),
+        (false, true) => Ok((JSON, Language::Json)),
+        (false, false) => Err(ImportError::NoManifest { file }),
+    }
+}
+
+/// No TOML begins with a brace, and no JSON that is a manifest begins with anything else.
+fn language_of(text: &[u8]) -> Language {
+    let text = text.strip_prefix(BOM).unwrap_or(text);
+    match text.trim_ascii_start().first() {
+        Some(b'{') => Language::Json,
+        _ => Language::Toml,
+    }
+}
+
+/// Some editors begin UTF-8 with it; it is no part of the text.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
+    let name = || path.display().to_string();
+    let io = |source| ImportError::Io { file: name(), source };
+    let metadata = std::fs::metadata(path).map_err(io)?;
+    if !metadata.is_file() {
+        return Err(ImportError::NotADump { file: name(), found: "not a regular file".to_owned() });
+    }
+    let size = metadata.len();
+    if size > MOST_MANIFEST {
+        return Err(ImportError::TooLarge { file: name(), size, limit: MOST_MANIFEST });
+    }
+    let mut text = Vec::with_capacity(size as usize);
+    // take(): a file may grow while it is read.
+    File::open(path).map_err(io)?.take(MOST_MANIFEST).read_to_end(&mut text).map_err(io)?;
+    Ok(text)
+}
+
+fn load(
+    bytes: &[u8],
+    language: Language,
+    name: &str,
+    file: &str,
+    store: Store,
+    targets: &Targets,
+) -> Result<Opened, ImportError> {
+    let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let (line, column) = line_and_column(&String::from_utf8_lossy(before));
+        let what = "not UTF-8".to_owned();
+        ImportError::Syntax { file: file.to_owned(), line, column, what, expected: expected(language) }
+    })?;
+    let manifest = parse(text, language, file)?;
+    check_format(&manifest, file)?;
+    let (capture, problems) = build::build(&manifest, name, file, store, targets);
+    Ok(Opened { capture, problems })
+}
+
+fn expected(language: Language) -> &'static str {
+    match language {
+        Language::Toml => "a TOML document",
+        Language::Json => "a JSON object",
+    }
+}
+
+fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest<'de>, ImportError> {
+    let syntax = |(line, column), what| ImportError::Syntax {
+        file: file.to_owned(),
+        line,
+        column,
+        what,
+        expected: expected(language),
+    };
+    match language {
+        Language::Json => serde_json::from_str(text).map_err(|error| {
+            // The message ends with the place, which is said once.
+            let message = error.to_string();
+            let place = format!(" at line {} column {}", error.line(), error.column());
+            let what = message.strip_suffix(&place).unwrap_or(&message).to_owned();
+            syntax((error.line(), error.column()), what)
+        }),
+        Language::Toml => {
+            let error = |error: toml::de::Error| {
+                let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+                syntax(line_and_column(before), error.message().to_owned())
+            };
+            Manifest::deserialize(toml::Deserializer::parse(text).map_err(error)?).map_err(error)
+        }
+    }
+}
+
+/// The place after that text, both from 1; columns are characters.
+fn line_and_column(before: &str) -> (usize, usize) {
+    let last = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, last.chars().count() + 1)
+}
+
+fn check_format(manifest: &Manifest<'_>, file: &str) -> Result<(), ImportError> {
+    let found = match &manifest.format {
+        Field::Given(1) => return Ok(()),
+        Field::Given(format @ 2..) => format!("{format} is newer than this lanescope"),
+        Field::Given(format) => format!("{format} is no format"),
+        Field::Absent => "is missing".to_owned(),
+        Field::Wrong(found) => format!("{found} is no format"),
+    };
+    Err(ImportError::Format { file: file.to_owned(), found })
+}
+
+#[cfg(test)]
+mod tests;

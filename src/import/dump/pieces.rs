@@ -1,0 +1,120 @@
+//! Pieces of memory to a map: global, LDS of a work-group, private memory of a wave.
+
+use std::collections::HashMap;
+
+use super::data::Sources;
+use super::key::Key;
+use super::manifest::{Entries, Piece};
+use super::shape::Field;
+use crate::capture::{Extent, MemoryMap, Segment};
+use crate::import::problem::Problems;
+
+/// What pieces of one address space must keep to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// Whether a piece must say its address, or begins at 0.
+    pub(super) address_required: bool,
+    /// The first address that is beyond, and why: `lds_size`.
+    pub(super) end: Option<(u64, &'static str)>,
+}
+
+/// Where a segment stands in the manifest, by what it came to.
+type Places = HashMap<(u64, u32, u64, u64), Vec<usize>>;
+
+/// The map of an array of pieces; what overlaps or leaves its space is reported and left out.
+pub(super) fn memory_map(
+    problems: &mut Problems,
+    sources: &mut Sources,
+    key: &Key<'_>,
+    name: &str,
+    field: &Field<Entries<Piece<'_>>>,
+    bounds: Bounds,
+) -> MemoryMap {
+    let mut segments = Vec::new();
+    let mut indexes = Vec::new();
+    let table = key.name(name);
+    for (index, piece) in problems.entries(key, name, field) {
+        let key = table.index(index);
+        problems.extra(&key, &piece.extra);
+        if let Some(segment) = segment(problems, sources, &key, piece, bounds) {
+            segments.push(segment);
+            indexes.push(index);
+        }
+    }
+    if segments.is_empty() {
+        return MemoryMap::default();
+    }
+    let identities: Vec<_> = segments.iter().map(identity).collect();
+    let (map, refused) = MemoryMap::new(segments);
+    if refused.is_empty() {
+        return map;
+    }
+    let mut places = Places::new();
+    for (identity, index) in identities.into_iter().zip(indexes) {
+        places.entry(identity).or_default().push(index);
+    }
+    // Of two alike the later one is refused.
+    let place = |segment: Segment| (places.get_mut(&identity(&segment)).and_then(Vec::pop), segment);
+    let mut refused: Vec<_> = refused.into_iter().map(place).collect();
+    refused.sort_by_key(|(index, _)| *index);
+    for (index, segment) in refused {
+        let other = map.find(segment.address).or_else(|| map.next(segment.address));
+        let other = other.map_or((0, 0), |other| (other.address, other.last()));
+        problems.report(
+            table.index(index.unwrap_or_default()),
+            format_args!(
+                "{:#x}-{:#x} overlaps {:#x}-{:#x} of an earlier entry, so that it is left out",
+                segment.address,
+                segment.last(),
+                other.0,
+                other.1
+            ),
+            "pieces that do not overlap",
+        );
+    }
+    map
+}
+
+fn identity(segment: &Segment) -> (u64, u32, u64, u64) {
+    let Extent { backing, offset, length } = segment.extent;
+    (segment.address, backing.0, offset, length)
+}
+
+fn segment(
+    problems: &mut Problems,
+    sources: &mut Sources,
+    key: &Key<'_>,
+    piece: &Piece<'_>,
+    bounds: Bounds,
+) -> Option<Segment> {
+    let address = if piece.address.is_given() || bounds.address_required {
+        *problems.required(key, "address", &piece.address)?
+    } else {
+        0
+    };
+    let name = problems.text(key, "name", &piece.name);
+    let mut extent = sources.required(problems, key, piece.data())?;
+    if extent.length == 0 {
+        problems.report(key, "no bytes, so that it is left out", "at least one byte");
+        return None;
+    }
+    // The last address rather than the end, which of the topmost piece is 2^64.
+    if address.checked_add(extent.length - 1).is_none() {
+        let what = format_args!("{} bytes from {address:#x} leave the address space", extent.length);
+        problems.report(key, what, "a piece that ends below 2^64");
+        return None;
+    }
+    if let Some((end, why)) = bounds.end {
+        let room = end.saturating_sub(address);
+        if extent.length > room {
+            let what =
+                format_args!("{} bytes from {address:#x}; those beyond {why} are left out", extent.length);
+            problems.report(key, what, format_args!("a piece that ends at {end:#x} or before"));
+            extent.length = room;
+        }
+        if room == 0 {
+            return None;
+        }
+    }
+    Some(Segment { address, extent, name })
+}

@@ -1,0 +1,285 @@
+//! Every fixture dump against the model of its kernel: registers, memory of every space, and the variables of every
+//! lane of every wave. The expected files are written by tests/fixtures/models, which never ask lanescope.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lanescope::arch::Targets;
+use lanescope::import;
+use lanescope::session::{Dump, Inspect, LaneValue, Locals, Place, Session, ValueState};
+use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
+use serde_json::Value;
+
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+/// Every expected file with its dump's path.
+pub(crate) fn expected() -> Vec<(String, PathBuf, Value)> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(fixtures().join("expected")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let expected: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let dump = fixtures().join(expected["dump"].as_str().unwrap());
+        all.push((name, dump, expected));
+    }
+    all.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(all.len() >= 10, "only {} expected files", all.len());
+    all
+}
+
+pub(crate) fn open(path: &Path) -> Arc<Dump> {
+    let opened =
+        import::open(path, &Targets::builtin()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let problems = opened.problems.iter().map(ToString::to_string).collect();
+    Arc::new(Dump::new(opened.capture, problems))
+}
+
+/// A session that serves the wave of that id.
+fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
+    let ordinal = dump.capture().waves.iter().position(|wave| u64::from(wave.id) == id).unwrap();
+    let kind = &dump.capture().waves[ordinal].kind;
+    let kind = format!("{}:{}", kind.target.name, kind.wave_size);
+    (Session::new(Arc::clone(dump), Some(&kind)).unwrap(), WaveId(ordinal as u32))
+}
+
+/// Runs a check for every wave of every fixture and reports all that differs.
+fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for (name, path, expected) in expected() {
+        let dump = open(&path);
+        for wave in expected["waves"].as_array().unwrap() {
+            let id = wave["id"].as_u64().unwrap();
+            let (session, ordinal) = session(&dump, id);
+            checked += 1;
+            check(&session, ordinal, wave, &mut |text| wrong.push(format!("{name} wave {id}: {text}")));
+        }
+    }
+    assert!(checked > 20, "only {checked} waves were checked");
+    wrong.truncate(40);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn fixtures_open_without_problems() {
+    for (name, path, expected) in expected() {
+        let dump = open(&path);
+        let allowed = expected["problems"].as_u64().unwrap_or(0) as usize;
+        assert!(dump.problems().len() == allowed, "{name}: {:#?}", dump.problems());
+    }
+}
+
+#[test]
+fn registers_agree_with_the_models() {
+    each_wave(|session, wave, expected, wrong| {
+        for (name, value) in expected["registers"].as_object().unwrap() {
+            let kind = session.kind();
+            let register = kind.named(name).unwrap_or_else(|| panic!("no register {name}"));
+            let got = session.register(wave, register.id).unwrap();
+            match value {
+                Value::Null if got.known() != 0 => wrong(format!("{name}: expected absent, got {got:?}")),
+                Value::Null => {}
+                Value::String(bytes) => {
+                    if !got.is_whole() || hex(got.bytes()) != *bytes {
+                        wrong(format!("{name}: expected {bytes}, got {got:?}"));
+                    }
+                }
+                Value::Array(lanes) => {
+                    for (lane, expected) in (0u16..).zip(lanes) {
+                        let got = got.dword(lane).map(|dword| hex(&dword.to_le_bytes()));
+                        if got.as_deref() != expected.as_str() {
+                            wrong(format!("{name} lane {lane}: expected {expected}, got {got:?}"));
+                        }
+                    }
+                }
+                other => panic!("{name}: {other}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn waves_are_named_and_stopped_as_the_models_say() {
+    each_wave(|session, wave, expected, wrong| {
+        let info = session.wave(wave).unwrap();
+        if let Some(suffix) = expected["name_suffix"].as_str()
+            && !info.name.ends_with(suffix)
+        {
+            wrong(format!("expected a name that ends in {suffix}, got {}", info.name));
+        }
+        let number = |key: &str| {
+            let text = expected[key].as_str()?;
+            u64::from_str_radix(text.trim_start_matches("0x"), 16).ok()
+        };
+        if info.pc.map(|pc| pc.0) != number("pc") {
+            wrong(format!("pc: expected {}, got {:?}", expected["pc"], info.pc));
+        }
+        if info.exec.map(|exec| exec.0) != number("exec") {
+            wrong(format!("exec: expected {}, got {:?}", expected["exec"], info.exec));
+        }
+        let stop: Option<Vec<&str>> =
+            expected["stop"].as_array().map(|all| all.iter().filter_map(Value::as_str).collect());
+        if info.stop.as_ref().map(|s| s.iter().map(String::as_str).collect::<Vec<_>>()) != stop {
+            wrong(format!("stop: expected {stop:?}, got {:?}", info.stop));
+        }
+    });
+}
+
+/// Hex digits of memory, `xx` for what was not captured.
+fn captured(session: &Session, place: Place, count: usize) -> String {
+    let mut text = String::new();
+    while text.len() < count * 2 {
+        let done = text.len() / 2;
+        let at = Place { address: Address(place.address.0 + done as u64), ..place };
+        let mut buffer = vec![0; count - done];
+        match session.read(at, &mut buffer) {
+            Ok(got) => text.push_str(&hex(&buffer[..got])),
+            Err(_) => text.push_str("xx"),
+        }
+    }
+    text
+}
+
+#[test]
+fn memory_of_every_space_agrees_with_the_models() {
+    each_wave(|session, wave, expected, wrong| {
+        let mut check = |space: u64, lane: Option<u64>, address: u64, bytes: &Value| {
+            let lane = lane.map(|lane| LaneId(lane as u8));
+            let place =
+                Place { space: AddressSpace(space), address: Address(address), wave: Some(wave), lane };
+            match bytes.as_str() {
+                Some(bytes) => {
+                    let got = captured(session, place, bytes.len() / 2);
+                    if got != bytes {
+                        wrong(format!("{place:?}: expected {bytes}, got {got}"));
+                    }
+                }
+                None => {
+                    let got = session.read(place, &mut [0]);
+                    if got.is_ok() {
+                        wrong(format!("{place:?}: expected absent, got a byte"));
+                    }
+                }
+            }
+        };
+        let address = |piece: &Value| {
+            let at = &piece["address"];
+            at.as_u64().unwrap_or_else(|| u64::from_str_radix(&at.as_str().unwrap()[2..], 16).unwrap())
+        };
+        for (key, space) in [("private_lane", 5), ("private_wave", 6), ("lds", 3), ("global", 0)] {
+            for piece in expected[key].as_array().into_iter().flatten() {
+                let lane = piece["lane"].as_u64();
+                check(space, lane, address(piece), &piece["bytes"]);
+                // The space that names the lane reads the same, whichever lane is focused.
+                if let (5, Some(lane)) = (space, lane) {
+                    check(0x20 + lane, None, address(piece), &piece["bytes"]);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn variables_of_every_lane_agree_with_the_models() {
+    each_wave(|session, wave, expected, wrong| {
+        let Some(variables) = expected["locals"].as_array() else { return };
+        let lanes = session.kind().wave_size.all();
+        let locals = match session.locals(wave, lanes) {
+            Ok(locals) => locals,
+            Err(error) => {
+                if !variables.is_empty() {
+                    wrong(format!("no variables: {error}"));
+                }
+                return;
+            }
+        };
+        place(&locals, expected, wrong);
+        let got: Vec<&str> = locals.variables.iter().map(|variable| variable.name.as_str()).collect();
+        let names: Vec<&str> = variables.iter().map(|variable| variable["name"].as_str().unwrap()).collect();
+        // What an inlined function's abstract instance alone declares comes last: in scope, and kept nowhere.
+        let rest = locals.variables.iter().skip(names.len()).flat_map(|variable| &variable.lanes);
+        let gone = rest.into_iter().all(|lane| matches!(lane.state, ValueState::OptimizedOut(_)));
+        if !got.starts_with(&names) || !gone {
+            wrong(format!("variables: expected {names:?}, got {got:?}"));
+            return;
+        }
+        // The lanes that the arrays of bytes and values are of.
+        let columns: Vec<u64> = match expected["lanes"].as_array() {
+            Some(lanes) => lanes.iter().filter_map(Value::as_u64).collect(),
+            None => (0..64).collect(),
+        };
+        for (variable, expected) in locals.variables.iter().zip(variables) {
+            if expected["type"] != variable.type_name.as_str() {
+                wrong(format!(
+                    "{}: type {}, expected {}",
+                    variable.name, variable.type_name, expected["type"]
+                ));
+            }
+            for lane in &variable.lanes {
+                let Some(index) = columns.iter().position(|column| *column == u64::from(lane.lane.0)) else {
+                    continue;
+                };
+                if let Some(text) = differs(lane, expected, index) {
+                    wrong(format!("{} lane {}: {text}", variable.name, lane.lane));
+                }
+            }
+        }
+    });
+}
+
+/// The function, file and line.
+fn place(locals: &Locals, expected: &Value, wrong: &mut dyn FnMut(String)) {
+    if let Some(function) = expected["function"].as_str()
+        && locals
+            .function
+            .as_deref()
+            .is_none_or(|got| got != function && !got.ends_with(&format!("::{function}")))
+    {
+        wrong(format!("function: expected {function}, got {:?}", locals.function));
+    }
+    if let Some(line) = expected["line"].as_u64()
+        && locals.line != Some(line)
+    {
+        wrong(format!("line: expected {line}, got {:?}", locals.line));
+    }
+    if let Some(file) = expected["file"].as_str()
+        && locals.file.as_deref().is_none_or(|got| !got.ends_with(file))
+    {
+        wrong(format!("file: expected {file}, got {:?}", locals.file));
+    }
+}
+
+fn differs(lane: &LaneValue, expected: &Value, index: usize) -> Option<String> {
+    match expected["state"].as_str().unwrap() {
+        "optimized_out" => (!matches!(lane.state, ValueState::OptimizedOut(_)))
+            .then(|| format!("expected optimized out, got {:?}", lane.state)),
+        "unavailable" => (!matches!(lane.state, ValueState::Unavailable(_)))
+            .then(|| format!("expected unavailable, got {:?}", lane.state)),
+        "error" => (!matches!(lane.state, ValueState::Error(_)))
+            .then(|| format!("expected an error, got {:?}", lane.state)),
+        "ok" | "partly_optimized_out" | "partly_unavailable" => {
+            // A model may know a lane's bytes and not its text, or nothing of the lane.
+            let value = &expected["values"][index];
+            let bytes = &expected["bytes"][index];
+            if let Some(bytes) = bytes.as_str() {
+                let got: String = lane.bytes.iter().map(ToString::to_string).collect();
+                if got != bytes {
+                    return Some(format!("expected bytes {bytes}, got {got} ({:?})", lane.state));
+                }
+            }
+            match (value.as_str(), &lane.state) {
+                (Some(value), ValueState::Value(got)) if got == value => None,
+                (Some(value), got) => Some(format!("expected {value}, got {got:?}")),
+                (None, _) => None,
+            }
+        }
+        other => panic!("state {other}"),
+    }
+}
