@@ -17,6 +17,7 @@
 mod arith;
 mod attributes;
 pub mod cfi;
+mod computed;
 mod constants;
 mod context;
 mod decode;
