@@ -30,6 +30,8 @@ mod location;
 mod machine;
 mod operation;
 pub mod print;
+#[cfg(test)]
+mod tests;
 mod value;
 mod wide;
 
