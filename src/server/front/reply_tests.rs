@@ -16,25 +16,52 @@ fn nothing_is_the_empty_reply() {
 
 #[test]
 fn numbers_have_no_leading_zeros() {
-    assert_eq!(written(|reply| drop(reply.number(0))), "$0#30");
-    assert!(written(|reply| drop(reply.number(0x10))).starts_with("$10#"));
-    assert!(written(|reply| drop(reply.number(u64::MAX))).starts_with("$ffffffffffffffff#"));
+    assert_eq!(
+        written(|reply| {
+            reply.number(0);
+        }),
+        "$0#30"
+    );
+    assert!(
+        written(|reply| {
+            reply.number(0x10);
+        })
+        .starts_with("$10#")
+    );
+    assert!(
+        written(|reply| {
+            reply.number(u64::MAX);
+        })
+        .starts_with("$ffffffffffffffff#")
+    );
 }
 
 #[test]
 fn bytes_are_pairs_of_digits() {
-    assert!(written(|reply| drop(reply.hex(&[0, 0x1f, 0xff]).unknown(2))).starts_with("$001fffxxxx#"));
+    assert!(
+        written(|reply| {
+            reply.hex(&[0, 0x1f, 0xff]).unknown(2);
+        })
+        .starts_with("$001fffxxxx#")
+    );
 }
 
 #[test]
 fn text_goes_before_the_answer() {
-    assert_eq!(written(|reply| drop(reply.console("hi\n").text("OK"))), "$O68690a#bd$OK#9a");
+    assert_eq!(
+        written(|reply| {
+            reply.console("hi\n").text("OK");
+        }),
+        "$O68690a#bd$OK#9a"
+    );
 }
 
 #[test]
 fn long_text_is_several_packets_cut_between_characters() {
     let text = "\u{e9}".repeat(super::TEXT_BYTES);
-    let packets = written(|reply| drop(reply.console(&text).text("OK")));
+    let packets = written(|reply| {
+        reply.console(&text).text("OK");
+    });
     assert_eq!(packets.matches("$O").count(), 3, "two of text and the answer");
     for packet in packets.split('$').filter(|packet| packet.starts_with("Oc3a9")) {
         assert!(packet.split('#').next().unwrap().ends_with("c3a9"));
