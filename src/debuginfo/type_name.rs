@@ -8,8 +8,8 @@ use super::error::{DebugInfoError, Result};
 use super::type_read::MAX_TYPE_DEPTH;
 use super::types::{Qualifier, RecordKind, Type, TypeId, TypeKind};
 
-/// Longer names are cut: parameters of parameters may double a name at every step.
-const MAX_NAME: usize = 16 * 1024;
+/// A name is made of at most this many types: parameters of parameters may double it at every step.
+const MAX_PARTS: usize = 1024;
 
 impl DebugInfo {
     /// The name of a type as gdb's `whatis` prints it; `void` for `None`.
@@ -17,27 +17,33 @@ impl DebugInfo {
     /// # Errors
     /// A type cannot be read, or types go in a circle.
     pub fn type_name(&self, id: Option<TypeId>) -> Result<String> {
-        self.declare(id, String::new(), 0)
+        self.declare(id, String::new(), &mut Budget { parts: MAX_PARTS, depth: 0 })
     }
 
-    fn declare(&self, id: Option<TypeId>, declarator: String, depth: usize) -> Result<String> {
+    fn declare(&self, id: Option<TypeId>, declarator: String, budget: &mut Budget) -> Result<String> {
         let Some(id) = id else { return Ok(spaced("void", &declarator)) };
-        if depth > MAX_TYPE_DEPTH || declarator.len() > MAX_NAME {
-            return Err(DebugInfoError::TooDeep { die: id.0, what: "types", limit: MAX_TYPE_DEPTH });
-        }
+        budget.spend(id)?;
+        let named = self.declare_inner(id, declarator, budget);
+        budget.depth -= 1;
+        named
+    }
+
+    fn declare_inner(&self, id: TypeId, declarator: String, budget: &mut Budget) -> Result<String> {
         let (qualifiers, found) = self.unqualified(id)?;
         let Some(found) = found else { return Ok(spaced(&qualifiers.before("void"), &declarator)) };
-        let around = |to: Option<TypeId>, mark: &str| -> Result<String> {
+        let around = |to: Option<TypeId>, mark: &str, budget: &mut Budget| -> Result<String> {
             let marked = format!("{mark}{}", qualifiers.after(&declarator));
             let marked = if self.needs_parentheses(to)? { format!("({marked})") } else { marked };
-            self.declare(to, marked, depth + 1)
+            self.declare(to, marked, budget)
         };
         match &found.kind {
-            TypeKind::Pointer { to, .. } => around(*to, "*"),
-            TypeKind::Reference { to, is_rvalue, .. } => around(*to, if *is_rvalue { "&&" } else { "&" }),
+            TypeKind::Pointer { to, .. } => around(*to, "*", budget),
+            TypeKind::Reference { to, is_rvalue, .. } => {
+                around(*to, if *is_rvalue { "&&" } else { "&" }, budget)
+            }
             TypeKind::PointerToMember { to, class } => {
-                let class = self.declare(*class, String::new(), depth + 1)?;
-                around(*to, &format!("{class}::*"))
+                let class = self.declare(*class, String::new(), budget)?;
+                around(*to, &format!("{class}::*"), budget)
             }
             TypeKind::Array { element, dimensions, is_vector } => {
                 let mut declarator = declarator;
@@ -51,20 +57,20 @@ impl DebugInfo {
                     declarator.push_str(&part);
                 }
                 // A qualifier of an array is one of its elements.
-                let named = self.declare(*element, declarator, depth + 1)?;
+                let named = self.declare(*element, declarator, budget)?;
                 Ok(qualifiers.before(&named))
             }
             TypeKind::Subroutine { returns, parameters, is_variadic, is_prototyped } => {
                 let mut names = Vec::new();
                 for parameter in parameters {
-                    names.push(self.declare(*parameter, String::new(), depth + 1)?);
+                    names.push(self.declare(*parameter, String::new(), budget)?);
                 }
                 match (names.is_empty(), is_variadic, is_prototyped) {
                     (_, true, _) => names.push("...".to_owned()),
                     (true, false, true) => names.push("void".to_owned()),
                     _ => {}
                 }
-                self.declare(*returns, format!("{declarator}({})", names.join(", ")), depth + 1)
+                self.declare(*returns, format!("{declarator}({})", names.join(", ")), budget)
             }
             _ => Ok(spaced(&qualifiers.before(&self.spelled(&found)?), &declarator)),
         }
@@ -112,6 +118,25 @@ impl DebugInfo {
             None if keyword.is_empty() => "<unnamed type>".to_owned(),
             None => format!("{keyword} {{...}}"),
         })
+    }
+}
+
+/// What may still be spent on one name.
+struct Budget {
+    parts: usize,
+    depth: usize,
+}
+
+impl Budget {
+    fn spend(&mut self, id: TypeId) -> Result<()> {
+        self.depth += 1;
+        match self.parts.checked_sub(1) {
+            Some(parts) if self.depth <= MAX_TYPE_DEPTH => {
+                self.parts = parts;
+                Ok(())
+            }
+            _ => Err(DebugInfoError::TooDeep { die: id.0, what: "types", limit: MAX_TYPE_DEPTH }),
+        }
     }
 }
 

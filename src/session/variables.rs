@@ -206,7 +206,7 @@ impl Frame<'_> {
             };
             LaneValue {
                 lane,
-                location: Some(if legacy { format!("{place}, by clang's xderef idiom") } else { place }),
+                location: Some(if legacy { format!("{place} (clang xderef)") } else { place }),
                 parts: Some(print::location_json(&at, lane)),
                 legacy,
                 bytes,

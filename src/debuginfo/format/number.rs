@@ -67,15 +67,21 @@ impl<'a> Part<'a> {
         self.contents.bytes.get(start..start.checked_add(usize::try_from(length).ok()?)?)
     }
 
-    /// Whether two parts of that many bytes have the same bytes and the same gaps.
+    /// Whether two parts of that many bytes have the same gaps, and the same bits elsewhere.
     pub(super) fn same_as(self, other: Self, length: u64) -> bool {
-        let masks = |part: Self| {
-            let of = |bytes| Part { contents: Contents::known(bytes), bit: part.bit }.bytes(length);
-            [of(part.contents.undefined), of(part.contents.unavailable)]
+        if self.bytes(length).is_none() || other.bytes(length).is_none() {
+            return false;
+        }
+        let byte = |part: Self, bytes: &[u8], index: u64| {
+            let at = usize::try_from(part.bit / 8 + index).ok();
+            at.and_then(|at| bytes.get(at)).copied().unwrap_or(0)
         };
-        self.bytes(length).is_some()
-            && self.bytes(length) == other.bytes(length)
-            && masks(self) == masks(other)
+        let state = |part: Self, index| {
+            let Contents { bytes, undefined, unavailable } = part.contents;
+            let gaps = (byte(part, undefined, index), byte(part, unavailable, index));
+            (byte(part, bytes, index) & !(gaps.0 | gaps.1), gaps)
+        };
+        (0..length).all(|index| state(self, index) == state(other, index))
     }
 
     fn any(self, mask: &[u8], bits: u64) -> bool {
@@ -83,7 +89,8 @@ impl<'a> Part<'a> {
     }
 
     fn all(self, mask: &[u8], bits: u64) -> bool {
-        !mask.is_empty() && self.bytes_of(mask, bits).all(|(byte, wanted)| byte & wanted == wanted)
+        let covered = (mask.len() as u64).saturating_mul(8) >= self.bit.saturating_add(bits);
+        covered && self.bytes_of(mask, bits).all(|(byte, wanted)| byte & wanted == wanted)
     }
 
     /// The mask's bytes that the part touches, each with the bits that belong to it.

@@ -26,8 +26,8 @@ pub(super) struct Dump {
 
 /// What llvm-dwarfdump prints; a missing tool is a failure, since nothing else checks the reader.
 pub(super) fn tool(arguments: &[&str], object: &Path) -> String {
-    let output = Command::new("llvm-dwarfdump-22").args(arguments).arg(object).output();
-    let output = output.expect("llvm-dwarfdump-22 is needed: see scripts/setup");
+    let name = crate::codeobject::newest_llvm("llvm-dwarfdump");
+    let output = Command::new(name).args(arguments).arg(object).output().expect("llvm-dwarfdump runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
@@ -239,7 +239,12 @@ fn one(bytes: &mut Vec<u8>, name: &str, operands: &str, unit: u64) {
                 let name = name.trim_start_matches("DW_OP_LLVM_");
                 bytes.extend([0xe9, find(&USER, name).unwrap_or_else(|| panic!("LLVM_user {name}"))]);
                 match name {
-                    "aspace_bregx" => based(bytes, operands),
+                    // The dumper reads the signed displacement as an unsigned one.
+                    "aspace_bregx" => {
+                        let (name, displacement) = operands.split_once('+').expect(operands);
+                        unsigned(bytes, register(name));
+                        unsigned(bytes, number(displacement).expect(operands));
+                    }
                     "call_frame_entry_reg" => unsigned(bytes, register(operands)),
                     _ => operands.split(' ').filter_map(number).for_each(|number| unsigned(bytes, number)),
                 }

@@ -1,7 +1,10 @@
 //! Debug information against what other programs say of the same files: llvm-dwarfdump of the DIEs, gdb of values.
 
 mod dwarfdump;
+mod hostile;
+mod missing;
 mod scopes;
+mod shapes;
 mod values;
 
 use std::sync::Arc;

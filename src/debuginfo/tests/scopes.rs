@@ -45,8 +45,6 @@ fn expected(dump: &Dump, pc: u64) -> Option<(String, Vec<Expected>)> {
         chain.push(inner);
         scope = inner;
     }
-    let unit =
-        dump.dies.iter().rfind(|die| die.tag == "DW_TAG_compile_unit" && die.offset < function.offset)?;
     let mut variables = Vec::new();
     for scope in chain {
         collect(dump, scope, pc, function.unit, &mut variables);

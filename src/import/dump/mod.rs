@@ -10,6 +10,7 @@ mod folder;
 mod inline;
 mod key;
 mod manifest;
+mod names;
 mod pieces;
 mod read;
 mod registers;

@@ -117,19 +117,18 @@ fn expedite_pc(state: &State, info: &WaveInfo, reply: &mut Reply<'_>) {
 fn thread_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
     let info = state.session.wave(wave)?;
     let reason = reason(state, &info);
-    let mut thread = json!({
-        "tid": thread_number(wave),
-        "name": info.name,
-        "signal": reason.as_ref().map_or(0, |reason| reason.signal),
-        "reason": if reason.is_some() { "exception" } else { "none" },
-    });
+    let mut thread = serde_json::Map::new();
+    let mut say = |key: &str, value: Value| thread.insert(key.to_owned(), value);
+    say("tid", json!(thread_number(wave)));
+    say("name", json!(info.name));
+    say("signal", json!(reason.as_ref().map_or(0, |reason| reason.signal)));
+    say("reason", json!(if reason.is_some() { "exception" } else { "none" }));
     if let Some(reason) = reason {
-        thread["description"] = json!(reason.words);
+        say("description", json!(reason.words));
     }
     if let (Some(number), Some(pc)) = (state.registers().pc, info.pc) {
-        let mut digits = String::new();
-        faster_hex::hex_append(&pc.0.to_le_bytes(), &mut digits);
-        thread["registers"] = json!({ number.to_string(): digits });
+        let digits = faster_hex::hex_string(&pc.0.to_le_bytes());
+        say("registers", json!({ number.to_string(): digits }));
     }
-    Ok(thread)
+    Ok(Value::Object(thread))
 }

@@ -88,9 +88,11 @@ impl Player {
         let mut text = Vec::new();
         while self.packets.first().is_some_and(|packet| packet.starts_with(b"O") && packet != b"OK") {
             let packet = self.packets.remove(0);
-            text.extend(packet[1..].chunks(2).map(|pair| {
-                u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()
-            }));
+            text.extend(
+                packet[1..]
+                    .chunks(2)
+                    .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()),
+            );
         }
         text
     }
@@ -99,7 +101,8 @@ impl Player {
 fn play(name: &str) {
     let path = folder().join(format!("{name}.txt"));
     let script = std::fs::read_to_string(&path).unwrap();
-    let (mut waves, mut kind, mut options) = (4, ("gfx90a".to_owned(), WaveSize::W64), ClientOptions::default());
+    let (mut waves, mut kind, mut options) =
+        (4, ("gfx90a".to_owned(), WaveSize::W64), ClientOptions::default());
     let mut player: Option<Player> = None;
     let mut blessed = String::new();
     let mut failures = String::new();
@@ -134,7 +137,11 @@ fn play(name: &str) {
                 finish(&mut player, &mut blessed, &mut failures, number);
                 writeln!(blessed, "{line}").unwrap();
                 let playing = player.as_mut().unwrap();
-                if mark == ">" { playing.packet(&expected) } else { playing.send(&expected) }
+                if mark == ">" {
+                    playing.packet(&expected)
+                } else {
+                    playing.send(&expected)
+                }
                 continue;
             }
             "<!" => std::mem::take(&mut playing.raw),

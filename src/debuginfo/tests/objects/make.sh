@@ -1,5 +1,4 @@
 #!/bin/sh
-# Makes the objects of this folder with clang 22: one source in the shapes that DWARF comes in.
 set -eu
 cd "$(dirname "$0")"
 make() {
