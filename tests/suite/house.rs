@@ -186,8 +186,7 @@ fn unsafe_only_in_the_mapping() {
 /// DWARF register numbers are data of targets/; XML is the server's business.
 #[test]
 fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
-    const NUMBERS: &[&str] =
-        &["1088", "1129", "1536", "1791", "2303", "2560", "2815", "3072", "3327"];
+    const NUMBERS: &[&str] = &["1088", "1129", "1536", "1791", "2303", "2560", "2815", "3072", "3327"];
     let mut wrong = Vec::new();
     for (room, path, text) in sources() {
         if is_test(&path) {
