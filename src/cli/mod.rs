@@ -1,6 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
 mod dump;
+pub mod eval;
 mod info;
 mod lanes;
 mod locals;
@@ -54,6 +55,8 @@ enum Command {
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Evaluate DWARF expressions in a machine state given as text
+    Eval(eval::Args),
     /// List the known GPUs, or print one
     Targets {
         /// The GPU: gfx90a
@@ -76,30 +79,35 @@ pub fn main() -> ExitCode {
         }
     };
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
-    let result = run(cli, &mut out).and_then(|()| Ok(out.flush()?));
+    let result = run(cli, &mut out).and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(if error.is::<eval::EvalError>() { 2 } else { 1 })
         }
     }
 }
 
-fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
+fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
     match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
-        Command::Serve(args) => serve::run(args, &targets, out),
-        Command::Info(args) => info::run(&args, &targets, out),
-        Command::Waves(args) => waves::run(&args, &targets, out),
-        Command::Lanes(args) => lanes::run(&args, &targets, out),
-        Command::Registers(args) => registers::run(&args, &targets, out),
-        Command::Memory(args) => memory::run(&args, &targets, out),
-        Command::Locals(args) => locals::run(&args, &targets, out),
-        Command::Export(args) => export::run(&args, &targets, out),
-        Command::Targets { name, json } => Ok(targets::run(name.as_deref(), &targets, json, out)?),
+        Command::Serve(args) => serve::run(args, &targets, out)?,
+        Command::Info(args) => info::run(&args, &targets, out)?,
+        Command::Waves(args) => waves::run(&args, &targets, out)?,
+        Command::Lanes(args) => lanes::run(&args, &targets, out)?,
+        Command::Registers(args) => registers::run(&args, &targets, out)?,
+        Command::Memory(args) => memory::run(&args, &targets, out)?,
+        Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
+        Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -15,6 +15,7 @@ use super::context::{
 };
 use super::decode::{sleb128, uleb128};
 use super::error::{Cause, Error, Missing};
+use super::fetch::Reader;
 use super::limits::{MAX_CALL_DEPTH, MAX_REMEMBERED_ROWS};
 use super::location::{Frame, Implicit, Location, Offset, Storage};
 use super::machine::{Entry, Evaluator, Focus};
@@ -447,6 +448,22 @@ impl<'c> Unwind<'c> {
         self.by_rule(register, rule).map_err(|cause| Error { at: *at, op: name, cause })
     }
 
+    /// The caller's value of a register, as an unsigned value of its width.
+    ///
+    /// # Errors
+    /// As for [`Self::register`], or as reading that location has it.
+    pub fn value(&self, register: DwarfReg) -> Result<Number, Error> {
+        let location = self.register(register)?;
+        let error = |cause| Error { at: ExprOffset(0), op: "read", cause };
+        let size = self.size(register).map_err(error)?;
+        let mut reader = Reader::new(self.context);
+        let words = (0..size.0)
+            .step_by(64)
+            .map(|from| reader.word(&location, from, (size.0 - from).min(64) as u32, None).map_err(error));
+        let limbs = words.collect::<Result<Vec<u64>, Error>>()?;
+        Ok(Number::from_limbs(Type::unsigned(size.0 as u32), &limbs))
+    }
+
     fn by_rule(&self, register: DwarfReg, rule: &RegisterRule) -> Result<Location, Cause> {
         let size = self.size(register)?;
         match rule {
@@ -481,7 +498,8 @@ impl<'c> Unwind<'c> {
                 let asking = self.asking_for(register)?;
                 let inner = self.within(&asking);
                 let cfa = inner.cfa_entry()?;
-                let number = inner.value(program, &[cfa]).map_err(|error| inside("its expression", error))?;
+                let number =
+                    inner.computed(program, &[cfa]).map_err(|error| inside("its expression", error))?;
                 // The generic type has 64 bits, which no expression could match to a register of 32.
                 let fits = number.ty() == Type::Generic && size.0 <= 64;
                 if number.size() != size && !fits {
@@ -540,7 +558,7 @@ impl<'c> Unwind<'c> {
         groups.into_iter().next().map_or_else(|| Ok(Location::undefined()), |group| group.result)
     }
 
-    fn value(&self, program: &Program, initial: &[Entry]) -> Result<Number, Error> {
+    fn computed(&self, program: &Program, initial: &[Entry]) -> Result<Number, Error> {
         let groups = Evaluator::new(self).for_call_frames().value(program, Focus::Wave, initial);
         groups.into_iter().next().map_or_else(|| Ok(Number::generic(0)), |group| group.result)
     }

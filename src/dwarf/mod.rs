@@ -17,6 +17,7 @@
 mod arith;
 mod attributes;
 pub mod cfi;
+mod computed;
 mod constants;
 mod context;
 mod decode;
@@ -30,6 +31,8 @@ mod location;
 mod machine;
 mod operation;
 pub mod print;
+#[cfg(test)]
+mod tests;
 mod value;
 mod wide;
 

@@ -36,6 +36,12 @@ pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 
+/// Every packet that gets more than the empty reply, in the order of the router's table, and who answers it: `own`,
+/// `gdbstub`, or `gdbstub, reviewed`.
+pub fn packet_table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    front::router::table()
+}
+
 /// The longest packet, either way, as clients are told. gdb asks for about half of it in one `m`.
 const PACKET_SIZE: usize = 0x2_0000;
 /// The most memory in one reply; as hex digits it fills a packet.

@@ -26,12 +26,23 @@ pub(super) struct Features {
     pub(super) list_threads: bool,
 }
 
+/// A stop as a client is told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// The wave that stopped.
+    pub(super) wave: WaveId,
+    /// Whether it is the answer to a request to resume.
+    pub(super) refused: bool,
+}
+
 /// What one client has agreed on and looks at.
 pub(super) struct State {
     /// Whom it asks.
     pub(super) session: Box<dyn Inspect>,
     /// The served waves; thread ids are their ordinals plus one.
     pub(super) waves: Arc<[WaveId]>,
+    /// The stop that the client was told of last.
+    pub(super) stop: Stop,
     /// What was negotiated.
     pub(super) features: Features,
     /// The client's general thread: what `Hg` set, and before that the one that `?` named.
@@ -71,6 +82,7 @@ impl State {
             waves: session.waves(),
             general: session.first_wave(),
             selection: Selection::new(session.first_wave()),
+            stop: Stop { wave: session.first_wave(), refused: false },
             session,
             features: Features::default(),
             buffer: vec![0; MAX_READ],

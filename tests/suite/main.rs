@@ -1,2 +1,5 @@
+//! The integration tests, as one program: linking once is cheaper than linking a dozen times.
+
 mod fixtures;
 mod house;
+mod server;

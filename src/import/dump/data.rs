@@ -23,6 +23,8 @@ pub(super) struct Sources {
     files: Vec<Arc<dyn Backing>>,
     /// By name; those that cannot be used are known as such.
     within: Known,
+    /// The first few of them, which are most of what 10,000 waves name: comparing is cheaper than hashing.
+    few: Vec<(String, BackingId)>,
     /// By the path of a code object, which may mean another file than the same name within the dump.
     outside: Known,
 }
@@ -43,7 +45,14 @@ pub(super) enum Found {
 impl Sources {
     /// Side files come from `store`.
     pub(super) fn new(store: Store) -> Self {
-        Self { store, arena: Vec::new(), files: Vec::new(), within: Known::new(), outside: Known::new() }
+        Self {
+            store,
+            arena: Vec::new(),
+            files: Vec::new(),
+            within: Known::new(),
+            few: Vec::new(),
+            outside: Known::new(),
+        }
     }
 
     /// Where the next inline bytes will be.
@@ -187,6 +196,10 @@ impl Sources {
         name: &str,
         outside: bool,
     ) -> Option<(BackingId, u64)> {
+        let few = self.few.iter().find(|(known, _)| !outside && known == name);
+        if let Some((_, id)) = few {
+            return Some((*id, self.files.get((id.0 as usize).checked_sub(1)?)?.len()));
+        }
         let known = if outside { &mut self.outside } else { &mut self.within };
         if let Some(found) = known.get(name) {
             let Some(id) = *found else {
@@ -205,6 +218,9 @@ impl Sources {
                 self.files.push(backing);
                 let id = BackingId(u32::try_from(self.files.len()).ok()?);
                 known.insert(name.to_owned(), Some(id));
+                if !outside && self.few.len() < 4 {
+                    self.few.push((name.to_owned(), id));
+                }
                 Some((id, size))
             }
             Err(refusal) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::data::Sources;
 use super::key::Key;
 use super::manifest::{self, InlineRegisters};
+use super::names::Names;
 use super::shape::Field;
 use super::spans::{Span, SpanSource, report_twice};
 use super::values::Values;
@@ -23,8 +24,9 @@ pub(super) struct KindIndex(pub(super) usize);
 pub(super) struct Layouts<'m, 'de> {
     by_name: HashMap<&'m str, (usize, &'m manifest::Layout<'de>)>,
     resolved: HashMap<(usize, KindIndex), Layout>,
-    /// Ranges by kind and text: checking `v0-v255` walks it, and 10,000 waves may say it.
-    ranges: HashMap<(KindIndex, Box<str>), (RegId, u16)>,
+    /// The one that the last wave used.
+    last: Option<(&'m str, KindIndex, Layout)>,
+    names: Names,
 }
 
 /// A layout for one kind of wave.
@@ -66,7 +68,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
             }
             by_name.insert(name, (index, layout));
         }
-        Self { by_name, resolved: HashMap::new(), ranges: HashMap::new() }
+        Self { by_name, resolved: HashMap::new(), last: None, names: Names::default() }
     }
 
     /// Everything that the manifest gives of a wave's registers.
@@ -78,6 +80,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         wave: WaveKind<'_>,
         entry: &manifest::Wave<'de>,
     ) -> Registers {
+        self.names.next_wave();
         let mut registers = Registers::default();
         let mut spans = Vec::new();
         let mut layout_spans: Arc<[Span]> = Arc::default();
@@ -126,22 +129,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
     ) -> Option<(Layout, Extent)> {
         problems.extra(key, &image.extra);
         let name = &*problems.required(key, "layout", &image.layout)?.0;
-        let Some((index, entry)) = self.by_name.get(name).copied() else {
-            problems.report(
-                key.name("layout"),
-                format_args!("no layout has the name {name:?}"),
-                "the name of a [[layout]]",
-            );
-            return None;
-        };
-        let layout = match self.resolved.get(&(index, wave.index)) {
-            Some(layout) => layout.clone(),
-            None => {
-                let layout = self.layout(problems, index, wave, entry);
-                self.resolved.insert((index, wave.index), layout.clone());
-                layout
-            }
-        };
+        let layout = self.layout_of(problems, key, wave, name)?;
         let mut extent = sources.required(problems, key, image.data())?;
         // A length that is cut short by the end of the file has been reported with the file's size.
         let reported = matches!(image.length, Field::Given(length) if length > extent.length);
@@ -159,6 +147,36 @@ impl<'m, 'de> Layouts<'m, 'de> {
         }
         extent.length = extent.length.min(layout.size);
         Some((layout, extent))
+    }
+
+    fn layout_of(
+        &mut self,
+        problems: &mut Problems,
+        key: &Key<'_>,
+        wave: WaveKind<'_>,
+        name: &str,
+    ) -> Option<Layout> {
+        if let Some((last, kind, layout)) = &self.last
+            && (*last, *kind) == (name, wave.index)
+        {
+            return Some(layout.clone());
+        }
+        let Some((known, (index, entry))) = self.by_name.get_key_value(name) else {
+            let what = format_args!("no layout has the name {name:?}");
+            problems.report(key.name("layout"), what, "the name of a [[layout]]");
+            return None;
+        };
+        let (known, index, entry) = (*known, *index, *entry);
+        let layout = match self.resolved.get(&(index, wave.index)) {
+            Some(layout) => layout.clone(),
+            None => {
+                let layout = self.layout(problems, index, wave, entry);
+                self.resolved.insert((index, wave.index), layout.clone());
+                layout
+            }
+        };
+        self.last = Some((known, wave.index, layout.clone()));
+        Some(layout)
     }
 
     fn layout(
@@ -247,18 +265,8 @@ impl<'m, 'de> Layouts<'m, 'de> {
         wave: WaveKind<'_>,
         name: &str,
     ) -> Option<(RegId, u16)> {
-        let is_range = name.contains('-');
-        let known = is_range.then(|| (wave.index, name.into()));
-        if let Some(found) = known.as_ref().and_then(|known| self.ranges.get(known)) {
-            return Some(*found);
-        }
-        match wave.kind.range(name) {
-            Ok(found) => {
-                if let Some(known) = known {
-                    self.ranges.insert(known, found);
-                }
-                Some(found)
-            }
+        match self.names.find(wave, name) {
+            Ok(found) => Some(found),
             Err(error) => {
                 let (target, size) = (&wave.kind.target.name, wave.kind.wave_size);
                 problems.report(

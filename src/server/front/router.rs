@@ -141,6 +141,18 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qXfer:lanescope-code-objects:read", xfer::code_objects),
 ];
 
+/// Every packet's name and who answers it: what docs/protocol.md says of the table.
+pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|route| {
+        let who = match route.answer {
+            Answer::Own(_) => "own",
+            Answer::Gdbstub | Answer::GdbstubOnThread => "gdbstub",
+            Answer::Reviewed(_) => "gdbstub, reviewed",
+        };
+        (route.name, who)
+    })
+}
+
 /// Names that are followed by a number without a separator.
 const NUMBERED: [&str; 2] = ["qThreadStopInfo", "qRegisterInfo"];
 

@@ -30,8 +30,8 @@ const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "
 
 /// Takes the client's offers, and puts ours in the place of gdbstub's list.
 pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
-    let offers = |feature: &[u8]| request.args.split(|byte| *byte == b';').any(|offer| offer == feature);
-    state.features.error_message = offers(b"error-message+");
+    let mut offers = request.args.split(|byte| *byte == b';');
+    state.features.error_message = offers.any(|offer| offer == b"error-message+");
     let theirs = String::from_utf8_lossy(reply.body()).into_owned();
     reply.clear();
     reply.text("PacketSize=").number(PACKET_SIZE as u64);

@@ -45,8 +45,9 @@ pub(crate) fn memory_region(
 ) -> Result<Flow, Fault> {
     let address = parse::number(request.args).ok_or(Fault::malformed("not an address"))?;
     let region = state.session.region(address, state.general);
-    // A region of all 2^64 bytes does not fit the field; LLDB takes the largest number for it.
-    let size = (region.last - region.start.min(region.last)).saturating_add(1);
+    // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
+    let end = region.last.saturating_add(1);
+    let size = end.saturating_sub(region.start);
     reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");
     if region.readable {
         reply.text(if region.code { "rx" } else { "r" });

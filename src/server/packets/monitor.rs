@@ -120,8 +120,12 @@ fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
     answer.map_err(|error| sentence(&error.to_string()))
 }
 
-/// Words with a capital and a full stop.
+/// Words with a capital and a full stop; a name at their beginning stays as it is.
 fn sentence(words: &str) -> String {
+    let name = words.split(' ').next().is_some_and(|first| first.contains(['_', '`', '#']));
+    if name {
+        return format!("{}.", words.trim_end_matches('.'));
+    }
     let mut characters = words.chars();
     let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", characters.as_str().trim_end_matches('.'))

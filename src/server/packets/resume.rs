@@ -6,9 +6,10 @@
 
 use super::super::Flow;
 use super::super::fault::Fault;
+use super::super::front::parse::{self, Thread};
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::state::State;
+use super::super::state::{State, Stop};
 use super::stop;
 
 /// What the user reads.
@@ -22,13 +23,33 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 
 /// Every request to resume, forward or backward.
 ///
-/// The stop is reported for the wave that the user looks at, so that gdb stays there.
-pub(crate) fn refuse(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+/// The stop is reported for the wave that was to step, else for the one that the user looks at: gdb stays there, and
+/// LLDB steps again and again until that very thread has stopped.
+pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let lldb = state.facade().is_lldb();
+    let wave = match stepped(request.args) {
+        Some(thread) => state.wave_of(thread)?,
+        None if lldb => state.stop.wave,
+        None => state.selected(),
+    };
     reply.console(WORDS);
-    state.select(state.selected());
-    stop::write(state, state.general, true, reply)?;
-    if !state.facade().is_lldb() {
+    state.select(wave);
+    state.stop = Stop { wave, refused: true };
+    stop::write(state, wave, reply)?;
+    if !lldb {
         reply.text("replaylog:end;");
     }
     Ok(Flow::Continue)
+}
+
+/// The thread that the actions of `vCont` step: `s:3;c`.
+fn stepped(actions: &[u8]) -> Option<u64> {
+    actions.split(|byte| *byte == b';').find_map(|action| {
+        let (what, thread) = parse::split(action, b':');
+        let steps = matches!(what.first(), Some(b's' | b'S' | b'r'));
+        match parse::thread(thread.filter(|_| steps)?) {
+            Some(Thread::Id(id)) => Some(id),
+            _ => None,
+        }
+    })
 }

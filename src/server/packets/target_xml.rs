@@ -29,9 +29,6 @@ const CLASSES: [(RegClass, &str); 6] = [
     (RegClass::Trap, "trap"),
 ];
 
-/// The element types of a lane, by the names of their views.
-const VIEWS: [(&str, &str); 3] = [("u32", "uint32"), ("i32", "int32"), ("f32", "ieee_single")];
-
 /// The description for the client's facade.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
@@ -136,25 +133,15 @@ fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, gr
     Ok(())
 }
 
-/// A union of views of a vector: `$v0.f32[3]`.
+/// A vector, so that `$v0[3]` is lane 3. gdb's formats give the views: `p/d $v0[3]` as i32, `p/f $v0[3]` as f32.
+///
+/// A union of three vectors would name the views, but gdb does not subscript a union.
 fn lanes_type(xml: &mut Xml, lanes: u16) -> io::Result<()> {
-    for (view, element) in VIEWS {
-        xml.create_element("vector")
-            .with_attribute(("id", format!("{view}x{lanes}").as_str()))
-            .with_attribute(("type", element))
-            .with_attribute(("count", lanes.to_string().as_str()))
-            .write_empty()?;
-    }
-    let union = xml.create_element("union").with_attribute(("id", lanes_name(lanes).as_str()));
-    union.write_inner_content(|xml| {
-        for (view, _) in VIEWS {
-            xml.create_element("field")
-                .with_attribute(("name", view))
-                .with_attribute(("type", format!("{view}x{lanes}").as_str()))
-                .write_empty()?;
-        }
-        Ok(())
-    })?;
+    xml.create_element("vector")
+        .with_attribute(("id", lanes_name(lanes).as_str()))
+        .with_attribute(("type", "uint32"))
+        .with_attribute(("count", lanes.to_string().as_str()))
+        .write_empty()?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
-    CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
+    Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
     ValueState, Variable, WaveInfo,
 };
 use super::lib::units::{Address, LaneId, LaneSet, Pc, WaveId, WaveSize};
@@ -267,7 +267,7 @@ impl Inspect for Fake {
             location: Some(format!("v0[{lane}]")),
             parts: Some(serde_json::json!([{ "register": 2560 }])),
             legacy: false,
-            bytes: vec![Some(lane.0), Some(0), Some(0), None],
+            bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured],
             state: if lane.0 < 16 {
                 ValueState::Value(lane.0.to_string())
             } else {

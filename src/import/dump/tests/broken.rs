@@ -80,3 +80,14 @@ fn files_that_are_no_dump() {
     let error = open("/nowhere/at/all".as_ref(), &Targets::builtin()).unwrap_err().to_string();
     assert_eq!(error, "/nowhere/at/all: No such file or directory (os error 2)");
 }
+
+#[test]
+fn manifests_that_hold_bulk_data() {
+    let text = format!("format = 1\n{}", " ".repeat(16 << 20));
+    refused(
+        &text,
+        "m: 16777227 bytes; expected a manifest of at most 16777216 bytes: bulk data belongs in side files",
+    );
+    let json = format!("{{\"format\": 1}}{}", " ".repeat(16 << 20));
+    assert!(open_text(&json).is_ok());
+}

@@ -254,3 +254,33 @@ fn a_manifest_in_memory_has_no_side_files() {
         ["x: memory[0]: there is no folder to look in; expected a manifest that is a file"]
     );
 }
+
+#[test]
+fn a_zip_that_broke_off_gives_what_it_has() {
+    let text = "format = 1\nmemory = [{ address = 0, file = \"a\" }, { address = 100, file = \"b\", length = 50 }, \
+        { address = 200, file = \"c\" }]\n";
+    let whole =
+        zip_of(&[("manifest.toml", text.as_bytes()), ("a", &[1; 10]), ("b", &[2; 50]), ("c", &[3; 5])]);
+    let b = whole.windows(50).position(|bytes| bytes == [2; 50]).unwrap();
+    let opened = open_zip(whole[..b + 20].to_vec());
+    let lines = lines(&opened);
+    assert!(lines[0].starts_with(&format!("d.zip: offset {:#x}: ", b + 20)), "{lines:?}");
+    assert!(lines[0].ends_with(
+        "; 3 entries were found before that offset; expected a zip with a whole central directory (was it truncated?)"
+    ));
+    assert_eq!(
+        lines[1..],
+        [
+            "b: offset 0x0: memory[1]: the file ends after 20 bytes (at 0x14); \
+             the rest is taken as not captured; expected 50 bytes there",
+            "c: memory[2]: there is no such entry in the zip; expected an entry of that name",
+        ]
+    );
+    assert_eq!(global(&opened.capture, 0, 50), [1; 10]);
+    assert_eq!(global(&opened.capture, 100, 50), [2; 20]);
+
+    let mut deflated = whole.clone();
+    patch(&mut deflated, "a", 8, 10, &[8, 0]);
+    let opened = open_zip(deflated[..b].to_vec());
+    assert!(opened.problems[1].to_string().starts_with("a: memory[0]: the entry is compressed or encrypted"));
+}

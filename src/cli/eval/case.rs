@@ -1,0 +1,132 @@
+//! A case's view of the state: what the evaluator asks, with entries decoded in the case's dialect.
+
+use std::sync::Arc;
+
+use super::file::{DWARF_PROCEDURE, NumberOrBytes, ProcedureText};
+use super::hex;
+use super::state::State;
+use crate::dwarf::{
+    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
+};
+use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
+
+/// The state as one case sees it.
+#[derive(Debug)]
+pub(super) struct CaseContext<'f> {
+    pub(super) state: &'f State<'f>,
+    pub(super) encoding: Encoding,
+}
+
+impl CaseContext<'_> {
+    fn decode(&self, text: &str) -> Answer<Arc<Program>> {
+        let bytes = hex::bytes(text).map_err(Missing::absent)?;
+        Ok(Arc::new(Program::decode(&bytes, self.encoding)?))
+    }
+
+    fn attribute(&self, text: &NumberOrBytes) -> Answer<Attribute> {
+        match text {
+            NumberOrBytes::Number(number) => Ok(Attribute::Constant(*number as u64)),
+            NumberOrBytes::Bytes(text) => self.decode(text).map(Attribute::Expression),
+        }
+    }
+
+    fn die_location(&self, die: &ProcedureText) -> Answer<DieLocation> {
+        if let Some(text) = &die.location {
+            return self.decode(text).map(DieLocation::Expression);
+        }
+        if let Some(entries) = &die.loclist {
+            let pc = self.state.pc().ok_or_else(|| Missing::not_captured("no program location"))?;
+            let entry = entries.iter().find(|entry| (entry.low as u64..entry.high as u64).contains(&pc.0));
+            return match entry {
+                Some(entry) => self.decode(&entry.location).map(DieLocation::Expression),
+                None => Ok(DieLocation::NotHere),
+            };
+        }
+        match &die.const_value {
+            Some(text) => Ok(DieLocation::ConstValue(hex::bytes(text).map_err(Missing::absent)?.into())),
+            None => Ok(DieLocation::None),
+        }
+    }
+}
+
+impl Context for CaseContext<'_> {
+    fn wave_size(&self) -> WaveSize {
+        self.state.kind.wave_size
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        self.state.space_info(space)
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        self.state.register_size(register)
+    }
+
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
+        self.state.read_register(register, frame == Frame::Caller, into);
+    }
+
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        self.state.read_memory(at, into)
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        self.state.pc()
+    }
+
+    fn object(&self) -> Answer<Location> {
+        let object =
+            self.state.text.object.ok_or_else(|| Missing::not_captured("no object is being evaluated"))?;
+        self.state.location(object).map_err(Missing::not_captured)
+    }
+
+    fn frame_base(&self) -> Answer<Arc<Program>> {
+        let absent = || Missing::absent("the function has no DW_AT_frame_base");
+        self.decode(self.state.text.frame_base.as_ref().ok_or_else(absent)?)
+    }
+
+    fn cfa(&self) -> Answer<Location> {
+        let cfa = self.state.text.cfa.ok_or_else(|| Missing::not_captured("no call frame information"))?;
+        self.state.location(cfa).map_err(Missing::not_captured)
+    }
+
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        self.state.text.lanes.as_ref().map(|lanes| self.attribute(lanes)).transpose()
+    }
+
+    fn die(&self, die: DieRef) -> Answer<Die> {
+        let offset = die.offset();
+        let found = self.state.text.procedure.iter().find(|procedure| procedure.offset == offset.0);
+        let found = found.ok_or_else(|| Missing::absent(format!("no DIE at {offset}")))?;
+        Ok(Die { is_procedure: found.tag == DWARF_PROCEDURE, location: self.die_location(found)? })
+    }
+
+    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        self.state.base_type(die).ok_or_else(|| Missing::absent(format!("no base type at {die}")))
+    }
+
+    fn debug_addr(&self, index: u64) -> Answer<u64> {
+        let address = usize::try_from(index).ok().and_then(|index| self.state.text.debug_addr.get(index));
+        let absent = || Missing::absent(format!("no address {index} in .debug_addr"));
+        address.map(|address| *address as u64).ok_or_else(absent)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        let found = self.state.text.object_map.iter().find(|map| map.offset == die.0);
+        let map = found.ok_or_else(|| Missing::absent(format!("no object map at {die}")))?;
+        let mut ranges: Vec<(Pc, Pc)> =
+            map.ranges.iter().map(|[low, high]| (Pc(*low as u64), Pc(*high as u64))).collect();
+        if let (Some(low), Some(high)) = (map.low_pc, map.high_pc) {
+            ranges.push((Pc(low as u64), Pc(high as u64)));
+        }
+        Ok(Arc::new(ObjectMap {
+            mem_location: self.attribute(&map.mem_location)?,
+            cntl_ordinal: self.attribute(&map.cntl_ordinal)?,
+            vec_location: self.attribute(&map.vec_location)?,
+            element_size: self.attribute(&map.element_size)?,
+            element_count: self.attribute(&map.element_count)?,
+            ranges,
+        }))
+    }
+}

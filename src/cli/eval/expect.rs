@@ -1,0 +1,42 @@
+//! Compares a result with what a case expects of it.
+//!
+//! An expectation is a table of the parts that matter, or JSON text, which alone can say `null`. What it does not
+//! mention is free, so a case may leave out the words of an error message.
+
+use serde_json::Value;
+
+/// How a result differs; `None` if it has all that is expected. Fails if the expectation is not JSON.
+pub(super) fn difference(expected: &toml::Value, result: &Value) -> Result<Option<String>, String> {
+    let expected = match expected {
+        toml::Value::String(text) => {
+            serde_json::from_str(text).map_err(|error| format!("expect: {error}"))?
+        }
+        other => serde_json::to_value(other).map_err(|error| format!("expect: {error}"))?,
+    };
+    let mut path = String::new();
+    Ok(differs(&expected, result, &mut path).map(|what| format!("{what}; the result is {result}")))
+}
+
+fn differs(expected: &Value, result: &Value, path: &mut String) -> Option<String> {
+    let here = path.len();
+    match (expected, result) {
+        (Value::Object(expected), Value::Object(result)) => expected.iter().find_map(|(key, value)| {
+            path.truncate(here);
+            path.push('.');
+            path.push_str(key);
+            match result.get(key) {
+                Some(found) => differs(value, found, path),
+                None => Some(format!("{path} is missing")),
+            }
+        }),
+        (Value::Array(expected), Value::Array(result)) if expected.len() == result.len() => {
+            expected.iter().zip(result).enumerate().find_map(|(index, (value, found))| {
+                path.truncate(here);
+                path.push_str(&format!("[{index}]"));
+                differs(value, found, path)
+            })
+        }
+        _ if expected == result => None,
+        _ => Some(format!("{path} is {result}, expected {expected}")),
+    }
+}

@@ -1,0 +1,139 @@
+//! `lanescope eval --cases FILE.toml`: evaluate DWARF expressions in a machine state given as text.
+//!
+//! The file describes one state (registers, memory, debugging information entries) and any number of cases; each is an
+//! expression with what is wanted of it: a location, a value, the whole stack, the mask of active lanes, the program
+//! location of every lane, or what call frame instructions say. `docs/evaluator.md` has the format.
+//!
+//! Prints a line for each case, or with `--json` one object. The exit status is 0 if every case was evaluated (an error
+//! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
+//! be read. `--trace` prints every operation with the stack after it.
+//!
+//! ```text
+//! $ lanescope eval --cases tests/eval/locations.toml
+//! C1: v0 lane 3
+//! ```
+
+mod case;
+mod expect;
+mod file;
+mod hex;
+mod run;
+mod state;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use self::file::File;
+use self::run::Runner;
+use self::state::State;
+use crate::arch::Targets;
+
+/// Evaluate DWARF expressions in a machine state given as text
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// The file with the state and the cases
+    #[arg(long, value_name = "FILE")]
+    pub cases: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Print every operation that ran with the stack after it
+    #[arg(long, conflicts_with = "json")]
+    pub trace: bool,
+}
+
+/// Why nothing could be evaluated: exit status 2.
+#[derive(Debug, thiserror::Error)]
+pub enum EvalError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// The file is not of the format.
+    #[error("{}: {error}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        #[source]
+        error: Box<toml::de::Error>,
+    },
+    /// The state or a case says what cannot be.
+    #[error("{}: {what}", path.display())]
+    Invalid {
+        /// The file.
+        path: PathBuf,
+        /// What, and where in the file.
+        what: String,
+    },
+    /// The output is gone.
+    #[error("cannot write: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+/// What became of one case.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its name.
+    pub name: String,
+    /// The result as JSON.
+    pub result: Value,
+    /// The result in words.
+    pub words: String,
+    /// The operations that ran, where a trace was asked for.
+    pub trace: Vec<String>,
+    /// How the result differs from what the case expects.
+    pub difference: Option<String>,
+}
+
+/// Evaluates the cases of a file.
+///
+/// # Errors
+/// The file cannot be read, is not of the format, or contradicts itself.
+pub fn outcomes(path: &Path, targets: &Targets, trace: bool) -> Result<Vec<Outcome>, EvalError> {
+    let text = std::fs::read_to_string(path).map_err(|error| EvalError::Read { path: path.into(), error })?;
+    let syntax = |error| EvalError::Syntax { path: path.into(), error: Box::new(error) };
+    let file: File = toml::from_str(&text).map_err(syntax)?;
+    let invalid = |what| EvalError::Invalid { path: path.into(), what };
+    let state = State::new(&file.state, targets).map_err(invalid)?;
+    let run =
+        |case| Runner::new(&state, case, trace).and_then(|mut runner| runner.outcome()).map_err(invalid);
+    file.cases.iter().map(run).collect()
+}
+
+/// Evaluates the cases of a file and prints the results; the answer is the exit status, 0 or 1.
+///
+/// # Errors
+/// The file cannot be read, is not of the format, or contradicts itself (exit status 2), or the output is gone.
+pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
+    let outcomes = outcomes(&args.cases, targets, args.trace)?;
+    if args.json {
+        let cases: Vec<Value> =
+            outcomes.iter().map(|outcome| json!({"name": outcome.name, "result": outcome.result})).collect();
+        writeln!(out, "{}", json!({"cases": cases}))?;
+    }
+    for outcome in &outcomes {
+        if !args.json {
+            writeln!(out, "{}: {}", outcome.name, outcome.words)?;
+            for line in &outcome.trace {
+                writeln!(out, "    {line}")?;
+            }
+        }
+        if let Some(difference) = &outcome.difference {
+            log::error!("{}: {difference}", outcome.name);
+            if !args.json {
+                writeln!(out, "    differs: {difference}")?;
+            }
+        }
+    }
+    Ok(u8::from(outcomes.iter().any(|outcome| outcome.difference.is_some())))
+}

@@ -1,0 +1,258 @@
+//! The machine state of a case file, checked and ready to be asked.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::file::{AbstractText, BaseTypeText, MemoryText, PlaceText, RegisterText, StateText};
+use super::hex;
+use crate::arch::{Kind, SpaceScope, Targets};
+use crate::dwarf::{BaseType, LaneNeed, Location, MemoryAt, RegisterBytes, SpaceInfo, TypeEncoding};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
+
+/// A register's width where the file gives it, and its contents.
+#[derive(Debug)]
+struct Contents {
+    bits: Option<BitSize>,
+    bytes: RegisterBytes,
+}
+
+/// Which store a byte is in: private memory of the wave is one, however it is addressed.
+const GLOBAL: AddressSpace = AddressSpace(0);
+const PRIVATE_WAVE: AddressSpace = AddressSpace(6);
+
+/// The machine state.
+#[derive(Debug)]
+pub(super) struct State<'f> {
+    pub(super) text: &'f StateText,
+    pub(super) kind: Arc<Kind>,
+    pub(super) lane: Option<LaneId>,
+    registers: BTreeMap<DwarfReg, Contents>,
+    entry_registers: BTreeMap<DwarfReg, Contents>,
+    memory: HashMap<(AddressSpace, Address), u8>,
+    apertures: HashMap<AddressSpace, Address>,
+    base_types: BTreeMap<DieOffset, BaseType>,
+}
+
+impl<'f> State<'f> {
+    /// Checks a state and reads it in.
+    pub(super) fn new(text: &'f StateText, targets: &Targets) -> Result<Self, String> {
+        let wave_size = match text.wave_size {
+            Some(lanes) => {
+                WaveSize::from_lanes(lanes).ok_or(format!("state: wave_size = {lanes}: not 32 or 64"))?
+            }
+            None => {
+                let target = targets.target(&text.target).map_err(|error| format!("state: {error}"))?;
+                let first = target.wave_sizes.first().copied();
+                first.ok_or_else(|| format!("state: {} has no wave sizes", text.target))?
+            }
+        };
+        let kind = targets.kind(&text.target, wave_size).map_err(|error| format!("state: {error}"))?;
+        let lane = text.lane.map(LaneId);
+        if let Some(lane) = lane.filter(|lane| !wave_size.has(*lane)) {
+            return Err(format!("state: lane = {lane}: not a lane of {wave_size}"));
+        }
+        let mut state = Self {
+            text,
+            kind,
+            lane,
+            registers: BTreeMap::new(),
+            entry_registers: BTreeMap::new(),
+            memory: HashMap::new(),
+            apertures: HashMap::new(),
+            base_types: text.base_type.iter().map(base_type).collect(),
+        };
+        state.registers = registers("registers", &text.registers)?;
+        state.entry_registers = registers("entry_registers", &text.entry_registers)?;
+        let pc = state.kind.named("pc").and_then(|register| register.dwarf);
+        if let (Some(pc), Some(value)) = (pc, text.pc) {
+            let contents = || Contents { bits: None, bytes: filled(&value.to_le_bytes(), 2) };
+            state.registers.entry(pc).or_insert_with(contents);
+        }
+        for (name, base) in &text.apertures {
+            let names = [name.clone(), format!("{name}_lane")];
+            let space = names.iter().find_map(|name| state.kind.target.space_named(name));
+            let space = space.ok_or(format!("state.apertures: no address space {name:?}"))?;
+            state.apertures.insert(space.id, Address(*base as u64));
+        }
+        for memory in &text.memory {
+            state.store(memory)?;
+        }
+        Ok(state)
+    }
+
+    fn store(&mut self, memory: &MemoryText) -> Result<(), String> {
+        let bytes = hex::bytes(&memory.bytes).map_err(|error| format!("state.memory: {error}"))?;
+        let lane = memory.lane.map(LaneId);
+        let space = AddressSpace(memory.space);
+        for (offset, byte) in bytes.iter().enumerate() {
+            let address = Address((memory.address as u64).wrapping_add(offset as u64));
+            let place = self.place(MemoryAt { space, lane, address });
+            let place = place.ok_or(format!("state.memory: no memory of space {space} at {address}"))?;
+            self.memory.insert(place, *byte);
+        }
+        Ok(())
+    }
+
+    /// The store of a byte and its address there; `None` where the state has no such memory.
+    fn place(&self, at: MemoryAt) -> Option<(AddressSpace, Address)> {
+        let space = self.kind.space(at.space).ok()?;
+        let private = |lane, address| {
+            let offset = self.kind.private_wave(lane, address)?;
+            self.text.scratch_bytes.is_none_or(|size| offset.0 < size).then_some((PRIVATE_WAVE, offset))
+        };
+        match space.scope {
+            SpaceScope::Lane => private(at.lane?, at.address),
+            SpaceScope::LaneN(lane) => private(lane, at.address),
+            SpaceScope::Generic => {
+                let (space, address) = self.kind.target.resolve_generic(at.address, &self.apertures)?;
+                let inner = MemoryAt { space: space.id, address, ..at };
+                if space.scope == SpaceScope::Generic { None } else { self.place(inner) }
+            }
+            scope => {
+                let size = match scope {
+                    SpaceScope::Wave => self.text.scratch_bytes,
+                    SpaceScope::WorkGroup => self.text.lds_bytes,
+                    _ => None,
+                };
+                size.is_none_or(|size| at.address.0 < size).then_some((at.space, at.address))
+            }
+        }
+    }
+
+    /// The lanes, registers, memory and types as the evaluator asks for them.
+    pub(super) fn space_info(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        let space = self.kind.target.space(space)?;
+        let lane = match space.scope {
+            SpaceScope::Lane => LaneNeed::Now,
+            SpaceScope::LaneN(lane) => LaneNeed::Fixed(lane),
+            SpaceScope::Generic => LaneNeed::WhenRead,
+            _ => LaneNeed::None,
+        };
+        Some(SpaceInfo { address_bits: space.address_bits, lane })
+    }
+
+    /// A width that the file gives comes first, so that tests may have registers of their own.
+    pub(super) fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        let given =
+            |map: &BTreeMap<DwarfReg, Contents>| map.get(&register).and_then(|contents| contents.bits);
+        match given(&self.registers).or_else(|| given(&self.entry_registers)) {
+            Some(bits) => Ok(bits),
+            None => match self.kind.dwarf(register) {
+                Ok(known) => Ok(BitSize(known.bits())),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+
+    pub(super) fn read_register(&self, register: DwarfReg, caller: bool, into: &mut RegisterBytes) {
+        let map = if caller { &self.entry_registers } else { &self.registers };
+        if let Some(contents) = map.get(&register) {
+            *into = contents.bytes.clone();
+        }
+    }
+
+    pub(super) fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        for (offset, slot) in into.iter_mut().enumerate() {
+            let address = Address(at.address.0.wrapping_add(offset as u64));
+            let byte = self.place(MemoryAt { address, ..at }).and_then(|place| self.memory.get(&place));
+            match byte {
+                Some(byte) => *slot = *byte,
+                None => return offset,
+            }
+        }
+        into.len()
+    }
+
+    pub(super) fn pc(&self) -> Option<Pc> {
+        self.text.pc.map(|pc| Pc(pc as u64))
+    }
+
+    pub(super) fn base_type(&self, die: DieOffset) -> Option<BaseType> {
+        self.base_types.get(&die).copied()
+    }
+
+    /// A place of the file as a location.
+    pub(super) fn location(&self, place: PlaceText) -> Result<Location, String> {
+        let space = AddressSpace(place.space);
+        let address = Address(place.address as u64);
+        let info = self.space_info(space).ok_or(format!("address space {space} is reserved"))?;
+        Ok(match (info.lane, place.lane.map(LaneId).or(self.lane)) {
+            (LaneNeed::Now | LaneNeed::WhenRead, Some(lane)) => {
+                Location::lane_memory(space, info.address_bits, lane, address)
+            }
+            (LaneNeed::Now, None) => return Err(format!("a place in address space {space} needs a lane")),
+            _ => Location::memory(space, info.address_bits, address),
+        })
+    }
+
+    /// A number of a register's name or of an address space, for words.
+    pub(super) fn names(&self) -> Names<'_> {
+        Names(&self.kind)
+    }
+}
+
+/// Names from the target's file.
+#[derive(Debug)]
+pub(super) struct Names<'k>(&'k Kind);
+
+impl crate::dwarf::print::Names for Names<'_> {
+    fn register(&self, register: DwarfReg) -> Option<String> {
+        self.0.dwarf(register).ok().map(|register| register.name.clone())
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<String> {
+        let space = self.0.target.space(space)?;
+        Some(if space.id == GLOBAL { "global".to_owned() } else { space.name.clone() })
+    }
+}
+
+fn base_type(text: &BaseTypeText) -> (DieOffset, BaseType) {
+    let bits = text.byte_size.saturating_mul(8);
+    let encoding = TypeEncoding(text.encoding);
+    (DieOffset(text.offset), BaseType { encoding, element_bits: bits, elements: text.vector_size })
+}
+
+fn registers(
+    what: &str,
+    texts: &BTreeMap<String, RegisterText>,
+) -> Result<BTreeMap<DwarfReg, Contents>, String> {
+    let register = |(number, text): (&String, &RegisterText)| {
+        let error = |problem: String| format!("state.{what}.{number}: {problem}");
+        let parsed = number.parse().map_err(|_| error("not a DWARF register number".to_owned()))?;
+        Ok((DwarfReg(parsed), contents(text).map_err(error)?))
+    };
+    texts.iter().map(register).collect()
+}
+
+fn contents(text: &RegisterText) -> Result<Contents, String> {
+    match text {
+        RegisterText::Scalar(value) => Ok(Contents { bits: None, bytes: filled(&value.to_le_bytes(), 2) }),
+        RegisterText::Lanes(lanes) if lanes.len() > 64 => Err(format!("{} lanes", lanes.len())),
+        RegisterText::Lanes(lanes) => {
+            let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
+            Ok(Contents { bits: None, bytes: filled(&bytes, lanes.len()) })
+        }
+        RegisterText::Abstract(AbstractText { bits, value, bytes }) => {
+            if !(1..=RegisterBytes::MAX as u64 * 8).contains(bits) {
+                return Err(format!("bits = {bits}"));
+            }
+            let bytes = match (value, bytes) {
+                (Some(value), None) => value.to_le_bytes().to_vec(),
+                (None, Some(text)) => hex::bytes(text)?,
+                _ => return Err("needs either value or bytes".to_owned()),
+            };
+            let dwords = bits.div_ceil(32) as usize;
+            Ok(Contents { bits: Some(BitSize(*bits)), bytes: filled(&bytes, dwords) })
+        }
+    }
+}
+
+/// Bytes at the start of a register of which that many dwords are known.
+fn filled(bytes: &[u8], dwords: usize) -> RegisterBytes {
+    let mut register = RegisterBytes::unknown();
+    for (to, from) in register.bytes.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    register.known = if dwords >= 64 { u64::MAX } else { (1 << dwords) - 1 };
+    register
+}

@@ -1,0 +1,106 @@
+//! Bits and what is known of them.
+
+use super::super::*;
+use super::fake::{Fake, byte, dword};
+use super::program;
+use crate::units::{BitSize, LaneId, LaneSet};
+
+fn located(context: &Fake, hex: &str, lane: LaneId) -> Location {
+    Evaluator::new(context).location_for(&program(hex), Some(lane)).unwrap()
+}
+
+#[test]
+fn bytes_that_were_not_captured_are_marked_alone() {
+    let context = Fake::default();
+    let location = Location::memory(crate::units::AddressSpace(0), 64, crate::units::Address(20));
+    let bits = fetch(&context, &location, None, BitSize(128)).unwrap();
+    assert_eq!(bits.whole(), None);
+    for index in 0..16 {
+        let known = bits.byte(index);
+        match byte(0, None, 20 + index as u64) {
+            Some(byte) => assert_eq!(known, Ok(byte), "byte {index}"),
+            None => assert_eq!(known, Err(Known::NotCaptured), "byte {index}"),
+        }
+    }
+    assert_eq!(bits.byte(9), Err(Known::NotCaptured));
+    assert_eq!((bits.bit(71), bits.bit(72), bits.bit(79), bits.bit(80)).1, Known::NotCaptured);
+    assert_eq!(bits.bit(80), Known::Value);
+    assert_eq!(bits.byte(16), Err(Known::Undefined));
+}
+
+#[test]
+fn every_bit_offset_and_size_of_memory() {
+    let context = Fake::default();
+    for offset in 0..24u64 {
+        for size in 1..70u64 {
+            let mut location = Location::memory(crate::units::AddressSpace(0), 64, crate::units::Address(30));
+            location.offset.bytes = Lanes::Uniform(30 + offset / 8);
+            location.offset.bits = Lanes::Uniform((offset % 8) as u8);
+            let bits = fetch(&context, &location, None, BitSize(size)).unwrap();
+            for bit in 0..size {
+                let at = 30 * 8 + offset + bit;
+                let expected = byte(0, None, at / 8).map(|byte| byte >> (at % 8) & 1);
+                let found = (bits.bit(bit) == Known::Value).then(|| {
+                    let whole = bits.byte((bit / 8) as usize);
+                    whole.map(|byte| byte >> (bit % 8) & 1)
+                });
+                match (expected, found) {
+                    (Some(expected), Some(Ok(found))) => assert_eq!(found, expected, "{offset} {size} {bit}"),
+                    // Its byte is known in part only.
+                    (Some(_), Some(Err(_))) | (None, None) => {}
+                    other => panic!("{offset} {size} {bit}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn undefined_and_not_captured_are_two_things() {
+    let context = Fake::default();
+    // Register 0, nothing, register 8 which was not captured.
+    let location = located(&context, "50 93 01 93 01 58 93 01", LaneId(0));
+    let bits = fetch(&context, &location, None, BitSize(24)).unwrap();
+    assert_eq!(bits.byte(0), Ok(0));
+    assert_eq!(bits.byte(1), Err(Known::Undefined));
+    assert_eq!(bits.byte(2), Err(Known::NotCaptured));
+    assert!(!bits.is_undefined());
+    let nothing = fetch(&context, &Location::undefined(), None, BitSize(9)).unwrap();
+    assert!(nothing.is_undefined());
+    assert_eq!(nothing.number(), None);
+}
+
+#[test]
+fn a_part_in_the_middle_of_bytes() {
+    let context = Fake::default();
+    // 3 bits of one register, 7 of another: bit k of the object is bit k of the first, then of the second.
+    let location = located(&context, "51 9d 03 00 52 9d 07 02", LaneId(0));
+    let bits = fetch(&context, &location, None, BitSize(10)).unwrap();
+    let expected = u64::from(dword(1, 0) & 7 | (dword(2, 0) >> 2 & 0x7f) << 3);
+    assert_eq!(bits.number(), Some(expected));
+}
+
+#[test]
+fn a_register_is_read_for_every_lane() {
+    let context = Fake::default();
+    let groups = Evaluator::new(&context).location(
+        &program("64 e9 03 34 1e e9 04"),
+        Focus::Lanes(LaneSet(u64::MAX)),
+        &[],
+    );
+    let location = groups[0].result.as_ref().unwrap();
+    for (lane, bits) in fetch_lanes(&context, location, groups[0].lanes, BitSize(32)) {
+        let expected = (lane.0 != 20).then(|| u64::from(dword(20, u32::from(lane.0))));
+        assert_eq!(bits.unwrap().number(), expected, "lane {lane}");
+    }
+}
+
+#[test]
+fn beyond_the_storage_is_ill_formed() {
+    let context = Fake::default();
+    let location = located(&context, "50", LaneId(0));
+    assert!(fetch(&context, &location, None, BitSize(32)).is_ok());
+    assert_eq!(fetch(&context, &location, None, BitSize(33)).unwrap_err().class(), Class::IllFormed);
+    let pointer = located(&context, "a0 02 00 00 00 00", LaneId(0));
+    assert_eq!(fetch(&context, &pointer, None, BitSize(64)).unwrap_err().class(), Class::IllFormed);
+}

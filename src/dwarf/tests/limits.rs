@@ -1,0 +1,142 @@
+//! Every bound of `limits`, at it and beyond it.
+
+use super::super::limits::*;
+use super::super::*;
+use super::fake::Fake;
+use super::program;
+use crate::units::{BitSize, LaneId};
+
+fn value(context: &Fake, program: &Program) -> Result<Number, Error> {
+    Evaluator::new(context).value_for(program, Some(LaneId(0)))
+}
+
+fn limit(error: Result<impl std::fmt::Debug, Error>) -> (&'static str, u64) {
+    match error.unwrap_err().cause {
+        Cause::Limit { what, limit } => (what, limit),
+        Cause::Inside { error, .. } => limit(Err::<(), _>(*error)),
+        other => panic!("{other}"),
+    }
+}
+
+fn decoded(bytes: &[u8]) -> Program {
+    Program::decode(bytes, Encoding::new(Dialect::LlvmUser)).unwrap()
+}
+
+#[test]
+fn steps() {
+    let context = Fake::default();
+    // lit0 and one operation less than the bound.
+    let mut bytes = vec![0x96; MAX_STEPS as usize - 1];
+    bytes.insert(0, 0x30);
+    assert!(value(&context, &decoded(&bytes)).is_ok());
+    bytes.push(0x96);
+    assert_eq!(limit(value(&context, &decoded(&bytes))), ("steps", u64::from(MAX_STEPS)));
+}
+
+#[test]
+fn wide_arithmetic_costs_more_steps() {
+    let context = Fake::default();
+    // A value of 2048 bits times itself, over and over: about a thousand steps each.
+    let looped = program("31 a8 05 12 1e 2f fb ff");
+    assert_eq!(limit(value(&context, &looped)).0, "steps");
+}
+
+#[test]
+fn stack() {
+    let context = Fake::default();
+    let mut bytes = vec![0x30; MAX_STACK];
+    assert!(value(&context, &decoded(&bytes)).is_ok());
+    bytes.push(0x30);
+    assert_eq!(limit(value(&context, &decoded(&bytes))), ("stack entries", MAX_STACK as u64));
+    *bytes.last_mut().unwrap() = 0x12;
+    assert_eq!(limit(value(&context, &decoded(&bytes))), ("stack entries", MAX_STACK as u64));
+}
+
+#[test]
+fn call_depth() {
+    for (procedure, variable, run) in [("98 01 00", "30", "98 01 00"), ("30", "98 02 00", "98 02 00")] {
+        let context = Fake::with(program(procedure), program(variable), program("91 00"));
+        let failed = value(&context, &program(run));
+        assert_eq!(limit(failed), ("expressions inside one another", u64::from(MAX_CALL_DEPTH)));
+    }
+    // An implicit pointer that points to itself.
+    let context = Fake::with(program("30"), program("a0 02 00 00 00 00 06"), program("30"));
+    let failed = Evaluator::new(&context).location_for(&program("98 02 00"), None);
+    assert_eq!(limit(failed), ("expressions inside one another", u64::from(MAX_CALL_DEPTH)));
+}
+
+#[test]
+fn a_frame_base_that_asks_for_itself() {
+    let context = Fake::with(program("30"), program("30"), program("91 00"));
+    assert_eq!(value(&context, &program("91 00")).unwrap_err().class(), Class::IllFormed);
+}
+
+#[test]
+fn parts() {
+    let context = Fake::default();
+    let at = |count: usize| {
+        let mut bytes = vec![0x50, 0xe9, 0x0b, 0x01];
+        bytes.extend([(count & 0x7f) as u8 | 0x80, (count >> 7) as u8]);
+        Evaluator::new(&context).location_for(&decoded(&bytes), None)
+    };
+    assert!(at(MAX_PARTS).is_ok());
+    assert_eq!(limit(at(MAX_PARTS + 1)), ("parts of a composite", MAX_PARTS as u64));
+    let pieces: Vec<u8> = [0x50, 0x9d, 1, 0].repeat(MAX_PARTS + 1);
+    assert_eq!(
+        limit(Evaluator::new(&context).location_for(&decoded(&pieces), None)).0,
+        "parts of a composite"
+    );
+}
+
+#[test]
+fn value_bits() {
+    let context = Fake::default();
+    assert_eq!(limit(value(&context, &program("30 a8 0a"))), ("bits of a value", MAX_VALUE_BITS));
+    let empty = value(&context, &program("30 a8 0b")).unwrap_err();
+    assert_eq!((empty.class(), empty.at.0), (Class::IllFormed, 1));
+}
+
+#[test]
+fn expression_bytes() {
+    let bytes = vec![0x96; MAX_EXPRESSION_BYTES + 1];
+    let encoding = Encoding::new(Dialect::LlvmUser);
+    assert!(Program::decode(&bytes[1..], encoding).is_ok());
+    assert_eq!(limit(Program::decode(&bytes, encoding)).0, "bytes of an expression");
+}
+
+#[test]
+fn nesting() {
+    let nested = |depth: u32| {
+        let mut bytes = vec![0x30];
+        for _ in 0..depth {
+            bytes.splice(0..0, [0xa3, bytes.len() as u8]);
+        }
+        Program::decode(&bytes, Encoding::new(Dialect::LlvmUser))
+    };
+    assert!(nested(MAX_NESTING).is_ok());
+    assert_eq!(limit(nested(MAX_NESTING + 1)), ("expressions within expressions", u64::from(MAX_NESTING)));
+}
+
+#[test]
+fn object_bytes() {
+    let context = Fake::default();
+    let location = Location::memory(crate::units::AddressSpace(0), 64, crate::units::Address(0));
+    assert!(fetch(&context, &location, None, BitSize(MAX_OBJECT_BYTES * 8)).is_ok());
+    let failed = fetch(&context, &location, None, BitSize(MAX_OBJECT_BYTES * 8 + 1));
+    assert_eq!(limit(failed), ("bytes of an object", MAX_OBJECT_BYTES));
+    let failed = fetch(&context, &location, None, BitSize(u64::MAX));
+    assert_eq!(limit(failed), ("bytes of an object", MAX_OBJECT_BYTES));
+}
+
+#[test]
+fn remembered_rows() {
+    let factors = cfi::Factors {
+        code: 4,
+        data: 4,
+        return_address: crate::units::DwarfReg(16),
+        encoding: Encoding::new(Dialect::LlvmUser),
+    };
+    let rows = |count| cfi::Row::find(&factors, &[], &vec![0x0a; count], crate::units::Pc(0), None);
+    assert!(rows(MAX_REMEMBERED_ROWS).is_ok());
+    assert_eq!(limit(rows(MAX_REMEMBERED_ROWS + 1)), ("remembered rows", MAX_REMEMBERED_ROWS as u64));
+}

@@ -1,0 +1,26 @@
+//! Unit tests of the room; whole expressions are tested by the case files in `tests/eval`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod cfi;
+mod fake;
+mod fetching;
+mod lanes;
+mod leb;
+mod legacy;
+mod limits;
+mod numbers;
+mod printing;
+
+use super::{Dialect, Encoding, Program};
+
+/// Bytes from hexadecimal digits.
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// An expression of the current dialect.
+fn program(hex: &str) -> Program {
+    Program::decode(&bytes(hex), Encoding::new(Dialect::LlvmUser)).unwrap()
+}
