@@ -37,6 +37,7 @@ mod type_read;
 mod types;
 mod unit;
 mod variable;
+mod view;
 
 use std::sync::{Arc, OnceLock};
 

@@ -12,7 +12,7 @@ use super::sections::{AttributeValue, Entry};
 use super::types::{
     Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
 };
-use super::unit::unsigned;
+use super::view::unsigned;
 use crate::units::AddressSpace;
 
 /// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
@@ -69,8 +69,8 @@ impl DebugInfo {
             }
             match &found.kind {
                 TypeKind::Array { element: Some(element), dimensions, .. } => {
-                    let counts = dimensions.iter().map(|dimension| dimension.count);
-                    let count = counts.fold(Some(factor), |all, count| all?.checked_mul(count?));
+                    let mut counts = dimensions.iter().map(|dimension| dimension.count);
+                    let count = counts.try_fold(factor, |all, count| all.checked_mul(count?));
                     let Some(count) = count else { return Ok(None) };
                     (factor, next) = (count, *element);
                 }
