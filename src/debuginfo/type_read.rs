@@ -78,7 +78,12 @@ impl DebugInfo {
                 TypeKind::Pointer { address_space, .. } | TypeKind::Reference { address_space, .. } => {
                     return Ok(Some(factor.saturating_mul(pointer_size(*address_space))));
                 }
-                TypeKind::PointerToMember { .. } => return Ok(Some(factor.saturating_mul(8))),
+                // Itanium C++ ABI 2.3: an offset, or a function and an adjustment.
+                TypeKind::PointerToMember { to, .. } => {
+                    let to = to.map(|to| self.stripped(to)).transpose()?.flatten();
+                    let is_function = to.is_some_and(|to| matches!(to.kind, TypeKind::Subroutine { .. }));
+                    return Ok(Some(factor.saturating_mul(if is_function { 16 } else { 8 })));
+                }
                 _ => return Ok(None),
             }
         }
