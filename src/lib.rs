@@ -26,5 +26,6 @@ pub mod dwarf;
 pub mod import;
 pub mod mapping;
 pub mod report;
+pub mod server;
 pub mod session;
 pub mod units;

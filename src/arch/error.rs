@@ -43,6 +43,16 @@ pub enum TargetError {
         /// The most bytes that are read.
         most: u64,
     },
+    /// Two files of one folder describe one target.
+    #[error("{first} and {second} both describe {name}")]
+    Twice {
+        /// The target.
+        name: String,
+        /// The file that was read first.
+        first: String,
+        /// The other one.
+        second: String,
+    },
     /// A file is not TOML or not of the schema.
     #[error("{file}: {error}")]
     Syntax {

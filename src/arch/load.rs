@@ -4,6 +4,7 @@
 //! one or two processors: a file is parsed when it is first asked for and then kept, built-in ones for the life of the
 //! process.
 
+use std::borrow::Cow;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
@@ -36,7 +37,7 @@ static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
         let entry = Entry {
             name: (*name).to_owned(),
             origin: format!("targets/{name}.toml"),
-            text: text.to_string(),
+            text: Cow::Borrowed(text),
             loaded: OnceLock::new(),
         };
         Arc::new(entry)
@@ -49,7 +50,7 @@ static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
 struct Entry {
     name: String,
     origin: String,
-    text: String,
+    text: Cow<'static, str>,
     loaded: OnceLock<Result<Loaded, TargetError>>,
 }
 
@@ -132,18 +133,26 @@ impl Targets {
         }
         // Folders have no order of their own, and which of two mistakes is reported must not depend on the disk.
         paths.sort();
+        let mut added: Vec<Arc<Entry>> = Vec::new();
         for path in paths {
             let text = read_text(&path)?;
             let origin = path.display().to_string();
             let file = parse(&origin, &text)?;
-            let entry = Entry { name: file.target.name.clone(), origin, text, loaded: OnceLock::new() };
-            entry.load()?;
+            let entry =
+                Entry { name: file.target.name, origin, text: Cow::Owned(text), loaded: OnceLock::new() };
+            if let Some(twin) = added.iter().find(|twin| twin.name == entry.name) {
+                let (name, first) = (entry.name, twin.origin.clone());
+                return Err(TargetError::Twice { name, first, second: entry.origin });
+            }
+            added.push(Arc::new(entry));
+        }
+        for entry in added {
             match self.entries.iter_mut().find(|known| known.name == entry.name) {
                 Some(known) => {
                     log::debug!("target {} of {} replaces {}", entry.name, entry.origin, known.origin);
-                    *known = Arc::new(entry);
+                    *known = entry;
                 }
-                None => self.entries.push(Arc::new(entry)),
+                None => self.entries.push(entry),
             }
         }
         Ok(self)

@@ -54,7 +54,7 @@ pub struct SgprAlias {
     pub count: u16,
 }
 
-/// One register of a [`Kind`].
+/// One register of a [`super::Kind`].
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Its index in the kind's table.

@@ -1,5 +1,7 @@
 //! A sparse address space: segments that were captured, nothing between them.
 
+use std::collections::BTreeMap;
+
 use super::Extent;
 
 /// A run of captured bytes.
@@ -32,32 +34,27 @@ impl MemoryMap {
     /// earlier are returned instead of taken.
     #[must_use]
     pub fn new(segments: Vec<Segment>) -> (Self, Vec<Segment>) {
-        let mut refused = Vec::new();
-        let mut sorted: Vec<(usize, Segment)> = Vec::with_capacity(segments.len());
-        for (order, segment) in segments.into_iter().enumerate() {
+        let fits = |segment: &Segment| {
             let length = segment.extent.length;
-            if length == 0 || segment.address.checked_add(length - 1).is_none() {
+            length != 0 && segment.address.checked_add(length - 1).is_some()
+        };
+        // Most dumps give them in order, and a wave's private memory is mostly one.
+        if segments.iter().all(fits) && segments.is_sorted_by(|before, after| before.last() < after.address) {
+            return (Self { segments }, Vec::new());
+        }
+        let mut refused = Vec::new();
+        let mut kept: BTreeMap<u64, Segment> = BTreeMap::new();
+        for segment in segments {
+            let (first, last) = (segment.address, segment.last());
+            // Kept ones do not overlap, so the one that begins last before the end reaches furthest.
+            let below = kept.range(..=last).next_back();
+            if !fits(&segment) || below.is_some_and(|(_, below)| below.last() >= first) {
                 refused.push(segment);
             } else {
-                sorted.push((order, segment));
+                kept.insert(first, segment);
             }
         }
-        sorted.sort_by_key(|(order, segment)| (segment.address, *order));
-        let mut kept: Vec<(usize, Segment)> = Vec::with_capacity(sorted.len());
-        for (order, segment) in sorted {
-            match kept.last_mut() {
-                Some((earlier, last)) if last.last() >= segment.address => {
-                    if *earlier < order {
-                        refused.push(segment);
-                    } else {
-                        *earlier = order;
-                        refused.push(std::mem::replace(last, segment));
-                    }
-                }
-                _ => kept.push((order, segment)),
-            }
-        }
-        (Self { segments: kept.into_iter().map(|(_, segment)| segment).collect() }, refused)
+        (Self { segments: kept.into_values().collect() }, refused)
     }
 
     /// The segments in address order.
@@ -86,3 +83,7 @@ impl MemoryMap {
         self.segments.iter().map(|segment| segment.extent.length).sum()
     }
 }
+
+#[cfg(test)]
+#[path = "memory_tests.rs"]
+mod tests;

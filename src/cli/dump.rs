@@ -86,7 +86,9 @@ pub(super) fn lanes(session: &Session, wave: WaveId, asked: Option<&str>) -> Res
     let lane = match asked {
         None => session.focus(wave),
         Some("all") => return Ok(all),
-        Some(text) => LaneId(text.parse().map_err(|_| format!("--lane takes a lane number or `all`, not `{text}`"))?),
+        Some(text) => {
+            LaneId(text.parse().map_err(|_| format!("--lane takes a lane number or `all`, not `{text}`"))?)
+        }
     };
     if !all.contains(lane) {
         return Err(format!("no lane {lane}: the wave has {}", all.count()).into());

@@ -55,7 +55,12 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "no waves: the dump lists none")?;
     }
     let regions = capture.global.segments().len();
-    writeln!(out, "global memory: {} bytes in {}", capture.global.captured(), counts(&[(regions, "region")]))?;
+    writeln!(
+        out,
+        "global memory: {} bytes in {}",
+        capture.global.captured(),
+        counts(&[(regions, "region")])
+    )?;
     if !capture.code_objects.is_empty() {
         let mut table = Table::new(["Code object", "Loaded at", "State"]);
         for object in dump.code_objects() {

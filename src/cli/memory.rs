@@ -41,7 +41,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         Ok(got) => got,
         Err(error @ Unreadable::NotCaptured { .. }) if args.of.json => {
             let name = spaces::place_name(&session, place);
-            return print_json(out, &serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() }));
+            return print_json(
+                out,
+                &serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() }),
+            );
         }
         Err(error) => return Err(error.into()),
     };

@@ -7,9 +7,11 @@ mod lanes;
 mod locals;
 mod memory;
 mod registers;
+mod serve;
+pub mod targets;
 
-mod waves;
 mod export;
+mod waves;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Serve a dump to gdb and lldb (the default command)
+    Serve(serve::Args),
     /// Say what a dump holds and what is wrong with it
     Info(info::Args),
     /// List the waves of a dump
@@ -51,6 +55,16 @@ enum Command {
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Evaluate DWARF expressions in a machine state given as text
+    Eval(eval::Args),
+    /// List the known GPUs, or print one
+    Targets {
+        /// The GPU: gfx90a
+        name: Option<String>,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// Runs the command line of this process.
@@ -65,28 +79,35 @@ pub fn main() -> ExitCode {
         }
     };
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
-    let result = run(cli, &mut out).and_then(|()| Ok(out.flush()?));
+    let result = run(cli, &mut out).and_then(|status| {
+        out.flush()?;
+        Ok(status)
+    });
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(if error.is::<eval::EvalError>() { 2 } else { 1 })
         }
     }
 }
 
-fn run(cli: Cli, out: &mut dyn Write) -> Result<(), Failure> {
+fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
-    match cli.command.unwrap_or_else(|| todo!()) {
-        Command::Info(args) => info::run(&args, &targets, out),
-        Command::Waves(args) => waves::run(&args, &targets, out),
-        Command::Lanes(args) => lanes::run(&args, &targets, out),
-        Command::Registers(args) => registers::run(&args, &targets, out),
-        Command::Memory(args) => memory::run(&args, &targets, out),
-        Command::Locals(args) => locals::run(&args, &targets, out),
-        Command::Export(args) => export::run(&args, &targets, out),
+    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+        Command::Serve(args) => serve::run(args, &targets, out)?,
+        Command::Info(args) => info::run(&args, &targets, out)?,
+        Command::Waves(args) => waves::run(&args, &targets, out)?,
+        Command::Lanes(args) => lanes::run(&args, &targets, out)?,
+        Command::Registers(args) => registers::run(&args, &targets, out)?,
+        Command::Memory(args) => memory::run(&args, &targets, out)?,
+        Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
+        Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

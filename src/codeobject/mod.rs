@@ -23,6 +23,8 @@ mod section;
 mod symbol;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) use tests::newest_llvm;
 
 use std::ops::Range;
 use std::sync::OnceLock;

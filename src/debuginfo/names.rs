@@ -11,6 +11,14 @@ impl<'a> Reading<'a> {
     /// As gdb does: the namespace without a name is `(anonymous namespace)`; a class without a name, and a function,
     /// end the qualification.
     pub(super) fn qualified(self, die: &Die<'a>, name: &Arc<str>) -> Result<Arc<str>> {
+        Ok(match self.scope(die)? {
+            Some(scope) => Arc::from(format!("{scope}::{name}")),
+            None => Arc::clone(name),
+        })
+    }
+
+    /// The namespaces and classes around a DIE, joined by `::`.
+    pub(super) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let mut parts = Vec::new();
         for around in die.view.index().around(die.offset()) {
             let around = self.die_near(&die.view, around)?;
@@ -23,11 +31,7 @@ impl<'a> Reading<'a> {
                 (_, None) => break,
             }
         }
-        if parts.is_empty() {
-            return Ok(Arc::clone(name));
-        }
         parts.reverse();
-        parts.push(Arc::clone(name));
-        Ok(Arc::from(parts.join("::")))
+        Ok((!parts.is_empty()).then(|| Arc::from(parts.join("::"))))
     }
 }

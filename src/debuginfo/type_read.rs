@@ -12,7 +12,8 @@ use super::sections::{AttributeValue, Entry};
 use super::types::{
     Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
 };
-use super::unit::unsigned;
+use super::view::unsigned;
+use crate::units::AddressSpace;
 
 /// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
 pub(super) const MAX_TYPE_DEPTH: usize = 64;
@@ -68,14 +69,20 @@ impl DebugInfo {
             }
             match &found.kind {
                 TypeKind::Array { element: Some(element), dimensions, .. } => {
-                    let counts = dimensions.iter().map(|dimension| dimension.count);
-                    let count = counts.fold(Some(factor), |all, count| all?.checked_mul(count?));
+                    let mut counts = dimensions.iter().map(|dimension| dimension.count);
+                    let count = counts.try_fold(factor, |all, count| all.checked_mul(count?));
                     let Some(count) = count else { return Ok(None) };
                     (factor, next) = (count, *element);
                 }
                 TypeKind::Enum { underlying: Some(underlying), .. } => next = *underlying,
-                TypeKind::Pointer { .. } | TypeKind::Reference { .. } => {
-                    return Ok(Some(factor.saturating_mul(8)));
+                TypeKind::Pointer { address_space, .. } | TypeKind::Reference { address_space, .. } => {
+                    return Ok(Some(factor.saturating_mul(pointer_size(*address_space))));
+                }
+                // Itanium C++ ABI 2.3: an offset, or a function and an adjustment.
+                TypeKind::PointerToMember { to, .. } => {
+                    let to = to.map(|to| self.stripped(to)).transpose()?.flatten();
+                    let is_function = to.is_some_and(|to| matches!(to.kind, TypeKind::Subroutine { .. }));
+                    return Ok(Some(factor.saturating_mul(if is_function { 16 } else { 8 })));
                 }
                 _ => return Ok(None),
             }
@@ -121,7 +128,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         name => name,
     };
     let is_declaration = die.flag(gimli::DW_AT_declaration);
-    Ok(Type { id, name, byte_size: die.constant(gimli::DW_AT_byte_size), is_declaration, kind })
+    let unit = die.view.facts().id;
+    Ok(Type { id, unit, name, byte_size: die.constant(gimli::DW_AT_byte_size), is_declaration, kind })
 }
 
 fn qualifier(tag: DwTag) -> Option<Qualifier> {
@@ -146,16 +154,30 @@ fn base(die: &Die<'_>) -> TypeKind {
     TypeKind::Base(Base { encoding, bit_size: die.constant(gimli::DW_AT_bit_size), vector_size })
 }
 
-/// `DW_AT_LLVM_address_space`, else `DW_AT_address_class`, which compilers fill with the same numbers.
-fn address_space(die: &Die<'_>) -> Option<u64> {
-    if let Some((_, value)) = Heterogeneous::AddressSpace.value(&die.entry) {
-        return unsigned(&value);
+/// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
+fn address_space(die: &Die<'_>) -> AddressSpace {
+    /// `DW_ADDR` of the 2020 proposal, by number: none (generic), global, region, local, constant, private.
+    const CLASSES_2020: [u64; 6] = [1, 0, 2, 3, 0, 5];
+    let space = Heterogeneous::AddressSpace.value(&die.entry).and_then(|(_, value)| unsigned(&value));
+    if let Some(space) = space {
+        return AddressSpace(space);
     }
-    match die.entry.attr_value(gimli::DW_AT_address_class) {
-        Some(AttributeValue::AddressClass(class)) => Some(class.0),
-        Some(value) => unsigned(&value),
-        None => None,
+    let class = match die.entry.attr_value(gimli::DW_AT_address_class) {
+        Some(AttributeValue::AddressClass(class)) => class.0,
+        Some(value) => unsigned(&value).unwrap_or(0),
+        None => 0,
+    };
+    let of_2020 = usize::try_from(class).ok().and_then(|class| CLASSES_2020.get(class));
+    match of_2020.filter(|_| die.view.facts().is_amd_augmented()) {
+        Some(space) => AddressSpace(*space),
+        None => AddressSpace(class),
     }
+}
+
+/// Bytes of a pointer whose DIE does not say: AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the
+/// generic space, 4 for region, local and the private ones.
+fn pointer_size(space: AddressSpace) -> u64 {
+    if space.0 <= 1 { 8 } else { 4 }
 }
 
 /// The direct children of a DIE, in order.
@@ -288,7 +310,7 @@ fn constant_expression(value: &AttributeValue<'_>) -> Option<u64> {
     }
 }
 
-fn enumeration(reading: Reading<'_>, die: &Die<'_>, underlying: Option<TypeId>) -> Result<TypeKind> {
+fn enumeration<'a>(reading: Reading<'a>, die: &Die<'a>, underlying: Option<TypeId>) -> Result<TypeKind> {
     let mut enumerators = Vec::new();
     let is_unsigned = underlying.is_some_and(|id| is_unsigned(reading, id));
     for child in children(die)? {
@@ -308,7 +330,12 @@ fn enumeration(reading: Reading<'_>, die: &Die<'_>, underlying: Option<TypeId>) 
         };
         enumerators.push(Enumerator { name, value });
     }
-    Ok(TypeKind::Enum { is_class: die.flag(gimli::DW_AT_enum_class), enumerators, underlying })
+    let is_class = die.flag(gimli::DW_AT_enum_class);
+    let scope = match (is_class, die.string(gimli::DW_AT_name)?) {
+        (true, Some(name)) => Some(reading.qualified(die, &name)?),
+        _ => reading.scope(die)?,
+    };
+    Ok(TypeKind::Enum { is_class, scope, enumerators, underlying })
 }
 
 fn is_unsigned(reading: Reading<'_>, id: TypeId) -> bool {

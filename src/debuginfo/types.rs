@@ -1,11 +1,12 @@
 //! The model of source types. DWARF 5 chapter 5.
 //!
-//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`DebugInfo::type_of`] reads
+//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`type_of`](super::DebugInfo::type_of) reads
 //! one type and keeps it. What `void` is has no DIE: it is `None` wherever a type is optional.
 
 use std::sync::Arc;
 
-use crate::units::DieOffset;
+use super::unit::UnitId;
+use crate::units::{AddressSpace, DieOffset};
 
 /// A type, by its DIE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +17,8 @@ pub struct TypeId(pub DieOffset);
 pub struct Type {
     /// Its DIE.
     pub id: TypeId,
+    /// The unit it stands in, whose language spells it.
+    pub unit: UnitId,
     /// `DW_AT_name` with namespaces and classes; `None` for types without one (pointers, arrays, unnamed structs).
     pub name: Option<Arc<str>>,
     /// Size in bytes where the DIE says it; see [`DebugInfo::byte_size`](super::DebugInfo::byte_size) for all others.
@@ -35,10 +38,10 @@ pub enum TypeKind {
     Pointer {
         /// What it points to; `None` is `void`.
         to: Option<TypeId>,
-        /// The DWARF address space of what it points to, as the DIE says it: `DW_AT_LLVM_address_space`, else
-        /// `DW_AT_address_class`. `None` when it says nothing: that is space 0, except in units whose augmentation is
-        /// `[amd:v0.0]`, where it is generic.
-        address_space: Option<u64>,
+        /// The DWARF address space of what it points to: `DW_AT_LLVM_address_space`, else `DW_AT_address_class`, which
+        /// compilers fill with the same numbers; 0 where the DIE says nothing. In units with augmentation `[amd:v0.0]`
+        /// the older table of classes holds, where nothing means generic.
+        address_space: AddressSpace,
     },
     /// A C++ reference.
     Reference {
@@ -47,7 +50,7 @@ pub enum TypeKind {
         /// Whether it is `&&`.
         is_rvalue: bool,
         /// As for a pointer.
-        address_space: Option<u64>,
+        address_space: AddressSpace,
     },
     /// A pointer to a member of a class.
     PointerToMember {
@@ -71,6 +74,9 @@ pub enum TypeKind {
     Enum {
         /// Whether its enumerators are named through it (`enum class`).
         is_class: bool,
+        /// What stands before `::` and an enumerator's name: the enumeration for `enum class`, else the namespace or
+        /// class around it; `None` when there is none.
+        scope: Option<Arc<str>>,
         /// Its enumerators, in order.
         enumerators: Vec<Enumerator>,
         /// The integer type behind it.

@@ -44,6 +44,24 @@ impl Bits {
         self.size
     }
 
+    /// All bytes; bits that are undefined or were not captured are 0 and mean nothing.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A set bit for each bit that was not captured.
+    #[must_use]
+    pub fn not_captured(&self) -> &[u8] {
+        &self.not_captured
+    }
+
+    /// A set bit for each bit that does not exist at this place in the program.
+    #[must_use]
+    pub fn undefined(&self) -> &[u8] {
+        &self.undefined
+    }
+
     /// All bytes, the last one zero-extended, if every bit is known.
     #[must_use]
     pub fn whole(&self) -> Option<&[u8]> {

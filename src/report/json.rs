@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::session::{Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo};
+use crate::session::{Byte, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo};
 use crate::units::WaveId;
 
 /// Bytes as hex digits, lowest address first.
@@ -112,8 +112,7 @@ fn lane_value(lane: &crate::session::LaneValue) -> Value {
     })
 }
 
-/// Hex digits, `xx` for a byte that was not captured; `None` where there are no bytes.
-fn byte_text(bytes: &[Option<u8>]) -> Option<String> {
-    let digits = |byte: &Option<u8>| byte.map_or("xx".to_owned(), |byte| format!("{byte:02x}"));
-    (!bytes.is_empty()).then(|| bytes.iter().map(digits).collect())
+/// Two digits a byte (see [`Byte`]'s words); `None` where there are no bytes.
+fn byte_text(bytes: &[Byte]) -> Option<String> {
+    (!bytes.is_empty()).then(|| bytes.iter().map(ToString::to_string).collect())
 }

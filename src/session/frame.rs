@@ -1,14 +1,18 @@
 //! A wave's frame as the evaluator asks about it: registers by DWARF number, tagged memory, and the unit's DIEs.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use super::{Place, Reader, Unreadable};
-use crate::arch::{Kind, SpaceScope};
+use crate::arch::{Kind, RegId, RegisterValue, SpaceScope};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
+use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Frame, LaneNeed, MemoryAt, Missing,
-    Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt,
+    Missing, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveId, WaveSize};
 
@@ -23,7 +27,20 @@ pub(super) struct FrameContext<'a> {
     pub(super) load_address: u64,
     pub(super) pc: Pc,
     pub(super) elf_pc: ElfAddress,
-    pub(super) dialect: Dialect,
+    pub(super) encoding: Encoding,
+    /// Registers that this question has read: 64 lanes ask for the same vector.
+    pub(super) registers: RefCell<HashMap<RegId, RegisterValue>>,
+}
+
+/// AMD's names for the numbers in locations.
+impl Names for FrameContext<'_> {
+    fn register(&self, register: DwarfReg) -> Option<String> {
+        self.kind.dwarf_name(register)
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<String> {
+        self.kind.target.space(space).map(|space| space.name.clone())
+    }
 }
 
 impl FrameContext<'_> {
@@ -34,7 +51,11 @@ impl FrameContext<'_> {
     /// The wave's register of a DWARF number, if it has one.
     fn register(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), Unreadable> {
         let Ok(known) = self.kind.dwarf(register) else { return Ok(()) };
-        let value = self.reader.register(self.wave, known.id)?;
+        let mut read = self.registers.borrow_mut();
+        let value = match read.entry(known.id) {
+            Entry::Occupied(value) => value.into_mut(),
+            Entry::Vacant(room) => room.insert(self.reader.register(self.wave, known.id)?),
+        };
         let bytes = value.bytes();
         if let Some(room) = into.bytes.get_mut(..bytes.len()) {
             room.copy_from_slice(bytes);
@@ -44,7 +65,7 @@ impl FrameContext<'_> {
     }
 
     fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
-        Ok(Arc::new(Program::decode(bytes, &self.dialect)?))
+        Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
     fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
@@ -78,7 +99,9 @@ impl Context for FrameContext<'_> {
     fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
         let known = self.kind.target.space(space)?;
         let lane = match known.scope {
-            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => LaneNeed::None,
+            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => {
+                LaneNeed::None
+            }
             SpaceScope::Generic => LaneNeed::WhenRead,
             SpaceScope::Lane => LaneNeed::Now,
             SpaceScope::LaneN(lane) => LaneNeed::Fixed(lane),
@@ -151,14 +174,21 @@ impl Context for FrameContext<'_> {
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
-            | debuginfo::Location::ListEntry { expression: bytes, .. } => DieLocation::Expression(self.decode(bytes)?),
+            | debuginfo::Location::ListEntry { expression: bytes, .. } => {
+                DieLocation::Expression(self.decode(bytes)?)
+            }
         };
         Ok(Die { is_procedure: found.is_procedure, location })
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         let found = self.debug.base_type(self.unit(), die.0).map_err(absent)?;
-        super::types::base_type(&found)
+        let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
+        let element_bits = bits(found.byte_size)
+            .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
+        let elements = found.base.vector_size.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
+        let encoding = crate::dwarf::TypeEncoding(found.base.encoding.0);
+        Ok(BaseType { encoding, element_bits, elements })
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {

@@ -1,5 +1,7 @@
 //! Variables of a wave's frame, lane by lane.
 
+use std::fmt;
+
 use crate::units::{LaneId, Pc, WaveId};
 
 /// The variables in scope of a frame.
@@ -60,10 +62,32 @@ pub struct LaneValue {
     pub parts: Option<serde_json::Value>,
     /// Whether the location was read by the recogniser of clang's xderef idiom rather than by the book.
     pub legacy: bool,
-    /// Its bytes, lowest address first; `None` for a byte that was not captured.
-    pub bytes: Vec<Option<u8>>,
+    /// Its bytes, lowest address first.
+    pub bytes: Vec<Byte>,
     /// What there is to show.
     pub state: ValueState,
+}
+
+/// A byte of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Byte {
+    /// Its value.
+    Known(u8),
+    /// It exists and was not captured.
+    NotCaptured,
+    /// The compiler kept it nowhere.
+    OptimizedOut,
+}
+
+/// Two hex digits, `xx` for what was not captured, `..` for what the compiler kept nowhere.
+impl fmt::Display for Byte {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(byte) => write!(f, "{byte:02x}"),
+            Self::NotCaptured => f.write_str("xx"),
+            Self::OptimizedOut => f.write_str(".."),
+        }
+    }
 }
 
 /// What there is to show of a variable.

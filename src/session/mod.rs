@@ -8,6 +8,7 @@ pub mod address;
 mod answers;
 mod client;
 mod dump;
+mod frame;
 mod inspect;
 mod lanes;
 mod locals;
@@ -23,7 +24,7 @@ pub use dump::Dump;
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
-pub use locals::{LaneValue, Locals, Scope, ValueState, Variable};
+pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;
 pub(crate) use waves::info as wave_info;

@@ -54,6 +54,12 @@ const RULES: &[(&str, Check)] = &[
     ("trap_ids_are_unique", stops::trap_ids_are_unique),
 ];
 
+/// The names of all checks, in the order in which they run.
+#[cfg(test)]
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    FIRST.iter().chain(RULES).map(|(name, _)| *name)
+}
+
 /// Everything that is wrong with a file, at most fifty problems.
 pub(super) fn all(file: &File) -> Vec<TargetProblem> {
     let mut report = Report { check: "", problems: Vec::new() };

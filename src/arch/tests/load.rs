@@ -83,6 +83,10 @@ fn a_wrong_file_is_refused_with_its_name_and_place() {
     let error = Targets::builtin().with_dir(&folder.0).unwrap_err().to_string();
     assert!(error.contains("b.toml") && error.contains("share numbers"), "{error}");
 
+    let folder = Folder::new("twice", &[("a.toml", text("gfx900")), ("b.toml", text("gfx900"))]);
+    let error = Targets::builtin().with_dir(&folder.0).unwrap_err().to_string();
+    assert!(error.ends_with("b.toml both describe gfx900"), "{error}");
+
     let folder = Folder::new("long", &[("c.toml", &"#".repeat((1 << 20) + 1))]);
     let error = Targets::builtin().with_dir(&folder.0).unwrap_err();
     assert!(matches!(error, TargetError::TooLong { size: 1_048_577, .. }), "{error}");

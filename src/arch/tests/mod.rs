@@ -3,6 +3,7 @@
 mod address;
 mod builtin;
 mod checks;
+mod docs;
 mod dwarf;
 mod families;
 mod library;

@@ -1,1 +1,36 @@
-//! Code objects against what readelf says of them.
+//! Code objects against what llvm-readelf says of them, and damaged ones.
+
+mod damaged;
+mod readelf;
+mod units;
+
+use std::path::PathBuf;
+
+use super::CodeObject;
+
+/// The newest of an LLVM tool's versions on the PATH, `llvm-readelf-22`; a missing tool fails the test.
+pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").expect("a PATH");
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let find = |name: &str| folders.iter().map(|folder| folder.join(name)).find(|file| file.is_file());
+    let versions = (10..100).rev().map(|version| format!("{tool}-{version}"));
+    let mut names = versions.chain([tool.to_owned()]);
+    names.find_map(|name| find(&name)).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
+}
+
+/// Code objects of both rooms' tests and of the shared fixtures.
+fn objects() -> Vec<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let folders = ["src/debuginfo/tests/objects", "src/debuginfo/tests/values", "tests/fixtures/code"];
+    let folders = folders.iter().map(|folder| root.join(folder)).filter(|folder| folder.is_dir());
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).expect("a folder"));
+    let paths = files.map(|file| file.expect("a file").path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    paths.sort();
+    assert!(paths.len() >= 9);
+    paths
+}
+
+fn parse(path: &std::path::Path) -> CodeObject {
+    CodeObject::parse(std::fs::read(path).expect("a file")).expect("a code object")
+}

@@ -10,7 +10,9 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::folder::{read_range, view_range};
 use super::store::Refusal;
+use super::walk::Walk;
 use crate::capture::{Backing, Bytes};
+use crate::import::problem::{Place, Problem};
 
 /// What a zip's bytes are read from.
 #[derive(Clone, Debug)]
@@ -22,14 +24,16 @@ pub(super) enum Source {
 }
 
 impl Source {
-    fn size(&self) -> u64 {
+    /// Bytes of the whole zip.
+    pub(super) fn size(&self) -> u64 {
         match self {
             Self::File(_, size) => *size,
             Self::Memory(bytes) => bytes.len() as u64,
         }
     }
 
-    fn read_at(&self, start: u64, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+    /// Reads from the range `start`, `size` of it.
+    pub(super) fn read_at(&self, start: u64, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::File(file, _) => read_range(file, start, size, offset, buffer),
             Self::Memory(bytes) => {
@@ -74,41 +78,87 @@ impl Seek for Cursor {
     }
 }
 
-/// A zip with its directory read.
+/// A zip whose entries are known.
 #[derive(Debug)]
 pub(super) struct Archive {
-    zip: ZipArchive<Cursor>,
+    directory: Directory,
     source: Source,
     /// What every name in the dump is preceded by: `""`, or `"dump/"` where the folder itself was zipped.
     prefix: String,
 }
 
+#[derive(Debug)]
+enum Directory {
+    /// As the zip says.
+    Whole(ZipArchive<Cursor>),
+    /// As the entries say, because the zip's directory cannot be read; and why.
+    Lost(Walk, String),
+}
+
+const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
+
 impl Archive {
-    /// Reads the directory, not the entries.
+    /// Reads the directory, not the entries; where it is lost, the entries' headers.
     pub(super) fn new(source: Source) -> Result<Self, String> {
         // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let cursor = Cursor { source: source.clone(), at: 0 };
-        let zip = ZipArchive::with_config(config, cursor).map_err(|error| error.to_string())?;
-        let mut archive = Self { zip, source, prefix: String::new() };
+        let directory = match ZipArchive::with_config(config, cursor) {
+            Ok(zip) => Directory::Whole(zip),
+            Err(error) => {
+                let walk = Walk::new(&source).map_err(|error| error.to_string())?;
+                if walk.entries.is_empty() {
+                    return Err(error.to_string());
+                }
+                Directory::Lost(walk, error.to_string())
+            }
+        };
+        let mut archive = Self { directory, source, prefix: String::new() };
         archive.prefix = archive.find_prefix();
         Ok(archive)
+    }
+
+    /// What is wrong with the zip as a whole, if it can be read nevertheless.
+    pub(super) fn problem(&self, name: &str) -> Option<Problem> {
+        let (offset, what, expected) = match &self.directory {
+            Directory::Whole(zip) if zip.has_duplicate_names() => (
+                None,
+                "two entries have one name, so that the last one counts".to_owned(),
+                "names that are unique",
+            ),
+            Directory::Whole(_) => return None,
+            Directory::Lost(walk, why) => (
+                Some(walk.end),
+                format!("{why}; {} entries were found before that offset", walk.entries.len()),
+                "a zip with a whole central directory (was it truncated?)",
+            ),
+        };
+        let place = Place { offset, ..Place::default() };
+        Some(Problem { file: name.to_owned(), place, what, expected: expected.to_owned() })
+    }
+
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match &self.directory {
+            Directory::Whole(zip) => {
+                Box::new(zip.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok()))
+            }
+            Directory::Lost(walk, _) => Box::new(walk.entries.keys().map(String::as_str)),
+        }
     }
 
     /// `zip -r dump.zip dump` is what people type: then the manifest lies one folder down, and all else with it.
     fn find_prefix(&self) -> String {
         let mut found: Option<&str> = None;
-        for name in self.zip.file_names_raw() {
-            let Ok(name) = std::str::from_utf8(name) else { continue };
-            let Some((folder, "manifest.toml" | "manifest.json")) = name.split_once('/') else {
-                if matches!(name, "manifest.toml" | "manifest.json") {
-                    return String::new();
+        for name in self.names() {
+            match name.split_once('/') {
+                None if matches!(name, "manifest.toml" | "manifest.json") => return String::new(),
+                Some((folder, "manifest.toml" | "manifest.json")) => {
+                    if found.is_some_and(|known| known != folder) {
+                        return String::new();
+                    }
+                    found = Some(folder);
                 }
-                continue;
-            };
-            match found {
-                Some(known) if known != folder => return String::new(),
-                _ => found = Some(folder),
+                _ => {}
             }
         }
         found.map(|folder| format!("{folder}/")).unwrap_or_default()
@@ -116,43 +166,58 @@ impl Archive {
 
     /// Whether there is an entry of that name.
     pub(super) fn has(&self, name: &str) -> bool {
-        self.zip.index_for_name(&format!("{}{name}", self.prefix)).is_some()
+        let name = format!("{}{name}", self.prefix);
+        match &self.directory {
+            Directory::Whole(zip) => zip.index_for_name(&name).is_some(),
+            Directory::Lost(walk, _) => walk.entries.contains_key(&name),
+        }
     }
 
     /// The entry of that name, for reading in place.
     pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
-        const STORED: &str = "a stored entry (method 0, not encrypted), as `zip -0` writes it";
-        let index = self.zip.index_for_name(&format!("{}{name}", self.prefix));
-        let Some(index) = index else {
-            return Err(Refusal::new("there is no such entry in the zip", "an entry of that name"));
+        let full = format!("{}{name}", self.prefix);
+        let none = || Refusal::new("there is no such entry in the zip", "an entry of that name");
+        let (start, size) = match &mut self.directory {
+            Directory::Whole(zip) => {
+                let index = zip.index_for_name(&full).ok_or_else(none)?;
+                whole_entry(zip, index, self.source.size())?
+            }
+            Directory::Lost(walk, _) => {
+                let entry = walk.entries.get(&full).ok_or_else(none)?;
+                if !entry.stored {
+                    return Err(Refusal::new("the entry is compressed or encrypted", STORED));
+                }
+                (entry.start, entry.size)
+            }
         };
-        let broken = |what: String| Refusal::new(what, "an entry that lies within the zip");
-        let entry = self.zip.by_index_raw(index).map_err(|error| broken(error.to_string()))?;
-        if entry.is_dir() {
-            return Err(Refusal::new("the entry is a folder", "a file"));
-        }
-        if entry.encrypted() {
-            return Err(Refusal::new("the entry is encrypted", STORED));
-        }
-        if entry.compression() != CompressionMethod::Stored {
-            return Err(Refusal::new(format!("the entry is compressed ({})", entry.compression()), STORED));
-        }
-        if entry.size() != entry.compressed_size() {
-            let (size, stored) = (entry.size(), entry.compressed_size());
-            return Err(broken(format!("the entry says {size} bytes and {stored} bytes stored")));
-        }
-        let start = entry.data_start().ok_or_else(|| broken("the entry has no data".to_owned()))?;
-        let size = entry.size();
-        let end = start.checked_add(size);
-        let whole = self.source.size();
-        if end.is_none_or(|end| end > whole) {
-            return Err(broken(format!(
-                "the entry needs {size} bytes from offset {start:#x}, and the zip ends at {whole:#x}"
-            )));
-        }
-        drop(entry);
         Ok(Arc::new(EntryBacking { name: name.to_owned(), source: self.source.clone(), start, size }))
     }
+}
+
+/// Where the data of an entry begins, and its size.
+fn whole_entry(zip: &mut ZipArchive<Cursor>, index: usize, whole: u64) -> Result<(u64, u64), Refusal> {
+    let broken = |what: String| Refusal::new(what, "an entry that lies within the zip");
+    let entry = zip.by_index_raw(index).map_err(|error| broken(error.to_string()))?;
+    if entry.is_dir() {
+        return Err(Refusal::new("the entry is a folder", "a file"));
+    }
+    if entry.encrypted() {
+        return Err(Refusal::new("the entry is encrypted", STORED));
+    }
+    if entry.compression() != CompressionMethod::Stored {
+        return Err(Refusal::new(format!("the entry is compressed ({})", entry.compression()), STORED));
+    }
+    if entry.size() != entry.compressed_size() {
+        let (size, stored) = (entry.size(), entry.compressed_size());
+        return Err(broken(format!("the entry says {size} bytes and {stored} bytes stored")));
+    }
+    let start = entry.data_start().ok_or_else(|| broken("the entry has no data".to_owned()))?;
+    let size = entry.size();
+    if start.checked_add(size).is_none_or(|end| end > whole) {
+        let needs = format!("the entry needs {size} bytes from offset {start:#x}");
+        return Err(broken(format!("{needs}, and the zip ends at {whole:#x}")));
+    }
+    Ok((start, size))
 }
 
 /// A stored entry.

@@ -21,9 +21,15 @@ pub(super) struct Sources {
     arena: Vec<u8>,
     /// Side files in the order of their ids, which count from 1.
     files: Vec<Arc<dyn Backing>>,
-    /// By name, apart from the paths of code objects; those that cannot be used are known as such.
-    known: HashMap<(bool, String), Option<BackingId>>,
+    /// By name; those that cannot be used are known as such.
+    within: Known,
+    /// The first few of them, which are most of what 10,000 waves name: comparing is cheaper than hashing.
+    few: Vec<(String, BackingId)>,
+    /// By the path of a code object, which may mean another file than the same name within the dump.
+    outside: Known,
 }
+
+type Known = HashMap<String, Option<BackingId>>;
 
 /// What a table says of its bytes.
 #[derive(Debug)]
@@ -39,7 +45,14 @@ pub(super) enum Found {
 impl Sources {
     /// Side files come from `store`.
     pub(super) fn new(store: Store) -> Self {
-        Self { store, arena: Vec::new(), files: Vec::new(), known: HashMap::new() }
+        Self {
+            store,
+            arena: Vec::new(),
+            files: Vec::new(),
+            within: Known::new(),
+            few: Vec::new(),
+            outside: Known::new(),
+        }
     }
 
     /// Where the next inline bytes will be.
@@ -183,9 +196,12 @@ impl Sources {
         name: &str,
         outside: bool,
     ) -> Option<(BackingId, u64)> {
-        // Looked up with an owned key: a name is short, and most dumps have few.
-        let known = (outside, name.to_owned());
-        if let Some(found) = self.known.get(&known) {
+        let few = self.few.iter().find(|(known, _)| !outside && known == name);
+        if let Some((_, id)) = few {
+            return Some((*id, self.files.get((id.0 as usize).checked_sub(1)?)?.len()));
+        }
+        let known = if outside { &mut self.outside } else { &mut self.within };
+        if let Some(found) = known.get(name) {
             let Some(id) = *found else {
                 problems.report_in(name, None, key, "the file cannot be used (see above)", "a readable file");
                 return None;
@@ -201,12 +217,15 @@ impl Sources {
                 let size = backing.len();
                 self.files.push(backing);
                 let id = BackingId(u32::try_from(self.files.len()).ok()?);
-                self.known.insert(known, Some(id));
+                known.insert(name.to_owned(), Some(id));
+                if !outside && self.few.len() < 4 {
+                    self.few.push((name.to_owned(), id));
+                }
                 Some((id, size))
             }
             Err(refusal) => {
                 problems.report_in(name, None, key, refusal.what, refusal.expected);
-                self.known.insert(known, None);
+                known.insert(name.to_owned(), None);
                 None
             }
         }

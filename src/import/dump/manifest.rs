@@ -88,7 +88,7 @@ tables! {
         stop: Vec<Field<Text<'de>>>,
         sgpr_count: u64,
         registers: InlineRegisters<'de>,
-        image: Image<'de>,
+        image: Box<Image<'de>>,
         bulk: Entries<Bulk<'de>>,
         private: Entries<Piece<'de>>,
         private_size: u64,
@@ -101,7 +101,7 @@ tables! {
         offset: u64,
         length: u64,
         hex: Text<'de>,
-        u32: Words,
+        u32: Box<Words>,
     }
 
     /// An entry of `wave.bulk`
@@ -112,7 +112,7 @@ tables! {
         offset: u64,
         length: u64,
         hex: Text<'de>,
-        u32: Words,
+        u32: Box<Words>,
     }
 
     /// `[[layout]]`
@@ -136,7 +136,7 @@ tables! {
         offset: u64,
         length: u64,
         hex: Text<'de>,
-        u32: Words,
+        u32: Box<Words>,
     }
 
     /// `[[code_object]]`
@@ -150,7 +150,7 @@ tables! {
         offset: u64,
         length: u64,
         hex: Text<'de>,
-        u32: Words,
+        u32: Box<Words>,
     }
 }
 
@@ -171,7 +171,7 @@ pub(super) struct DataKeys<'a, 'de> {
     pub(super) offset: &'a Field<u64>,
     pub(super) length: &'a Field<u64>,
     pub(super) hex: &'a Field<Text<'de>>,
-    pub(super) u32: &'a Field<Words>,
+    pub(super) u32: &'a Field<Box<Words>>,
 }
 
 macro_rules! data_keys {
@@ -228,7 +228,7 @@ impl<'de> Shape<'de> for Words {
                     Err(_) => Some(format!("{word:#x}")),
                 },
                 Field::Absent => Some("null".to_owned()),
-                Field::Wrong(found) => Some(found),
+                Field::Wrong(found) => Some(found.to_string()),
             };
             if let Some(found) = wrong {
                 words.wrong = Some((index, found));

@@ -10,11 +10,15 @@ mod folder;
 mod inline;
 mod key;
 mod manifest;
+mod names;
 mod pieces;
 mod read;
 mod registers;
 mod shape;
+mod spans;
 mod store;
+mod values;
+mod walk;
 mod waves;
 
 use std::borrow::Cow;
@@ -34,8 +38,11 @@ use super::Opened;
 use super::problem::ImportError;
 use crate::arch::Targets;
 
-/// The largest manifest that is read; 10,000 waves need some 5 MB.
-const MOST_MANIFEST: u64 = 256 << 20;
+/// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
+const MOST_MANIFEST: u64 = 64 << 20;
+
+/// The largest in TOML, which people write, and whose parser takes sixty times the text.
+const MOST_TOML: u64 = 16 << 20;
 
 const TOML: &str = "manifest.toml";
 const JSON: &str = "manifest.json";
@@ -45,6 +52,24 @@ const JSON: &str = "manifest.json";
 enum Language {
     Toml,
     Json,
+}
+
+impl Language {
+    /// What a manifest in it is, for a message.
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Toml => "a TOML document",
+            Self::Json => "a JSON object",
+        }
+    }
+
+    /// The most bytes of a manifest in it.
+    fn most(self) -> u64 {
+        match self {
+            Self::Toml => MOST_TOML,
+            Self::Json => MOST_MANIFEST,
+        }
+    }
 }
 
 /// Opens a folder.
@@ -86,13 +111,6 @@ pub(super) fn open_bytes(
     if super::is_zip(&bytes) {
         return load_zip(name, Source::Memory(Arc::new(bytes)), None, targets);
     }
-    if bytes.len() as u64 > MOST_MANIFEST {
-        return Err(ImportError::TooLarge {
-            file: name.to_owned(),
-            size: bytes.len() as u64,
-            limit: MOST_MANIFEST,
-        });
-    }
     load(&bytes, language_of(&bytes), name, name, Store::Nothing, targets)
 }
 
@@ -119,7 +137,11 @@ fn load_zip(
     let io = |source| ImportError::Io { file: format!("{name}: {manifest}"), source };
     let count = entry.read_at(0, &mut text).map_err(io)?;
     text.truncate(count);
-    load(&text, language, name, manifest, Store::Zip(archive, beside), targets)
+    let problem = archive.problem(name);
+    let mut opened = load(&text, language, name, manifest, Store::Zip(archive, beside), targets)?;
+    // Before the others, which may follow from it.
+    opened.problems.splice(0..0, problem);
+    Ok(opened)
 }
 
 fn choose(file: String, toml: bool, json: bool) -> Result<(&'static str, Language), ImportError> {
@@ -168,24 +190,21 @@ fn load(
     store: Store,
     targets: &Targets,
 ) -> Result<Opened, ImportError> {
+    let (size, limit) = (bytes.len() as u64, language.most());
+    if size > limit {
+        return Err(ImportError::TooLarge { file: file.to_owned(), size, limit });
+    }
     let bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let (line, column) = line_and_column(&String::from_utf8_lossy(before));
         let what = "not UTF-8".to_owned();
-        ImportError::Syntax { file: file.to_owned(), line, column, what, expected: expected(language) }
+        ImportError::Syntax { file: file.to_owned(), line, column, what, expected: language.expected() }
     })?;
     let manifest = parse(text, language, file)?;
     check_format(&manifest, file)?;
     let (capture, problems) = build::build(&manifest, name, file, store, targets);
     Ok(Opened { capture, problems })
-}
-
-fn expected(language: Language) -> &'static str {
-    match language {
-        Language::Toml => "a TOML document",
-        Language::Json => "a JSON object",
-    }
 }
 
 fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest<'de>, ImportError> {
@@ -194,7 +213,7 @@ fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest
         line,
         column,
         what,
-        expected: expected(language),
+        expected: language.expected(),
     };
     match language {
         Language::Json => serde_json::from_str(text).map_err(|error| {

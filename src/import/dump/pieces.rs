@@ -53,13 +53,15 @@ pub(super) fn memory_map(
     for (identity, index) in identities.into_iter().zip(indexes) {
         places.entry(identity).or_default().push(index);
     }
-    for segment in refused {
-        // Of two alike the later one is refused.
-        let index = places.get_mut(&identity(&segment)).and_then(Vec::pop).unwrap_or_default();
+    // Of two alike the later one is refused.
+    let place = |segment: Segment| (places.get_mut(&identity(&segment)).and_then(Vec::pop), segment);
+    let mut refused: Vec<_> = refused.into_iter().map(place).collect();
+    refused.sort_by_key(|(index, _)| *index);
+    for (index, segment) in refused {
         let other = map.find(segment.address).or_else(|| map.next(segment.address));
         let other = other.map_or((0, 0), |other| (other.address, other.last()));
         problems.report(
-            table.index(index),
+            table.index(index.unwrap_or_default()),
             format_args!(
                 "{:#x}-{:#x} overlaps {:#x}-{:#x} of an earlier entry, so that it is left out",
                 segment.address,

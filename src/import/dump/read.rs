@@ -84,7 +84,7 @@ impl Problems {
                     Err(_) => format!("{number:#x}"),
                 },
                 Field::Absent => "null".to_owned(),
-                Field::Wrong(found) => found.clone(),
+                Field::Wrong(found) => found.to_string(),
             };
             self.report(key.index(index), found, "a number below 2^32");
             sound = false;
@@ -121,7 +121,7 @@ impl Problems {
 
     /// Reports keys that the schema does not have.
     pub(super) fn extra(&mut self, key: &Key<'_>, extra: &Extra<'_>) {
-        for (name, twice) in &extra.0 {
+        for (name, twice) in extra.keys() {
             let (what, expected) = match twice {
                 true => ("is given twice; the first counts", "each key once"),
                 false => ("is not a key of format 1, so that it is ignored", "keys of format 1, or x-..."),

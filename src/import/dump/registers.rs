@@ -1,14 +1,15 @@
 //! A wave's registers: layouts resolved once for each kind of wave, bulk entries and inline values as blocks.
 
 use std::collections::HashMap;
-use std::fmt::{self, Display};
 use std::sync::Arc;
 
-use super::data::{ARENA, Sources};
-use super::inline::{self, Inline};
+use super::data::Sources;
 use super::key::Key;
 use super::manifest::{self, InlineRegisters};
+use super::names::Names;
 use super::shape::Field;
+use super::spans::{Span, SpanSource, report_twice};
+use super::values::Values;
 use crate::arch::{Kind, RegId};
 use crate::capture::{BackingId, Extent, RegisterBlock, Registers};
 use crate::import::problem::Problems;
@@ -23,8 +24,9 @@ pub(super) struct KindIndex(pub(super) usize);
 pub(super) struct Layouts<'m, 'de> {
     by_name: HashMap<&'m str, (usize, &'m manifest::Layout<'de>)>,
     resolved: HashMap<(usize, KindIndex), Layout>,
-    /// Ranges by kind and text: checking `v0-v255` walks it, and 10,000 waves may say it.
-    ranges: HashMap<(KindIndex, Box<str>), (RegId, u16)>,
+    /// The one that the last wave used.
+    last: Option<(&'m str, KindIndex, Layout)>,
+    names: Names,
 }
 
 /// A layout for one kind of wave.
@@ -35,31 +37,6 @@ struct Layout {
     size: u64,
     /// Runs of registers that it gives, sorted.
     spans: Arc<[Span]>,
-}
-
-/// A run of registers that one source gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Span {
-    first: u16,
-    last: u16,
-    source: SpanSource,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum SpanSource {
-    Image,
-    Bulk,
-    Inline,
-}
-
-impl Display for SpanSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Image => "image",
-            Self::Bulk => "bulk",
-            Self::Inline => "registers",
-        })
-    }
 }
 
 /// One wave whose registers are being read.
@@ -91,7 +68,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
             }
             by_name.insert(name, (index, layout));
         }
-        Self { by_name, resolved: HashMap::new(), ranges: HashMap::new() }
+        Self { by_name, resolved: HashMap::new(), last: None, names: Names::default() }
     }
 
     /// Everything that the manifest gives of a wave's registers.
@@ -103,6 +80,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         wave: WaveKind<'_>,
         entry: &manifest::Wave<'de>,
     ) -> Registers {
+        self.names.next_wave();
         let mut registers = Registers::default();
         let mut spans = Vec::new();
         let mut layout_spans: Arc<[Span]> = Arc::default();
@@ -129,8 +107,10 @@ impl<'m, 'de> Layouts<'m, 'de> {
             registers.own.reserve_exact(values.len());
             for (name, value) in values {
                 let key = key.name(name);
+                let Some(range) = self.range(problems, &key, wave, name) else { continue };
                 let before = registers.own.len();
-                self.inline(problems, sources, &key, wave, name, value, &mut registers.own);
+                let mut values = Values { problems, sources, kind: wave.kind, own: &mut registers.own };
+                values.take(&key, name, range, value);
                 let new = registers.own.get(before..).unwrap_or_default();
                 spans.extend(new.iter().map(|(_, block)| Span::of(block, SpanSource::Inline)));
             }
@@ -149,22 +129,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
     ) -> Option<(Layout, Extent)> {
         problems.extra(key, &image.extra);
         let name = &*problems.required(key, "layout", &image.layout)?.0;
-        let Some((index, entry)) = self.by_name.get(name).copied() else {
-            problems.report(
-                key.name("layout"),
-                format_args!("no layout has the name {name:?}"),
-                "the name of a [[layout]]",
-            );
-            return None;
-        };
-        let layout = match self.resolved.get(&(index, wave.index)) {
-            Some(layout) => layout.clone(),
-            None => {
-                let layout = self.layout(problems, index, wave, entry);
-                self.resolved.insert((index, wave.index), layout.clone());
-                layout
-            }
-        };
+        let layout = self.layout_of(problems, key, wave, name)?;
         let mut extent = sources.required(problems, key, image.data())?;
         // A length that is cut short by the end of the file has been reported with the file's size.
         let reported = matches!(image.length, Field::Given(length) if length > extent.length);
@@ -182,6 +147,36 @@ impl<'m, 'de> Layouts<'m, 'de> {
         }
         extent.length = extent.length.min(layout.size);
         Some((layout, extent))
+    }
+
+    fn layout_of(
+        &mut self,
+        problems: &mut Problems,
+        key: &Key<'_>,
+        wave: WaveKind<'_>,
+        name: &str,
+    ) -> Option<Layout> {
+        if let Some((last, kind, layout)) = &self.last
+            && (*last, *kind) == (name, wave.index)
+        {
+            return Some(layout.clone());
+        }
+        let Some((known, (index, entry))) = self.by_name.get_key_value(name) else {
+            let what = format_args!("no layout has the name {name:?}");
+            problems.report(key.name("layout"), what, "the name of a [[layout]]");
+            return None;
+        };
+        let (known, index, entry) = (*known, *index, *entry);
+        let layout = match self.resolved.get(&(index, wave.index)) {
+            Some(layout) => layout.clone(),
+            None => {
+                let layout = self.layout(problems, index, wave, entry);
+                self.resolved.insert((index, wave.index), layout.clone());
+                layout
+            }
+        };
+        self.last = Some((known, wave.index, layout.clone()));
+        Some(layout)
     }
 
     fn layout(
@@ -270,18 +265,8 @@ impl<'m, 'de> Layouts<'m, 'de> {
         wave: WaveKind<'_>,
         name: &str,
     ) -> Option<(RegId, u16)> {
-        let is_range = name.contains('-');
-        let known = is_range.then(|| (wave.index, name.into()));
-        if let Some(found) = known.as_ref().and_then(|known| self.ranges.get(known)) {
-            return Some(*found);
-        }
-        match wave.kind.range(name) {
-            Ok(found) => {
-                if let Some(known) = known {
-                    self.ranges.insert(known, found);
-                }
-                Some(found)
-            }
+        match self.names.find(wave, name) {
+            Ok(found) => Some(found),
             Err(error) => {
                 let (target, size) = (&wave.kind.target.name, wave.kind.wave_size);
                 problems.report(
@@ -307,20 +292,25 @@ impl<'m, 'de> Layouts<'m, 'de> {
         };
         let Some(extent) = sources.required(problems, key, bulk.data()) else { return Vec::new() };
         block.offset = extent.offset;
-        let needed = run_length(&block);
+        // The lanes after the last captured one have no meaning, so that their bytes may be left out at the end.
+        let used = u64::from(64 - block.known.0.leading_zeros()) * 4;
+        let needed = u64::from(block.count.saturating_sub(1)) * u64::from(block.width) + used;
         let cut = matches!(bulk.length, Field::Given(length) if length > extent.length);
         let exact = bulk.length.is_given() || !bulk.file.is_given();
-        if (extent.length < needed && !cut) || (extent.length > needed && exact) {
-            let rest = match extent.length < needed {
-                true => "the rest is not captured",
-                false => "the rest is ignored",
-            };
+        let rest = if extent.length < needed && !cut {
+            Some("the rest is not captured")
+        } else if extent.length > run_length(&block) && exact {
+            Some("the rest is ignored")
+        } else {
+            None
+        };
+        if let Some(rest) = rest {
             sources.blame(
                 problems,
                 extent,
                 key,
                 format_args!("the data has {} bytes; {rest}", extent.length),
-                format_args!("{needed} bytes: {} registers of {} bytes", block.count, block.width),
+                format_args!("{needed} bytes: registers of {} bytes, {} of them", block.width, block.count),
             );
         }
         if extent.length >= needed {
@@ -343,182 +333,14 @@ impl<'m, 'de> Layouts<'m, 'de> {
         }
         blocks
     }
-
-    #[expect(clippy::too_many_arguments, reason = "a value's place, its meaning and where it goes")]
-    fn inline(
-        &mut self,
-        problems: &mut Problems,
-        sources: &mut Sources,
-        key: &Key<'_>,
-        wave: WaveKind<'_>,
-        name: &str,
-        value: &Inline,
-        own: &mut Vec<(BackingId, RegisterBlock)>,
-    ) {
-        let Some((first, count)) = self.range(problems, key, wave, name) else { return };
-        let (value, floats) = match value {
-            Inline::Floats(inner) => (&**inner, true),
-            value => (value, false),
-        };
-        if !name.contains('-') {
-            return inline_one(problems, sources, key, wave.kind, first, value, floats, own);
-        }
-        let items = match value {
-            Inline::List(items) => items,
-            Inline::Missing => return,
-            other => {
-                problems.report(
-                    key,
-                    inline::found(other),
-                    "an array with a value for each register of the range",
-                );
-                return;
-            }
-        };
-        if items.len() > usize::from(count) {
-            let what = format_args!("{} values; the last ones are ignored", items.len());
-            problems.report(key, what, format_args!("at most the {count} of {name}"));
-        }
-        for (index, item) in items.iter().enumerate().take(usize::from(count)) {
-            // Below count, which is a u16, and within the kind because range() said so.
-            let register = RegId(first.0.saturating_add(index as u16));
-            inline_one(problems, sources, &key.index(index), wave.kind, register, item, floats, own);
-        }
-    }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a value's place, its meaning and where it goes")]
-fn inline_one(
-    problems: &mut Problems,
-    sources: &mut Sources,
-    key: &Key<'_>,
-    kind: &Kind,
-    id: RegId,
-    value: &Inline,
-    floats: bool,
-    own: &mut Vec<(BackingId, RegisterBlock)>,
-) {
-    let Some(register) = kind.registers().get(usize::from(id.0)) else { return };
-    let offset = sources.arena_end();
-    let known = if register.is_vector() {
-        let lanes = match value {
-            Inline::Missing => return,
-            Inline::List(lanes) => lanes,
-            other => {
-                problems.report(key, inline::found(other), "an array, lane 0 first");
-                return;
-            }
-        };
-        inline_lanes(problems, sources, key, register.dwords, lanes, floats)
-    } else {
-        match inline::scalar(value, register.dwords, floats) {
-            Ok(None) => LaneSet::EMPTY,
-            Ok(Some(value)) => {
-                let bytes = value.to_le_bytes();
-                sources.push(bytes.get(..register.bytes()).unwrap_or(&bytes));
-                all(register.dwords)
-            }
-            Err((found, expected)) => {
-                problems.report(key, found, expected);
-                LaneSet::EMPTY
-            }
-        }
-    };
-    if known.is_empty() {
-        return;
-    }
-    let Ok(width) = u16::try_from(register.bytes()) else { return };
-    let block = RegisterBlock { first: id, count: 1, width, offset, known };
-    if let Some((ARENA, last)) = own.last_mut()
-        && !register.is_vector()
-        && last.known == known
-        && last.width == width
-        && last.first.0.checked_add(last.count) == Some(id.0)
-        && last.offset + run_length(last) == offset
-    {
-        // s0-s105 given inline is one block, not 106.
-        last.count = last.count.saturating_add(1);
-    } else {
-        own.push((ARENA, block));
-    }
-}
-
-fn inline_lanes(
-    problems: &mut Problems,
-    sources: &mut Sources,
-    key: &Key<'_>,
-    dwords: u16,
-    lanes: &[Inline],
-    floats: bool,
-) -> LaneSet {
-    if lanes.len() > usize::from(dwords) {
-        let what = format_args!("{} values; the last ones are ignored", lanes.len());
-        problems.report(key, what, format_args!("at most {dwords} lanes"));
-    }
-    let mut known = 0u64;
-    for (index, lane) in lanes.iter().enumerate().take(usize::from(dwords)) {
-        let value = match inline::scalar(lane, 1, floats) {
-            Ok(value) => value,
-            Err((found, expected)) => {
-                problems.report(key.index(index), found, expected);
-                None
-            }
-        };
-        if value.is_some() {
-            known |= 1u64.checked_shl(index as u32).unwrap_or(0);
-        }
-        // scalar() gave a value of one dword.
-        sources.push(&(value.unwrap_or(0) as u32).to_le_bytes());
-    }
-    LaneSet(known)
-}
-
-impl Span {
-    fn of(block: &RegisterBlock, source: SpanSource) -> Self {
-        let last = block.first.0.saturating_add(block.count.saturating_sub(1));
-        Self { first: block.first.0, last, source }
-    }
-}
-
-fn run_length(block: &RegisterBlock) -> u64 {
+/// Bytes of all registers of a block.
+pub(super) fn run_length(block: &RegisterBlock) -> u64 {
     u64::from(block.count) * u64::from(block.width)
 }
 
 /// That many dwords, all known.
-fn all(dwords: u16) -> LaneSet {
+pub(super) fn all(dwords: u16) -> LaneSet {
     LaneSet(1u64.checked_shl(u32::from(dwords)).map_or(u64::MAX, |bit| bit - 1))
-}
-
-/// Reports runs that two sources give; `layout` is sorted and its runs do not overlap.
-fn report_twice(problems: &mut Problems, key: &Key<'_>, kind: &Kind, layout: &[Span], mut own: Vec<Span>) {
-    own.sort_unstable();
-    let mut report = |one: Span, other: Span| {
-        let (first, last) = (one.first.max(other.first), one.last.min(other.last));
-        let name = |id: u16| kind.registers().get(usize::from(id)).map_or("", |register| &register.name);
-        let range = match first == last {
-            true => name(first).to_owned(),
-            false => format!("{}-{}", name(first), name(last)),
-        };
-        let (low, high) = (one.source.min(other.source), one.source.max(other.source));
-        let what = match low == high {
-            true => format!("{range} is given twice in {low}"),
-            false => format!("{range} is given by {low} and by {high}; {high} counts"),
-        };
-        problems.report(key, what, "each register once");
-    };
-    let mut reach: Option<Span> = None;
-    for span in &own {
-        if let Some(before) = reach
-            && before.last >= span.first
-        {
-            report(before, *span);
-        }
-        if reach.is_none_or(|before| before.last < span.last) {
-            reach = Some(*span);
-        }
-        let from = layout.partition_point(|run| run.last < span.first);
-        for run in layout.get(from..).unwrap_or_default().iter().take_while(|run| run.first <= span.last) {
-            report(*run, *span);
-        }
-    }
 }

@@ -19,14 +19,28 @@ pub(super) enum Field<T> {
     Absent,
     /// Given in its shape.
     Given(T),
-    /// Given in another shape: what was found.
-    Wrong(String),
+    /// Given in another shape.
+    Wrong(Box<Found>),
+}
+
+/// What was found instead. Boxed, because there are many fields and few are wrong.
+#[derive(Debug)]
+pub(super) struct Found(String);
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 impl<T> Field<T> {
     /// Whether the key was given at all.
     pub(super) fn is_given(&self) -> bool {
         !matches!(self, Self::Absent)
+    }
+
+    fn wrong(found: String) -> Self {
+        Self::Wrong(Box::new(Found(found)))
     }
 }
 
@@ -78,12 +92,12 @@ struct AnyShape<T>(PhantomData<T>);
 
 impl<'de, T: Shape<'de>> AnyShape<T> {
     fn text(text: Cow<'de, str>) -> Field<T> {
-        T::text(text).map_or_else(|text| Field::Wrong(quoted(&text)), Field::Given)
+        T::text(text).map_or_else(|text| Field::wrong(quoted(&text)), Field::Given)
     }
 }
 
 fn either<T>(value: Option<T>, found: impl FnOnce() -> String) -> Field<T> {
-    value.map_or_else(|| Field::Wrong(found()), Field::Given)
+    value.map_or_else(|| Field::wrong(found()), Field::Given)
 }
 
 impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<T> {
@@ -227,22 +241,45 @@ impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
     fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
+            if items.len() == items.capacity() {
+                // Vec's own growth begins at four, and most of these lists have one element of hundreds of bytes.
+                items.reserve_exact(items.len().max(1));
+            }
             items.push(item);
         }
         Ok(Some(items))
     }
 }
 
-/// Keys of a table that the schema does not have, and whether they are known ones given twice.
+impl<'de, T: Shape<'de>> Shape<'de> for Box<T> {
+    const EXPECTED: &'static str = T::EXPECTED;
+
+    fn list<A: SeqAccess<'de>>(list: A) -> Result<Option<Self>, A::Error> {
+        Ok(T::list(list)?.map(Self::new))
+    }
+
+    fn table<A: MapAccess<'de>>(table: A) -> Result<Option<Self>, A::Error> {
+        Ok(T::table(table)?.map(Self::new))
+    }
+}
+
+/// Keys of a table that the schema does not have, and whether they are known ones given twice. Rare, so thin.
 #[derive(Debug, Default)]
-pub(super) struct Extra<'de>(pub(super) Vec<(Cow<'de, str>, bool)>);
+pub(super) struct Extra<'de>(Option<Box<ExtraKeys<'de>>>);
+
+type ExtraKeys<'de> = (Vec<(Cow<'de, str>, bool)>,);
 
 impl<'de> Extra<'de> {
     /// Notes a key that is not read; a writer's own (`x-`) is not worth a note.
     pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool) {
         if !key.starts_with("x-") {
-            self.0.push((key, twice));
+            self.0.get_or_insert_default().0.push((key, twice));
         }
+    }
+
+    /// The keys, in the order of the file.
+    pub(super) fn keys(&self) -> &[(Cow<'de, str>, bool)] {
+        self.0.as_ref().map_or(&[], |keys| &keys.0)
     }
 }
 

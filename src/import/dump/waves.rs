@@ -162,7 +162,7 @@ impl<'m, 'de> Builder<'m, 'de> {
                     None => (super::shape::quoted(&name.0), "is no stop reason"),
                 },
                 Field::Absent => ("null".to_owned(), "is no name"),
-                Field::Wrong(found) => (found.clone(), "is no name"),
+                Field::Wrong(found) => (found.to_string(), "is no name"),
             };
             lost = true;
             let known: Vec<_> = target.stop_reasons.iter().map(|reason| reason.name.as_str()).collect();

@@ -1,0 +1,36 @@
+//! The manual's tables are those of the code: run the test, and paste what it expects.
+
+use crate::arch::{Targets, check};
+
+const MANUAL: &str = include_str!("../../../docs/targets.md");
+
+#[track_caller]
+fn has(expected: &str) {
+    assert!(MANUAL.contains(expected), "docs/targets.md is to contain\n{expected}");
+}
+
+#[test]
+fn the_manual_lists_every_target() {
+    let targets = Targets::builtin();
+    let mut table = String::from("|---|---|---|---|---|---|---|\n");
+    for name in targets.names() {
+        let target = targets.target(name).unwrap();
+        let kind = targets.kind(name, target.wave_sizes[0]).unwrap();
+        let sizes: Vec<String> = target.wave_sizes.iter().map(|size| size.lanes().to_string()).collect();
+        let scratch = if target.buffer_scratch { "buffer" } else { "flat" };
+        let agprs = if kind.named("a0").is_some() { "yes" } else { "" };
+        let (machine, registers, features) =
+            (target.elf_machine, kind.registers().len(), target.features.join(", "));
+        table.push_str(&format!(
+            "| {name} | {machine:#04x} | {} | {scratch} | {registers} | {agprs} | {features} |\n",
+            sizes.join(", ")
+        ));
+    }
+    has(&table);
+}
+
+#[test]
+fn the_manual_lists_every_check() {
+    let names: Vec<String> = check::names().map(|name| format!("`{name}`")).collect();
+    has(&format!("\n{}.\n", names.join(",\n")));
+}

@@ -1,0 +1,54 @@
+//! Which segments a map takes, and what it finds.
+
+use super::{MemoryMap, Segment};
+use crate::capture::{BackingId, Extent};
+
+/// Segments of those first addresses and lengths; names are their order.
+fn map(pieces: &[(u64, u64)]) -> (MemoryMap, Vec<Segment>) {
+    let segments = pieces.iter().enumerate().map(|(order, &(address, length))| Segment {
+        address,
+        extent: Extent { backing: BackingId(0), offset: 0, length },
+        name: Some(order.to_string()),
+    });
+    MemoryMap::new(segments.collect())
+}
+
+fn names(segments: &[Segment]) -> Vec<&str> {
+    segments.iter().filter_map(|segment| segment.name.as_deref()).collect()
+}
+
+#[test]
+fn the_earlier_of_two_that_overlap_is_taken() {
+    type Case = (&'static [(u64, u64)], &'static [&'static str], &'static [&'static str]);
+    let cases: [Case; 7] = [
+        (&[(0, 10), (10, 10), (30, 1)], &["0", "1", "2"], &[]),
+        (&[(10, 10), (0, 10)], &["1", "0"], &[]),
+        (&[(10, 10), (0, 11), (19, 1)], &["0"], &["1", "2"]),
+        (&[(10, 1), (0, 100), (5, 2)], &["2", "0"], &["1"]),
+        // The second is refused for the first; the third overlaps only the refused one.
+        (&[(90, 30), (0, 100), (50, 10)], &["2", "0"], &["1"]),
+        (&[(5, 0), (u64::MAX, 1), (u64::MAX, 2), (0, u64::MAX)], &["3", "1"], &["0", "2"]),
+        (&[(7, 3), (7, 3)], &["0"], &["1"]),
+    ];
+    for (pieces, taken, refused) in cases {
+        let (map, left) = map(pieces);
+        assert_eq!((names(map.segments()), names(&left)), (taken.to_vec(), refused.to_vec()), "{pieces:?}");
+    }
+}
+
+#[test]
+fn an_address_is_found_in_its_segment_only() {
+    let (map, _) = map(&[(10, 10), (30, 5), (u64::MAX, 1)]);
+    for (address, found, next) in [
+        (9, None, Some(10)),
+        (10, Some(10), Some(30)),
+        (19, Some(10), Some(30)),
+        (20, None, Some(30)),
+        (34, Some(30), Some(u64::MAX)),
+        (u64::MAX, Some(u64::MAX), None),
+    ] {
+        assert_eq!(map.find(address).map(|segment| segment.address), found, "{address}");
+        assert_eq!(map.next(address).map(|segment| segment.address), next, "{address}");
+    }
+    assert_eq!(map.captured(), 16);
+}

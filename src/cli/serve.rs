@@ -1,0 +1,117 @@
+//! `lanescope serve [DUMP]`: serves a dump to gdb and lldb until it is interrupted.
+//!
+//! Listens on 127.0.0.1:1234 unless told otherwise. Clients may come one after another or several at once; each has a
+//! session of its own over the one dump. `--stdio` serves the one client at the other end of a pipe:
+//! `target remote | lanescope serve --stdio DUMP`. `--port 0` takes a free port and prints it.
+
+use std::io::Write;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use super::{DumpArgs, Failure, dump};
+use crate::arch::Targets;
+use crate::server::{Endpoint, Facade, Listen, ServeOptions};
+use crate::session::{Inspect, Session};
+
+/// The port that debuggers' manuals use in their examples.
+const PORT: u16 = 1234;
+
+#[derive(Debug, Default, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    from: DumpArgs,
+    /// The address to listen on; another one than this machine's own is open to everybody who reaches it
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["unix", "stdio"])]
+    listen: Option<IpAddr>,
+    /// The port to listen on; 0 takes a free one and prints it [default: 1234]
+    #[arg(long, short, value_name = "PORT", conflicts_with_all = ["unix", "stdio"])]
+    port: Option<u16>,
+    /// A unix socket to listen on instead
+    #[arg(long, value_name = "PATH", conflicts_with = "stdio")]
+    unix: Option<PathBuf>,
+    /// Speak on standard input and output: `target remote | lanescope serve --stdio DUMP`
+    #[arg(long)]
+    stdio: bool,
+    /// End when the first client leaves
+    #[arg(long)]
+    once: bool,
+    /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
+    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    client: Option<Option<Facade>>,
+}
+
+fn client(name: &str) -> Result<Option<Facade>, String> {
+    if name == "auto" { Ok(None) } else { name.parse().map(Some) }
+}
+
+pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let opened = dump::open(&args.from, targets)?;
+    let kind = args.from.kind.clone();
+    // What cannot be served fails here, in words, and not in a client's thread.
+    let first = Session::new(opened.clone(), kind.as_deref())?;
+    let listen = if args.stdio {
+        Listen::Stdio
+    } else if let Some(path) = args.unix {
+        Listen::Unix(path)
+    } else {
+        let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
+    };
+    let options = ServeOptions {
+        listen: vec![listen.clone()],
+        client: args.client.flatten(),
+        once: args.once,
+        ..ServeOptions::default()
+    };
+    let make_session = || -> Box<dyn Inspect> {
+        match Session::new(opened.clone(), kind.as_deref()) {
+            Ok(session) => Box::new(session),
+            Err(error) => unreachable!("a session could be made before: {error}"),
+        }
+    };
+    let ready = |endpoints: &[Endpoint]| {
+        // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
+        if !args.stdio {
+            let _ = announce(&first, endpoints, out);
+        }
+    };
+    crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {
+        let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
+        let hint = if in_use { "; --port 0 takes a free port" } else { "" };
+        let place = match &listen {
+            Listen::Tcp(address) => address.to_string(),
+            Listen::Unix(path) => path.display().to_string(),
+            Listen::Stdio => "standard input and output".to_owned(),
+        };
+        format!("cannot serve on {place}: {error}{hint}").into()
+    })
+}
+
+/// Says what is served, where, and what to type.
+fn announce(session: &Session, endpoints: &[Endpoint], out: &mut dyn Write) -> std::io::Result<()> {
+    let waves = session.waves().len();
+    let kind = session.kind();
+    let word = if waves == 1 { "wave" } else { "waves" };
+    writeln!(out, "Serving {}: {waves} {word} of {}:{}", session.name(), kind.target.name, kind.wave_size)?;
+    for notice in session.notices() {
+        writeln!(out, "Note: {notice}")?;
+    }
+    for endpoint in endpoints {
+        writeln!(out, "Listening on {endpoint}")?;
+    }
+    writeln!(out)?;
+    for endpoint in endpoints {
+        let ours = |command: Option<String>| command.map(|command| command.replace("127.0.0.1:", ":"));
+        if let Some(command) = ours(endpoint.gdb_command()) {
+            writeln!(out, "  gdb -ex '{command}'")?;
+        }
+        if let Some(command) = endpoint.lldb_command() {
+            writeln!(out, "  lldb -o '{}'", command.replace("127.0.0.1:", ""))?;
+        }
+    }
+    writeln!(
+        out,
+        "\nThen: info threads, monitor locals, monitor lane 17, monitor help (in lldb: process plugin packet monitor ...)"
+    )?;
+    out.flush()
+}

@@ -1,0 +1,142 @@
+//! The tree of a printed value, and gdb's notation for it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+/// A value as it is shown: what is missing is said, never made up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A number, pointer, enumerator or string, in gdb's notation.
+    Text {
+        /// The notation: `65 'A'`, `0x7f00`, `"abc"`.
+        text: String,
+    },
+    /// A struct, class or union.
+    Members {
+        /// Base classes and members.
+        members: Vec<Field>,
+    },
+    /// An array or vector.
+    Elements {
+        /// Its first elements.
+        elements: Vec<Element>,
+        /// How many elements there are beyond those.
+        #[serde(skip_serializing_if = "is_zero")]
+        omitted: u64,
+    },
+    /// A value that is not there.
+    Absent {
+        /// Why.
+        absent: Absence,
+    },
+}
+
+/// Why a value is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum Absence {
+    /// The program has it; it was not captured.
+    #[serde(rename = "unavailable")]
+    Unavailable,
+    /// The program does not have it.
+    #[serde(rename = "optimized out")]
+    OptimizedOut,
+}
+
+impl fmt::Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unavailable => "<unavailable>",
+            Self::OptimizedOut => "<optimized out>",
+        })
+    }
+}
+
+/// A base class or member with its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Field {
+    /// The member's or the base class's name; `None` for an unnamed struct or union inside.
+    pub name: Option<Arc<str>>,
+    /// Whether it is a base class.
+    #[serde(rename = "base", skip_serializing_if = "std::ops::Not::not")]
+    pub is_base: bool,
+    /// Its value.
+    pub value: Value,
+}
+
+/// An element, or a run of equal ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Element {
+    /// Its value.
+    #[serde(flatten)]
+    pub value: Value,
+    /// How many equal ones in a row; 1 unless repeats are elided.
+    #[serde(skip_serializing_if = "is_one")]
+    pub repeats: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands fields over by reference")]
+fn is_one(number: &u64) -> bool {
+    *number == 1
+}
+
+impl Value {
+    /// A value by its notation.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+
+    /// A value that was not captured.
+    pub const UNAVAILABLE: Self = Self::Absent { absent: Absence::Unavailable };
+    /// A value that the program does not have.
+    pub const OPTIMIZED_OUT: Self = Self::Absent { absent: Absence::OptimizedOut };
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text { text } => f.write_str(text),
+            Self::Absent { absent } => write!(f, "{absent}"),
+            Self::Members { members } => write_members(f, members),
+            Self::Elements { elements, omitted } => {
+                f.write_str("{")?;
+                for (index, element) in elements.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { ", " })?;
+                    write!(f, "{}", element.value)?;
+                    if element.repeats > 1 {
+                        write!(f, " <repeats {} times>", element.repeats)?;
+                    }
+                }
+                f.write_str(if *omitted == 0 { "}" } else { "...}" })
+            }
+        }
+    }
+}
+
+/// `{<Base> = {x = 1}, y = 2}`; a record without members of its own says so after its bases.
+fn write_members(f: &mut fmt::Formatter<'_>, members: &[Field]) -> fmt::Result {
+    f.write_str("{")?;
+    let (bases, own): (Vec<_>, Vec<_>) = members.iter().partition(|field| field.is_base);
+    for base in bases {
+        write!(f, "<{}> = {}, ", base.name.as_deref().unwrap_or("?"), base.value)?;
+    }
+    if own.is_empty() {
+        f.write_str("<No data fields>")?;
+    }
+    for (index, field) in own.into_iter().enumerate() {
+        f.write_str(if index == 0 { "" } else { ", " })?;
+        match &field.name {
+            Some(name) => write!(f, "{name} = {}", field.value)?,
+            None => write!(f, "{}", field.value)?,
+        }
+    }
+    f.write_str("}")
+}

@@ -1,0 +1,54 @@
+//! Register names to registers, at little cost where 10,000 waves say the same ones.
+
+use std::collections::HashMap;
+
+use super::registers::{KindIndex, WaveKind};
+use crate::arch::{RangeError, RegId};
+
+/// Names and ranges that were found before; checking `v0-v255` walks it, and 10,000 waves may say it.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    known: HashMap<KindIndex, HashMap<Box<str>, (RegId, u16)>>,
+    /// What the last waves said, in their order: the next one most likely says the same, which costs no hashing.
+    recent: Vec<(KindIndex, Box<str>, (RegId, u16))>,
+    /// How many names of the present wave have been looked up.
+    at: usize,
+}
+
+impl Names {
+    /// The most names that are remembered by their order.
+    const MOST_RECENT: usize = 256;
+
+    /// Names are looked up from the first one again.
+    pub(super) fn next_wave(&mut self) {
+        self.at = 0;
+    }
+
+    /// The registers of that name or range.
+    pub(super) fn find(&mut self, wave: WaveKind<'_>, name: &str) -> Result<(RegId, u16), RangeError> {
+        let at = self.at;
+        self.at = at.saturating_add(1);
+        if let Some((kind, known, range)) = self.recent.get(at)
+            && *kind == wave.index
+            && **known == *name
+        {
+            return Ok(*range);
+        }
+        let known = self.known.entry(wave.index).or_default();
+        let range = match known.get(name) {
+            Some(range) => *range,
+            None => {
+                let range = wave.kind.range(name)?;
+                known.insert(name.into(), range);
+                range
+            }
+        };
+        let entry = (wave.index, name.into(), range);
+        if let Some(recent) = self.recent.get_mut(at) {
+            *recent = entry;
+        } else if at == self.recent.len() && at < Self::MOST_RECENT {
+            self.recent.push(entry);
+        }
+        Ok(range)
+    }
+}

@@ -1,0 +1,250 @@
+//! References, contradictions and shapes: what is wrong is said with its key path, and the rest loads.
+
+use super::{check, check_whole, lines, open_text, show};
+use crate::arch::Targets;
+
+#[test]
+fn a_sound_manifest_has_no_problems() {
+    let capture = check(
+        r#"
+        [provenance]
+        producer = "hand"
+        created = 2026-11-20T10:00:00Z
+        [[wave]]
+        id = 1
+        workgroup = 2
+        wave_in_group = 3
+        stop = ["memory_violation", "fp_overflow"]
+        x-mine = { anything = 1 }
+        "#,
+        &[],
+    );
+    assert_eq!(capture.provenance.created.as_deref(), Some("2026-11-20T10:00:00Z"));
+    assert_eq!(capture.provenance.format, "lanescope dump 1");
+    let wave = &capture.waves[0];
+    assert_eq!((wave.workgroup, wave.agent, wave.wave_in_group), (Some(1), 0, Some(3)));
+    let names: Vec<_> =
+        wave.stop.iter().flatten().map(|n| wave.kind.target.stop_reasons[*n].name.as_str()).collect();
+    assert_eq!(names, ["memory_violation", "fp_overflow"]);
+    assert_eq!(capture.dispatches[0].grid, Some([512, 1, 1]));
+    assert_eq!(capture.workgroups[1].position, Some([1, 0, 0]));
+}
+
+#[test]
+fn toml_and_json_are_one_schema() {
+    let json = r#"{ "format": 1, "agent": [{"id": 7, "target": "gfx1100", "name": null}],
+        "wave": [{"id": 1, "agent": 7, "wave_size": 32, "registers": {"exec": "0xff", "v1": [1, "xx", null, -1]}}] }"#;
+    let capture = check_whole(json, &[]);
+    assert_eq!(show(&capture, "v1"), "1 xx xx ffffffff");
+    let toml = "format = 1\nagent = [{ id = 7, target = \"gfx1100\" }]\n[[wave]]\nid = 1\nagent = 7\nwave_size = 32\n\
+        registers = { exec = \"0xff\", v1 = [1, \"xx\", \"xx\", -1] }";
+    assert_eq!(show(&check_whole(toml, &[]), "v1"), "1 xx xx ffffffff");
+}
+
+#[test]
+fn a_wrong_type_costs_its_own_entry() {
+    let capture = check(
+        r#"
+        wave = [
+          { id = 1, workgroup = 1, sgpr_count = "many" },
+          { id = "two", workgroup = 1 },
+          7,
+          { id = 4, workgroup = 1, stop = "trap", registers = [1], wave_in_group = -1 },
+          { id = 5, workgroup = 1.5 },
+          { id = 6, workgroup = 1 },
+        ]
+        memory = { address = 0, hex = "00" }
+        "#,
+        &[
+            "wave[2]: 7; expected a table",
+            "wave[0].sgpr_count: \"many\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "wave[1].id: \"two\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "wave[3].wave_in_group: -1; expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "wave[3].stop: \"trap\"; expected an array",
+            "wave[3].registers: an array; expected a table of registers",
+            "wave[4].workgroup: 1.5; expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "wave[4]: neither a work-group nor an agent is known, so that the wave is left out; \
+             expected workgroup or agent",
+            "memory: a table; expected an array of tables",
+        ],
+    );
+    assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [1, 4, 6]);
+}
+
+#[test]
+fn keys_that_format_1_does_not_have_are_said_and_ignored() {
+    check(
+        r#"
+        surprise = 1
+        x-ours = 2
+        [[wave]]
+        id = 1
+        workgroup = 1
+        colour = "red"
+        bulk = [{ registers = "s0", u32 = [1], lane = 3 }]
+        "#,
+        &[
+            "surprise: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+            "wave[0].colour: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+            "wave[0].bulk[0].lane: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+        ],
+    );
+    let twice = r#"{"format": 1, "agent": [{"id": 1, "id": 2, "target": "gfx90a"}]}"#;
+    let capture =
+        check_whole(twice, &["agent[0].id: is given twice; the first counts; expected each key once"]);
+    assert_eq!(capture.agents[0].id, 1);
+}
+
+#[test]
+fn ids_are_unique_and_references_mean_something() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }, { id = 1, target = "gfx942" }, { id = 2, target = "gfx9000" },
+                 { id = 4294967296, target = "gfx90a" }, { target = "gfx90a" }, { id = 3 }]
+        queue = [{ id = 1, agent = 9 }, { id = 2, agent = 2 }, { id = 3, agent = 1 }, { id = 4 }]
+        dispatch = [{ id = 1, queue = 1 }, { id = 2, queue = 3 }]
+        workgroup = [{ id = 1, dispatch = 1 }, { id = 2, dispatch = 2 }]
+        wave = [{ id = 1, workgroup = 1 }, { id = 2, workgroup = 1, agent = 1 }, { id = 3, workgroup = 2 },
+                { id = 3, workgroup = 2 }]
+        code_object = [{ address = 0, agent = 5 }, { uri = "file:///a" }, { address = 0, uri = "file:///b", build_id = "0g" }]
+        "#,
+        &[
+            "agent[1].id: 1 is taken by an earlier entry, so that this one is left out; \
+             expected ids that are unique in their table",
+            &format!(
+                "agent[2].target: there is no target \"gfx9000\"; there are {}; the agent and all that runs on it \
+                 are left out; expected the name of a target",
+                Targets::builtin().names().collect::<Vec<_>>().join(", ")
+            ),
+            "agent[3].id: 0x100000000; expected a number below 2^32",
+            "agent[4].id: is missing, so that the entry is left out; \
+             expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "agent[5].target: is missing, so that the entry is left out; expected a string",
+            "queue[0].agent: no agent has the id 9; expected the id of an entry of [[agent]]",
+            "queue[1].agent: agent 2 was left out, with a problem of its own; expected a sound entry of [[agent]]",
+            "queue[3].agent: is missing, so that the entry is left out; \
+             expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "dispatch[0].queue: queue 1 was left out, with a problem of its own; expected a sound entry of [[queue]]",
+            "workgroup[0].dispatch: dispatch 1 was left out, with a problem of its own; \
+             expected a sound entry of [[dispatch]]",
+            "wave[0].workgroup: workgroup 1 was left out, with a problem of its own; \
+             expected a sound entry of [[workgroup]]",
+            "wave[0]: neither a work-group nor an agent is known, so that the wave is left out; \
+             expected workgroup or agent",
+            "wave[1].workgroup: workgroup 1 was left out, with a problem of its own; \
+             expected a sound entry of [[workgroup]]",
+            "wave[3].id: 3 is taken by an earlier entry, so that this one is left out; \
+             expected ids that are unique in their table",
+            "code_object[0].agent: no agent has the id 5; expected the id of an entry of [[agent]]",
+            "code_object[1].address: is missing, so that the entry is left out; \
+             expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "code_object[2].build_id: 'g' at character 1; expected pairs of hex digits",
+        ],
+    );
+    assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(capture.waves[0].workgroup, None);
+    assert_eq!(capture.code_objects[0].name, "file:///b");
+    assert_eq!(capture.code_objects[0].extent, None);
+}
+
+#[test]
+fn a_wave_is_of_a_size_that_its_target_has() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }, { id = 2, target = "gfx1100" }]
+        wave = [{ id = 1, agent = 1 }, { id = 2, agent = 1, wave_size = 32 }, { id = 3, agent = 2 },
+                { id = 4, agent = 2, wave_size = 64 }, { id = 5, agent = 2, wave_size = 48 }]
+        "#,
+        &[
+            "wave[1].wave_size: 32, so that the wave is left out; expected 64 on gfx90a",
+            "wave[2].wave_size: is missing, and gfx1100 has more than one; the wave is left out; expected 32 or 64",
+            "wave[4].wave_size: 48, so that the wave is left out; expected 32 or 64 on gfx1100",
+        ],
+    );
+    assert_eq!(capture.waves.iter().map(|wave| wave.id).collect::<Vec<_>>(), [1, 4]);
+}
+
+#[test]
+fn places_lie_within_the_grid_and_are_taken_once() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }]
+        queue = [{ id = 1, agent = 1 }]
+        dispatch = [{ id = 1, queue = 1, grid = [300, 2], workgroup = [128] },
+                    { id = 2, queue = 1, grid = [1, 2, 3, 4], workgroup = [0, 1] },
+                    { id = 3, queue = 1, grid = ["x"], workgroup = [] }]
+        workgroup = [{ id = 1, dispatch = 1, position = [2, 1] }, { id = 2, dispatch = 1, position = [3] },
+                     { id = 3, dispatch = 1, position = [2, 1, 0] }, { id = 4, dispatch = 2, position = [9, 9, 9] }]
+        wave = [{ id = 1, workgroup = 1, wave_in_group = 1 }, { id = 2, workgroup = 1, wave_in_group = 2 },
+                { id = 3, workgroup = 1, wave_in_group = 1 }, { id = 4, workgroup = 1, agent = 1, sgpr_count = 200 }]
+        "#,
+        &[
+            "dispatch[1].grid: 4 numbers; expected one to three numbers",
+            "dispatch[1].workgroup: [0, 1, 1]; expected sizes of at least 1",
+            "dispatch[2].grid[0]: \"x\"; expected a number below 2^32",
+            "dispatch[2].workgroup: 0 numbers; expected one to three numbers",
+            "workgroup[1].position: [3, 0, 0], ignored; \
+             expected a position within the 3 x 2 x 1 work-groups of the grid",
+            "workgroup[2].position: [2, 1, 0] is the place of an earlier entry, too; \
+             expected one work-group at each place",
+            "wave[1].wave_in_group: 2, ignored; expected less than the 2 waves of a work-group",
+            "wave[2].wave_in_group: 1 is the place of an earlier wave of the work-group, too; \
+             expected one wave at each place",
+            "wave[3].sgpr_count: 200, ignored; expected at most the 112 of gfx90a",
+        ],
+    );
+    assert_eq!(capture.workgroups[1].position, None);
+    assert_eq!(capture.waves[1].wave_in_group, None);
+}
+
+#[test]
+fn the_work_groups_agent_counts() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }, { id = 2, target = "gfx90a", apertures = { local = "0x1000000000000", x = 1 } }]
+        queue = [{ id = 1, agent = 2 }]
+        dispatch = [{ id = 1, queue = 1 }]
+        workgroup = [{ id = 1, dispatch = 1 }]
+        wave = [{ id = 1, workgroup = 1, agent = 1 }, { id = 2, workgroup = 1, agent = 2 }]
+        "#,
+        &[
+            "agent[1].apertures.x: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+            "wave[0].agent: not the work-group's; the work-group counts; expected agent 2, on which its work-group runs",
+        ],
+    );
+    assert_eq!(capture.waves[0].agent, 1);
+    let local = capture.agents[1].target.space_named("local").unwrap().id;
+    assert_eq!(capture.agents[1].apertures[&local].0, 1 << 48);
+}
+
+#[test]
+fn a_stop_reason_that_nobody_knows_does_not_mean_running() {
+    let opened = open_text(&format!(
+        "{}\nwave = [{{ id = 1, workgroup = 1, stop = [\"bored\"] }}, {{ id = 2, workgroup = 1, stop = [\"trap\", 1] }}, \
+         {{ id = 3, workgroup = 1, stop = [] }}, {{ id = 4, workgroup = 1 }}]",
+        super::HEAD
+    ));
+    let opened = opened.unwrap();
+    assert!(lines(&opened)[0].starts_with(
+        "wave[0].stop[0]: \"bored\" is no stop reason of gfx90a; expected one of breakpoint, watchpoint,"
+    ));
+    assert!(lines(&opened)[1].starts_with("wave[1].stop[1]: 1 is no name of gfx90a; expected one of"));
+    let stops: Vec<_> = opened.capture.waves.iter().map(|wave| wave.stop.as_ref().map(Vec::len)).collect();
+    assert_eq!(stops, [None, Some(1), Some(0), None]);
+}
+
+#[test]
+fn problems_beyond_the_limit_are_counted() {
+    let waves: Vec<_> = (0..3000).map(|id| format!("{{ id = {id}, workgroup = 9 }}")).collect();
+    let opened = open_text(&format!("{}\nwave = [{}]", super::HEAD, waves.join(", "))).unwrap();
+    assert_eq!(opened.problems.len(), crate::import::MOST_PROBLEMS + 1);
+    assert_eq!(opened.problems.last().unwrap().to_string(), "m: 5000 more problems, not listed");
+    assert_eq!(
+        serde_json::to_string(&opened.problems[0]).unwrap(),
+        r#"{"file":"m","key":"wave[0].workgroup","what":"no workgroup has the id 9","expected":"the id of an entry of [[workgroup]]"}"#
+    );
+}

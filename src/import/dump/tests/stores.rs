@@ -1,0 +1,286 @@
+//! Folders, zips and manifests by themselves: where side files are found, and where they are not.
+
+use std::fs;
+use std::io::{Cursor, Write};
+use std::os::unix::fs::symlink;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::{Folder, HEAD, global, lines};
+use crate::arch::Targets;
+use crate::import::{Opened, open, open_bytes, open_zip_bytes};
+
+const MEMORY: &str = "format = 1\nmemory = [{ address = 16, file = \"a/m.bin\", offset = 1 }]\n";
+
+fn memory(file: &str) -> String {
+    format!("format = 1\nmemory = [{{ address = 0, file = {file:?} }}]\n")
+}
+
+/// A zip of stored entries.
+pub(super) fn zip_of(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+    for (name, bytes) in entries {
+        zip.start_file(*name, stored).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn open_zip(bytes: Vec<u8>) -> Opened {
+    open_bytes("d.zip", bytes, &Targets::builtin()).unwrap()
+}
+
+#[test]
+fn one_dump_in_every_form() {
+    let targets = Targets::builtin();
+    let folder = Folder::new().with("manifest.toml", MEMORY).with("a/m.bin", [9, 1, 2, 3]);
+    let zip = zip_of(&[("a/m.bin", &[9, 1, 2, 3]), ("manifest.toml", MEMORY.as_bytes())]);
+    let nested = zip_of(&[("dump/manifest.toml", MEMORY.as_bytes()), ("dump/a/m.bin", &[9, 1, 2, 3])]);
+    let folder = folder.with("named.anything", MEMORY).with("d.zip", &zip).with("also.a.zip", &nested);
+    let bom = folder.with(
+        "bom.json",
+        "\u{feff} {\"format\": 1, \"memory\": [{\"address\": 16, \"file\": \"a/./m.bin\", \"offset\": 1}]}",
+    );
+    let folder = bom;
+    let memory: &'static [u8] = Box::leak(zip.into_boxed_slice());
+    let opened = [
+        ("folder", open(&folder.0, &targets)),
+        ("manifest", open(&folder.0.join("named.anything"), &targets)),
+        ("manifest.toml", open(&folder.0.join("manifest.toml"), &targets)),
+        ("bom", open(&folder.0.join("bom.json"), &targets)),
+        ("zip", open(&folder.0.join("d.zip"), &targets)),
+        ("nested", open(&folder.0.join("also.a.zip"), &targets)),
+        ("static", open_zip_bytes("demo", memory, &targets)),
+    ];
+    for (form, opened) in opened {
+        let opened = opened.unwrap_or_else(|error| panic!("{form}: {error}"));
+        assert!(opened.problems.is_empty(), "{form}: {:?}", opened.problems);
+        assert_eq!(global(&opened.capture, 16, 9), [1, 2, 3], "{form}");
+        let extent = opened.capture.global.segments()[0].extent;
+        let view = opened.capture.view(extent).unwrap();
+        assert_eq!((*view).as_ref(), [1, 2, 3], "{form}");
+        let backing = opened.capture.backing(extent.backing).unwrap();
+        assert_eq!(backing.len(), 4, "{form}");
+        assert!(backing.view(2, 3).is_err(), "{form}");
+        assert!(backing.view(u64::MAX, 2).is_err(), "{form}");
+        let mut byte = [0; 4];
+        assert_eq!(backing.read_at(3, &mut byte).unwrap(), 1, "{form}");
+        assert_eq!(backing.read_at(u64::MAX, &mut byte).unwrap(), 0, "{form}");
+    }
+}
+
+#[test]
+fn names_stay_within_the_dump() {
+    for (name, what) in [
+        ("/etc/passwd", "an absolute path; expected a relative path"),
+        ("../m.bin", "a path that leaves the dump; expected a relative path"),
+        ("a/../../m.bin", "a path that leaves the dump; expected a relative path"),
+        ("", "a path with an empty part; expected a relative path"),
+        ("a//m.bin", "a path with an empty part; expected a relative path"),
+        (".", "a path with an empty part; expected a relative path"),
+        ("a", "not a regular file; expected a regular file"),
+        ("none", "No such file or directory (os error 2); expected a readable file"),
+        ("a/m.bin/x", "Not a directory (os error 20); expected a readable file"),
+        ("out", "a symbolic link that leaves the dump; expected side files within the dump's folder"),
+        ("up/m.bin", "a symbolic link that leaves the dump; expected side files within the dump's folder"),
+        ("loop", "Too many levels of symbolic links"),
+    ] {
+        let folder =
+            Folder::new().with("d/manifest.toml", memory(name)).with("d/a/m.bin", [1]).with("m.bin", [2]);
+        symlink("../m.bin", folder.0.join("d/out")).unwrap();
+        symlink("..", folder.0.join("d/up")).unwrap();
+        symlink("loop", folder.0.join("d/loop")).unwrap();
+        let opened = open(&folder.0.join("d"), &Targets::builtin()).unwrap();
+        let line = opened.problems[0].to_string();
+        assert!(line.starts_with(&format!("{name}: memory[0]: {what}")), "{name}: {line}");
+        assert!(opened.capture.global.segments().is_empty());
+    }
+}
+
+#[test]
+fn links_that_stay_within_the_dump_are_followed() {
+    let folder = Folder::new().with("manifest.toml", memory("link")).with("a/m.bin", [7]);
+    symlink("a/m.bin", folder.0.join("link")).unwrap();
+    assert_eq!(global(&folder.open().unwrap().capture, 0, 2), [7]);
+}
+
+#[test]
+fn the_path_of_a_code_object_may_leave_a_folder_but_not_a_zip() {
+    let targets = Targets::builtin();
+    let text = "format = 1\ncode_object = [{ address = 0, path = \"../k.elf\" }, { address = 1, path = \"in.elf\" }, \
+        { address = 2, path = \"/nowhere/k.elf\" }, { address = 3, path = \"x\", hex = \"7f\" }]\n";
+    let zip = zip_of(&[("manifest.toml", text.as_bytes()), ("in.elf", &[1])]);
+    let folder = Folder::new()
+        .with("k.elf", [1, 2])
+        .with("d/in.elf", [3])
+        .with("d/manifest.toml", text)
+        .with("d/z", zip);
+    let opened = open(&folder.0.join("d"), &targets).unwrap();
+    assert_eq!(
+        lines(&opened),
+        [
+            "/nowhere/k.elf: code_object[2].path: No such file or directory (os error 2); expected a readable file",
+            "manifest.toml: code_object[3].path: beside data, ignored; expected either data or path",
+        ]
+    );
+    let objects = &opened.capture.code_objects;
+    let lengths: Vec<_> = objects.iter().map(|object| object.extent.map(|extent| extent.length)).collect();
+    assert_eq!(lengths, [Some(2), Some(1), None, Some(1)]);
+    assert_eq!(objects[2].name, "/nowhere/k.elf");
+
+    let opened = open(&folder.0.join("d/z"), &targets).unwrap();
+    assert!(lines(&opened)[0].starts_with("../k.elf: code_object[0].path: a path that leaves the dump"));
+    assert!(lines(&opened)[1].starts_with("/nowhere/k.elf: code_object[2].path: an absolute path"));
+    let view = opened.capture.view(opened.capture.code_objects[1].extent.unwrap()).unwrap();
+    assert_eq!((*view).as_ref(), [3], "beside the zip, not in it");
+}
+
+#[test]
+fn large_views_are_mapped_and_end_with_the_file() {
+    let bytes: Vec<u8> = (0..200_000u32).map(|n| (n / 7) as u8).collect();
+    let text = "format = 1\ncode_object = [{ address = 0, file = \"k\", offset = 5 }]\n";
+    let zip = zip_of(&[("manifest.toml", text.as_bytes()), ("k", &bytes)]);
+    let folder = Folder::new().with("manifest.toml", text).with("k", &bytes).with("z", zip);
+    for path in [folder.0.clone(), folder.0.join("z")] {
+        let capture = open(&path, &Targets::builtin()).unwrap().capture;
+        let extent = capture.code_objects[0].extent.unwrap();
+        assert_eq!((*capture.view(extent).unwrap()).as_ref(), &bytes[5..]);
+    }
+    let capture = folder.open().unwrap().capture;
+    fs::write(folder.0.join("k"), [1, 2, 3]).unwrap();
+    let extent = capture.code_objects[0].extent.unwrap();
+    assert!(capture.view(extent).is_err(), "the file was cut after the dump was opened");
+    let mut buffer = [0; 8];
+    assert_eq!(capture.backing(extent.backing).unwrap().read_at(0, &mut buffer).unwrap(), 3);
+}
+
+#[test]
+fn many_side_files_need_few_descriptors() {
+    let mut folder = Folder::new();
+    let mut pieces = Vec::new();
+    for index in 0..200 {
+        folder = folder.with(&format!("f{index}"), [index as u8]);
+        pieces.push(format!("{{ address = {index}, file = \"f{index}\" }}"));
+    }
+    let folder = folder.with("manifest.toml", format!("format = 1\nmemory = [{}]", pieces.join(", ")));
+    let capture = folder.open().unwrap().capture;
+    for _ in 0..2 {
+        assert_eq!(global(&capture, 0, 300), (0..200).collect::<Vec<u8>>());
+    }
+    let root = folder.0.canonicalize().unwrap();
+    let open =
+        fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    let open = open.filter(|path| path.starts_with(&root)).count();
+    assert!((1..=32).contains(&open), "{open} files are open");
+}
+
+/// Changes a field of the local and the central header of an entry.
+fn patch(zip: &mut [u8], name: &str, local: usize, central: usize, value: &[u8]) {
+    let mut places = Vec::new();
+    for at in 0..zip.len() - name.len() {
+        let header = |magic: &[u8], size: usize| at >= size && zip[at - size..].starts_with(magic);
+        if zip[at..].starts_with(name.as_bytes()) {
+            places.extend(header(b"PK\x03\x04", 30).then(|| at - 30 + local));
+            places.extend(header(b"PK\x01\x02", 46).then(|| at - 46 + central));
+        }
+    }
+    assert_eq!(places.len(), 2);
+    for place in places {
+        zip[place..place + value.len()].copy_from_slice(value);
+    }
+}
+
+#[test]
+fn zip_entries_are_stored_and_lie_within_the_zip() {
+    let text = memory("m.bin");
+    let whole = zip_of(&[("manifest.toml", text.as_bytes()), ("m.bin", &[1; 64]), ("f/", b"")]);
+    type Patch = (usize, usize, &'static [u8]);
+    let cases: [(Patch, &str); 4] = [
+        ((8, 10, &[8, 0]), "the entry is compressed"),
+        ((6, 8, &[1, 0]), "the entry is encrypted"),
+        ((22, 24, &[0x40, 0, 1, 0]), "the entry says 65600 bytes and 64 bytes stored"),
+        ((6, 8, &[0, 0]), ""),
+    ];
+    for ((local, central, value), what) in cases {
+        let mut zip = whole.clone();
+        patch(&mut zip, "m.bin", local, central, value);
+        let opened = open_zip(zip);
+        match what {
+            "" => assert!(opened.problems.is_empty()),
+            what => assert!(opened.problems[0].to_string().contains(what), "{}", opened.problems[0]),
+        }
+    }
+    let mut zip = whole.clone();
+    patch(&mut zip, "m.bin", 18, 20, &[0, 0, 1, 0, 0, 0, 1, 0]);
+    let line = open_zip(zip).problems[0].to_string();
+    assert!(line.starts_with("m.bin: memory[0]: "), "{line}");
+    assert!(line.ends_with("; expected an entry that lies within the zip"), "{line}");
+
+    let mut zip = whole.clone();
+    patch(&mut zip, "manifest.toml", 8, 10, &[8, 0]);
+    let error = open_bytes("d.zip", zip, &Targets::builtin()).unwrap_err().to_string();
+    assert!(error.starts_with("d.zip: manifest.toml: the entry is compressed"), "{error}");
+    assert!(
+        error.ends_with("expected a stored entry (method 0, not encrypted), as `zip -0` writes it"),
+        "{error}"
+    );
+
+    let mut zip = zip_of(&[("manifest.toml", memory("m.bin").as_bytes()), ("m.bin", &[1]), ("n.bin", &[2])]);
+    while let Some(at) = zip.windows(5).position(|name| name == b"n.bin") {
+        zip[at] = b'm';
+    }
+    let opened = open_zip(zip);
+    assert_eq!(
+        lines(&opened),
+        ["d.zip: two entries have one name, so that the last one counts; expected names that are unique"]
+    );
+    assert_eq!(global(&opened.capture, 0, 2), [2]);
+
+    let opened = open_zip(zip_of(&[("manifest.toml", memory("f").as_bytes()), ("f/", b"")]));
+    assert_eq!(
+        lines(&opened),
+        ["f: memory[0]: there is no such entry in the zip; expected an entry of that name"]
+    );
+}
+
+#[test]
+fn a_manifest_in_memory_has_no_side_files() {
+    let opened =
+        open_bytes("m", format!("{HEAD}{}", &memory("x")[11..]).into_bytes(), &Targets::builtin()).unwrap();
+    assert_eq!(
+        lines(&opened),
+        ["x: memory[0]: there is no folder to look in; expected a manifest that is a file"]
+    );
+}
+
+#[test]
+fn a_zip_that_broke_off_gives_what_it_has() {
+    let text = "format = 1\nmemory = [{ address = 0, file = \"a\" }, { address = 100, file = \"b\", length = 50 }, \
+        { address = 200, file = \"c\" }]\n";
+    let whole =
+        zip_of(&[("manifest.toml", text.as_bytes()), ("a", &[1; 10]), ("b", &[2; 50]), ("c", &[3; 5])]);
+    let b = whole.windows(50).position(|bytes| bytes == [2; 50]).unwrap();
+    let opened = open_zip(whole[..b + 20].to_vec());
+    let lines = lines(&opened);
+    assert!(lines[0].starts_with(&format!("d.zip: offset {:#x}: ", b + 20)), "{lines:?}");
+    assert!(lines[0].ends_with(
+        "; 3 entries were found before that offset; expected a zip with a whole central directory (was it truncated?)"
+    ));
+    assert_eq!(
+        lines[1..],
+        [
+            "b: offset 0x0: memory[1]: the file ends after 20 bytes (at 0x14); \
+             the rest is taken as not captured; expected 50 bytes there",
+            "c: memory[2]: there is no such entry in the zip; expected an entry of that name",
+        ]
+    );
+    assert_eq!(global(&opened.capture, 0, 50), [1; 10]);
+    assert_eq!(global(&opened.capture, 100, 50), [2; 20]);
+
+    let mut deflated = whole.clone();
+    patch(&mut deflated, "a", 8, 10, &[8, 0]);
+    let opened = open_zip(deflated[..b].to_vec());
+    assert!(opened.problems[1].to_string().starts_with("a: memory[0]: the entry is compressed or encrypted"));
+}

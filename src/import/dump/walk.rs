@@ -1,0 +1,96 @@
+//! A zip whose directory is lost: entries found by their own headers, one after the other.
+//!
+//! The directory is a zip's last part, so that a copy that broke off has none, though most of its bytes are there. An
+//! entry whose writer did not know its size beforehand (flag bit 3) ends the walk: where it ends is not known.
+
+use std::collections::HashMap;
+use std::io;
+
+use super::archive::Source;
+
+/// What the headers of a zip say.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    /// Entries by name, the last one of each.
+    pub(super) entries: HashMap<String, WalkedEntry>,
+    /// Where no further header is.
+    pub(super) end: u64,
+}
+
+/// An entry, as its own header has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WalkedEntry {
+    /// First byte of its data.
+    pub(super) start: u64,
+    /// Bytes of its data that are there.
+    pub(super) size: u64,
+    /// Method 0, not encrypted.
+    pub(super) stored: bool,
+}
+
+const HEADER: u64 = 30;
+const ENCRYPTED: u16 = 1;
+const SIZE_LATER: u16 = 1 << 3;
+
+impl Walk {
+    /// Reads headers until something else follows.
+    pub(super) fn new(source: &Source) -> io::Result<Self> {
+        let whole = source.size();
+        let mut walk = Self::default();
+        while let Some((name, entry, next)) = entry(source, walk.end, whole)? {
+            walk.entries.insert(name, entry);
+            // Beyond the header, so that the walk always gets on.
+            walk.end = next.min(whole);
+        }
+        Ok(walk)
+    }
+}
+
+fn entry(source: &Source, at: u64, whole: u64) -> io::Result<Option<(String, WalkedEntry, u64)>> {
+    let mut header = [0; HEADER as usize];
+    if source.read_at(0, whole, at, &mut header)? < header.len() || !header.starts_with(b"PK\x03\x04") {
+        return Ok(None);
+    }
+    let word = |at: usize| u16::from_le_bytes([header_byte(&header, at), header_byte(&header, at + 1)]);
+    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 2)) << 16;
+    let (flags, method, mut size) = (word(6), word(8), long(18));
+    let (name_length, extra_length) = (word(26), word(28));
+    if flags & SIZE_LATER != 0 {
+        return Ok(None);
+    }
+    let mut text = vec![0; usize::from(name_length) + usize::from(extra_length)];
+    let Some(after) = at.checked_add(HEADER) else { return Ok(None) };
+    if source.read_at(0, whole, after, &mut text)? < text.len() {
+        return Ok(None);
+    }
+    let (name, extra) = text.split_at_checked(usize::from(name_length)).unwrap_or_default();
+    if size == u64::from(u32::MAX) {
+        match long_size(extra) {
+            Some(long) => size = long,
+            None => return Ok(None),
+        }
+    }
+    let ends = after.checked_add(text.len() as u64).and_then(|start| Some((start, start.checked_add(size)?)));
+    let Some((start, end)) = ends else { return Ok(None) };
+    let stored = method == 0 && flags & ENCRYPTED == 0;
+    let entry = WalkedEntry { start, size: end.min(whole).saturating_sub(start), stored };
+    Ok(Some((String::from_utf8_lossy(name).into_owned(), entry, end)))
+}
+
+fn header_byte(header: &[u8], at: usize) -> u8 {
+    header.get(at).copied().unwrap_or_default()
+}
+
+/// The size in an extra field of kind 1 (zip64): uncompressed, then compressed.
+fn long_size(mut extra: &[u8]) -> Option<u64> {
+    loop {
+        let (head, rest) = extra.split_first_chunk::<4>()?;
+        let [kind_low, kind_high, length_low, length_high] = *head;
+        let length = usize::from(u16::from_le_bytes([length_low, length_high]));
+        let (field, rest) = rest.split_at_checked(length)?;
+        if u16::from_le_bytes([kind_low, kind_high]) == 1 {
+            return Some(u64::from_le_bytes(*field.get(8..)?.first_chunk()?));
+        }
+        extra = rest;
+    }
+}

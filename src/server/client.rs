@@ -1,0 +1,225 @@
+//! One client: bytes in, bytes out, no sockets. Tests, benches and the fuzzer drive the server through this.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use super::backend::{self, Backend, Outcome};
+use super::facade::Facade;
+use super::fault::{Fault, MALFORMED};
+use super::front::frame::{Event, Framer};
+use super::front::outbox::Outbox;
+use super::front::parse;
+use super::front::reply::Reply;
+use super::front::router::{self, Answer, Request, Route};
+use super::state::State;
+use crate::session::Inspect;
+
+/// What a client is served.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientOptions {
+    /// What it is taken for; `None`: what its handshake says.
+    pub facade: Option<Facade>,
+}
+
+/// Whether the connection goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Flow {
+    /// It does.
+    Continue,
+    /// What was written goes out, then the connection ends: the client detached or killed.
+    Close,
+}
+
+/// One client over one session.
+#[derive(Debug)]
+pub struct Client {
+    framer: Framer,
+    outbox: Outbox,
+    backend: Backend,
+    state: State,
+}
+
+impl Client {
+    /// A client that said nothing yet.
+    #[must_use]
+    pub fn new(session: Box<dyn Inspect>, options: ClientOptions) -> Self {
+        Self {
+            framer: Framer::default(),
+            outbox: Outbox::default(),
+            backend: Backend::default(),
+            state: State::new(session, options.facade),
+        }
+    }
+
+    /// Takes what the client sent, in pieces of any size, and appends what it is to be sent.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
+        let Self { framer, outbox, backend, state } = self;
+        framer.push(bytes);
+        while let Some(event) = framer.next() {
+            let flow = match event {
+                Event::Packet(body) => {
+                    outbox.accept(out);
+                    answer(state, backend, outbox, body, out)
+                }
+                Event::BadChecksum => {
+                    log::debug!("a packet's checksum is wrong");
+                    if !outbox.refuse(out) {
+                        complain(outbox, out);
+                    }
+                    Flow::Continue
+                }
+                Event::TooLong => {
+                    log::debug!("a packet is longer than the {:#x} bytes agreed on", super::PACKET_SIZE);
+                    outbox.accept(out);
+                    complain(outbox, out);
+                    Flow::Continue
+                }
+                // Nothing runs, so there is nothing to interrupt, and a stop that nobody waits for would be taken for
+                // the answer to the next packet.
+                Event::Interrupt => Flow::Continue,
+                Event::Ack => {
+                    outbox.acked();
+                    Flow::Continue
+                }
+                Event::Nack => {
+                    outbox.nacked(out);
+                    Flow::Continue
+                }
+            };
+            if flow == Flow::Close {
+                return flow;
+            }
+        }
+        Flow::Continue
+    }
+}
+
+/// An error for a packet that could not even be read.
+fn complain(outbox: &mut Outbox, out: &mut Vec<u8>) {
+    let mut reply = Reply::new(out, outbox);
+    reply.text("E").hex(&[MALFORMED]);
+    reply.finish();
+}
+
+/// Answers one packet.
+fn answer(
+    state: &mut State,
+    backend: &mut Backend,
+    outbox: &mut Outbox,
+    body: &[u8],
+    out: &mut Vec<u8>,
+) -> Flow {
+    log::trace!("<- {}", body.escape_ascii());
+    let before = out.len();
+    // The last line: a mistake of ours must cost one packet and not the session.
+    let answered = catch_unwind(AssertUnwindSafe(|| {
+        let mut reply = Reply::new(out, outbox);
+        let flow = dispatch(state, backend, body, &mut reply);
+        log::trace!("-> {}", reply.body().escape_ascii());
+        reply.finish();
+        flow
+    }));
+    let flow = answered.unwrap_or_else(|_| {
+        log::error!("the answer to {} failed; please report this", body.escape_ascii());
+        backend.reset();
+        out.truncate(before);
+        complain(outbox, out);
+        Flow::Continue
+    });
+    if state.features.no_acks {
+        outbox.stop_acks();
+    }
+    flow
+}
+
+fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut Reply<'_>) -> Flow {
+    let (route, request) = router::route(body);
+    let Some(route) = route else {
+        log::debug!("not supported: {}", body.escape_ascii());
+        return Flow::Continue;
+    };
+    log::debug!("{}", route.name);
+    state.recognise(route.name, body);
+    let answered = match route.answer {
+        Answer::Own(handler) => handler(state, request, reply),
+        Answer::Gdbstub | Answer::GdbstubOnThread | Answer::Reviewed(_) => {
+            forward(state, backend, route, request, reply)
+        }
+    };
+    answered.unwrap_or_else(|fault| {
+        log::debug!("{}: {}", route.name, fault.words);
+        refuse(state, route, &fault, reply);
+        Flow::Continue
+    })
+}
+
+/// Has gdbstub answer.
+fn forward(
+    state: &mut State,
+    backend: &mut Backend,
+    route: &Route,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (body, wave) = match route.answer {
+        Answer::GdbstubOnThread | Answer::Reviewed(_) => {
+            let (body, thread) = without_thread(route.name, request.body);
+            let wave = thread.map_or(Ok(None), |thread| state.named(thread))?;
+            (body, Some(wave.unwrap_or(state.general)))
+        }
+        Answer::Gdbstub | Answer::Own(_) => (request.body, None),
+    };
+    let (output, flow) = match backend.ask(state, body, wave) {
+        Outcome::Answered(output) => (output, Flow::Continue),
+        Outcome::Ended(output) => (output, Flow::Close),
+        Outcome::Failed(words) => {
+            log::debug!("gdbstub failed at {}: {words}", route.name);
+            (b"$E16#".to_vec(), Flow::Continue)
+        }
+    };
+    let mut packets = backend::packets(&output).peekable();
+    while let Some(packet) = packets.next() {
+        reply.packet(packet, packets.peek().is_none());
+    }
+    if let Answer::Reviewed(review) = route.answer {
+        review(state, request, reply)?;
+    }
+    Ok(flow)
+}
+
+/// A packet without LLDB's `;thread:ID;`, which gdbstub does not know, and that thread.
+fn without_thread<'a>(name: &str, body: &'a [u8]) -> (&'a [u8], Option<&'a [u8]>) {
+    const SUFFIX: &[u8] = b";thread:";
+    // Only these two carry it; in the data of others the same bytes would be data.
+    if !matches!(name, "P" | "G") {
+        return (body, None);
+    }
+    match body.windows(SUFFIX.len()).position(|window| window == SUFFIX) {
+        Some(at) => {
+            let (body, suffix) = body.split_at(at);
+            let thread = suffix.get(SUFFIX.len()..).unwrap_or_default();
+            (body, Some(parse::split(thread, b';').0))
+        }
+        None => (body, None),
+    }
+}
+
+/// Writes an error as far as this client understands it.
+fn refuse(state: &State, route: &Route, fault: &Fault, reply: &mut Reply<'_>) {
+    reply.clear();
+    let lldb = state.facade().is_lldb();
+    // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever it offered.
+    let offered = state.features.error_message && !matches!(route.name, "m" | "x");
+    if lldb && state.features.error_strings {
+        reply.text("E").hex(&[fault.code]).text(";").hex(fault.words.as_bytes());
+    } else if !lldb && (route.words || offered) {
+        // These four mean something to the framing, and there is no escaping in an error.
+        reply.text("E.").text(&fault.words.replace(['#', '$', '}', '*'], "?"));
+    } else {
+        reply.text("E").hex(&[fault.code]);
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

@@ -1,0 +1,201 @@
+//! What the server asks of the session: the fewest questions that answer a packet.
+
+use std::sync::Arc;
+
+use super::{Client, ClientOptions, Flow};
+use crate::arch::{Kind, RegisterValue, Targets};
+use crate::server::Facade;
+use crate::session::{MockInspect, Place, Region, Unreadable, WaveInfo};
+use crate::units::{Address, AddressSpace, LaneId, Pc, WaveId, WaveSize};
+
+fn kind() -> Arc<Kind> {
+    Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap()
+}
+
+/// A session of three waves that answers nothing but what every client needs to know.
+fn session() -> MockInspect {
+    let mut session = MockInspect::new();
+    session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
+    session.expect_first_wave().returning(|| WaveId(1));
+    session.expect_has_wave().returning(|wave| wave.0 < 3);
+    session
+}
+
+fn registers(session: &mut MockInspect) {
+    session.expect_kind().returning(kind);
+    session.expect_described().times(1).returning(|| {
+        let kind = kind();
+        ["pc", "exec", "v0"].map(|name| kind.named(name).unwrap().id).to_vec()
+    });
+}
+
+fn client(session: MockInspect, facade: Facade) -> Client {
+    Client::new(Box::new(session), ClientOptions { facade: Some(facade) })
+}
+
+/// The reply to one packet.
+fn ask(client: &mut Client, body: &str) -> String {
+    let sum = body.bytes().fold(0u8, u8::wrapping_add);
+    let mut out = Vec::new();
+    assert_eq!(client.feed(format!("${body}#{sum:02x}").as_bytes(), &mut out), Flow::Continue);
+    let reply = out.escape_ascii().to_string();
+    reply.strip_prefix("+$").unwrap().rsplit_once('#').unwrap().0.to_owned()
+}
+
+fn info(wave: WaveId) -> WaveInfo {
+    WaveInfo {
+        wave,
+        id: wave.0,
+        name: format!("wave {}", wave.0),
+        kind: kind(),
+        pc: Some(Pc(0x1000)),
+        exec: None,
+        kernel: None,
+        agent: 0,
+        queue: None,
+        dispatch: None,
+        workgroup: None,
+        wave_in_group: None,
+        stop: None,
+        cause: "stop reason not captured".to_owned(),
+        signal: 0,
+    }
+}
+
+#[test]
+fn threads_are_chosen_and_checked_without_reading_anything() {
+    let mut client = client(session(), Facade::Gdb);
+    assert_eq!(ask(&mut client, "Hg3"), "OK");
+    assert_eq!(ask(&mut client, "T2"), "OK");
+    assert_eq!(ask(&mut client, "T4"), "E03");
+    assert_eq!(ask(&mut client, "qC"), "QC3");
+}
+
+#[test]
+fn memory_is_one_place_and_one_read() {
+    let mut session = session();
+    let place = Place {
+        space: AddressSpace(0),
+        address: Address(0x40),
+        wave: Some(WaveId(1)),
+        lane: Some(LaneId(0)),
+    };
+    session
+        .expect_place()
+        .times(1)
+        .withf(|at, wave| *at == 0x40 && *wave == WaveId(1))
+        .returning(move |_, _| Ok(place));
+    session
+        .expect_read()
+        .times(1)
+        .withf(move |asked, buffer| *asked == place && buffer.len() == 4)
+        .returning(|_, buffer| {
+            buffer.fill(0xab);
+            Ok(3)
+        });
+    let mut client = client(session, Facade::Gdb);
+    assert_eq!(ask(&mut client, "m40,4"), "ababab");
+}
+
+#[test]
+fn a_read_is_never_longer_than_a_packet() {
+    let mut session = session();
+    let place = Place { space: AddressSpace(0), address: Address(0), wave: None, lane: None };
+    session.expect_place().returning(move |_, _| Ok(place));
+    session.expect_read().withf(|_, buffer| buffer.len() == 0x1_0000).returning(|_, buffer| Ok(buffer.len()));
+    let mut client = client(session, Facade::Gdb);
+    assert_eq!(ask(&mut client, "m0,ffffffffffffffff").len(), 0x2_0000);
+}
+
+#[test]
+fn a_named_space_needs_no_place() {
+    let mut session = session();
+    session.expect_kind().returning(kind);
+    session.expect_focus().withf(|wave| *wave == WaveId(2)).returning(|_| LaneId(9));
+    session
+        .expect_read()
+        .times(1)
+        .withf(|place, _| {
+            let Place { space, address, wave, lane } = *place;
+            (space, address, wave, lane) == (AddressSpace(5), Address(0x10), Some(WaveId(2)), Some(LaneId(9)))
+        })
+        .returning(|_, _| Err(Unreadable::NotCaptured { what: "it".to_owned() }));
+    let mut client = client(session, Facade::Lldb);
+    assert_eq!(ask(&mut client, "m10,4;thread:3;address_space:5;"), "E0e");
+}
+
+#[test]
+fn a_register_is_one_question() {
+    let mut session = session();
+    registers(&mut session);
+    session.expect_register().times(2).withf(|wave, _| *wave == WaveId(1)).returning(|_, id| {
+        let mut value = RegisterValue::unknown(kind().register(id).dwords);
+        value.set_dword(0, 7);
+        Ok(value)
+    });
+    let mut client = client(session, Facade::Gdb);
+    assert_eq!(ask(&mut client, "p10"), "x".repeat(16), "half of it is known, and there are no halves");
+    assert_eq!(ask(&mut client, "p28"), "x".repeat(16));
+    assert_eq!(ask(&mut client, "p0"), "x".repeat(16), "no wave has rax, and none is asked");
+}
+
+#[test]
+fn the_short_g_reads_the_pc_and_nothing_else() {
+    let mut session = session();
+    registers(&mut session);
+    let pc = kind().named("pc").unwrap().id;
+    session.expect_register().times(1).withf(move |_, id| *id == pc).returning(|_, _| {
+        let mut value = RegisterValue::unknown(2);
+        value.set_dword(0, 0x1000);
+        value.set_dword(1, 0);
+        Ok(value)
+    });
+    let mut client = client(session, Facade::Gdb);
+    let reply = ask(&mut client, "g");
+    assert_eq!(reply.trim_matches('x'), "0010000000000000");
+}
+
+#[test]
+fn the_list_of_threads_is_built_once() {
+    let mut session = session();
+    session.expect_wave().times(3).returning(|wave| Ok(info(wave)));
+    let mut client = client(session, Facade::Gdb);
+    for _ in 0..4 {
+        assert!(ask(&mut client, "qXfer:threads:read::0,20").starts_with("m<threads>"));
+        assert!(ask(&mut client, "qXfer:threads:read::20,1000").starts_with('l'));
+    }
+}
+
+#[test]
+fn an_object_of_ours_is_built_when_it_is_read_from_its_beginning() {
+    let mut session = session();
+    session.expect_wave().times(6).returning(|wave| Ok(info(wave)));
+    let mut client = client(session, Facade::Gdb);
+    for _ in 0..2 {
+        for offset in 0..4 {
+            assert!(ask(&mut client, &format!("qXfer:lanescope-waves:read::{offset}0,10")).starts_with('m'));
+        }
+    }
+}
+
+#[test]
+fn a_region_is_asked_for_the_wave_in_hand() {
+    let mut session = session();
+    session
+        .expect_region()
+        .times(1)
+        .withf(|at, wave| *at == 0x10 && *wave == WaveId(2))
+        .returning(|_, _| Region { start: 0, last: u64::MAX, readable: true, code: true, name: None });
+    let mut client = client(session, Facade::Lldb);
+    assert_eq!(ask(&mut client, "Hg3"), "OK");
+    assert_eq!(ask(&mut client, "qMemoryRegionInfo:10"), "start:0;size:ffffffffffffffff;permissions:rx;");
+}
+
+#[test]
+fn a_panic_costs_one_packet() {
+    let mut session = session();
+    session.expect_region().returning(|_, _| panic!("a mistake"));
+    let mut client = client(session, Facade::Lldb);
+    assert_eq!(ask(&mut client, "qMemoryRegionInfo:10"), "E16");
+    assert_eq!(ask(&mut client, "qC"), "QC2");
+}

@@ -1,0 +1,86 @@
+//! What the server looks like to a client: an x86-64 process to debuggers that know no AMDGPU, a GPU to those that do.
+//!
+//! Stock gdb and lldb reject a target description of an architecture that they lack, and then show nothing at all. Both
+//! accept registers of any name and width on top of x86-64, so that is what they get: `rip` is the wave's PC, every
+//! other x86 register is unavailable, and the wave's registers follow by AMD's names.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The architecture and dialect that a client is served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Facade {
+    /// Stock gdb and gdb-multiarch: an x86-64 description with all of gdb's core registers.
+    Gdb,
+    /// lldb up to 22: `x86_64-unknown-linux-gnu`, of x86 only the PC.
+    Lldb,
+    /// A gdb built for amdgcn: registers in the order and numbering of AMD's debugger library.
+    AmdgcnGdb,
+    /// lldb from 23 on: `amdgcn-amd-amdhsa`.
+    AmdgcnLldb,
+}
+
+impl Facade {
+    /// Every facade, as `--client` names them.
+    pub const NAMES: [(&'static str, Self); 4] = [
+        ("gdb", Self::Gdb),
+        ("lldb", Self::Lldb),
+        ("amdgcn-gdb", Self::AmdgcnGdb),
+        ("amdgcn-lldb", Self::AmdgcnLldb),
+    ];
+
+    /// Whether the client speaks LLDB's dialect.
+    #[must_use]
+    pub fn is_lldb(self) -> bool {
+        matches!(self, Self::Lldb | Self::AmdgcnLldb)
+    }
+
+    /// Whether the client knows the GPU's architecture.
+    #[must_use]
+    pub fn is_amdgcn(self) -> bool {
+        matches!(self, Self::AmdgcnGdb | Self::AmdgcnLldb)
+    }
+
+    /// The triple that LLDB is told.
+    pub(super) fn triple(self) -> &'static str {
+        if self.is_amdgcn() { "amdgcn-amd-amdhsa" } else { "x86_64-unknown-linux-gnu" }
+    }
+
+    /// What a packet gives away of the client that sent it.
+    ///
+    /// Both clients begin with `qSupported` or `QStartNoAckMode`; LLDB names four architectures in the former and
+    /// goes on with packets that gdb lacks, gdb offers `qRelocInsn`.
+    pub(super) fn betrayed_by(name: &str, body: &[u8]) -> Option<Self> {
+        let says = |text: &[u8]| body.windows(text.len()).any(|window| window == text);
+        match name {
+            "qSupported" if says(b"qRelocInsn+") => Some(Self::Gdb),
+            "qSupported" if says(b"xmlRegisters=i386,arm") => Some(Self::Lldb),
+            "QThreadSuffixSupported"
+            | "QListThreadsInStopReply"
+            | "QEnableErrorStrings"
+            | "qHostInfo"
+            | "qProcessInfo"
+            | "qVAttachOrWaitSupported" => Some(Self::Lldb),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Facade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Self::NAMES.iter().find(|(_, facade)| facade == self).map_or("", |(name, _)| name);
+        f.write_str(name)
+    }
+}
+
+impl FromStr for Facade {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, facade)| *facade).ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(known, _)| *known).collect();
+            format!("no client '{name}'; there are {}", names.join(", "))
+        })
+    }
+}

@@ -1,0 +1,60 @@
+//! The sending side: acknowledgements, and what must be sent again on a NAK.
+
+use std::collections::VecDeque;
+
+/// What one client has been sent and not yet acknowledged.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    /// Whether the client switched acknowledgements off.
+    no_acks: bool,
+    /// Packets that were sent and not acknowledged, oldest first. One reply is several when text precedes it.
+    pending: VecDeque<Vec<u8>>,
+}
+
+impl Outbox {
+    /// A packet of the client arrived: it has every earlier reply.
+    pub(crate) fn accept(&mut self, out: &mut Vec<u8>) {
+        self.pending.clear();
+        if !self.no_acks {
+            out.push(b'+');
+        }
+    }
+
+    /// A packet of the client was damaged. True where it was asked for again, false where it needs an answer.
+    pub(crate) fn refuse(&mut self, out: &mut Vec<u8>) -> bool {
+        if !self.no_acks {
+            out.push(b'-');
+        }
+        !self.no_acks
+    }
+
+    /// Whether sent packets have to be kept.
+    pub(crate) fn keeps(&self) -> bool {
+        !self.no_acks
+    }
+
+    /// A packet was sent.
+    pub(crate) fn sent(&mut self, packet: &[u8]) {
+        if !self.no_acks {
+            self.pending.push_back(packet.to_vec());
+        }
+    }
+
+    /// `+`.
+    pub(crate) fn acked(&mut self) {
+        self.pending.pop_front();
+    }
+
+    /// `-`.
+    pub(crate) fn nacked(&mut self, out: &mut Vec<u8>) {
+        match self.pending.front() {
+            Some(packet) => out.extend_from_slice(packet),
+            None => log::debug!("a NAK for nothing"),
+        }
+    }
+
+    /// No acknowledgements from here on; the `OK` to that may still be asked for again.
+    pub(crate) fn stop_acks(&mut self) {
+        self.no_acks = true;
+    }
+}

@@ -1,0 +1,190 @@
+//! Which packet goes where: the server's whole surface as one table.
+//!
+//! A packet is found by its exact name, never by a prefix: gdbstub takes `qCRC` for `qC`. What the table does not name
+//! gets the empty reply, which every client reads as "not supported".
+
+use super::super::packets::{
+    features, handshake, lldb, memory, registers, resume, stop, threads, vendor, xfer,
+};
+use super::super::state::State;
+use super::super::{Flow, fault::Fault};
+use super::frame::digit;
+use super::reply::Reply;
+
+/// One packet as a handler sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    /// All of it.
+    pub(crate) body: &'a [u8],
+    /// What follows its name and one separator.
+    pub(crate) args: &'a [u8],
+}
+
+/// Answers a packet.
+pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<Flow, Fault>;
+/// Looks over gdbstub's answer.
+pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), Fault>;
+
+/// Who answers a packet.
+#[derive(Clone, Copy)]
+pub(crate) enum Answer {
+    /// We do.
+    Own(Handler),
+    /// gdbstub does.
+    Gdbstub,
+    /// gdbstub does, and `Hg` for the thread that the packet is about goes before it.
+    GdbstubOnThread,
+    /// gdbstub does, on the packet's thread; its answer is looked over.
+    Reviewed(Review),
+}
+
+/// One row.
+pub(crate) struct Route {
+    /// The packet's exact name.
+    pub(crate) name: &'static str,
+    /// Who answers it.
+    pub(crate) answer: Answer,
+    /// Whether gdb shows `E.words` in reply to it even where it did not offer to (measured with 13.1).
+    pub(crate) words: bool,
+}
+
+const fn own(name: &'static str, handler: Handler) -> Route {
+    Route { name, answer: Answer::Own(handler), words: false }
+}
+
+const fn gdbstub(name: &'static str) -> Route {
+    Route { name, answer: Answer::Gdbstub, words: false }
+}
+
+const fn on_thread(name: &'static str) -> Route {
+    Route { name, answer: Answer::GdbstubOnThread, words: false }
+}
+
+const fn reviewed(name: &'static str, review: Review) -> Route {
+    Route { name, answer: Answer::Reviewed(review), words: false }
+}
+
+const fn worded(route: Route) -> Route {
+    Route { words: true, ..route }
+}
+
+/// Every packet that gets more than the empty reply. What a debugger sends most comes first.
+pub(crate) const ROUTES: &[Route] = &[
+    // Memory, registers and threads: the hot ones.
+    own("m", memory::read_hex),
+    own("x", memory::read_binary),
+    own("p", registers::read_one),
+    own("g", registers::read_short),
+    own("H", threads::select),
+    own("T", threads::is_alive),
+    // Writes and breakpoints.
+    worded(reviewed("P", registers::refuse_write)),
+    worded(reviewed("G", registers::refuse_write)),
+    reviewed("M", memory::refuse_write),
+    reviewed("X", memory::refuse_write),
+    on_thread("Z"),
+    on_thread("z"),
+    // Stops.
+    own("?", stop::first),
+    own("qThreadStopInfo", stop::of_thread),
+    own("jThreadsInfo", stop::json),
+    own("jThreadExtendedInfo", stop::extended),
+    // Resuming.
+    own("vCont?", resume::actions),
+    worded(own("vCont", resume::refuse)),
+    worded(own("c", resume::refuse)),
+    worded(own("C", resume::refuse)),
+    worded(own("s", resume::refuse)),
+    worded(own("S", resume::refuse)),
+    worded(own("b", resume::refuse)),
+    // Threads.
+    own("qC", threads::current),
+    own("qfThreadInfo", threads::first_page),
+    own("qsThreadInfo", threads::next_page),
+    own("qXfer:threads:read", xfer::threads),
+    on_thread("qThreadExtraInfo"),
+    // Handshake and goodbye.
+    reviewed("qSupported", features::extend),
+    own("QStartNoAckMode", handshake::stop_acks),
+    own("qTStatus", handshake::greet),
+    own("qSymbol", handshake::no_symbols),
+    gdbstub("qAttached"),
+    gdbstub("D"),
+    gdbstub("k"),
+    own("vKill", handshake::kill),
+    // Descriptions.
+    gdbstub("qXfer:features:read"),
+    gdbstub("qXfer:memory-map:read"),
+    gdbstub("qXfer:libraries:read"),
+    gdbstub("qRegisterInfo"),
+    gdbstub("qHostInfo"),
+    gdbstub("qProcessInfo"),
+    // LLDB.
+    own("QThreadSuffixSupported", lldb::accept),
+    own("QListThreadsInStopReply", lldb::list_threads),
+    own("QEnableErrorStrings", lldb::error_strings),
+    own("qEcho", lldb::echo),
+    own("qMemoryRegionInfo", lldb::memory_region),
+    own("jAddressSpacesInfo", lldb::address_spaces),
+    // The user's commands.
+    on_thread("qRcmd"),
+    // Our own.
+    own("qlanescope.Version", vendor::version),
+    own("qlanescope.Waves", vendor::waves),
+    own("qlanescope.Lanes", vendor::lanes),
+    own("qlanescope.Memory", vendor::memory),
+    own("qlanescope.Locals", vendor::locals),
+    own("qlanescope.CodeObjects", vendor::code_objects),
+    own("qXfer:lanescope-waves:read", xfer::waves),
+    own("qXfer:lanescope-lanes:read", xfer::lanes),
+    own("qXfer:lanescope-locals:read", xfer::locals),
+    own("qXfer:lanescope-code-objects:read", xfer::code_objects),
+];
+
+/// Every packet's name and who answers it: what docs/protocol.md says of the table.
+pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    ROUTES.iter().map(|route| {
+        let who = match route.answer {
+            Answer::Own(_) => "own",
+            Answer::Gdbstub | Answer::GdbstubOnThread => "gdbstub",
+            Answer::Reviewed(_) => "gdbstub, reviewed",
+        };
+        (route.name, who)
+    })
+}
+
+/// Names that are followed by a number without a separator.
+const NUMBERED: [&str; 2] = ["qThreadStopInfo", "qRegisterInfo"];
+
+/// The name of a packet and what follows it.
+fn name_of(body: &[u8]) -> (&[u8], &[u8]) {
+    let is_word = matches!(body.first(), Some(b'q' | b'Q' | b'v' | b'j'));
+    if !is_word {
+        return body.split_at(body.len().min(1));
+    }
+    let separator = |byte: &u8| matches!(byte, b':' | b',' | b';');
+    let mut end = body.iter().position(separator).unwrap_or(body.len());
+    if body.starts_with(b"qXfer:") {
+        // The object and the direction belong to the name: qXfer:threads:read.
+        let mut parts = body.iter().enumerate().filter(|(_, byte)| **byte == b':').map(|(at, _)| at);
+        end = parts.nth(2).unwrap_or(body.len());
+    }
+    let (name, rest) = body.split_at(end);
+    if let Some(known) = NUMBERED.iter().find(|known| name.starts_with(known.as_bytes())) {
+        let (known, number) = name.split_at(known.len());
+        if number.iter().all(|byte| digit(*byte).is_some()) {
+            return (known, number);
+        }
+    }
+    (name, rest.get(1..).unwrap_or_default())
+}
+
+/// The row of a packet, and the packet taken apart.
+pub(crate) fn route(body: &[u8]) -> (Option<&'static Route>, Request<'_>) {
+    let (name, args) = name_of(body);
+    (ROUTES.iter().find(|route| route.name.as_bytes() == name), Request { body, args })
+}
+
+#[cfg(test)]
+#[path = "router_tests.rs"]
+mod tests;

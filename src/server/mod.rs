@@ -1,0 +1,48 @@
+//! The remote protocol: the only room that knows gdb and lldb.
+//!
+//! ```text
+//! transport   bytes of TCP, unix socket or stdio; one thread and one session for each client
+//! front       packets out of bytes, acknowledgements, the table of packets, replies
+//! packets     one file per packet family: the answers that are ours
+//! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
+//! facade      what the server looks like to a client; registers: its numbering
+//! ```
+//!
+//! **A captured state is never lost to a packet.** Whatever a client sends gets an answer or, where the protocol has
+//! nothing else, the empty one; an error in gdbstub costs an error reply and a new machine.
+//!
+//! **Nothing is made up.** A register of which a part was not captured is `xx`; a read of memory ends where the capture
+//! does.
+//!
+//! docs/protocol.md lists every packet and who answers it.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod backend;
+mod client;
+mod facade;
+mod fault;
+mod front;
+mod packets;
+mod registers;
+mod say;
+mod selection;
+mod state;
+mod target;
+mod transport;
+
+pub use client::{Client, ClientOptions, Flow};
+pub use facade::Facade;
+pub use transport::{Endpoint, Listen, ServeOptions, serve};
+
+/// Every packet that gets more than the empty reply, in the order of the router's table, and who answers it: `own`,
+/// `gdbstub`, or `gdbstub, reviewed`.
+pub fn packet_table() -> impl Iterator<Item = (&'static str, &'static str)> {
+    front::router::table()
+}
+
+/// The longest packet, either way, as clients are told. gdb asks for about half of it in one `m`.
+const PACKET_SIZE: usize = 0x2_0000;
+/// The most memory in one reply; as hex digits it fills a packet.
+const MAX_READ: usize = PACKET_SIZE / 2;

@@ -1,0 +1,47 @@
+//! XML and JSON that clients read piece by piece: built once, sliced for every request.
+//!
+//! gdb reads in steps of 4 KiB whatever it is told, and reads the thread list again at each `info threads`; at ten
+//! thousand waves that is 750 requests for one document.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+
+use super::super::MAX_READ;
+use super::super::fault::{Fault, MALFORMED};
+
+/// What was built so far for one client.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    /// The target description.
+    pub(crate) target: OnceCell<Arc<[u8]>>,
+    /// The memory map.
+    pub(crate) memory_map: OnceCell<Arc<[u8]>>,
+    /// The list of code objects.
+    pub(crate) libraries: OnceCell<Arc<[u8]>>,
+    /// The list of threads.
+    pub(crate) threads: OnceCell<Arc<[u8]>>,
+    /// The last of our own objects that was asked for from its beginning, under its object and annex.
+    pub(crate) own: Option<(String, Arc<[u8]>)>,
+}
+
+/// A piece of a document.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Piece<'a> {
+    /// The bytes.
+    pub(crate) bytes: &'a [u8],
+    /// Whether more follow.
+    pub(crate) more: bool,
+}
+
+/// The piece of a document from `offset` on, of at most `length` bytes and never more than a packet takes.
+pub(crate) fn slice(document: &[u8], offset: u64, length: u64) -> Result<Piece<'_>, Fault> {
+    let rest = usize::try_from(offset).ok().and_then(|offset| document.get(offset..));
+    let rest = rest.ok_or_else(|| Fault::new(MALFORMED, format!("nothing at offset {offset:#x}")))?;
+    let length = rest.len().min(MAX_READ).min(usize::try_from(length).unwrap_or(usize::MAX));
+    let (bytes, left) = rest.split_at(length);
+    Ok(Piece { bytes, more: !left.is_empty() })
+}
+
+#[cfg(test)]
+#[path = "documents_tests.rs"]
+mod tests;

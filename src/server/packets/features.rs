@@ -1,0 +1,58 @@
+//! `qSupported`: what both sides can do.
+
+use super::super::PACKET_SIZE;
+use super::super::facade::Facade;
+use super::super::fault::Fault;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+
+/// What the front answers beyond gdbstub's list.
+const OWN: &[&str] = &[
+    "QStartNoAckMode+",
+    "qXfer:threads:read+",
+    "binary-upload+",
+    "error-message+",
+    "qlanescope.Version+",
+    "qlanescope.Waves+",
+    "qlanescope.Lanes+",
+    "qlanescope.Memory+",
+    "qlanescope.Locals+",
+    "qlanescope.CodeObjects+",
+    "qXfer:lanescope-waves:read+",
+    "qXfer:lanescope-lanes:read+",
+    "qXfer:lanescope-locals:read+",
+    "qXfer:lanescope-code-objects:read+",
+];
+
+/// What LLDB is told beyond that.
+const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "address-spaces+"];
+
+/// Takes the client's offers, and puts ours in the place of gdbstub's list.
+pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    let mut offers = request.args.split(|byte| *byte == b';');
+    state.features.error_message = offers.any(|offer| offer == b"error-message+");
+    let theirs = String::from_utf8_lossy(reply.body()).into_owned();
+    reply.clear();
+    reply.text("PacketSize=").number(PACKET_SIZE as u64);
+    for feature in theirs.split(';').filter(|feature| keeps(state.facade(), feature)) {
+        reply.text(";").text(feature);
+    }
+    let lldb = if state.facade().is_lldb() { LLDB } else { &[] };
+    for feature in OWN.iter().chain(lldb) {
+        reply.text(";").text(feature);
+    }
+    Ok(())
+}
+
+/// Whether a feature of gdbstub's list is ours too.
+///
+/// Not `multiprocess`: there is one process, and without it gdb numbers waves `4` instead of `1.4`. Not the libraries
+/// where the client cannot load them: see [`super::libraries`].
+fn keeps(facade: Facade, feature: &str) -> bool {
+    match feature {
+        "multiprocess+" => false,
+        "qXfer:libraries:read+" => super::libraries::wanted(facade),
+        feature => !feature.is_empty() && !feature.starts_with("PacketSize="),
+    }
+}

@@ -1,0 +1,38 @@
+//! Hello and goodbye: what is said once per connection.
+
+use super::super::Flow;
+use super::super::fault::Fault;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+
+/// `QStartNoAckMode`
+pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.features.no_acks = true;
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `qTStatus`: there is no trace to tell of.
+///
+/// gdb asks this while it attaches, and prints text that comes before the answer: the one place where the user of an
+/// unmodified gdb can be told what was attached to.
+pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    if !state.greeted && !state.facade().is_lldb() {
+        state.greeted = true;
+        reply.console(&super::super::say::greeting(state.session.as_ref()));
+    }
+    Ok(Flow::Continue)
+}
+
+/// `qSymbol`: no symbol is wanted from the client.
+pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `vKill;PID`: the dump lives on, the connection ends. gdbstub would end it without the `OK` that gdb waits for.
+pub(crate) fn kill(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    reply.text("OK");
+    Ok(Flow::Close)
+}

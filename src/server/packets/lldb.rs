@@ -1,0 +1,79 @@
+//! Packets that only LLDB sends.
+
+use serde_json::json;
+
+use super::super::Flow;
+use super::super::fault::Fault;
+use super::super::front::escape::unescape;
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use crate::arch::SpaceScope;
+
+/// `QThreadSuffixSupported`: `;thread:ID;` is read wherever it stands, asked for or not.
+pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `QListThreadsInStopReply`
+pub(crate) fn list_threads(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.features.list_threads = true;
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `QEnableErrorStrings`: errors carry their words from here on.
+pub(crate) fn error_strings(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.features.error_strings = true;
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `qEcho:TEXT`: LLDB finds its place in the stream again by the packet coming back.
+pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    reply.escaped(&unescape(request.body));
+    Ok(Flow::Continue)
+}
+
+/// `qMemoryRegionInfo:ADDRESS`: regions follow each other over the whole 64-bit space, gaps among them.
+pub(crate) fn memory_region(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let address = parse::number(request.args).ok_or(Fault::malformed("not an address"))?;
+    let region = state.session.region(address, state.general);
+    // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
+    let end = region.last.saturating_add(1);
+    let size = end.saturating_sub(region.start);
+    reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");
+    if region.readable {
+        reply.text(if region.code { "rx" } else { "r" });
+    }
+    reply.text(";");
+    if let Some(name) = region.name {
+        reply.text("name:").hex(name.as_bytes()).text(";");
+    }
+    Ok(Flow::Continue)
+}
+
+/// `jAddressSpacesInfo`: the spaces that `;address_space:N;` can name, by their DWARF numbers.
+pub(crate) fn address_spaces(
+    state: &mut State,
+    _: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let kind = state.session.kind();
+    let spaces = kind.target.spaces.iter().map(|space| {
+        json!({
+            "name": space.name,
+            "space_id": space.id.0,
+            "is_thread_specific": !matches!(space.scope, SpaceScope::Global | SpaceScope::Agent),
+        })
+    });
+    let spaces = spaces.collect::<serde_json::Value>();
+    reply.escaped(spaces.to_string().as_bytes());
+    Ok(Flow::Continue)
+}

@@ -1,0 +1,98 @@
+//! `m` and `x`: memory of every address space.
+//!
+//! Two ways to say which space: a tag in the address (see [`crate::session::address`]), which every client can use,
+//! and LLDB's `;address_space:N;thread:ID;`. Both end in one place and one read. A read that crosses what was captured
+//! is short, and never padded: a zero that nobody saw is worse than none.
+
+use super::super::fault::{Fault, NOT_THERE};
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::super::{Flow, MAX_READ};
+use crate::arch::SpaceScope;
+use crate::session::Place;
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
+pub(crate) fn read_hex(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let read = read(state, request.args)?;
+    reply.hex(state.buffer.get(..read).unwrap_or_default());
+    Ok(Flow::Continue)
+}
+
+/// `x ADDRESS,LENGTH`, same suffixes; `b` and the bytes.
+///
+/// The `b` is what `binary-upload+` promises. An LLDB that does not know that word asks `x0,0` and wants `OK`; it gets
+/// `b`, and stays with `m`.
+pub(crate) fn read_binary(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    if matches!(parse::range(parse::split(request.args, b';').0), Some((_, 0))) {
+        reply.text("b");
+        return Ok(Flow::Continue);
+    }
+    let read = read(state, request.args)?;
+    reply.text("b").escaped(state.buffer.get(..read).unwrap_or_default());
+    Ok(Flow::Continue)
+}
+
+/// `M`, `X`: what gdbstub refused, or could not parse, is refused for one reason.
+pub(crate) fn refuse_write(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    if reply.body() == b"OK" { Ok(()) } else { Err(Fault::read_only()) }
+}
+
+/// Reads into the state's buffer; how many bytes.
+fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
+    let (range, pairs) = parse::split(args, b';');
+    let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
+    let place = place(state, address, pairs.unwrap_or_default())?;
+    read_place(state, place, length)
+}
+
+/// Reads into the state's buffer from a place on; how many bytes.
+pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result<usize, Fault> {
+    // No read wraps around the address space, and an empty reply would mean "not supported".
+    let length = length.min((u64::MAX - place.address.0).saturating_add(1)).min(MAX_READ as u64);
+    let buffer = state.buffer.get_mut(..length as usize).unwrap_or_default();
+    if buffer.is_empty() {
+        return Err(Fault::malformed("no length"));
+    }
+    match state.session.read(place, buffer)? {
+        0 => Err(Fault::new(NOT_THERE, "nothing was captured there")),
+        read => Ok(read.min(length as usize)),
+    }
+}
+
+fn place(state: &State, address: u64, pairs: &[u8]) -> Result<Place, Fault> {
+    let wave = state.named_in(pairs)?.unwrap_or(state.general);
+    match parse::pairs(pairs).find(|(key, _)| *key == b"address_space") {
+        Some((_, space)) => {
+            let space = parse::number(space).ok_or(Fault::malformed("not an address space"))?;
+            Ok(in_space(state, AddressSpace(space), address, wave, None))
+        }
+        None => Ok(state.session.place(address, wave)?),
+    }
+}
+
+/// The place of an address in a space, for a client that looks at `wave`; the session judges whether there is one.
+pub(super) fn in_space(
+    state: &State,
+    space: AddressSpace,
+    address: u64,
+    wave: WaveId,
+    lane: Option<LaneId>,
+) -> Place {
+    let scope = state.session.kind().target.space(space).map(|space| space.scope);
+    let lane = match scope {
+        Some(SpaceScope::LaneN(lane)) => lane,
+        _ => lane.unwrap_or_else(|| state.session.focus(wave)),
+    };
+    Place { space, address: Address(address), wave: Some(wave), lane: Some(lane) }
+}

@@ -1,0 +1,101 @@
+//! `qXfer:memory-map`: where gdb may ask for memory.
+//!
+//! gdb reads the map once, and then fails reads outside of it without asking. So the map must never be narrower than
+//! what can be read by any wave, at any focus: the plain addresses are listed as they are, the 32-bit spaces whole, one
+//! range for each tag. All of it is `ram`: that says nothing about writing, which is refused in words of its own.
+
+use std::io;
+use std::sync::Arc;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::super::state::State;
+use crate::session::address;
+
+/// The first address beyond those with tag 0x00, and the first of those with tag 0xff.
+const PLAIN_END: u64 = 0x0100_0000_0000_0000;
+const PLAIN_HIGH: u64 = 0xff00_0000_0000_0000;
+/// The bytes of address space that one tag covers.
+const TAG_BYTES: u64 = 1 << 56;
+/// The most plain regions that are listed one by one; a dump in more pieces than this gives one region for all.
+const MOST_REGIONS: usize = 4096;
+
+/// The map, as gdb's DTD has it.
+pub(crate) fn build(state: &State) -> Arc<[u8]> {
+    let mut ranges = plain(state);
+    for space in &state.session.kind().target.spaces {
+        if let Some(start) = address::encode(space.id, None, None, 0).map(|token| token & !(TAG_BYTES - 1)) {
+            ranges.push((start, start + (TAG_BYTES - 1)));
+        }
+    }
+    // An aperture holds what the wave in focus has there, which is another for each wave.
+    let apertures = state.session.kind();
+    let apertures = apertures.target.spaces.iter().filter_map(|space| space.aperture);
+    ranges.extend(apertures.map(|base| (base.0, base.0.saturating_add(u64::from(u32::MAX)))));
+    let mut xml = Writer::new(Vec::new());
+    match write(&mut xml, &join(ranges)) {
+        Ok(()) => xml.into_inner().into(),
+        Err(error) => {
+            log::error!("cannot write the memory map: {error}");
+            Arc::default()
+        }
+    }
+}
+
+/// The plain addresses at which there is something, for the wave in focus at least.
+fn plain(state: &State) -> Vec<(u64, u64)> {
+    let mut ranges = Vec::new();
+    for (first, last) in [(0, PLAIN_END - 1), (PLAIN_HIGH, u64::MAX)] {
+        let mut at = first;
+        loop {
+            let region = state.session.region(at, state.general);
+            if region.readable || region.name.is_some() {
+                ranges.push((at, region.last.min(last)));
+            }
+            if ranges.len() > MOST_REGIONS {
+                return vec![(0, PLAIN_END - 1), (PLAIN_HIGH, u64::MAX)];
+            }
+            match region.last.checked_add(1) {
+                Some(next) if next > at && next <= last => at = next,
+                _ => break,
+            }
+        }
+    }
+    ranges
+}
+
+/// In order, without overlaps, neighbours as one: gdb drops the whole map when two regions overlap.
+fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
+    for (start, last) in ranges {
+        match joined.last_mut() {
+            Some((_, end)) if start <= end.saturating_add(1) => *end = last.max(*end),
+            _ => joined.push((start, last)),
+        }
+    }
+    joined
+}
+
+fn write(xml: &mut Writer<Vec<u8>>, ranges: &[(u64, u64)]) -> io::Result<()> {
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", None, None)))?;
+    let doctype = "memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" \
+                   \"http://sourceware.org/gdb/gdb-memory-map.dtd\"";
+    xml.write_event(Event::DocType(BytesText::from_escaped(doctype)))?;
+    xml.create_element("memory-map").write_inner_content(|xml| {
+        for (start, last) in ranges {
+            xml.create_element("memory")
+                .with_attribute(("type", "ram"))
+                .with_attribute(("start", format!("{start:#x}").as_str()))
+                .with_attribute(("length", format!("{:#x}", (last - start).saturating_add(1)).as_str()))
+                .write_empty()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[path = "memory_map_tests.rs"]
+mod tests;

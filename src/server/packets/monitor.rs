@@ -1,0 +1,277 @@
+//! `qRcmd`: the user's commands, `monitor ...` in gdb and `process plugin packet monitor ...` in LLDB.
+//!
+//! They act on the wave that the user looks at ([`State::selected`]). LLDB never says which thread is selected, so
+//! `wave N` chooses one. All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply that
+//! carries text as bare hex digits.
+
+use std::fmt::Write as _;
+
+use super::super::state::{State, thread_number};
+use crate::report::{Style, spaces, text};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// One command: its name, its arguments, what it does, and who does it.
+struct Command {
+    name: &'static str,
+    arguments: &'static str,
+    does: &'static str,
+    run: fn(&mut State, &[&str]) -> Result<String, String>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "waves",
+        arguments: "",
+        does: "List every wave: where it is, how many lanes are active, why it stopped.",
+        run: |state, _| Ok(text::waves(state.session.as_ref(), Style::Plain)),
+    },
+    Command {
+        name: "wave",
+        arguments: "[N]",
+        does: "Show which wave these commands are about, or choose thread N. gdb chooses it with `thread N`.",
+        run: wave,
+    },
+    Command {
+        name: "lanes",
+        arguments: "",
+        does: "List the wave's lanes: which work-item each is, and whether it is active.",
+        run: lanes,
+    },
+    Command {
+        name: "lane",
+        arguments: "[N]",
+        does: "Show the focused lane, or focus lane N: private memory and variables are that lane's.",
+        run: lane,
+    },
+    Command {
+        name: "locals",
+        arguments: "[LANE|all]",
+        does: "Print the variables in scope, of the focused lane, of lane LANE or of all lanes.",
+        run: locals,
+    },
+    Command {
+        name: "register",
+        arguments: "NAME...",
+        does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured.",
+        run: register,
+    },
+    Command {
+        name: "memory",
+        arguments: "SPACE ADDRESS LENGTH",
+        does: "Print bytes of an address space: monitor memory private_lane 0x10 16.",
+        run: memory,
+    },
+    Command {
+        name: "objects",
+        arguments: "",
+        does: "List the code objects that are loaded, and what keeps one from giving variables.",
+        run: |state, _| Ok(objects(state)),
+    },
+    Command {
+        name: "notices",
+        arguments: "",
+        does: "Repeat what is to be known of this dump: problems, waves of other kinds.",
+        run: |state, _| Ok(notices(state)),
+    },
+    Command {
+        name: "help",
+        arguments: "[COMMAND]",
+        does: "Describe the commands, or one of them.",
+        run: help,
+    },
+];
+
+/// The longest run of memory that one command prints.
+const MOST_BYTES: u64 = 4096;
+
+/// Runs a line that the user typed.
+pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
+    let line = String::from_utf8_lossy(line).into_owned();
+    log::debug!("monitor {line}");
+    let mut words = line.split_whitespace();
+    let name = words.next().unwrap_or("help");
+    let arguments: Vec<&str> = words.collect();
+    let mut answer = match find(name) {
+        Ok(command) => (command.run)(state, &arguments).unwrap_or_else(|words| format!("{words}\n")),
+        Err(words) => words,
+    };
+    if !answer.ends_with('\n') {
+        answer.push('\n');
+    }
+    answer
+}
+
+/// The command of that name, or of the one name that begins so.
+fn find(name: &str) -> Result<&'static Command, String> {
+    if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
+        return Ok(command);
+    }
+    let mut begins = COMMANDS.iter().filter(|command| command.name.starts_with(name));
+    match (begins.next(), begins.next()) {
+        (Some(command), None) => Ok(command),
+        _ => {
+            let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+            Err(format!("No command \"{name}\". There are: {}. Try `monitor help`.\n", names.join(", ")))
+        }
+    }
+}
+
+fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
+    answer.map_err(|error| sentence(&error.to_string()))
+}
+
+/// Words with a capital and a full stop; a name at their beginning stays as it is.
+fn sentence(words: &str) -> String {
+    let name = words.split(' ').next().is_some_and(|first| first.contains(['_', '`', '#']));
+    if name {
+        return format!("{}.", words.trim_end_matches('.'));
+    }
+    let mut characters = words.chars();
+    let first = characters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", characters.as_str().trim_end_matches('.'))
+}
+
+fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    if let Some(asked) = arguments.first() {
+        let number = said(spaces::number(asked))?;
+        state.select(state.wave_of(number).map_err(|fault| sentence(&fault.words))?);
+    }
+    heading(state)
+}
+
+/// The line that says which wave an answer is about.
+fn heading(state: &State) -> Result<String, String> {
+    let info = said(state.session.wave(state.selected()))?;
+    Ok(format!("Thread {}: {}, {}.\n", thread_number(info.wave), info.name, info.cause))
+}
+
+fn lanes(state: &mut State, _: &[&str]) -> Result<String, String> {
+    let lanes = said(text::lanes(state.session.as_ref(), state.selected(), Style::Plain))?;
+    Ok(heading(state)? + &lanes)
+}
+
+fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    if let Some(asked) = arguments.first() {
+        let lane = lane_of(state, wave, asked)?;
+        said(state.session.set_focus(wave, lane))?;
+    }
+    let focus = state.session.focus(wave);
+    let lanes = said(state.session.lanes(wave))?;
+    let mut answer = format!("Lane {focus} of thread {}", thread_number(wave));
+    if let Some(info) = lanes.iter().find(|info| info.lane == focus) {
+        let id = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+        if let Some(local) = info.local_id {
+            let _ = write!(answer, ", work-item {} of its group", id(local));
+        }
+        if let Some(global) = info.global_id {
+            let _ = write!(answer, ", {} of the grid", id(global));
+        }
+        answer.push_str(match info.state {
+            Some(crate::session::LaneState::Active) => ", active",
+            Some(crate::session::LaneState::Inactive) => ", inactive",
+            Some(crate::session::LaneState::Unused) => ", unused",
+            None => ", EXEC was not captured",
+        });
+    }
+    answer.push_str(".\n");
+    Ok(answer)
+}
+
+fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
+    let number = said(spaces::number(asked))?;
+    let size = said(state.session.wave(wave))?.kind.wave_size;
+    let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
+    lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
+}
+
+fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let lanes = match arguments.first() {
+        None => LaneSet::one(state.session.focus(wave)),
+        Some(&"all") => said(state.session.wave(wave))?.kind.wave_size.all(),
+        Some(asked) => LaneSet::one(lane_of(state, wave, asked)?),
+    };
+    let locals = said(state.session.locals(wave, lanes))?;
+    Ok(heading(state)? + &text::locals(&locals, Style::Plain))
+}
+
+fn register(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    if arguments.is_empty() {
+        return Err("Say which registers: monitor register v0 exec.".to_owned());
+    }
+    let kind = state.session.kind();
+    let mut answer = String::new();
+    for name in arguments {
+        let name = name.trim_start_matches('$');
+        let found = kind.named(name);
+        let register = found.ok_or_else(|| format!("{} has no register {name}.", kind.target.name))?;
+        let value = said(state.session.register(state.selected(), register.id))?;
+        match text::register(&kind, register, &value) {
+            Some(line) => answer.push_str(&line),
+            None => {
+                let _ = writeln!(answer, "{name:<14}not captured");
+            }
+        }
+    }
+    Ok(answer)
+}
+
+fn memory(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let &[space, address, length] = arguments else {
+        return Err("Say a space, an address and a length: monitor memory private_lane 0x10 16.".to_owned());
+    };
+    let place = said(spaces::parse_place(state.session.as_ref(), state.selected(), None, space, address))?;
+    let asked = said(spaces::number(length))?;
+    let length = asked.min(MOST_BYTES);
+    let read = super::memory::read_place(state, place, length).map_err(|fault| sentence(&fault.words))?;
+    let name = spaces::place_name(state.session.as_ref(), place);
+    let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
+    let mut answer = text::memory(&prefix, place.address.0, state.buffer.get(..read).unwrap_or_default());
+    if (read as u64) < length {
+        let _ = writeln!(answer, "Captured up to here: {read} of {asked} bytes.");
+    } else if length < asked {
+        let _ = writeln!(answer, "The first {length} of {asked} bytes.");
+    }
+    Ok(answer)
+}
+
+fn objects(state: &State) -> String {
+    let objects = state.session.code_objects();
+    if objects.is_empty() {
+        return "No code object was captured.\n".to_owned();
+    }
+    let mut answer = String::new();
+    for object in objects {
+        let end = object.size.map(|size| format!("-{:#x}", object.address.0.saturating_add(size)));
+        let _ = write!(answer, "{}{}  {}", object.address, end.unwrap_or_default(), object.name);
+        if let Some(problem) = object.problem {
+            let _ = write!(answer, "  ({problem})");
+        }
+        answer.push('\n');
+    }
+    answer
+}
+
+fn notices(state: &State) -> String {
+    let notices = state.session.notices();
+    if notices.is_empty() { "Nothing to note.\n".to_owned() } else { notices.join("\n") }
+}
+
+fn help(_: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let mut answer = String::new();
+    match arguments.first() {
+        Some(name) => describe(&mut answer, find(name)?),
+        None => COMMANDS.iter().for_each(|command| describe(&mut answer, command)),
+    }
+    Ok(answer)
+}
+
+fn describe(answer: &mut String, command: &Command) {
+    let usage = format!("{} {}", command.name, command.arguments);
+    let _ = writeln!(answer, "{:<28}{}", usage.trim_end(), command.does);
+}
+
+#[cfg(test)]
+#[path = "monitor_tests.rs"]
+mod tests;

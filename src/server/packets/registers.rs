@@ -1,0 +1,64 @@
+//! `p`, `g`, `P`, `G`: registers of a wave by the facade's numbers.
+//!
+//! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it.
+
+use super::super::Flow;
+use super::super::fault::{Fault, MALFORMED, NOT_THERE};
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::registers::{Slot, Source};
+use super::super::state::State;
+use crate::units::WaveId;
+
+/// `p NUMBER[;thread:ID;]`
+pub(crate) fn read_one(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (number, pairs) = parse::split(request.args, b';');
+    let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
+    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let slot = state.registers().slot(number);
+    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
+    write(state, wave, slot, reply)?;
+    Ok(Flow::Continue)
+}
+
+/// `g[;thread:ID;]`
+pub(crate) fn read_short(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let wave = state.named_in(request.args)?.unwrap_or(state.general);
+    for slot in state.registers().short() {
+        write(state, wave, slot, reply)?;
+    }
+    Ok(Flow::Continue)
+}
+
+/// `P`, `G`: what gdbstub refused is refused in words. Never with the empty reply: gdb takes that for success.
+pub(crate) fn refuse_write(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    if reply.body() == b"OK" { Ok(()) } else { Err(Fault::read_only()) }
+}
+
+/// Writes a register; nothing of it where any part is not known, because clients know no halves: gdb gives up on a
+/// value that has digits and `x`.
+///
+/// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
+pub(super) fn write(state: &State, wave: WaveId, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    if let Source::Wave(id) = slot.source {
+        let value = state.session.register(wave, id)?;
+        if value.is_whole() {
+            reply.hex(value.bytes());
+            return Ok(());
+        }
+    }
+    if state.facade().is_lldb() {
+        return Err(Fault::new(NOT_THERE, "the register was not captured, or not all of it"));
+    }
+    reply.unknown(slot.bytes);
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `target.xml`: the union of what the served waves have, in the words of one facade.
+//!
+//! gdb reads `type` and defines vectors, unions and flags for it; LLDB ignores gdb's vector types and reads `encoding`
+//! and `format` instead. Both attributes stand side by side, and each client passes over the other's.
+
+use std::io;
+use std::sync::Arc;
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::super::facade::Facade;
+use super::super::registers::{RegisterMap, Slot, Source};
+use super::super::state::State;
+use crate::arch::{RegClass, Register, ValueType};
+
+type Xml = Writer<Vec<u8>>;
+
+/// The feature that makes gdb take a description for x86-64.
+const X86_FEATURE: &str = "org.gnu.gdb.i386.core";
+
+/// The classes in the order of their features, with the group that clients show them under.
+const CLASSES: [(RegClass, &str); 6] = [
+    (RegClass::General, "general"),
+    (RegClass::Scalar, "scalar"),
+    (RegClass::Vector, "vector"),
+    (RegClass::Accumulator, "accumulator"),
+    (RegClass::System, "system"),
+    (RegClass::Trap, "trap"),
+];
+
+/// The description for the client's facade.
+pub(crate) fn build(state: &State) -> Arc<[u8]> {
+    let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
+    // Writing to memory cannot fail; if it ever did, half a description would be worse than none.
+    match write(&mut xml, state.facade(), state.registers()) {
+        Ok(()) => xml.into_inner().into(),
+        Err(error) => {
+            log::error!("cannot write the target description: {error}");
+            Arc::default()
+        }
+    }
+}
+
+fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
+    xml.write_event(Event::Decl(BytesDecl::new("1.0", None, None)))?;
+    xml.write_event(Event::DocType(BytesText::from_escaped("target SYSTEM \"gdb-target.dtd\"")))?;
+    xml.create_element("target").with_attribute(("version", "1.0")).write_inner_content(|xml| {
+        let target = &map.kind.target.name;
+        let architecture =
+            if facade.is_amdgcn() { format!("amdgcn:{target}") } else { "i386:x86-64".to_owned() };
+        xml.create_element("architecture").write_text_content(BytesText::new(&architecture))?;
+        match facade {
+            // This debugger has the registers from AMD's library and ignores any that are described.
+            Facade::AmdgcnGdb => return Ok(()),
+            Facade::Gdb => x86_feature(xml, map)?,
+            Facade::Lldb | Facade::AmdgcnLldb => {}
+        }
+        for (class, group) in CLASSES {
+            feature(xml, facade, map, class, group)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// gdb's core: all of it, or gdb rejects the description.
+fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
+    let core = xml.create_element("feature").with_attribute(("name", X86_FEATURE));
+    core.write_inner_content(|xml| {
+        x86_flags(xml)?;
+        for slot in map.short() {
+            let (name, gdb_type) = match slot.source {
+                Source::Absent { name, gdb_type } => (name, gdb_type),
+                Source::Wave(_) => ("rip", "code_ptr"),
+            };
+            let (bits, number) = (slot.bytes * 8, slot.number);
+            xml.create_element("reg")
+                .with_attribute(("name", name))
+                .with_attribute(("bitsize", bits.to_string().as_str()))
+                .with_attribute(("type", gdb_type))
+                .with_attribute(("regnum", number.to_string().as_str()))
+                .write_empty()?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn x86_flags(xml: &mut Xml) -> io::Result<()> {
+    let flags = xml.create_element("flags").with_attribute(("id", "i386_eflags"));
+    flags.with_attribute(("size", "4")).write_inner_content(|xml| {
+        xml.create_element("field")
+            .with_attribute(("name", "CF"))
+            .with_attribute(("start", "0"))
+            .with_attribute(("end", "0"))
+            .write_empty()?;
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The registers of one class, after the types that they use.
+fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, group: &str) -> io::Result<()> {
+    // What gdb's x86 core has said already must not be said again.
+    let described = if facade == Facade::Gdb { map.short().len() } else { 0 };
+    let slots = map.slots().get(described..).unwrap_or_default().iter();
+    let members: Vec<(&Slot, &Register)> = slots
+        .filter_map(|slot| match slot.source {
+            Source::Wave(id) => Some((slot, map.kind.register(id))),
+            Source::Absent { .. } => None,
+        })
+        .filter(|(_, register)| register.class == class)
+        .collect();
+    if members.is_empty() {
+        return Ok(());
+    }
+    let name = format!("org.lanescope.{}.{group}", map.kind.target.name);
+    xml.create_element("feature").with_attribute(("name", name.as_str())).write_inner_content(|xml| {
+        let mut vectors: Vec<u16> = Vec::new();
+        for (_, register) in &members {
+            if register.is_vector() && !vectors.contains(&register.dwords) {
+                vectors.push(register.dwords);
+                lanes_type(xml, register.dwords)?;
+            }
+            flags_type(xml, map, register)?;
+        }
+        for (slot, register) in &members {
+            write_register(xml, map, slot, register, group)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// A vector, so that `$v0[3]` is lane 3. gdb's formats give the views: `p/d $v0[3]` as i32, `p/f $v0[3]` as f32.
+///
+/// A union of three vectors would name the views, but gdb does not subscript a union.
+fn lanes_type(xml: &mut Xml, lanes: u16) -> io::Result<()> {
+    xml.create_element("vector")
+        .with_attribute(("id", lanes_name(lanes).as_str()))
+        .with_attribute(("type", "uint32"))
+        .with_attribute(("count", lanes.to_string().as_str()))
+        .write_empty()?;
+    Ok(())
+}
+
+fn lanes_name(lanes: u16) -> String {
+    format!("lanes{lanes}")
+}
+
+/// The named bits of a status register.
+fn flags_type(xml: &mut Xml, map: &RegisterMap, register: &Register) -> io::Result<()> {
+    let Some(flags) = map.kind.fields(register) else { return Ok(()) };
+    xml.create_element("flags")
+        .with_attribute(("id", flags.name.as_str()))
+        .with_attribute(("size", register.bytes().to_string().as_str()))
+        .write_inner_content(|xml| {
+            for field in &flags.fields {
+                let one_bit = field.low == field.high;
+                xml.create_element("field")
+                    .with_attribute(("name", field.name.as_str()))
+                    .with_attribute(("start", field.low.to_string().as_str()))
+                    .with_attribute(("end", field.high.to_string().as_str()))
+                    .with_attribute(("type", if one_bit { "bool" } else { "uint32" }))
+                    .write_empty()?;
+            }
+            Ok(())
+        })?;
+    Ok(())
+}
+
+fn write_register(
+    xml: &mut Xml,
+    map: &RegisterMap,
+    slot: &Slot,
+    register: &Register,
+    group: &str,
+) -> io::Result<()> {
+    let gdb_type = match register.value_type {
+        ValueType::CodePointer => "code_ptr".to_owned(),
+        ValueType::Lanes => lanes_name(register.dwords),
+        ValueType::Flags => match map.kind.fields(register) {
+            Some(flags) => flags.name.clone(),
+            None => plain(register).to_owned(),
+        },
+        ValueType::Unsigned | ValueType::LaneMask => plain(register).to_owned(),
+    };
+    let (encoding, format) = if register.is_vector() { ("vector", "vector-uint32") } else { ("uint", "hex") };
+    let mut element = xml
+        .create_element("reg")
+        .with_attribute(("name", register.name.as_str()))
+        .with_attribute(("bitsize", register.bits().to_string().as_str()))
+        .with_attribute(("regnum", slot.number.to_string().as_str()))
+        .with_attribute(("type", gdb_type.as_str()))
+        .with_attribute(("group", group))
+        .with_attribute(("encoding", encoding))
+        .with_attribute(("format", format));
+    if let Some(dwarf) = register.dwarf {
+        element = element.with_attribute(("dwarf_regnum", dwarf.0.to_string().as_str()));
+    }
+    if register.value_type == ValueType::CodePointer {
+        element = element.with_attribute(("generic", "pc"));
+    }
+    element.write_empty()?;
+    Ok(())
+}
+
+fn plain(register: &Register) -> &'static str {
+    if register.dwords == 2 { "uint64" } else { "uint32" }
+}
+
+/// The group that clients show a class of registers under.
+pub(crate) fn group(class: RegClass) -> &'static str {
+    CLASSES.iter().find(|(known, _)| *known == class).map_or("general", |(_, group)| group)
+}

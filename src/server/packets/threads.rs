@@ -1,0 +1,86 @@
+//! `H`, `T`, `qC` and the lists of threads: a wave is a thread, its number the wave's ordinal plus one.
+
+use super::super::Flow;
+use super::super::fault::Fault;
+use super::super::front::parse::{self, Thread};
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::{State, thread_number};
+
+/// Bytes of thread ids in one packet of a list.
+const PAGE_BYTES: usize = 8192;
+
+/// `Hg ID`, `Hc ID`
+pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let Some((operation, thread)) = request.args.split_first() else {
+        return Err(Fault::malformed("H needs an operation"));
+    };
+    match (operation, parse::thread(thread)) {
+        // Any thread is the one that is looked at already; all of them make no sense here, and gdbserver reads them
+        // as any. What is to be resumed is of no account: nothing is.
+        (b'g', Some(Thread::Any | Thread::All)) | (b'c', Some(_)) => {}
+        (b'g', Some(Thread::Id(id))) => state.general = state.wave_of(id)?,
+        _ => return Err(Fault::malformed("not Hg or Hc with a thread id")),
+    }
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `T ID`
+pub(crate) fn is_alive(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    match parse::thread(request.args) {
+        Some(Thread::Id(id)) => {
+            let wave = state.wave_of(id)?;
+            state.selection.asked(wave, &state.waves);
+        }
+        _ => return Err(Fault::malformed("not a thread id")),
+    }
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `qC`
+pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    reply.text("QC");
+    reply.number(thread_number(state.general));
+    Ok(Flow::Continue)
+}
+
+/// `qfThreadInfo`
+pub(crate) fn first_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.next_thread = 0;
+    page(state, reply)
+}
+
+/// `qsThreadInfo`
+pub(crate) fn next_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    page(state, reply)
+}
+
+fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let mut next = state.next_thread;
+    while let Some(wave) = state.waves.get(next).filter(|_| reply.body().len() < PAGE_BYTES) {
+        reply.text(if next == state.next_thread { "m" } else { "," });
+        reply.number(thread_number(*wave));
+        next += 1;
+    }
+    if next == state.next_thread {
+        reply.text("l");
+    }
+    state.next_thread = next;
+    Ok(Flow::Continue)
+}
+
+/// Every thread number in hex, with commas between them: LLDB's `threads` in stop replies.
+pub(super) fn write_all(state: &State, reply: &mut Reply<'_>) {
+    for (index, wave) in state.waves.iter().enumerate() {
+        if index > 0 {
+            reply.text(",");
+        }
+        reply.number(thread_number(*wave));
+    }
+}

@@ -1,0 +1,168 @@
+//! Our own packets: `qlanescope.NAME[:key:value;...]`, answered in JSON. docs/protocol.md is their manual.
+//!
+//! The manual's rule for vendors: a name that no other packet begins with, announced in `qSupported`. Each is safe to
+//! send at any time. What cannot be answered is JSON as well, `{"error": WORDS}`, so that a program reads one language.
+
+use serde_json::{Value, json};
+
+use super::super::fault::{Fault, MALFORMED};
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::super::{Flow, MAX_READ, PACKET_SIZE};
+use crate::report::{json, spaces};
+use crate::units::{LaneId, LaneSet, WaveId};
+
+/// The version of this dialect; a change that breaks a reader counts it up.
+const DIALECT: u32 = 1;
+
+/// `qlanescope.Version`
+pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let kind = state.session.kind();
+    let answer = json!({
+        "name": "lanescope",
+        "version": env!("CARGO_PKG_VERSION"),
+        "protocol": DIALECT,
+        "client": state.facade().to_string(),
+        "dump": state.session.name(),
+        "architecture": kind.target.name,
+        "lanes": kind.wave_size.lanes(),
+        "waves": state.waves.len(),
+        "notices": state.session.notices(),
+    });
+    send(Ok(answer), reply)
+}
+
+/// `qlanescope.Waves[:first:INDEX;count:N;]`
+pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    send(waves_json(state, request.args), reply)
+}
+
+/// `qlanescope.Lanes[:thread:ID;]`
+pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let answer = wave(state, request.args).and_then(|wave| lanes_json(state, wave));
+    send(answer, reply)
+}
+
+/// `qlanescope.Memory:space:NAME;address:N;length:N;[thread:ID;][lane:N;]`
+pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let answer = memory_json(state, request.args);
+    send(answer, reply)
+}
+
+/// `qlanescope.Locals[:thread:ID;][lane:N;]`, `lane:all;` for every lane.
+pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let answer =
+        wave(state, request.args).and_then(|wave| locals_json(state, wave, value(request.args, b"lane")));
+    send(answer, reply)
+}
+
+/// `qlanescope.CodeObjects`
+pub(crate) fn code_objects(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    send(Ok(code_objects_json(state)), reply)
+}
+
+pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
+    let first = number_of(args, b"first")?.unwrap_or(0);
+    let count = number_of(args, b"count")?.unwrap_or(u64::MAX);
+    let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
+    let mut waves = Vec::new();
+    for wave in state.waves.iter().skip(index(first)).take(index(count)) {
+        waves.push(json::wave(&state.session.wave(*wave)?));
+    }
+    Ok(json!({ "waves": waves }))
+}
+
+pub(super) fn lanes_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
+    Ok(json::lanes(state.session.as_ref(), wave)?)
+}
+
+pub(super) fn locals_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
+    let size = state.session.wave(wave)?.kind.wave_size;
+    let lanes = match lane {
+        None => LaneSet::one(state.session.focus(wave)),
+        Some(b"all") => size.all(),
+        Some(lane) => LaneSet::one(lane_of(lane)?),
+    };
+    Ok(json::locals(&state.session.locals(wave, lanes)?))
+}
+
+pub(super) fn code_objects_json(state: &State) -> Value {
+    let objects = state.session.code_objects();
+    let objects = objects.iter().map(|object| {
+        json!({
+            "name": object.name,
+            "uri": object.uri,
+            "address": object.address.to_string(),
+            "size": object.size,
+            "problem": object.problem,
+        })
+    });
+    json!({ "code_objects": objects.collect::<Value>() })
+}
+
+fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
+    let wave = wave(state, args)?;
+    let lane = value(args, b"lane").map(lane_of).transpose()?;
+    let missing = || Fault::malformed("space, address and length are needed");
+    let space = String::from_utf8_lossy(value(args, b"space").ok_or_else(missing)?).into_owned();
+    let address = number_of(args, b"address")?.ok_or_else(missing)?;
+    let length = number_of(args, b"length")?.ok_or_else(missing)?;
+    // Numbers in packets are hex without a prefix; a person's way of writing them has one.
+    let space = match parse::number(space.as_bytes()) {
+        Some(number) => format!("{number:#x}"),
+        None => space,
+    };
+    let address = format!("{address:#x}");
+    let place = spaces::parse_place(state.session.as_ref(), wave, lane, &space, &address);
+    let place = place.map_err(|error| Fault::new(MALFORMED, error.to_string()))?;
+    // Each byte is two digits, and the rest of the answer takes some room too.
+    let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
+    let kind = state.session.kind();
+    Ok(json!({
+        "space": kind.target.space(place.space).map(|space| &space.name),
+        "space_id": place.space.0,
+        "thread": place.wave.map(|wave| wave.0 + 1),
+        "lane": place.lane.map(|lane| lane.0),
+        "address": place.address.to_string(),
+        "length": read,
+        "bytes": json::hex(state.buffer.get(..read).unwrap_or_default()),
+    }))
+}
+
+/// The wave that `thread:ID;` names, else the one that the user looks at.
+fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
+    Ok(state.named_in(args)?.unwrap_or(state.selected()))
+}
+
+/// The value of a key among `key:value;` pairs.
+fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+    parse::pairs(args).find(|(name, _)| *name == key).map(|(_, value)| value)
+}
+
+fn number_of(args: &[u8], key: &'static [u8]) -> Result<Option<u64>, Fault> {
+    let number =
+        value(args, key).map(|value| parse::number(value).ok_or(Fault::malformed("not a hex number")));
+    number.transpose()
+}
+
+fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
+    let lane = parse::number(text).and_then(|lane| u8::try_from(lane).ok());
+    lane.map(LaneId).ok_or(Fault::malformed("not a lane"))
+}
+
+/// Sends an answer, or why there is none, in one packet.
+fn send(answer: Result<Value, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let text = match answer {
+        Ok(answer) => answer.to_string(),
+        Err(fault) => json!({ "error": fault.words }).to_string(),
+    };
+    reply.escaped(text.as_bytes());
+    if reply.body().len() > PACKET_SIZE {
+        reply.clear();
+        let words = "the answer does not fit one packet: read the object with qXfer:lanescope-...:read";
+        reply.escaped(json!({ "error": words }).to_string().as_bytes());
+    }
+    Ok(Flow::Continue)
+}

@@ -1,0 +1,124 @@
+//! `qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH` for the objects that gdbstub does not know: the list of threads, and ours.
+
+use std::sync::Arc;
+
+use super::super::Flow;
+use super::super::fault::Fault;
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::documents::slice;
+use super::{threads_xml, vendor};
+use crate::units::WaveId;
+
+/// `qXfer:threads:read::OFFSET,LENGTH`
+pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let transfer = Transfer::parse(request.args)?;
+    transfer.no_annex()?;
+    state.selection.listed();
+    let xml = match state.documents.threads.get() {
+        Some(xml) => xml,
+        None => {
+            let xml = threads_xml::build(state)?;
+            state.documents.threads.get_or_init(|| xml)
+        }
+    };
+    transfer.answer(xml, reply)
+}
+
+/// `qXfer:lanescope-waves:read::OFFSET,LENGTH`
+pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        if annex.is_empty() { vendor::waves_json(state, b"") } else { Err(no_such_annex()) }
+    })
+}
+
+/// `qXfer:lanescope-lanes:read:THREAD:OFFSET,LENGTH`
+pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        let wave = wave(state, annex)?;
+        vendor::lanes_json(state, wave)
+    })
+}
+
+/// `qXfer:lanescope-locals:read:THREAD[.LANE]:OFFSET,LENGTH`; `LANE` is a number or `all`.
+pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        let (thread, lane) = parse::split(annex, b'.');
+        let wave = wave(state, thread)?;
+        vendor::locals_json(state, wave, lane)
+    })
+}
+
+/// `qXfer:lanescope-code-objects:read::OFFSET,LENGTH`
+pub(crate) fn code_objects(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        if annex.is_empty() { Ok(vendor::code_objects_json(state)) } else { Err(no_such_annex()) }
+    })
+}
+
+/// The wave of an annex; the one that the user looks at where it is empty.
+fn wave(state: &State, annex: &[u8]) -> Result<WaveId, Fault> {
+    let named = if annex.is_empty() { None } else { state.named(annex)? };
+    Ok(named.unwrap_or(state.selected()))
+}
+
+/// One of our own objects. It is built when it is read from its beginning and kept until another one is, so that all
+/// its pieces are of one state.
+fn own(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+    build: impl FnOnce(&State, &[u8]) -> Result<serde_json::Value, Fault>,
+) -> Result<Flow, Fault> {
+    let transfer = Transfer::parse(request.args)?;
+    let end = request.body.len() - request.args.len() + transfer.annex.len();
+    let key = String::from_utf8_lossy(request.body.get(..end).unwrap_or_default()).into_owned();
+    let kept = state.documents.own.as_ref().filter(|(of, _)| *of == key && transfer.offset > 0);
+    let json = match kept {
+        Some((_, json)) => Arc::clone(json),
+        None => {
+            let json: Arc<[u8]> = build(state, transfer.annex)?.to_string().into_bytes().into();
+            state.documents.own = Some((key, Arc::clone(&json)));
+            json
+        }
+    };
+    transfer.answer(&json, reply)
+}
+
+/// The parts of a request.
+struct Transfer<'a> {
+    annex: &'a [u8],
+    offset: u64,
+    length: u64,
+}
+
+impl<'a> Transfer<'a> {
+    /// `ANNEX:OFFSET,LENGTH`
+    fn parse(args: &'a [u8]) -> Result<Self, Fault> {
+        let (annex, range) = parse::split(args, b':');
+        let range = range.and_then(parse::range);
+        let (offset, length) = range.ok_or(Fault::malformed("not ANNEX:OFFSET,LENGTH"))?;
+        Ok(Self { annex, offset, length })
+    }
+
+    fn no_annex(&self) -> Result<(), Fault> {
+        if self.annex.is_empty() { Ok(()) } else { Err(no_such_annex()) }
+    }
+
+    fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+        let piece = slice(document, self.offset, self.length)?;
+        reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
+        Ok(Flow::Continue)
+    }
+}
+
+/// `E00`, as the protocol has it for an annex that does not exist.
+fn no_such_annex() -> Fault {
+    Fault::new(0, "no such annex")
+}

@@ -1,0 +1,149 @@
+//! Packet numbers of registers: which number is which register, for one facade.
+
+use std::sync::Arc;
+
+use super::facade::Facade;
+use crate::arch::{Kind, RegId, Register, ValueType};
+use crate::session::Inspect;
+
+/// What a packet number stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    /// A register of the wave.
+    Wave(RegId),
+    /// A register that the facade must have and no wave has: always unavailable.
+    Absent {
+        /// The name that a description must give it, if there is a description.
+        name: &'static str,
+        /// Its type in gdb's description.
+        gdb_type: &'static str,
+    },
+}
+
+/// One packet number.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    /// The number.
+    pub(super) number: usize,
+    /// What it stands for.
+    pub(super) source: Source,
+    /// Bytes.
+    pub(super) bytes: usize,
+}
+
+/// The numbering of one facade over one kind of wave.
+#[derive(Debug)]
+pub(super) struct RegisterMap {
+    /// GPU and wave size.
+    pub(super) kind: Arc<Kind>,
+    /// In order of their numbers.
+    slots: Vec<Slot>,
+    /// The index in `slots` of each number.
+    by_number: Vec<Option<u32>>,
+    /// How many of `slots` the `g` packet holds. The rest is read by `p`: a full `g` of 130 KiB for each thread made
+    /// `info threads` 70 times slower.
+    short: usize,
+    /// The packet number of the PC.
+    pub(super) pc: Option<usize>,
+}
+
+/// gdb's x86-64 core, by the names that its description must have, in the order of gdb's own numbering.
+const X86_CORE: [(&[&str], &str, usize); 5] = [
+    (
+        &[
+            "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+            "r14", "r15", "rip",
+        ],
+        "int64",
+        8,
+    ),
+    (&["eflags"], "i386_eflags", 4),
+    (&["cs", "ss", "ds", "es", "fs", "gs"], "int32", 4),
+    (&["st0", "st1", "st2", "st3", "st4", "st5", "st6", "st7"], "i387_ext", 10),
+    (&["fctrl", "fstat", "ftag", "fiseg", "fioff", "foseg", "fooff", "fop"], "int", 4),
+];
+
+/// The x86 name of the PC, which is the wave's.
+const X86_PC: &str = "rip";
+
+impl RegisterMap {
+    /// The numbering for a client of that facade.
+    pub(super) fn new(facade: Facade, session: &dyn Inspect) -> Self {
+        let kind = session.kind();
+        let pc = kind.registers().iter().find(|register| register.value_type == ValueType::CodePointer);
+        let described = session.described();
+        let others = described.iter().filter(|id| Some(**id) != pc.map(|pc| pc.id));
+        let wave = |number, register: &Register| Slot {
+            number,
+            source: Source::Wave(register.id),
+            bytes: register.bytes(),
+        };
+        let mut slots = Vec::with_capacity(described.len() + 40);
+        let short;
+        match facade {
+            Facade::Gdb => {
+                for (names, gdb_type, bytes) in X86_CORE {
+                    for name in names {
+                        let number = slots.len();
+                        slots.push(match pc {
+                            Some(pc) if *name == X86_PC => wave(number, pc),
+                            _ => Slot { number, source: Source::Absent { name, gdb_type }, bytes },
+                        });
+                    }
+                }
+                short = slots.len();
+                for id in others {
+                    slots.push(wave(slots.len(), kind.register(*id)));
+                }
+            }
+            Facade::Lldb | Facade::AmdgcnLldb => {
+                slots.extend(pc.map(|pc| wave(0, pc)));
+                short = slots.len();
+                for id in others {
+                    slots.push(wave(slots.len(), kind.register(*id)));
+                }
+            }
+            Facade::AmdgcnGdb => {
+                for run in kind.dbgapi() {
+                    for index in 0..run.count {
+                        // This client reads sizes from its own library: a number without a register must be as wide.
+                        let source = match run.register {
+                            Some(RegId(first)) => Source::Wave(RegId(first.saturating_add(index))),
+                            None => Source::Absent { name: "", gdb_type: "" },
+                        };
+                        let number = usize::from(run.first) + usize::from(index);
+                        slots.push(Slot { number, source, bytes: usize::from(run.bytes) });
+                    }
+                }
+                // The debugger accepts a `g` that ends between two registers, but not an empty one.
+                short = slots.len().min(1);
+            }
+        }
+        let numbers = slots.last().map_or(0, |last| last.number + 1);
+        let mut by_number = vec![None; numbers];
+        for (index, slot) in slots.iter().enumerate() {
+            if let Some(place) = by_number.get_mut(slot.number) {
+                *place = u32::try_from(index).ok();
+            }
+        }
+        let pc = pc.map(|pc| Source::Wave(pc.id));
+        let pc = slots.iter().find(|slot| Some(&slot.source) == pc.as_ref()).map(|slot| slot.number);
+        Self { kind, slots, by_number, short, pc }
+    }
+
+    /// Every number that has a register, in order.
+    pub(super) fn slots(&self) -> &[Slot] {
+        &self.slots
+    }
+
+    /// What `g` holds.
+    pub(super) fn short(&self) -> &[Slot] {
+        self.slots.get(..self.short).unwrap_or_default()
+    }
+
+    /// What that number stands for.
+    pub(super) fn slot(&self, number: u64) -> Option<&Slot> {
+        let index = (*self.by_number.get(usize::try_from(number).ok()?)?)?;
+        self.slots.get(index as usize)
+    }
+}

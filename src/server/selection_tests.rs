@@ -1,0 +1,53 @@
+use super::Selection;
+use crate::units::WaveId;
+
+/// Plays what gdb sends, `L` for the list of threads and a number for `T`, and says which wave is selected then.
+fn after(packets: &str) -> u32 {
+    let waves: Vec<WaveId> = (0..4).map(WaveId).collect();
+    let mut selection = Selection::new(WaveId(1));
+    for packet in packets.split_whitespace() {
+        match packet.parse() {
+            Ok(wave) => selection.asked(WaveId(wave), &waves),
+            Err(_) => selection.listed(),
+        }
+    }
+    selection.wave().0
+}
+
+#[test]
+fn a_stop_selects_its_wave() {
+    assert_eq!(after(""), 1);
+}
+
+#[test]
+fn selecting_a_thread_asks_whether_it_is_alive() {
+    assert_eq!(after("2"), 2);
+    assert_eq!(after("2 0"), 0);
+}
+
+#[test]
+fn info_threads_selects_nothing() {
+    assert_eq!(after("2 L"), 2);
+}
+
+#[test]
+fn applying_to_all_threads_ends_where_it_began() {
+    assert_eq!(after("2 L 3 2 1 0"), 2);
+    assert_eq!(after("2 L 0 1 2 3"), 2);
+}
+
+#[test]
+fn each_thread_of_a_walk_is_selected_in_its_turn() {
+    assert_eq!(after("L 3 2"), 2);
+}
+
+#[test]
+fn the_last_thread_can_be_selected_after_a_list() {
+    assert_eq!(after("L 3"), 3);
+    assert_eq!(after("L 3 1"), 1);
+}
+
+#[test]
+fn a_selection_after_a_walk_counts() {
+    assert_eq!(after("L 3 2 1 0 3"), 3);
+}

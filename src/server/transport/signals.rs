@@ -1,0 +1,73 @@
+//! SIGINT and SIGTERM as something to wait for.
+//!
+//! A handler can do next to nothing, and a flag would not end a wait. Blocked and read from a descriptor, a signal is
+//! one more thing that `poll` reports. Only Linux has such descriptors; elsewhere the signals keep ending the process
+//! at once, which loses nothing but the removal of a unix socket.
+
+use std::io;
+use std::os::fd::BorrowedFd;
+
+#[cfg(target_os = "linux")]
+mod system {
+    use std::io;
+    use std::os::fd::{AsFd, BorrowedFd};
+
+    use nix::sys::signal::{SigSet, Signal};
+    use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+    #[derive(Debug)]
+    pub(super) struct Blocked {
+        fd: SignalFd,
+        mask: SigSet,
+    }
+
+    impl Blocked {
+        pub(super) fn new() -> io::Result<Self> {
+            let mask: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+            let fd = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+            mask.thread_block()?;
+            Ok(Self { fd, mask })
+        }
+
+        pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+            self.fd.as_fd()
+        }
+    }
+
+    impl Drop for Blocked {
+        fn drop(&mut self) {
+            // Taken here, a signal that ended the server does not end the process as well once it is unblocked.
+            while let Ok(Some(signal)) = self.fd.read_signal() {
+                log::debug!("signal {}", signal.ssi_signo);
+            }
+            if let Err(error) = self.mask.thread_unblock() {
+                log::debug!("cannot unblock signals: {error}");
+            }
+        }
+    }
+}
+
+/// The two signals, blocked in this thread and those that it starts, as long as this lives.
+#[derive(Debug)]
+pub(super) struct Signals {
+    #[cfg(target_os = "linux")]
+    blocked: system::Blocked,
+}
+
+impl Signals {
+    /// Blocks them.
+    pub(super) fn block() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(target_os = "linux")]
+            blocked: system::Blocked::new()?,
+        })
+    }
+
+    /// Readable when one has come.
+    pub(super) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        #[cfg(target_os = "linux")]
+        return Some(self.blocked.as_fd());
+        #[cfg(not(target_os = "linux"))]
+        return None;
+    }
+}

@@ -1,0 +1,304 @@
+//! A captured state made up for tests of the server: what it holds can be told from the number of the wave.
+//!
+//! Not over a dump and not with the session's code, so that a mistake there cannot hide one here. Three waves or more
+//! of one kind: the first was running, the second faulted, the third stands at a breakpoint, all others were running.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
+use super::lib::session::address::{self, Token};
+use super::lib::session::{
+    Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
+    ValueState, Variable, WaveInfo,
+};
+use super::lib::units::{Address, LaneId, LaneSet, Pc, WaveId, WaveSize};
+
+/// Global memory that was captured: the byte at address A is A modulo 251.
+pub(crate) const GLOBAL: std::ops::Range<u64> = 0x10_0000..0x12_0000;
+/// Bytes of LDS: the byte at A is A modulo 256, exclusive or the wave's number.
+pub(crate) const LOCAL: u64 = 0x100;
+/// Bytes of private memory of one lane: the byte at A is A plus the lane, modulo 256.
+pub(crate) const PRIVATE: u64 = 0x40;
+/// Where code is: the PC of wave N is this plus 16 N.
+pub(crate) const CODE: u64 = 0x7fff_0000_1000;
+
+/// The made-up state.
+pub(crate) struct Fake {
+    kind: Arc<Kind>,
+    waves: Arc<[WaveId]>,
+    focus: HashMap<WaveId, LaneId>,
+    pub(crate) notices: Vec<String>,
+}
+
+impl Fake {
+    /// So many waves of gfx90a, 64 lanes each.
+    pub(crate) fn new(waves: u32) -> Self {
+        Self::of("gfx90a", WaveSize::W64, waves)
+    }
+
+    /// So many waves of that kind.
+    pub(crate) fn of(target: &str, size: WaveSize, waves: u32) -> Self {
+        Self {
+            kind: Targets::builtin().kind(target, size).unwrap(),
+            waves: (0..waves).map(WaveId).collect(),
+            focus: HashMap::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    fn check(&self, wave: WaveId) -> Result<(), Unreadable> {
+        if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
+    }
+
+    fn exec(&self, wave: WaveId) -> LaneSet {
+        if wave.0 == 2 { LaneSet(0xf0) } else { self.kind.wave_size.all() }
+    }
+
+    fn pc(wave: WaveId) -> u64 {
+        CODE + u64::from(wave.0) * 16
+    }
+
+    /// Every register that some wave has, with the value of `wave`; lanes of v1 above 15 were not captured.
+    fn value(&self, wave: WaveId, id: RegId) -> RegisterValue {
+        let register = self.kind.register(id);
+        let mut value = RegisterValue::unknown(register.dwords);
+        let wide = match register.name.as_str() {
+            "pc" => Some(Self::pc(wave)),
+            "exec" => Some(self.exec(wave).0),
+            "vcc" => Some(5),
+            "m0" => Some(0xffff_ffff),
+            "status" => Some(0x0001_0000 | u64::from(wave.0)),
+            "mode" => Some(0x1c0),
+            _ => None,
+        };
+        if let Some(wide) = wide {
+            value.set_dword(0, wide as u32);
+            value.set_dword(1, (wide >> 32) as u32);
+            return value;
+        }
+        let number = register.name.get(1..).and_then(|number| number.parse::<u32>().ok()).unwrap_or(0);
+        match register.class {
+            RegClass::Scalar if number < 4 => value.set_dword(0, wave.0 << 8 | number),
+            RegClass::Vector | RegClass::Accumulator if number < 2 => {
+                let lanes = if number == 1 { 16 } else { register.dwords };
+                (0..lanes)
+                    .for_each(|lane| value.set_dword(lane, wave.0 << 16 | number << 8 | u32::from(lane)));
+            }
+            _ => {}
+        }
+        value
+    }
+}
+
+impl Inspect for Fake {
+    fn name(&self) -> String {
+        "fake.toml".to_owned()
+    }
+
+    fn kind(&self) -> Arc<Kind> {
+        Arc::clone(&self.kind)
+    }
+
+    fn notices(&self) -> Vec<String> {
+        self.notices.clone()
+    }
+
+    fn described(&self) -> Vec<RegId> {
+        let kept = |name: &str, class: RegClass| match class {
+            RegClass::Scalar => {
+                name.get(1..).and_then(|number| number.parse().ok()).is_some_and(|n: u32| n < 8)
+            }
+            RegClass::Vector => matches!(name, "v0" | "v1" | "v2" | "v3"),
+            RegClass::Accumulator => name == "a0",
+            RegClass::General | RegClass::System => true,
+            RegClass::Trap => false,
+        };
+        let registers = self.kind.registers().iter();
+        registers
+            .filter(|register| kept(&register.name, register.class))
+            .map(|register| register.id)
+            .collect()
+    }
+
+    fn waves(&self) -> Arc<[WaveId]> {
+        Arc::clone(&self.waves)
+    }
+
+    fn has_wave(&self, wave: WaveId) -> bool {
+        (wave.0 as usize) < self.waves.len()
+    }
+
+    fn first_wave(&self) -> WaveId {
+        WaveId(1)
+    }
+
+    fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
+        self.check(wave)?;
+        let (stop, cause, signal) = match wave.0 {
+            1 => (vec!["memory_violation".to_owned()], "memory violation", 11),
+            2 => (vec!["breakpoint".to_owned()], "breakpoint", 5),
+            _ => (vec![], "running", 0),
+        };
+        Ok(WaveInfo {
+            wave,
+            id: wave.0 + 1,
+            name: format!("AMDGPU Wave 1:1:1:{} ({},0,0)/{}", wave.0 + 1, wave.0 / 4, wave.0 % 4),
+            kind: Arc::clone(&self.kind),
+            pc: Some(Pc(Self::pc(wave))),
+            exec: Some(self.exec(wave)),
+            kernel: Some("saxpy".to_owned()),
+            agent: 1,
+            queue: Some(1),
+            dispatch: Some(1),
+            workgroup: Some([wave.0 / 4, 0, 0]),
+            wave_in_group: Some(wave.0 % 4),
+            stop: Some(stop),
+            cause: cause.to_owned(),
+            signal,
+        })
+    }
+
+    fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+        self.check(wave)?;
+        Ok(self.value(wave, register))
+    }
+
+    fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+        let space = self
+            .kind
+            .target
+            .space(place.space)
+            .ok_or_else(|| Unreadable::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
+        let wave = place.wave.unwrap_or(WaveId(0));
+        self.check(wave)?;
+        let end = match space.scope {
+            SpaceScope::Global | SpaceScope::Generic => GLOBAL.end,
+            SpaceScope::WorkGroup => LOCAL,
+            SpaceScope::Lane | SpaceScope::LaneN(_) => PRIVATE,
+            SpaceScope::Wave => PRIVATE * u64::from(self.kind.wave_size.lanes()),
+            SpaceScope::Agent => 0,
+        };
+        let start = if end == GLOBAL.end { GLOBAL.start } else { 0 };
+        let lane = match space.scope {
+            SpaceScope::LaneN(lane) => lane,
+            _ => place.lane.unwrap_or(LaneId(0)),
+        };
+        if !(start..end).contains(&place.address.0) {
+            return Err(Unreadable::NotCaptured { what: format!("{} {}", space.name, place.address) });
+        }
+        let length = buffer.len().min((end - place.address.0) as usize);
+        for (at, byte) in (place.address.0..).zip(&mut buffer[..length]) {
+            *byte = match space.scope {
+                SpaceScope::WorkGroup => at as u8 ^ wave.0 as u8,
+                SpaceScope::Lane | SpaceScope::LaneN(_) => at as u8 + lane.0,
+                SpaceScope::Wave => {
+                    let (row, lane) = (at / 256, at / 4 % 64);
+                    (row * 4 + at % 4 + lane) as u8
+                }
+                _ => (at % 251) as u8,
+            };
+        }
+        Ok(length)
+    }
+
+    fn place(&self, at: u64, wave: WaveId) -> Result<Place, Unreadable> {
+        let focus = self.focus(wave);
+        match address::decode(at) {
+            Token::Plain(address) => {
+                Ok(Place { space: address::GLOBAL, address, wave: Some(wave), lane: None })
+            }
+            Token::Space { space, wave: named, lane, offset } => {
+                let wave = named.unwrap_or(wave);
+                self.check(wave)?;
+                let lane = lane.unwrap_or(focus);
+                if !self.kind.wave_size.has(lane) {
+                    return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
+                }
+                let address = Address(u64::from(offset));
+                Ok(Place { space, address, wave: Some(wave), lane: Some(lane) })
+            }
+            Token::Nothing(at) => Err(Unreadable::NotCaptured { what: format!("{at:#x}") }),
+        }
+    }
+
+    fn region(&self, at: u64, _: WaveId) -> Region {
+        let (start, last, name) = match at {
+            0x10_0000..0x12_0000 => (GLOBAL.start, GLOBAL.end - 1, Some("heap".to_owned())),
+            0..0x10_0000 => (0, GLOBAL.start - 1, None),
+            _ => (GLOBAL.end, u64::MAX, None),
+        };
+        Region { start, last, readable: name.is_some(), code: false, name }
+    }
+
+    fn focus(&self, wave: WaveId) -> LaneId {
+        self.focus.get(&wave).copied().or(self.exec(wave).first()).unwrap_or(LaneId(0))
+    }
+
+    fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable> {
+        self.check(wave)?;
+        if !self.kind.wave_size.has(lane) {
+            return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() });
+        }
+        self.focus.insert(wave, lane);
+        Ok(())
+    }
+
+    fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+        self.check(wave)?;
+        let exec = self.exec(wave);
+        let lanes = self.kind.wave_size.all().iter().map(|lane| LaneInfo {
+            lane,
+            state: Some(if exec.contains(lane) { LaneState::Active } else { LaneState::Inactive }),
+            local_id: Some([u32::from(lane.0), wave.0 % 4, 0]),
+            global_id: Some([u32::from(lane.0), wave.0, 0]),
+            focused: lane == self.focus(wave),
+        });
+        Ok(lanes.collect())
+    }
+
+    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+        self.check(wave)?;
+        if wave.0 == 0 {
+            return Err(Unreadable::NoVariables("no code object at 0x7fff00001000".to_owned()));
+        }
+        let lane = |lane: LaneId| LaneValue {
+            lane,
+            location: Some(format!("v0[{lane}]")),
+            parts: Some(serde_json::json!([{ "register": 2560 }])),
+            legacy: false,
+            bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured],
+            state: if lane.0 < 16 {
+                ValueState::Value(lane.0.to_string())
+            } else {
+                ValueState::Unavailable("v0 was not captured".to_owned())
+            },
+        };
+        let variable = Variable {
+            name: "i".to_owned(),
+            scope: Scope::Local,
+            type_name: "int".to_owned(),
+            size: Some(4),
+            line: Some(7),
+            lanes: lanes.iter().map(lane).collect(),
+        };
+        Ok(Locals {
+            wave,
+            pc: Pc(Self::pc(wave)),
+            function: Some("saxpy(int, float)".to_owned()),
+            file: Some("saxpy.hip".to_owned()),
+            line: Some(9),
+            variables: vec![variable],
+        })
+    }
+
+    fn code_objects(&self) -> Vec<CodeObjectInfo> {
+        vec![CodeObjectInfo {
+            name: "saxpy.hsaco".to_owned(),
+            uri: Some("file:///tmp/saxpy.hsaco".to_owned()),
+            address: Address(CODE - 0x1000),
+            size: Some(0x4000),
+            problem: None,
+        }]
+    }
+}

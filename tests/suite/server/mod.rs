@@ -1,0 +1,10 @@
+//! The server from outside: transcripts of what clients send and get, sockets, and documents compared with the code.
+
+/// Where the made-up session takes the library from; the library's own unit tests use the same file.
+pub(crate) use lanescope as lib;
+
+mod documents;
+mod fake;
+mod properties;
+mod sockets;
+mod transcripts;

@@ -1,0 +1,165 @@
+//! The server with real sockets: clients one after another and several at once, once, unix sockets.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::fake::Fake;
+use super::lib::server::{Endpoint, Listen, ServeOptions, serve};
+
+/// Starts a server in a thread; where it listens, and the thread.
+fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
+    let (sender, receiver) = mpsc::channel();
+    let server = std::thread::spawn(move || {
+        serve(&options, || Box::new(Fake::new(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
+    });
+    (receiver.recv().unwrap(), server)
+}
+
+fn address(endpoints: &[Endpoint]) -> SocketAddr {
+    match endpoints {
+        [Endpoint::Tcp(address), ..] => *address,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn connect(endpoints: &[Endpoint]) -> TcpStream {
+    let stream = TcpStream::connect(address(endpoints)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream
+}
+
+/// Sends a packet and reads the acknowledgement and the reply.
+fn ask(stream: &mut (impl Read + Write), body: &str) -> String {
+    let sum = body.bytes().fold(0u8, u8::wrapping_add);
+    write!(stream, "${body}#{sum:02x}").unwrap();
+    let mut answer = Vec::new();
+    let mut byte = [0];
+    while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
+        stream.read_exact(&mut byte).unwrap();
+        answer.push(byte[0]);
+    }
+    stream.write_all(b"+").unwrap();
+    String::from_utf8(answer[2..answer.len() - 3].to_vec()).unwrap()
+}
+
+#[test]
+fn clients_at_once_each_have_a_session_of_their_own() {
+    let (endpoints, _server) = start(ServeOptions::default());
+    assert_ne!(address(&endpoints).port(), 0, "the port that was found is told");
+    assert!(address(&endpoints).ip().is_loopback());
+    let (mut first, mut second) = (connect(&endpoints), connect(&endpoints));
+    assert_eq!(ask(&mut first, "Hg3"), "OK");
+    assert_eq!(ask(&mut second, "Hg4"), "OK");
+    assert_eq!(ask(&mut first, "qC"), "QC3");
+    assert_eq!(ask(&mut second, "qC"), "QC4");
+}
+
+#[test]
+fn a_client_that_goes_makes_room_for_the_next() {
+    let (endpoints, _server) = start(ServeOptions { most_clients: 1, ..ServeOptions::default() });
+    for goodbye in ["D", "k", "vKill;1", ""] {
+        // The server may still be busy with the end of the one before.
+        let mut client = (0..100)
+            .find_map(|_| {
+                let mut client = connect(&endpoints);
+                client.write_all(b"$qC#b4").unwrap();
+                let mut answer = [0; 2];
+                (client.read_exact(&mut answer).is_ok() && answer == *b"+$").then_some(client).or_else(|| {
+                    std::thread::sleep(Duration::from_millis(20));
+                    None
+                })
+            })
+            .expect("the place becomes free");
+        let mut rest = [0; 6];
+        client.read_exact(&mut rest).unwrap();
+        if !goodbye.is_empty() {
+            let sum = goodbye.bytes().fold(0u8, u8::wrapping_add);
+            write!(client, "+${goodbye}#{sum:02x}").unwrap();
+            let mut all = Vec::new();
+            client.read_to_end(&mut all).unwrap();
+        }
+    }
+}
+
+#[test]
+fn too_many_clients_are_told() {
+    let (endpoints, _server) = start(ServeOptions { most_clients: 1, ..ServeOptions::default() });
+    let mut first = connect(&endpoints);
+    assert_eq!(ask(&mut first, "qC"), "QC2");
+    let mut told = String::new();
+    connect(&endpoints).read_to_string(&mut told).unwrap();
+    assert!(told.starts_with("$E.too many clients"), "{told}");
+    assert_eq!(ask(&mut first, "qC"), "QC2");
+}
+
+#[test]
+fn once_ends_with_its_client() {
+    let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
+    let mut client = connect(&endpoints);
+    assert_eq!(ask(&mut client, "qC"), "QC2");
+    assert_eq!(ask(&mut client, "D;1"), "OK");
+    server.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_client_that_closes_its_sending_side_gets_its_answer() {
+    let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
+    let mut client = connect(&endpoints);
+    client.write_all(b"$qC#b4").unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "+$QC2#c6");
+    server.join().unwrap().unwrap();
+}
+
+#[test]
+fn a_slow_client_does_not_hold_up_another() {
+    let (endpoints, _server) = start(ServeOptions::default());
+    let mut slow = connect(&endpoints);
+    // Half a packet, and requests whose answers nobody reads.
+    for _ in 0..2000 {
+        if slow.set_write_timeout(Some(Duration::from_millis(50))).is_err()
+            || slow.write_all(b"$qXfer:threads:read::0,ffff#34").is_err()
+        {
+            break;
+        }
+    }
+    let mut other = connect(&endpoints);
+    assert_eq!(ask(&mut other, "qC"), "QC2");
+}
+
+#[test]
+fn a_unix_socket_is_served_and_removed() {
+    let folder = std::env::temp_dir().join(format!("lanescope-suite-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("socket");
+    // One that a server left behind is taken over.
+    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    let listen = vec![Listen::Unix(path.clone())];
+    let (endpoints, server) = start(ServeOptions { listen, once: true, ..ServeOptions::default() });
+    assert_eq!(endpoints, [Endpoint::Unix(path.clone())]);
+    let mut client = UnixStream::connect(&path).unwrap();
+    assert_eq!(ask(&mut client, "T4"), "OK");
+    drop(client);
+    server.join().unwrap().unwrap();
+    assert!(!path.exists());
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn a_socket_that_is_served_is_not_taken_over() {
+    let (endpoints, _server) = start(ServeOptions::default());
+    let listen = vec![Listen::Tcp(address(&endpoints))];
+    let refused = serve(
+        &ServeOptions { listen, ..ServeOptions::default() },
+        || Box::new(Fake::new(4)),
+        |_| panic!("it cannot be ready"),
+    );
+    let words = refused.unwrap_err().to_string();
+    assert!(words.starts_with("cannot listen on 127.0.0.1:"), "{words}");
+}
