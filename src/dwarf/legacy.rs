@@ -6,19 +6,21 @@
 //! loads eight bytes from a wrong address and takes *them* for the object's address.
 //!
 //! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
-//! `DW_OP_piece`, and gives the location that was meant. Anything else is left to the [`Evaluator`](super::Evaluator).
+//! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`), and gives the location
+//! that was meant. Anything else is left to the [`Evaluator`].
 //! Callers apply it only to units of clang without any operation of the heterogeneous extensions, and say so when they
 //! did: [`WORDS`].
 //!
 //! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
 //! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
 
+use super::computed;
 use super::context::{Context, LaneNeed};
 use super::error::{Cause, Error};
 use super::fetch::Reader;
 use super::lanes::Lanes;
 use super::location::{CapturedLane, Composite, Implicit, Location, Offset, Part, Storage};
-use super::machine::{Focus, Group};
+use super::machine::{Evaluator, Focus, Group};
 use super::operation::{Operation, Placed, Program};
 use super::value::{Number, low_mask};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, LaneSet};
@@ -65,7 +67,10 @@ pub fn recognise(
     scratch: Scratch,
     focus: Focus,
 ) -> Option<Vec<Group<Location>>> {
-    let parts = idioms(context, program.operations())?;
+    let Some(parts) = idioms(context, program.operations()) else {
+        let computed = computed::rewritten(context, program)?;
+        return Some(Evaluator::new(context).location(&computed, focus, &[]));
+    };
     let lanes = match focus {
         Focus::Wave => LaneSet::one(LaneId(0)),
         Focus::Lanes(lanes) => lanes,

@@ -118,6 +118,10 @@ impl Objects {
     }
 }
 
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Whether a segment's contents in memory are those of the file.
 fn is_fixed(segment: &Segment) -> bool {
     segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0
@@ -143,7 +147,16 @@ impl Loaded {
             let bytes =
                 capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
             let parsed = CodeObject::parse(Bytes::new(bytes));
-            parsed.map(Arc::new).map_err(|error| format!("{}: {error}", object.name))
+            let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
+            // Variables of another build would be read from the wrong places.
+            if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
+                && **expected != *found
+            {
+                let (expected, found) = (hex(expected), hex(&found));
+                let name = &object.name;
+                return Err(format!("{name} has build id {found}, and {expected} was loaded"));
+            }
+            Ok(Arc::new(parsed))
         });
         parsed.clone()
     }

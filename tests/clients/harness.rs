@@ -1,0 +1,205 @@
+//! Starts the server and the clients, and ends them: nothing here outlives its test.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill, killpg};
+use nix::unistd::Pid;
+
+/// What the server prints before it accepts.
+const LISTENING: &str = "Listening on ";
+/// Long enough for a loaded machine: only what hangs takes so long.
+pub(crate) const LIMIT: Duration = Duration::from_secs(90);
+
+/// The program under test.
+pub(crate) fn lanescope() -> &'static str {
+    env!("CARGO_BIN_EXE_lanescope")
+}
+
+/// A path of this test run that nothing else uses.
+pub(crate) fn scratch(name: &str) -> PathBuf {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
+    fs::create_dir_all(&folder).unwrap();
+    folder.join(format!("{}-{}-{name}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A server on a free port.
+pub(crate) struct Server {
+    child: Child,
+    /// `127.0.0.1:PORT`
+    pub(crate) address: String,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Serves a dump; returns when clients can connect.
+    pub(crate) fn start(dump: &Path, options: &[&str]) -> Self {
+        let log = scratch("server.log");
+        let mut child = Command::new(lanescope())
+            .arg("serve")
+            .args([OsStr::new("--port"), OsStr::new("0"), dump.as_os_str()])
+            .args(options)
+            .env_remove("RUST_LOG")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        let (say, heard) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        thread::spawn(move || {
+            for line in stdout.lines().map_while(Result::ok) {
+                // The test may be over; the pipe is still to be emptied.
+                let _ = say.send(line);
+            }
+        });
+        let mut server = Self { child, address: String::new(), log };
+        let end = Instant::now() + LIMIT;
+        while let Ok(line) = heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            if let Some(address) = line.strip_prefix(LISTENING) {
+                address.trim().clone_into(&mut server.address);
+                return server;
+            }
+        }
+        panic!("the server of {} never listened: {}", dump.display(), server.said());
+    }
+
+    /// What it wrote to standard error.
+    pub(crate) fn said(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Ends it as a user does, and holds it to a clean end without complaints.
+    pub(crate) fn finish(mut self) {
+        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
+        let status = wait(&mut self.child, LIMIT).expect("the server does not end on SIGTERM");
+        let said = self.said();
+        assert!(status.success(), "the server ended with {status}: {said}");
+        assert!(said.is_empty(), "the server complained: {said}");
+    }
+
+    /// Waits for it to end by itself.
+    pub(crate) fn ended(mut self) -> ExitStatus {
+        wait(&mut self.child, LIMIT).expect("the server does not end")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = fs::remove_file(&self.log);
+    }
+}
+
+fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
+    let end = Instant::now() + limit;
+    while Instant::now() < end {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(3));
+    }
+    None
+}
+
+/// A program of the PATH.
+pub(crate) fn tool(name: &str) -> Command {
+    let mut command = Command::new(name);
+    // What a user's settings and the distribution's debug information would add is not under test.
+    command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", env!("CARGO_TARGET_TMPDIR"));
+    command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
+    command
+}
+
+/// The highest `lldb-N` of the PATH, else `lldb`.
+pub(crate) fn lldb_name() -> String {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let files =
+        std::env::split_paths(&path).filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    let newest =
+        files.filter_map(|file| file.file_name().to_str()?.strip_prefix("lldb-")?.parse::<u32>().ok()).max();
+    newest.map_or("lldb".to_owned(), |number| format!("lldb-{number}"))
+}
+
+/// Runs a client to its end and returns all that it printed, standard error among it as a user would see it.
+pub(crate) fn run(command: &mut Command) -> String {
+    start(command).transcript(LIMIT)
+}
+
+/// Starts a client in a process group of its own.
+pub(crate) fn start(command: &mut Command) -> Running {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let path = scratch("transcript");
+    let file = File::options().create(true).append(true).open(&path).unwrap();
+    let child = command.process_group(0).stdout(file.try_clone().unwrap()).stderr(file).spawn();
+    let child = child.unwrap_or_else(|error| panic!("cannot run {name}: {error}; scripts/setup installs it"));
+    Running { child, name, path }
+}
+
+/// A client that runs.
+pub(crate) struct Running {
+    child: Child,
+    name: String,
+    path: PathBuf,
+}
+
+impl Running {
+    /// Waits for its end.
+    pub(crate) fn transcript(mut self, limit: Duration) -> String {
+        let ended = wait(&mut self.child, limit);
+        let text = self.so_far();
+        assert!(ended.is_some(), "{} hangs; so far it said:\n{}", self.name, both_ends(&text));
+        text
+    }
+
+    /// What it said until now.
+    pub(crate) fn so_far(&self) -> String {
+        String::from_utf8_lossy(&fs::read(&self.path).unwrap_or_default()).into_owned()
+    }
+
+    /// Waits until it has said that.
+    pub(crate) fn wait_for(&self, words: &str) {
+        let end = Instant::now() + LIMIT;
+        while !self.so_far().contains(words) {
+            assert!(Instant::now() < end, "{} never said {words:?}:\n{}", self.name, self.so_far());
+            thread::sleep(Duration::from_millis(3));
+        }
+    }
+
+    /// Ends it without a goodbye.
+    pub(crate) fn kill(mut self) {
+        killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL).unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            let _ = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL);
+            let _ = self.child.wait();
+        }
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// A long text's beginning and end.
+pub(crate) fn both_ends(text: &str) -> String {
+    const MOST: usize = 3000;
+    let characters: Vec<char> = text.chars().collect();
+    if characters.len() <= 2 * MOST {
+        return text.to_owned();
+    }
+    let part = |part: &[char]| part.iter().collect::<String>();
+    format!("{}\n[...]\n{}", part(&characters[..MOST]), part(&characters[characters.len() - MOST..]))
+}

@@ -1,0 +1,128 @@
+//! `monitor locals` read back: the text that a user sees, taken apart and compared with the model.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::model::Wave;
+
+/// A printed variable: `argument int n`, and its text in each lane.
+struct Printed {
+    head: String,
+    lanes: BTreeMap<usize, String>,
+}
+
+/// Compares what was printed for these lanes with the model; one lane is printed in lines of its own form.
+pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), String> {
+    let variables = wave.expected["locals"].as_array().unwrap();
+    if wave.pc().is_none() {
+        let says_why = text.contains("No variables") && text.contains("not captured");
+        return if says_why { Ok(()) } else { Err(format!("expected why there are none, got {text:?}")) };
+    }
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let mut wrong = Vec::new();
+    let mut first = lines.next().unwrap_or("");
+    // Whose variables these are: clients do not always tell the server which thread the user looks at.
+    if first.starts_with("Thread ") {
+        if !first.starts_with(&format!("Thread {}: AMDGPU Wave ", wave.thread)) {
+            return Err(format!("expected thread {}, got `{first}`", wave.thread));
+        }
+        first = lines.next().unwrap_or("");
+    }
+    wrong.extend(heading(wave, first));
+    let printed = match lanes {
+        [lane] => one_lane(*lane, lines),
+        _ => all_lanes(lines),
+    };
+    let (heads, wanted): (Vec<_>, Vec<_>) =
+        (printed.iter().map(|one| one.head.clone()).collect(), variables.iter().map(head).collect());
+    if heads != wanted {
+        return Err(format!("expected {wanted:?}, got {heads:?}"));
+    }
+    for (variable, one) in variables.iter().zip(&printed) {
+        for lane in lanes {
+            let Some(got) = one.lanes.get(lane) else {
+                wrong.push(format!("{}: lane {lane} is not printed", one.head));
+                continue;
+            };
+            wrong.extend(
+                differs(wave, variable, *lane, got).map(|text| format!("{} lane {lane}: {text}", one.head)),
+            );
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// `FUNCTION (PC) at FILE:LINE`
+fn heading(wave: &Wave, line: &str) -> Option<String> {
+    let word = |key: &str| wave.expected[key].as_str().unwrap_or_default().to_owned();
+    let pc = format!(" (0x{:x}) at ", wave.pc()?);
+    let place = format!("{}:{}", word("file"), wave.expected["line"]);
+    // The model has the name as it is declared, the server with its namespaces and classes.
+    let function = line.split_once(&pc).map_or("", |(function, _)| function);
+    let named = function == word("function") || function.ends_with(&format!("::{}", word("function")));
+    let right = named && line.ends_with(&place);
+    (!right).then(|| format!("expected `{}{pc}.../{place}`, got `{line}`", word("function")))
+}
+
+/// What stands before a variable's value.
+fn head(variable: &Value) -> String {
+    let word = |key: &str| variable[key].as_str().unwrap();
+    let scope = if word("scope") == "argument" { "argument " } else { "" };
+    format!("{scope}{} {}", word("type"), word("name"))
+}
+
+/// `TYPE NAME = VALUE  [LOCATION]`
+fn one_lane<'a>(lane: usize, lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
+    let parts = lines.filter_map(|line| line.split_once(" = "));
+    let printed = parts.map(|(head, value)| Printed {
+        head: head.to_owned(),
+        lanes: BTreeMap::from([(lane, without_location(value).to_owned())]),
+    });
+    printed.collect()
+}
+
+/// `TYPE NAME:`, then `  lane N: VALUE  [LOCATION]` and `  lanes A-B: VALUE`
+fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
+    let mut printed: Vec<Printed> = Vec::new();
+    for line in lines {
+        let run = line.strip_prefix("  lane").and_then(|rest| rest.split_once(": "));
+        match (run, printed.last_mut()) {
+            (Some((numbers, value)), Some(variable)) => {
+                let numbers = numbers.trim_start_matches('s').trim();
+                let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
+                let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else { continue };
+                for lane in first..=last {
+                    variable.lanes.insert(lane, without_location(value).to_owned());
+                }
+            }
+            _ => {
+                printed.push(Printed { head: line.trim_end_matches(':').to_owned(), lanes: BTreeMap::new() })
+            }
+        }
+    }
+    printed
+}
+
+fn without_location(value: &str) -> &str {
+    let cut = value.rfind("  [").filter(|_| value.ends_with(']'));
+    &value[..cut.unwrap_or(value.len())]
+}
+
+/// What is wrong with a variable's text in a lane.
+fn differs(wave: &Wave, variable: &Value, lane: usize, got: &str) -> Option<String> {
+    let state = variable["state"].as_str().unwrap();
+    let index = wave.shown_lanes().iter().position(|shown| *shown == lane);
+    let value = index.and_then(|index| variable["values"][index].as_str());
+    let right = match (state, value) {
+        ("ok" | "partly_unavailable" | "partly_optimized_out", Some(value)) => got == value,
+        ("partly_unavailable", None) => index.is_none() || got.contains("<unavailable"),
+        // A model may know of a lane nothing but that it has a value: the filler's, in a lane that was never active.
+        ("ok" | "partly_optimized_out", None) => !got.is_empty(),
+        ("optimized_out", _) => got == "<optimized out>",
+        ("unavailable", _) => got.starts_with("<unavailable"),
+        ("error", _) => got.starts_with("<error: "),
+        _ => panic!("the model says {state}"),
+    };
+    (!right).then(|| format!("expected {state} {}, got {got:?}", value.unwrap_or_default()))
+}

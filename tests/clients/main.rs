@@ -1,0 +1,17 @@
+//! Unmodified gdb, gdb-multiarch and lldb over the real server: what a user would read is compared with the models that
+//! the fixtures were made from (tests/fixtures/expected), never with lanescope's own words.
+//!
+//! One client process asks many questions of one dump, so that all dumps and all clients take minutes and not hours.
+//! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
+
+mod disguise;
+mod gdb;
+mod harness;
+mod lldb;
+mod locals;
+mod many;
+mod model;
+mod reconnect;
+mod resume;
+mod script;
+mod stdio;

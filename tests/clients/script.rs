@@ -1,0 +1,170 @@
+//! A client's commands, each with what must be read of it.
+
+use super::harness::{both_ends, run, scratch, tool};
+
+/// Judges what a command printed.
+type Check = Box<dyn Fn(&str) -> Result<(), String>>;
+
+struct Step {
+    what: String,
+    command: String,
+    check: Option<Check>,
+}
+
+/// Commands for one client process.
+pub(crate) struct Script {
+    /// Before every failure: the dump.
+    subject: String,
+    steps: Vec<Step>,
+}
+
+/// Which debugger runs a script.
+#[derive(Clone, Debug)]
+pub(crate) enum Debugger {
+    /// gdb or gdb-multiarch by name.
+    Gdb(&'static str),
+    /// lldb by name.
+    Lldb(String),
+}
+
+impl Script {
+    pub(crate) fn new(subject: &str) -> Self {
+        Self { subject: subject.to_owned(), steps: Vec::new() }
+    }
+
+    /// A command that sets something up.
+    pub(crate) fn say(&mut self, command: impl Into<String>) {
+        self.steps.push(Step { what: String::new(), command: command.into(), check: None });
+    }
+
+    /// A command whose output must pass.
+    pub(crate) fn check(
+        &mut self,
+        what: impl Into<String>,
+        command: impl Into<String>,
+        check: impl Fn(&str) -> Result<(), String> + 'static,
+    ) {
+        self.steps.push(Step { what: what.into(), command: command.into(), check: Some(Box::new(check)) });
+    }
+
+    /// A command whose output must contain these words.
+    pub(crate) fn expect(&mut self, command: impl Into<String>, words: impl Into<String>) {
+        let words = words.into();
+        self.check("", command, move |text| {
+            if text.contains(&words) {
+                Ok(())
+            } else {
+                Err(format!("expected {words:?}, got {:?}", text.trim()))
+            }
+        });
+    }
+
+    /// A command whose output must not contain these words.
+    pub(crate) fn never(&mut self, command: impl Into<String>, words: &'static str) {
+        self.check("", command, move |text| {
+            if text.contains(words) {
+                Err(format!("unexpected {words:?} in {:?}", text.trim()))
+            } else {
+                Ok(())
+            }
+        });
+    }
+
+    /// How many commands are judged.
+    pub(crate) fn checks(&self) -> usize {
+        self.steps.iter().filter(|step| step.check.is_some()).count()
+    }
+
+    /// Runs all of it in one process, and returns what is wrong.
+    pub(crate) fn run(&self, debugger: &Debugger) -> Vec<String> {
+        let commands: Vec<&str> = self.steps.iter().map(|step| step.command.as_str()).collect();
+        let (name, transcript) = debugger.run(&commands);
+        self.judge(&name, &transcript, &debugger.answers(&commands, &transcript))
+    }
+
+    /// Compares what was said; `answers` has one text for each command that was come to.
+    fn judge(&self, client: &str, transcript: &str, answers: &[String]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if answers.len() < self.steps.len() {
+            let at = &self.steps[answers.len()].command;
+            wrong.push(format!(
+                "{} ({client}): ended before `{at}`; it said:\n{}",
+                self.subject,
+                both_ends(transcript)
+            ));
+        }
+        for (step, answer) in self.steps.iter().zip(answers) {
+            if let Some(Err(text)) = step.check.as_ref().map(|check| check(answer)) {
+                let what = if step.what.is_empty() { String::new() } else { format!("{}: ", step.what) };
+                wrong.push(format!("{} ({client}) `{}`: {what}{text}", self.subject, step.command));
+            }
+        }
+        wrong
+    }
+
+    /// Runs it, and fails with all that is wrong.
+    pub(crate) fn must_pass(&self, debugger: &Debugger) {
+        fail_with(self.run(debugger));
+    }
+}
+
+/// Fails with the first of what is wrong, if anything is.
+pub(crate) fn fail_with(mut wrong: Vec<String>) {
+    let count = wrong.len();
+    wrong.truncate(40);
+    assert!(wrong.is_empty(), "{count} differences:\n{}", wrong.join("\n"));
+}
+
+impl Debugger {
+    fn run(&self, commands: &[&str]) -> (String, String) {
+        match self {
+            Self::Gdb(name) => {
+                let mut command = tool(name);
+                command.args(["-nx", "-q", "-batch", "-ex", "set pagination off", "-ex", "set confirm off"]);
+                command.args(["-ex", "set width 0", "-ex", "set print elements unlimited"]);
+                command.args(["-ex", "set print repeats unlimited"]);
+                for (number, line) in commands.iter().enumerate() {
+                    command.args(["-ex", &format!("echo \\n{}\\n", mark(number)), "-ex", line]);
+                }
+                ((*name).to_owned(), run(&mut command))
+            }
+            Self::Lldb(name) => {
+                let path = scratch("commands.lldb");
+                std::fs::write(&path, commands.join("\n")).unwrap();
+                let mut command = tool(name);
+                command.args(["--no-lldbinit", "--batch"]);
+                command.args(["-O", "settings set interpreter.stop-command-source-on-error false"]);
+                command.args(["-O", "settings set stop-disassembly-display never", "-s"]).arg(&path);
+                let transcript = run(&mut command);
+                std::fs::remove_file(&path).unwrap();
+                (name.clone(), transcript)
+            }
+        }
+    }
+
+    /// The part of the transcript that belongs to each command.
+    fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
+        let marks: Vec<String> = match self {
+            // gdb says what it is told to, lldb repeats each command.
+            Self::Gdb(_) => (0..commands.len()).map(|number| format!("\n{}\n", mark(number))).collect(),
+            Self::Lldb(_) => commands.iter().map(|command| format!("(lldb) {command}\n")).collect(),
+        };
+        let mut answers = Vec::new();
+        let mut rest = transcript;
+        for (number, mark) in marks.iter().enumerate() {
+            let Some(at) = rest.find(mark.as_str()) else { break };
+            if number > 0 {
+                answers.push(rest[..at].to_owned());
+            }
+            rest = &rest[at + mark.len()..];
+        }
+        if answers.len() + 1 == marks.len() {
+            answers.push(rest.to_owned());
+        }
+        answers
+    }
+}
+
+fn mark(number: usize) -> String {
+    format!("@@{number}@@")
+}
