@@ -10,8 +10,9 @@ use super::error::{DebugInfoError, Result};
 use super::location::{Location, LocationAttribute};
 use super::scope::Function;
 use super::types::{Base, TypeId, TypeKind};
-use super::unit::{UnitId, UnitView};
+use super::unit::UnitId;
 use super::variable::Variable;
+use super::view::UnitView;
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::units::DieOffset;
 
@@ -97,7 +98,7 @@ impl DebugInfo {
         let unit = found.view.facts().id;
         let name = gimli::DwAt(code);
         let Some(value) = found.entry.attr_value(name) else { return Ok((unit, LocationAttribute::Missing)) };
-        if let Some(number) = super::unit::unsigned(&value) {
+        if let Some(number) = super::view::unsigned(&value) {
             return Ok((unit, LocationAttribute::Constant(Arc::from(number.to_le_bytes()))));
         }
         Ok((unit, found.location_attribute(&self.sections, name, value)?))

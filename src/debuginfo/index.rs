@@ -10,7 +10,7 @@ use gimli::DwTag;
 use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::sections::Entry;
-use super::unit::UnitView;
+use super::view::UnitView;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 

@@ -9,7 +9,8 @@ use gimli::{ColumnType, LineProgramHeader};
 use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Dwarf, Slice};
-use super::unit::{UnitId, UnitView};
+use super::unit::UnitId;
+use super::view::UnitView;
 use crate::codeobject::ElfAddress;
 
 /// A place in source text.

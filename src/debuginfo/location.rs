@@ -12,7 +12,8 @@ use super::DebugInfo;
 use super::die::Die;
 use super::error::Result;
 use super::sections::{AttributeValue, Sections};
-use super::unit::{UnitId, UnitView};
+use super::unit::UnitId;
+use super::view::UnitView;
 use crate::codeobject::{Bytes, ElfAddress};
 
 /// A location attribute as it stands in its DIE, before a PC is known.

@@ -1,6 +1,6 @@
 //! DWARF of one code object: functions, lines, variables and types, by address.
 //!
-//! *You give* a [`CodeObject`](crate::codeobject::CodeObject) and ELF addresses.
+//! *You give* a [`CodeObject`] and ELF addresses.
 //! *You get* what is there: function and inlined calls, source line, variables with their location expressions, types,
 //! and values as text or as a tree.
 //! *Not for* evaluating: an expression is handed on as bytes, with the facts of its unit that an evaluator asks for.
@@ -37,6 +37,7 @@ mod type_read;
 mod types;
 mod unit;
 mod variable;
+mod view;
 
 use std::sync::{Arc, OnceLock};
 

@@ -15,8 +15,8 @@ use super::line::Place;
 use super::location::LocationAttribute;
 use super::sections::Entry;
 use super::subprogram::Subprogram;
-use super::unit::UnitView;
 use super::variable::Variable;
+use super::view::UnitView;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
@@ -166,7 +166,7 @@ fn simd(reading: Reading<'_>, origins: &Origins<'_>) -> Result<SimdFacts> {
     };
     let lanes = match find(Heterogeneous::Lanes) {
         None => Lanes::Missing,
-        Some((die, name, value)) => match super::unit::unsigned(&value) {
+        Some((die, name, value)) => match super::view::unsigned(&value) {
             Some(number) => Lanes::Constant(number),
             None => Lanes::Expression(die.location_attribute(&reading.info.sections, name, value)?),
         },

@@ -12,7 +12,7 @@ use super::sections::{AttributeValue, Entry};
 use super::types::{
     Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
 };
-use super::unit::unsigned;
+use super::view::unsigned;
 use crate::units::AddressSpace;
 
 /// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
@@ -69,8 +69,8 @@ impl DebugInfo {
             }
             match &found.kind {
                 TypeKind::Array { element: Some(element), dimensions, .. } => {
-                    let counts = dimensions.iter().map(|dimension| dimension.count);
-                    let count = counts.fold(Some(factor), |all, count| all?.checked_mul(count?));
+                    let mut counts = dimensions.iter().map(|dimension| dimension.count);
+                    let count = counts.try_fold(factor, |all, count| all.checked_mul(count?));
                     let Some(count) = count else { return Ok(None) };
                     (factor, next) = (count, *element);
                 }
@@ -78,7 +78,12 @@ impl DebugInfo {
                 TypeKind::Pointer { address_space, .. } | TypeKind::Reference { address_space, .. } => {
                     return Ok(Some(factor.saturating_mul(pointer_size(*address_space))));
                 }
-                TypeKind::PointerToMember { .. } => return Ok(Some(factor.saturating_mul(8))),
+                // Itanium C++ ABI 2.3: an offset, or a function and an adjustment.
+                TypeKind::PointerToMember { to, .. } => {
+                    let to = to.map(|to| self.stripped(to)).transpose()?.flatten();
+                    let is_function = to.is_some_and(|to| matches!(to.kind, TypeKind::Subroutine { .. }));
+                    return Ok(Some(factor.saturating_mul(if is_function { 16 } else { 8 })));
+                }
                 _ => return Ok(None),
             }
         }

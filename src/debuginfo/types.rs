@@ -1,6 +1,6 @@
 //! The model of source types. DWARF 5 chapter 5.
 //!
-//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`DebugInfo::type_of`] reads
+//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`type_of`](super::DebugInfo::type_of) reads
 //! one type and keeps it. What `void` is has no DIE: it is `None` wherever a type is optional.
 
 use std::sync::Arc;

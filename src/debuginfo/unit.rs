@@ -3,14 +3,15 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use gimli::{Abbreviations, DebugInfoOffset, DwAt, EntriesRaw, UnitOffset, UnitType};
+use gimli::{Abbreviations, DebugInfoOffset, UnitType};
 
-use super::attr::{AttributeName, Heterogeneous, WHOLE_DIE};
+use super::attr::Heterogeneous;
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
 use super::interval::Intervals;
 use super::line::LineTable;
-use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
+use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit};
+use super::view::UnitView;
 use crate::units::DieOffset;
 
 /// A unit's place in the file's order, from 0.
@@ -189,6 +190,11 @@ impl UnitSlot {
         (self.offset.0 as u64..self.end as u64).contains(&die.0)
     }
 
+    /// The unit's functions, globals and namespaces.
+    pub(super) fn index(&self, view: &UnitView<'_>) -> &UnitIndex {
+        self.index.get_or_init(|| UnitIndex::read(view))
+    }
+
     pub(super) fn root(&self, dwarf: &Dwarf<'_>) -> Result<&Root> {
         self.root.get_or_init(|| self.read_root(dwarf)).as_ref().map_err(Clone::clone)
     }
@@ -307,118 +313,4 @@ pub(super) fn die_ranges<'a>(
     };
     // A linker marks dropped code with the highest addresses (or 0, which real code may have, with an empty range).
     Ok(high.filter(|high| low < *high && low < u64::MAX - 1).map(|high| low..high).into_iter().collect())
-}
-
-/// A unit borrowed for one question.
-#[derive(Debug)]
-pub(super) struct UnitView<'a> {
-    pub(super) dwarf: &'a Dwarf<'a>,
-    pub(super) unit: GimliUnit<'a>,
-    pub(super) slot: &'a UnitSlot,
-    pub(super) root: &'a Root,
-}
-
-impl<'a> UnitView<'a> {
-    pub(super) fn facts(&self) -> &'a UnitFacts {
-        &self.root.facts
-    }
-
-    /// The offset in `.debug_info` of an offset in this unit.
-    pub(super) fn die_offset(&self, offset: UnitOffset) -> DieOffset {
-        DieOffset(self.slot.offset.0.saturating_add(offset.0) as u64)
-    }
-
-    /// Reads DIEs from one on; the reader's depth starts at 0 there.
-    pub(super) fn entries_from(&self, die: DieOffset) -> Result<EntriesRaw<'_, Slice<'a>>> {
-        let offset = usize::try_from(die.0).ok().and_then(|offset| offset.checked_sub(self.slot.offset.0));
-        let offset = offset.filter(|_| die.0 < self.slot.end as u64).ok_or(DebugInfoError::NoSuchDie(die))?;
-        self.unit.entries_raw(Some(UnitOffset(offset))).map_err(|why| self.broken(die, why))
-    }
-
-    /// The DIE at an offset.
-    pub(super) fn entry(&self, die: DieOffset) -> Result<Entry<'a>> {
-        let mut entry = Entry::null();
-        let read = self.entries_from(die)?.read_entry(&mut entry).map_err(|why| self.broken(die, why))?;
-        if read { Ok(entry) } else { Err(DebugInfoError::NoSuchDie(die)) }
-    }
-
-    /// The error of a DIE that cannot be read.
-    pub(super) fn broken(&self, die: DieOffset, why: gimli::Error) -> DebugInfoError {
-        DebugInfoError::Die { unit: self.slot.die_offset(), die, attribute: WHOLE_DIE, why }
-    }
-
-    /// The error of an attribute that cannot be read.
-    pub(super) fn unreadable(&self, entry: &Entry<'_>, name: DwAt, why: gimli::Error) -> DebugInfoError {
-        let (unit, die) = (self.slot.die_offset(), self.die_offset(entry.offset()));
-        DebugInfoError::Die { unit, die, attribute: AttributeName(name.0), why }
-    }
-
-    /// The error of an attribute of another class than it can have.
-    pub(super) fn unexpected(
-        &self,
-        entry: &Entry<'_>,
-        name: DwAt,
-        expected: &'static str,
-        found: impl std::fmt::Debug,
-    ) -> DebugInfoError {
-        let (unit, die) = (self.slot.die_offset(), self.die_offset(entry.offset()));
-        let form = entry.attr(name).map(|attribute| attribute.form().to_string());
-        let found = form.unwrap_or_else(|| format!("{found:?}"));
-        DebugInfoError::Attribute { unit, die, attribute: AttributeName(name.0), expected, found }
-    }
-
-    /// The unit's functions, globals and namespaces.
-    pub(super) fn index(&self) -> &'a UnitIndex {
-        self.slot.index.get_or_init(|| UnitIndex::read(self))
-    }
-
-    /// The addresses of a DIE.
-    pub(super) fn ranges(&self, entry: &Entry<'a>) -> Result<Vec<Range<u64>>> {
-        die_ranges(self.dwarf, &self.unit, entry)
-            .map_err(|why| self.unreadable(entry, gimli::DW_AT_ranges, why))
-    }
-
-    /// A string attribute; `None` when absent.
-    pub(super) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
-        let Some(value) = entry.attr_value(name) else { return Ok(None) };
-        let text =
-            self.dwarf.attr_string(&self.unit, value).map_err(|why| self.unreadable(entry, name, why))?;
-        Ok(Some(Arc::from(text.to_string_lossy())))
-    }
-
-    /// A constant attribute that cannot be negative; `None` when absent or not a constant (an expression, say).
-    pub(super) fn constant(&self, entry: &Entry<'a>, name: DwAt) -> Option<u64> {
-        entry.attr_value(name).and_then(|value| unsigned(&value))
-    }
-
-    /// Whether a flag is there and true.
-    pub(super) fn flag(&self, entry: &Entry<'a>, name: DwAt) -> bool {
-        matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
-    }
-
-    /// The DIE that a reference attribute names; `None` when absent.
-    pub(super) fn reference(
-        &self,
-        units: &Units,
-        entry: &Entry<'a>,
-        name: DwAt,
-    ) -> Result<Option<DieOffset>> {
-        match entry.attr_value(name) {
-            None => Ok(None),
-            Some(AttributeValue::UnitRef(offset)) => Ok(Some(self.die_offset(offset))),
-            Some(AttributeValue::DebugInfoRef(offset)) => Ok(Some(DieOffset(offset.0 as u64))),
-            Some(AttributeValue::DebugTypesRef(signature)) => match units.signed_type(signature.0) {
-                Some(die) => Ok(Some(die)),
-                None => {
-                    Err(self.unexpected(entry, name, "the signature of a type unit of this file", signature))
-                }
-            },
-            Some(value) => Err(self.unexpected(entry, name, "a reference", value)),
-        }
-    }
-}
-
-/// A constant of any form as an unsigned number; a negative one is not.
-pub(super) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
-    value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
 }

@@ -100,7 +100,7 @@ impl Variable {
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             is_external: origins.flag(gimli::DW_AT_external),
             is_declaration: origins.chain.first().is_some_and(|die| die.flag(gimli::DW_AT_declaration)),
-            address_space: space.and_then(|(_, value)| super::unit::unsigned(&value)),
+            address_space: space.and_then(|(_, value)| super::view::unsigned(&value)),
             location,
         })
     }
@@ -146,7 +146,7 @@ fn constant(reading: Reading<'_>, die: &Die<'_>, type_id: Option<TypeId>) -> Res
             let text = die.string(name)?.unwrap_or_else(|| Arc::from(""));
             text.bytes().chain([0]).collect()
         }
-        ref other => match super::unit::unsigned(other) {
+        ref other => match super::view::unsigned(other) {
             Some(unsigned) => number(u128::from(unsigned).to_le_bytes()),
             None => return Err(die.view.unexpected(&die.entry, name, "a constant, block or string", other)),
         },

@@ -66,7 +66,9 @@ impl Writer<'_> {
             }
             Operation::Convert(ty) => self.convert(placed, *ty)?,
             // What a signed type does differently from the generic one is not guessed.
-            Operation::Binary(Binary::Mod | Binary::Shr) if self.narrow.is_some_and(|narrow| narrow.signed) => {
+            Operation::Binary(Binary::Mod | Binary::Shr)
+                if self.narrow.is_some_and(|narrow| narrow.signed) =>
+            {
                 return None;
             }
             Operation::Binary(_) | Operation::Unary(_) | Operation::PlusUconst(_) => {

@@ -26,14 +26,16 @@ pub enum Known {
 pub struct Bits {
     size: BitSize,
     bytes: Vec<u8>,
+    /// A mask as long as `bytes`, or empty if no bit of it is set.
     not_captured: Vec<u8>,
+    /// The same.
     undefined: Vec<u8>,
 }
 
 impl Bits {
     fn new(size: BitSize) -> Self {
         let bytes = size.0.div_ceil(8) as usize;
-        Self { size, bytes: vec![0; bytes], not_captured: vec![0; bytes], undefined: vec![0; bytes] }
+        Self { size, bytes: vec![0; bytes], not_captured: Vec::new(), undefined: Vec::new() }
     }
 
     /// How many bits there are.
@@ -63,8 +65,7 @@ impl Bits {
     /// All bytes, the last one zero-extended, if every bit is known.
     #[must_use]
     pub fn whole(&self) -> Option<&[u8]> {
-        let none = |mask: &[u8]| mask.iter().all(|bits| *bits == 0);
-        (none(&self.not_captured) && none(&self.undefined)).then_some(&self.bytes)
+        (self.not_captured.is_empty() && self.undefined.is_empty()).then_some(&self.bytes)
     }
 
     /// The bits as a number, if there are at most 64 and every one is known.
@@ -84,13 +85,13 @@ impl Bits {
     #[must_use]
     pub fn bit(&self, bit: u64) -> Known {
         let set = |mask: &[u8]| {
-            usize::try_from(bit / 8).ok().and_then(|at| mask.get(at)).map(|bits| bits >> (bit % 8) & 1 == 1)
+            let byte = usize::try_from(bit / 8).ok().and_then(|at| mask.get(at));
+            byte.is_some_and(|bits| bits >> (bit % 8) & 1 == 1)
         };
         match (bit < self.size.0, set(&self.not_captured), set(&self.undefined)) {
-            (true, _, Some(true)) => Known::Undefined,
-            (true, Some(true), _) => Known::NotCaptured,
-            (true, Some(false), Some(false)) => Known::Value,
-            _ => Known::Undefined,
+            (true, _, true) | (false, ..) => Known::Undefined,
+            (true, true, false) => Known::NotCaptured,
+            (true, false, false) => Known::Value,
         }
     }
 
@@ -99,10 +100,12 @@ impl Bits {
     /// # Errors
     /// What is known of the byte; of a byte partly undefined, that it is undefined.
     pub fn byte(&self, index: usize) -> Result<u8, Known> {
-        match (self.bytes.get(index), self.not_captured.get(index), self.undefined.get(index)) {
-            (Some(byte), Some(0), Some(0)) => Ok(*byte),
-            (Some(_), Some(_), Some(0)) => Err(Known::NotCaptured),
-            _ => Err(Known::Undefined),
+        let missing = |mask: &[u8]| mask.get(index).is_some_and(|bits| *bits != 0);
+        match self.bytes.get(index) {
+            Some(_) if missing(&self.undefined) => Err(Known::Undefined),
+            Some(_) if missing(&self.not_captured) => Err(Known::NotCaptured),
+            Some(byte) => Ok(*byte),
+            None => Err(Known::Undefined),
         }
     }
 
@@ -116,8 +119,15 @@ impl Bits {
             }
         };
         merge(&mut self.bytes, chunk.bits & !(chunk.not_captured | chunk.undefined));
-        merge(&mut self.not_captured, chunk.not_captured);
-        merge(&mut self.undefined, chunk.undefined);
+        let length = self.bytes.len();
+        for (mask, word) in
+            [(&mut self.not_captured, chunk.not_captured), (&mut self.undefined, chunk.undefined)]
+        {
+            if word != 0 {
+                mask.resize(length, 0);
+                merge(mask, word);
+            }
+        }
     }
 }
 
@@ -285,6 +295,7 @@ impl<'c> Reader<'c> {
             done += good;
             if good < length {
                 // Nothing says where the gap ends, so the byte after it is tried next.
+                into.not_captured.resize(into.bytes.len(), 0);
                 if let (Some(byte), Some(mask)) =
                     (into.bytes.get_mut(to + done), into.not_captured.get_mut(to + done))
                 {

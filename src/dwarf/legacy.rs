@@ -7,7 +7,7 @@
 //!
 //! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
 //! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`), and gives the location
-//! that was meant. Anything else is left to the [`Evaluator`](super::Evaluator).
+//! that was meant. Anything else is left to the [`Evaluator`].
 //! Callers apply it only to units of clang without any operation of the heterogeneous extensions, and say so when they
 //! did: [`WORDS`].
 //!

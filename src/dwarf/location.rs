@@ -193,7 +193,7 @@ impl Offset {
         if let (Lanes::Uniform(bytes), Lanes::Uniform(bits)) = (&self.bytes, &self.bits) {
             return Self::from_bits(u128::from(*bytes) * 8 + u128::from(*bits) + u128::from(by));
         }
-        if by % 8 == 0 {
+        if by.is_multiple_of(8) {
             return Self {
                 bytes: self.bytes.map(|bytes| bytes.wrapping_add(by / 8)),
                 bits: self.bits.clone(),

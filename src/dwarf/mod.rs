@@ -5,7 +5,7 @@
 //! where there is none. *Not here*: reading files, choosing DIEs, names of GPUs.
 //!
 //! Three steps, kept apart: [`Program::decode`] turns bytes into operations, [`Evaluator`] turns operations into
-//! [`Location`]s and [`Number`]s, [`fetch`] turns a location into bits with what is known of each. gimli is not used
+//! [`Location`]s and [`Number`]s, [`fetch()`] turns a location into bits with what is known of each. gimli is not used
 //! because its evaluator has no locations on the stack; see `docs/evaluator.md`.
 //!
 //! Expressions are evaluated once for a whole set of lanes. A quantity that depends on the lane is kept per lane

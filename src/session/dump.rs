@@ -50,7 +50,7 @@ impl Dump {
             .collect();
         // The kind of the wave that faulted comes first: it is what the user came for.
         kinds.sort_by_key(|served| {
-            let severity = capture.wave(served.first).map_or(0, |wave| severity(wave));
+            let severity = capture.wave(served.first).map_or(0, severity);
             (std::cmp::Reverse(severity), served.first)
         });
         let objects = Objects::new(&capture);

@@ -1,6 +1,7 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
 use std::cell::RefCell;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::frame::FrameContext;
@@ -63,7 +64,7 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
         wave,
         pc,
         function: name,
-        file: row.as_ref().and_then(|row| row.place.file.as_deref().map(str::to_owned)),
+        file: row.as_ref().and_then(|row| row.place.file.as_deref().map(tidy)),
         line: row.as_ref().map(|row| row.place.line).filter(|line| *line != 0),
         variables,
     })
@@ -232,6 +233,12 @@ impl Frame<'_> {
             Err(error) => ValueState::Error(error.to_string()),
         }
     }
+}
+
+/// A path without the `.` parts that a relative compilation directory leaves in it.
+fn tidy(path: &str) -> String {
+    let parts = Path::new(path).components().filter(|part| !matches!(part, Component::CurDir));
+    parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {

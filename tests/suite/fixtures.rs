@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use lanescope::arch::Targets;
 use lanescope::import;
-use lanescope::session::{Dump, Inspect, LaneValue, Locals, Place, Session, ValueState};
+use lanescope::session::{Dump, Inspect, Place, Session};
 use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
 use serde_json::Value;
 
@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path) -> Arc<Dump> {
 }
 
 /// A session that serves the wave of that id.
-fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
+pub(crate) fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
     let ordinal = dump.capture().waves.iter().position(|wave| u64::from(wave.id) == id).unwrap();
     let kind = &dump.capture().waves[ordinal].kind;
     let kind = format!("{}:{}", kind.target.name, kind.wave_size);
@@ -46,7 +46,7 @@ fn session(dump: &Arc<Dump>, id: u64) -> (Session, WaveId) {
 }
 
 /// Runs a check for every wave of every fixture and reports all that differs.
-fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
+pub(crate) fn each_wave(check: impl Fn(&Session, WaveId, &Value, &mut dyn FnMut(String))) {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for (name, path, expected) in expected() {
@@ -184,102 +184,4 @@ fn memory_of_every_space_agrees_with_the_models() {
             }
         }
     });
-}
-
-#[test]
-fn variables_of_every_lane_agree_with_the_models() {
-    each_wave(|session, wave, expected, wrong| {
-        let Some(variables) = expected["locals"].as_array() else { return };
-        let lanes = session.kind().wave_size.all();
-        let locals = match session.locals(wave, lanes) {
-            Ok(locals) => locals,
-            Err(error) => {
-                if !variables.is_empty() {
-                    wrong(format!("no variables: {error}"));
-                }
-                return;
-            }
-        };
-        place(&locals, expected, wrong);
-        let got: Vec<&str> = locals.variables.iter().map(|variable| variable.name.as_str()).collect();
-        let names: Vec<&str> = variables.iter().map(|variable| variable["name"].as_str().unwrap()).collect();
-        // What an inlined function's abstract instance alone declares comes last: in scope, and kept nowhere.
-        let rest = locals.variables.iter().skip(names.len()).flat_map(|variable| &variable.lanes);
-        let gone = rest.into_iter().all(|lane| matches!(lane.state, ValueState::OptimizedOut(_)));
-        if !got.starts_with(&names) || !gone {
-            wrong(format!("variables: expected {names:?}, got {got:?}"));
-            return;
-        }
-        // The lanes that the arrays of bytes and values are of.
-        let columns: Vec<u64> = match expected["lanes"].as_array() {
-            Some(lanes) => lanes.iter().filter_map(Value::as_u64).collect(),
-            None => (0..64).collect(),
-        };
-        for (variable, expected) in locals.variables.iter().zip(variables) {
-            if expected["type"] != variable.type_name.as_str() {
-                wrong(format!(
-                    "{}: type {}, expected {}",
-                    variable.name, variable.type_name, expected["type"]
-                ));
-            }
-            for lane in &variable.lanes {
-                let Some(index) = columns.iter().position(|column| *column == u64::from(lane.lane.0)) else {
-                    continue;
-                };
-                if let Some(text) = differs(lane, expected, index) {
-                    wrong(format!("{} lane {}: {text}", variable.name, lane.lane));
-                }
-            }
-        }
-    });
-}
-
-/// The function, file and line.
-fn place(locals: &Locals, expected: &Value, wrong: &mut dyn FnMut(String)) {
-    if let Some(function) = expected["function"].as_str()
-        && locals
-            .function
-            .as_deref()
-            .is_none_or(|got| got != function && !got.ends_with(&format!("::{function}")))
-    {
-        wrong(format!("function: expected {function}, got {:?}", locals.function));
-    }
-    if let Some(line) = expected["line"].as_u64()
-        && locals.line != Some(line)
-    {
-        wrong(format!("line: expected {line}, got {:?}", locals.line));
-    }
-    if let Some(file) = expected["file"].as_str()
-        && locals.file.as_deref().is_none_or(|got| !got.ends_with(file))
-    {
-        wrong(format!("file: expected {file}, got {:?}", locals.file));
-    }
-}
-
-fn differs(lane: &LaneValue, expected: &Value, index: usize) -> Option<String> {
-    match expected["state"].as_str().unwrap() {
-        "optimized_out" => (!matches!(lane.state, ValueState::OptimizedOut(_)))
-            .then(|| format!("expected optimized out, got {:?}", lane.state)),
-        "unavailable" => (!matches!(lane.state, ValueState::Unavailable(_)))
-            .then(|| format!("expected unavailable, got {:?}", lane.state)),
-        "error" => (!matches!(lane.state, ValueState::Error(_)))
-            .then(|| format!("expected an error, got {:?}", lane.state)),
-        "ok" | "partly_optimized_out" | "partly_unavailable" => {
-            // A model may know a lane's bytes and not its text, or nothing of the lane.
-            let value = &expected["values"][index];
-            let bytes = &expected["bytes"][index];
-            if let Some(bytes) = bytes.as_str() {
-                let got: String = lane.bytes.iter().map(ToString::to_string).collect();
-                if got != bytes {
-                    return Some(format!("expected bytes {bytes}, got {got} ({:?})", lane.state));
-                }
-            }
-            match (value.as_str(), &lane.state) {
-                (Some(value), ValueState::Value(got)) if got == value => None,
-                (Some(value), got) => Some(format!("expected {value}, got {got:?}")),
-                (None, _) => None,
-            }
-        }
-        other => panic!("state {other}"),
-    }
 }

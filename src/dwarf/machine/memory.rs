@@ -272,6 +272,9 @@ impl Evaluator<'_> {
         if read_register_lanes(&mut reader, lanes, location, extra, bits, &mut words) {
             return Ok(Lanes::Varying(words));
         }
+        if let Some(words) = self.read_parts(env, lanes, location, extra, bits) {
+            return Ok(words);
+        }
         let mut failing = LaneSet::EMPTY;
         let mut causes = Vec::new();
         for lane in lanes.iter() {
@@ -293,6 +296,39 @@ impl Evaluator<'_> {
     }
 }
 
+impl Evaluator<'_> {
+    /// Reads a word part by part from a composite, if the lanes read the same parts and find all of them.
+    fn read_parts(
+        &mut self,
+        env: Env,
+        lanes: LaneSet,
+        location: &Location,
+        extra: u64,
+        bits: u32,
+    ) -> Option<Lanes<u64>> {
+        let Storage::Composite(composite) = &location.storage else { return None };
+        let from = location.offset.agreed(lanes)? + u128::from(extra);
+        let until = from + u128::from(bits);
+        if until > u128::from(composite.size.0) {
+            return None;
+        }
+        let mut words = Lanes::Uniform(0u64);
+        let mut start = 0u128;
+        for part in &composite.parts {
+            let end = start + u128::from(part.size.0);
+            let (first, last) = (from.max(start), until.min(end));
+            if first < last {
+                let (skip, shift) = ((first - start) as u64, (first - from) as u32);
+                // A failure is told by the slow way, which knows the lane that it belongs to.
+                let word = self.read_word(env, lanes, &part.location, skip, (last - first) as u32).ok()?;
+                words = words.zip(word, |words, word| words | word << shift);
+            }
+            start = end;
+        }
+        Some(words)
+    }
+}
+
 /// A dword or two of a vector register for each lane, if all are known: what variables in registers come to.
 fn read_register_lanes(
     reader: &mut Reader<'_>,
@@ -302,13 +338,16 @@ fn read_register_lanes(
     bits: u32,
     words: &mut [u64; LANES],
 ) -> bool {
-    let (Storage::Register { register, frame, size }, Lanes::Varying(bytes), Lanes::Uniform(0), 0) =
-        (&location.storage, &location.offset.bytes, &location.offset.bits, extra)
+    let (Storage::Register { register, frame, size }, Lanes::Varying(bytes), Lanes::Uniform(0)) =
+        (&location.storage, &location.offset.bytes, &location.offset.bits)
     else {
         return false;
     };
-    let last = size.0.saturating_sub(u64::from(bits)) / 8;
-    if u64::from(bits) > size.0 || !location.offset.bytes.all(lanes, |byte| byte <= last) {
+    let Some(last) = u64::from(bits).checked_add(extra).and_then(|taken| size.0.checked_sub(taken)) else {
+        return false;
+    };
+    let last = last / 8;
+    if !location.offset.bytes.all(lanes, |byte| byte <= last) {
         return false;
     }
     let contents = reader.register(*register, *frame);
@@ -316,8 +355,9 @@ fn read_register_lanes(
     for lane in lanes.iter() {
         if let (Some(byte), Some(word)) = (bytes.get(usize::from(lane.0)), words.get_mut(usize::from(lane.0)))
         {
-            known &= contents.knows(byte * 8, u64::from(bits));
-            *word = contents.extract(byte * 8, bits);
+            let at = byte.wrapping_mul(8).wrapping_add(extra);
+            known &= contents.knows(at, u64::from(bits));
+            *word = contents.extract(at, bits);
         }
     }
     known

@@ -32,14 +32,20 @@ mod system {
         pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
             self.fd.as_fd()
         }
+
+        pub(super) fn terminated(&self) -> bool {
+            let mut terminated = false;
+            while let Ok(Some(signal)) = self.fd.read_signal() {
+                terminated |= i32::try_from(signal.ssi_signo) == Ok(Signal::SIGTERM as i32);
+            }
+            terminated
+        }
     }
 
     impl Drop for Blocked {
         fn drop(&mut self) {
             // Taken here, a signal that ended the server does not end the process as well once it is unblocked.
-            while let Ok(Some(signal)) = self.fd.read_signal() {
-                log::debug!("signal {}", signal.ssi_signo);
-            }
+            self.terminated();
             if let Err(error) = self.mask.thread_unblock() {
                 log::debug!("cannot unblock signals: {error}");
             }
@@ -61,6 +67,14 @@ impl Signals {
             #[cfg(target_os = "linux")]
             blocked: system::Blocked::new()?,
         })
+    }
+
+    /// Takes the signals that have come; whether SIGTERM is among them.
+    pub(super) fn terminated(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.blocked.terminated();
+        #[cfg(not(target_os = "linux"))]
+        return false;
     }
 
     /// Readable when one has come.

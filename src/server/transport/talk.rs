@@ -5,10 +5,11 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::super::client::{Client, Flow};
 use super::endpoint::Stream;
+use super::signals::Signals;
 
 /// Bytes read at a time: more than any request that a debugger sends, so that one request is one read.
 const READ_BYTES: usize = 1 << 16;
@@ -21,19 +22,42 @@ pub(super) fn socket(stream: &Stream, client: Client) -> io::Result<()> {
     talk(&mut input, &mut output, client)
 }
 
-/// Serves the one client at standard input and output until either ends.
+/// Serves the one client at standard input and output until either ends, or SIGTERM comes.
 ///
-/// SIGINT is blocked: a Ctrl-C that is meant for the debugger reaches the whole group of processes, and this one is to
-/// go when the debugger does.
+/// SIGINT is passed over: a Ctrl-C that is meant for the debugger reaches the whole group of processes, and this one is
+/// to go when the debugger does.
 pub(super) fn stdio(client: Client) -> io::Result<()> {
-    let interrupt: SigSet = [Signal::SIGINT].into_iter().collect();
-    interrupt.thread_block()?;
     // The descriptors themselves: the standard library's handles would gather replies until a line ends.
-    let mut input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    let result = talk(&mut input, &mut output, client);
-    interrupt.thread_unblock()?;
-    result
+    talk(&mut UntilTerminated { input, signals: Signals::block()? }, &mut output, client)
+}
+
+/// An input that ends when SIGTERM comes.
+struct UntilTerminated {
+    input: File,
+    signals: Signals,
+}
+
+impl Read for UntilTerminated {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let mut fds = vec![PollFd::new(self.input.as_fd(), PollFlags::POLLIN)];
+            fds.extend(self.signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+            match poll(&mut fds, PollTimeout::NONE) {
+                Ok(_) => {}
+                Err(nix::errno::Errno::EINTR) => continue,
+                Err(error) => return Err(error.into()),
+            }
+            let ready = |fd: Option<&PollFd<'_>>| fd.and_then(PollFd::any).unwrap_or(false);
+            if ready(fds.get(1)) && self.signals.terminated() {
+                return Ok(0);
+            }
+            if ready(fds.first()) {
+                return self.input.read(buffer);
+            }
+        }
+    }
 }
 
 fn talk(input: &mut impl Read, output: &mut impl Write, mut client: Client) -> io::Result<()> {

@@ -23,6 +23,9 @@ pub(crate) const PRIVATE: u64 = 0x40;
 /// Where code is: the PC of wave N is this plus 16 N.
 pub(crate) const CODE: u64 = 0x7fff_0000_1000;
 
+/// The code that was captured, by the same rule as other global memory.
+pub(crate) const IMAGE: std::ops::Range<u64> = CODE - 0x1000..CODE + 0x3000;
+
 /// The made-up state.
 pub(crate) struct Fake {
     kind: Arc<Kind>,
@@ -172,14 +175,15 @@ impl Inspect for Fake {
             .ok_or_else(|| Unreadable::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
         let wave = place.wave.unwrap_or(WaveId(0));
         self.check(wave)?;
+        let global = if IMAGE.contains(&place.address.0) { IMAGE } else { GLOBAL };
         let end = match space.scope {
-            SpaceScope::Global | SpaceScope::Generic => GLOBAL.end,
+            SpaceScope::Global | SpaceScope::Generic => global.end,
             SpaceScope::WorkGroup => LOCAL,
             SpaceScope::Lane | SpaceScope::LaneN(_) => PRIVATE,
             SpaceScope::Wave => PRIVATE * u64::from(self.kind.wave_size.lanes()),
             SpaceScope::Agent => 0,
         };
-        let start = if end == GLOBAL.end { GLOBAL.start } else { 0 };
+        let start = if end == global.end { global.start } else { 0 };
         let lane = match space.scope {
             SpaceScope::LaneN(lane) => lane,
             _ => place.lane.unwrap_or(LaneId(0)),
@@ -224,11 +228,13 @@ impl Inspect for Fake {
 
     fn region(&self, at: u64, _: WaveId) -> Region {
         let (start, last, name) = match at {
-            0x10_0000..0x12_0000 => (GLOBAL.start, GLOBAL.end - 1, Some("heap".to_owned())),
-            0..0x10_0000 => (0, GLOBAL.start - 1, None),
-            _ => (GLOBAL.end, u64::MAX, None),
+            at if at < GLOBAL.start => (0, GLOBAL.start - 1, None),
+            at if at < GLOBAL.end => (GLOBAL.start, GLOBAL.end - 1, Some("heap".to_owned())),
+            at if at < IMAGE.start => (GLOBAL.end, IMAGE.start - 1, None),
+            at if at < IMAGE.end => (IMAGE.start, IMAGE.end - 1, Some("saxpy.hsaco".to_owned())),
+            _ => (IMAGE.end, u64::MAX, None),
         };
-        Region { start, last, readable: name.is_some(), code: false, name }
+        Region { start, last, readable: name.is_some(), code: IMAGE.contains(&at), name }
     }
 
     fn focus(&self, wave: WaveId) -> LaneId {

@@ -1,8 +1,9 @@
-//! The server from outside: transcripts of what clients send and get, sockets, and documents compared with the code.
+//! The server from outside: transcripts of what clients send and get, sockets, debuggers, and documents compared with the code.
 
 /// Where the made-up session takes the library from; the library's own unit tests use the same file.
 pub(crate) use lanescope as lib;
 
+mod clients;
 mod documents;
 mod fake;
 mod properties;

@@ -1,17 +1,21 @@
 //! The server with real sockets: clients one after another and several at once, once, unix sockets.
 
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use super::fake::Fake;
 use super::lib::server::{Endpoint, Listen, ServeOptions, serve};
 
 /// Starts a server in a thread; where it listens, and the thread.
-fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
+pub(super) fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
     let (sender, receiver) = mpsc::channel();
     let server = std::thread::spawn(move || {
         serve(&options, || Box::new(Fake::new(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
@@ -19,7 +23,7 @@ fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()
     (receiver.recv().unwrap(), server)
 }
 
-fn address(endpoints: &[Endpoint]) -> SocketAddr {
+pub(super) fn address(endpoints: &[Endpoint]) -> SocketAddr {
     match endpoints {
         [Endpoint::Tcp(address), ..] => *address,
         other => panic!("{other:?}"),
@@ -162,4 +166,59 @@ fn a_socket_that_is_served_is_not_taken_over() {
     );
     let words = refused.unwrap_err().to_string();
     assert!(words.starts_with("cannot listen on 127.0.0.1:"), "{words}");
+}
+
+/// The program, serving a made-up place of the test's choosing.
+fn program(arguments: &[&str]) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .arg("serve")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn signals_end_the_server_cleanly() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let path = std::env::temp_dir().join(format!("lanescope-{signal}-{}", std::process::id()));
+        let mut server = program(&["--unix", path.to_str().unwrap()]);
+        let mut said = BufReader::new(server.stdout.take().unwrap());
+        let mut line = String::new();
+        while !line.contains("Listening") {
+            line.clear();
+            assert_ne!(said.read_line(&mut line).unwrap(), 0, "the server ended");
+        }
+        // A client that is connected and silent does not hold it up.
+        let mut client = UnixStream::connect(&path).unwrap();
+        assert_eq!(ask(&mut client, "T1"), "OK");
+        kill(Pid::from_raw(server.id().try_into().unwrap()), signal).unwrap();
+        assert!(server.wait().unwrap().success(), "{signal}");
+        assert!(!path.exists(), "{signal}");
+        assert_eq!(client.read(&mut [0]).unwrap(), 0, "the client is told by the end of the stream");
+    }
+}
+
+#[test]
+fn standard_input_and_output_are_a_connection() {
+    let mut server = program(&["--stdio"]);
+    let mut input = server.stdin.take().unwrap();
+    // A Ctrl-C that is meant for the debugger reaches the server too.
+    input.write_all(b"$T1#85").unwrap();
+    let mut answer = [0; 7];
+    server.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"+$OK#9a");
+    kill(Pid::from_raw(server.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    input.write_all(b"$T1#85").unwrap();
+    server.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+    drop(input);
+    assert!(server.wait().unwrap().success());
+
+    let mut server = program(&["--stdio"]);
+    let mut input = server.stdin.take().unwrap();
+    input.write_all(b"$T1#85").unwrap();
+    server.stdout.as_mut().unwrap().read_exact(&mut answer).unwrap();
+    kill(Pid::from_raw(server.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
+    assert!(server.wait().unwrap().success());
 }

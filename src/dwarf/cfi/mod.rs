@@ -1,0 +1,14 @@
+//! Call frame information: instructions to a row of rules, rules to locations.
+//!
+//! Follows "Call Frame Information" of the 2020 AMDGPU text and DWARF 5 section 6.4, with the instructions that LLVM
+//! added for address spaces. The canonical frame address is a location, generally in an address space of its own, and
+//! lies on the stack when the expression of a rule begins. On AMDGPU a register without a rule keeps its value, so a
+//! table that never defines a CFA says nothing at all and must not be unwound by.
+//!
+//! CIE and FDE headers, and which FDE covers a PC, are the caller's business.
+
+mod row;
+mod unwind;
+
+pub use row::{CfaRule, Factors, Placement, RegisterRule, Row};
+pub use unwind::Unwind;

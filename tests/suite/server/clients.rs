@@ -1,0 +1,161 @@
+//! Unmodified debuggers as clients, where they are installed.
+
+use std::process::Command;
+
+use super::lib::server::ServeOptions;
+use super::sockets::{address, start};
+
+/// What a debugger says when it is given these commands, and then ends; `None` where it is not installed.
+///
+/// `PORT` in a command is the server's. A debugger that hangs is ended after a minute and fails the test by what it did
+/// not say.
+#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
+fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) -> Option<String> {
+    if Command::new(debugger).arg("--version").output().is_err() {
+        eprintln!("{debugger} is not installed: nothing was tested");
+        return None;
+    }
+    let (endpoints, _server) = start(ServeOptions::default());
+    let port = address(&endpoints).port().to_string();
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(debugger).args(arguments);
+    for line in commands {
+        command.arg(option).arg(line.replace("PORT", &port));
+    }
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    Some(said.into_owned())
+}
+
+fn gdb(debugger: &str, commands: &[&str]) -> Option<String> {
+    let first = ["set debuginfod enabled off", "set width 0", "target remote :PORT"];
+    session(debugger, &["-q", "-nx", "-batch"], "-ex", &[&first, commands].concat())
+}
+
+fn lldb(commands: &[&str]) -> Option<String> {
+    let first = ["settings set stop-disassembly-display never", "gdb-remote PORT"];
+    session("lldb-22", &["-x", "--batch"], "-o", &[&first, commands].concat())
+}
+
+#[track_caller]
+fn says(said: &str, lines: &[&str]) {
+    for line in lines {
+        assert!(said.contains(line), "{line:?} is not in what the debugger said:\n{said}");
+    }
+}
+
+#[test]
+fn gdb_shows_waves_registers_and_tagged_memory() {
+    for debugger in ["gdb", "gdb-multiarch"] {
+        let commands = [
+            "info threads",
+            "p/x $exec",
+            "p $v0[3]",
+            "p $v1",
+            "x/4xb 0x0500007f00000010",
+            "monitor lane 3",
+            "x/4xb 0x0500007f00000010",
+            "x/8xb 0x11fffe",
+        ];
+        let Some(said) = gdb(debugger, &commands) else { return };
+        says(
+            &said,
+            &[
+                "Captured state fake.toml: 4 waves of gfx90a (wave64).",
+                "* 2    Thread 2 \"AMDGPU Wave 1:1:1:2 (0,0,0)/1\" (memory violation, saxpy) 0x00007fff00001010 in ?? ()",
+                "= 0xffffffffffffffff",
+                "= 65539",
+                "<unavailable>",
+                "0x500007f00000010:\t0x10\t0x11\t0x12\t0x13",
+                "0x500007f00000010:\t0x13\t0x14\t0x15\t0x16",
+                "0x11fffe:\t0xc5\t0xc6\t",
+                "Cannot access memory at address 0x120000",
+            ],
+        );
+        assert!(!said.contains("rejected"), "{said}");
+    }
+}
+
+#[test]
+fn gdb_steps_a_wave_at_a_breakpoint_without_end_in_sight() {
+    // A plain repeat of the stop makes `step` go on for ever where there is line information.
+    let commands = [
+        // gdb 13 aborts at AMD's frame information.
+        "maint set dwarf unwinders off",
+        "add-symbol-file tests/fixtures/code/saxpy-gfx90a-O0.hsaco -s .text 0x7fff00001000",
+        "thread 3",
+        "step",
+        "next",
+        "stepi",
+        "continue",
+        "monitor wave",
+    ];
+    let Some(said) = gdb("gdb", &commands) else { return };
+    says(&said, &["saxpy.hip:36", "Thread 3: AMDGPU Wave 1:1:1:3 (0,0,0)/2, breakpoint."]);
+    let refused = said.matches("This is a captured state: nothing can run").count();
+    assert_eq!(refused, 4, "each command is refused once:\n{said}");
+}
+
+#[test]
+fn gdb_knows_which_thread_the_monitor_is_about() {
+    let commands = ["info threads", "monitor wave", "thread 3", "thread apply all p $pc", "monitor wave"];
+    let Some(said) = gdb("gdb", &commands) else { return };
+    let about: Vec<&str> =
+        said.lines().filter(|line| line.ends_with("breakpoint.") || line.ends_with("violation.")).collect();
+    assert_eq!(about.len(), 2, "{said}");
+    assert!(about[0].starts_with("Thread 2:") && about[1].starts_with("Thread 3:"), "{said}");
+}
+
+#[test]
+fn gdb_is_told_that_nothing_can_be_written() {
+    let commands = ["set var $s0 = 1", "set var *(int *)0x100000 = 4", "p $s0"];
+    let Some(said) = gdb("gdb", &commands) else { return };
+    says(&said, &["a captured state is read-only", "Cannot access memory at address 0x100000", "$1 = 256"]);
+}
+
+#[test]
+fn lldb_shows_waves_registers_and_tagged_memory() {
+    let commands = [
+        "thread list",
+        "register read exec v1",
+        "memory read 0x0500007f00000010 -c 4",
+        "memory region 0x100000",
+        "process plugin packet monitor memory local 0x10 4",
+        "process plugin packet send qlanescope.Version",
+    ];
+    let Some(said) = lldb(&commands) else { return };
+    says(
+        &said,
+        &[
+            "stop reason = memory violation",
+            "thread #3: tid = 3, 0x00007fff00001020, name = 'AMDGPU Wave 1:1:1:3 (0,0,0)/2'",
+            "exec = 0xffffffffffffffff",
+            "= error: unavailable",
+            "0x500007f00000010: 10 11 12 13",
+            "[0x0000000000100000-0x0000000000120000) r-- heap",
+            "local#0x00000010: 11 10 13 12",
+            "\"client\":\"lldb\"",
+        ],
+    );
+}
+
+#[test]
+fn lldb_stays_when_it_resumes() {
+    // --batch ends at a stop that looks like a crash, so the commands come from a file.
+    let script = std::env::temp_dir().join(format!("lanescope-lldb-{}", std::process::id()));
+    std::fs::write(&script, "thread select 3\nthread step-inst\nthread step-over\ncontinue\nthread list\n")
+        .unwrap();
+    let source = format!("command source -s 0 {}", script.display());
+    let first =
+        ["settings set stop-disassembly-display never", "settings set target.process.stop-on-exec false"];
+    let said = session(
+        "lldb-22",
+        &["-x"],
+        "-o",
+        &[&first[..], &["gdb-remote PORT", &source, "detach", "quit"]].concat(),
+    );
+    std::fs::remove_file(&script).unwrap();
+    let Some(said) = said else { return };
+    says(&said, &["stop reason = breakpoint (a captured state: nothing can run)", "Process 1 detached"]);
+    assert!(!said.contains("lost connection"), "{said}");
+}
