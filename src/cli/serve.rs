@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
     let options = ServeOptions {
-        listen: vec![listen.clone()],
+        listen: vec![listen],
         client: args.client.flatten(),
         once: args.once,
         ..ServeOptions::default()
@@ -78,12 +78,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {
         let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
         let hint = if in_use { "; --port 0 takes a free port" } else { "" };
-        let place = match &listen {
-            Listen::Tcp(address) => address.to_string(),
-            Listen::Unix(path) => path.display().to_string(),
-            Listen::Stdio => "standard input and output".to_owned(),
-        };
-        format!("cannot serve on {place}: {error}{hint}").into()
+        format!("{error}{hint}").into()
     })
 }
 

@@ -75,6 +75,10 @@ impl RegisterBytes {
     pub fn extract(&self, first_bit: u64, bits: u32) -> u64 {
         let byte = (first_bit / 8) as usize;
         let shift = (first_bit % 8) as u32;
+        // A dword of a lane is what is read most, by far.
+        if let (0, 32, Some([a, b, c, d])) = (shift, bits, self.bytes.get(byte..byte.saturating_add(4))) {
+            return u64::from(u32::from_le_bytes([*a, *b, *c, *d]));
+        }
         let mut word = [0u8; 16];
         for (to, from) in word.iter_mut().zip(self.bytes.iter().skip(byte).take(9)) {
             *to = *from;

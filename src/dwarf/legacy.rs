@@ -19,6 +19,7 @@ use super::context::{Context, LaneNeed};
 use super::error::{Cause, Error};
 use super::fetch::Reader;
 use super::lanes::Lanes;
+use super::limits::MAX_PARTS;
 use super::location::{CapturedLane, Composite, Implicit, Location, Offset, Part, Storage};
 use super::machine::{Evaluator, Focus, Group};
 use super::operation::{Operation, Placed, Program};
@@ -105,6 +106,9 @@ fn idioms<'p>(
     let mut parts = Vec::new();
     let mut rest = operations;
     while let Some(first) = rest.first() {
+        if parts.len() >= MAX_PARTS {
+            return None;
+        }
         let (idiom, length) = idiom(context, rest)?;
         rest = rest.get(length..)?;
         match rest.first().map(|placed| &placed.operation) {

@@ -12,7 +12,8 @@ use gdbstub::target::ext::base::BaseOps;
 use gdbstub::target::ext::base::multithread::MultiThreadBase;
 use gdbstub::target::ext::base::single_register_access::{SingleRegisterAccess, SingleRegisterAccessOps};
 use gdbstub::target::ext::breakpoints::{
-    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, SwBreakpoint, SwBreakpointOps,
+    Breakpoints, BreakpointsOps, HwBreakpoint, HwBreakpointOps, HwWatchpoint, HwWatchpointOps, SwBreakpoint,
+    SwBreakpointOps, WatchKind,
 };
 use gdbstub::target::ext::host_info::{HostInfo, HostInfoOps, HostInfoResponse};
 use gdbstub::target::ext::libraries::{Libraries, LibrariesOps};
@@ -220,14 +221,18 @@ impl ThreadExtraInfo for State {
 }
 
 /// A breakpoint in a state that never runs is never hit. It is taken all the same: refused, it would make gdb give up
-/// on `continue` and `finish` with "Cannot access memory", before the server can say why nothing runs. Watchpoints are
-/// not taken; no command needs them.
+/// on `continue` and `finish` with "Cannot access memory", before the server can say why nothing runs. The same holds for
+/// watchpoints, where gdb would speak of too few hardware registers.
 impl Breakpoints for State {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
     }
 
     fn support_hw_breakpoint(&mut self) -> Option<HwBreakpointOps<'_, Self>> {
+        Some(self)
+    }
+
+    fn support_hw_watchpoint(&mut self) -> Option<HwWatchpointOps<'_, Self>> {
         Some(self)
     }
 }
@@ -248,6 +253,16 @@ impl HwBreakpoint for State {
     }
 
     fn remove_hw_breakpoint(&mut self, _: u64, _: usize) -> TargetResult<bool, Self> {
+        Ok(true)
+    }
+}
+
+impl HwWatchpoint for State {
+    fn add_hw_watchpoint(&mut self, _: u64, _: u64, _: WatchKind) -> TargetResult<bool, Self> {
+        Ok(true)
+    }
+
+    fn remove_hw_watchpoint(&mut self, _: u64, _: u64, _: WatchKind) -> TargetResult<bool, Self> {
         Ok(true)
     }
 }

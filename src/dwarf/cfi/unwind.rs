@@ -239,6 +239,10 @@ impl Context for Unwind<'_> {
         self.context.pc()
     }
 
+    fn loaded(&self, address: u64) -> u64 {
+        self.context.loaded(address)
+    }
+
     fn cfa(&self) -> Answer<Location> {
         Self::cfa(self).map_err(Missing::from)
     }
