@@ -64,7 +64,7 @@ fn main() -> Result<ExitCode, Failure> {
         ));
     }
     let mut promises = Promises::default();
-    promises.at_least("variables of 64 lanes one by one, times all at once", &ratios, 8.0);
+    promises.at_least("variables of 64 lanes one by one, times all at once", &ratios, 4.0);
     Ok(promises.end())
 }
 

@@ -60,7 +60,9 @@ fn clients_at_the_same_time_do_not_disturb_each_other() {
     let stays = |name: &str, lines: &[String]| {
         let mut command: Command = tool(name);
         command.args(["-nx", "-q", "-batch", "-ex", "set pagination off"]);
-        lines.iter().for_each(|line| drop(command.args(["-ex", line])));
+        for line in lines {
+            command.args(["-ex", line]);
+        }
         start(&mut command)
     };
     let go = super::harness::scratch("go");
