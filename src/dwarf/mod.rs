@@ -33,6 +33,7 @@ mod operation;
 pub mod print;
 #[cfg(test)]
 mod tests;
+pub mod text;
 mod value;
 mod wide;
 
@@ -48,5 +49,5 @@ pub use location::{
     CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
 };
 pub use machine::{Entry, Evaluator, Focus, Group, Step, Tracer};
-pub use operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Target, Unary};
+pub use operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
 pub use value::{BaseType, Encoding as TypeEncoding, GENERIC_BITS, Kind, Number, Type};
