@@ -190,7 +190,11 @@ impl Frame<'_> {
                 Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-                let why = "its location is undefined at this PC".to_owned();
+                let why = dwarf::explain::undefined(&at, lane).join("; ");
+                let why = match why.strip_prefix("optimized out since ") {
+                    Some(origin) => format!("its location is undefined at this PC: {origin}"),
+                    None => format!("its location is undefined at this PC: {why}"),
+                };
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
