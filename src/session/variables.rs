@@ -214,7 +214,7 @@ impl Frame<'_> {
             LaneValue {
                 lane,
                 location: Some(if legacy { format!("{place} (clang xderef)") } else { place }),
-                parts: Some(print::location_json(&at, lane)),
+                place: Some(at),
                 legacy,
                 bytes,
                 state,
@@ -248,7 +248,7 @@ fn tidy(path: &str) -> String {
 }
 
 fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, location: None, parts: None, legacy: false, bytes: Vec::new(), state }
+    LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
 /// Why there is no value, with AMD's name for a register instead of its number.
