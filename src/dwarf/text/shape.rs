@@ -45,7 +45,6 @@ pub enum Field {
 impl Field {
     /// Whether a LEB128 number is part of it.
     pub(super) fn has_leb(self) -> bool {
-        use Field::*;
         matches!(self, Signed(0) | Uleb | Displacement | Register | Type | TypeOrGeneric | Block | Expression)
     }
 
