@@ -150,7 +150,7 @@ fn locations<'a>(entry: &Entry<'a>) -> Vec<(gimli::DwAt, AttributeValue<'a>)> {
     let value = |attribute: &gimli::Attribute<_>| {
         let name = attribute.name();
         let known = of_llvm.iter().flatten().find(|(llvm, _)| *llvm == name);
-        let value = known.map_or_else(|| attribute.value(), |(_, value)| value.clone());
+        let value = known.map_or_else(|| attribute.value(), |(_, value)| *value);
         let is_location = match &value {
             AttributeValue::Exprloc(_)
             | AttributeValue::LocationListsRef(_)
