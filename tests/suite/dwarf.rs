@@ -53,7 +53,7 @@ type Expressions = Vec<(String, String, Vec<String>)>;
 
 fn ours(object: &Path) -> Expressions {
     let mut all = Vec::new();
-    for unit in listed(object).as_array().unwrap() {
+    for unit in listed(object)["units"].as_array().unwrap() {
         for row in unit["expressions"].as_array().unwrap() {
             let die = u64::from_str_radix(&row["die"].as_str().unwrap()[2..], 16).unwrap();
             let place = format!("{die:#x} {}", row["attribute"].as_str().unwrap());
@@ -128,11 +128,59 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     assert!(expressions > 500 && operations > 1000 && extended > 20, "{expressions} {operations} {extended}");
 }
 
+/// Expressions of call frames: place, instruction and names of operations, `None` where one cannot be decoded.
+type FrameExpressions = Vec<(String, String, Option<Vec<String>>)>;
+
+fn our_frames(object: &Path) -> FrameExpressions {
+    let mut all = Vec::new();
+    for entry in listed(object)["frames"].as_array().unwrap() {
+        for row in entry["expressions"].as_array().unwrap() {
+            let text = |key: &str| row[key].as_str().unwrap().to_owned();
+            let name = |name: &Value| name.as_str().unwrap().to_owned();
+            let operations = row["operations"].as_array().map(|names| names.iter().map(name).collect());
+            all.push((text("pc"), text("instruction"), operations));
+        }
+    }
+    all
+}
+
+fn their_frames(tool: &Path, object: &Path) -> FrameExpressions {
+    let dump = ran(Command::new(tool).arg("--debug-frame").arg(object));
+    let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();
+    let (mut all, mut pc) = (Vec::new(), 0);
+    for line in dump.lines() {
+        // 00000028 00000014 00000000 FDE cie=00000000 pc=00001920...00001a40
+        if let Some((_, pcs)) = line.split_once(" pc=") {
+            pc = hex(pcs.split_once("...").unwrap().0);
+        }
+        let Some((instruction, words)) = line.trim_start().split_once(':') else { continue };
+        if instruction.starts_with("DW_CFA_advance_loc") {
+            pc = hex(words.rsplit_once("to ").unwrap().1);
+        } else if instruction.starts_with("DW_CFA_") && instruction.ends_with("expression") {
+            let operations = (!words.contains("<decoding error>")).then(|| names(words));
+            all.push((format!("{pc:#x}"), instruction.to_owned(), operations));
+        }
+    }
+    all
+}
+
+#[test]
+fn llvm_dwarfdump_reads_the_same_call_frames() {
+    let tool = newest("llvm-dwarfdump");
+    let mut count = 0;
+    for object in objects() {
+        let ours = our_frames(&object);
+        assert_eq!(ours, their_frames(&tool, &object), "{}", object.display());
+        count += ours.len();
+    }
+    assert!(count >= 6, "only {count} expressions in call frames");
+}
+
 #[test]
 fn expressions_of_the_fixtures_are_given_back_by_their_text() {
     let mut count = 0;
     for object in objects() {
-        for unit in listed(&object).as_array().unwrap() {
+        for unit in listed(&object)["units"].as_array().unwrap() {
             let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
             for row in unit["expressions"].as_array().unwrap() {
                 let bytes = bytes(row["bytes"].as_str().unwrap());
@@ -158,7 +206,7 @@ fn a_function_and_a_dialect_can_be_asked_for() {
     // As the assembler source of the fixture has it, and llvm-dwarfdump with AMD's names of the registers.
     assert!(all.contains("DW_OP_regx VGPR1; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset"));
     assert!(all.contains("0x1500-0x1530    DW_OP_LLVM_undefined  # e9 08"), "{all}");
-    let name = listed(&object)[0]["expressions"][0]["function"].as_str().unwrap().to_owned();
+    let name = listed(&object)["units"][0]["expressions"][0]["function"].as_str().unwrap().to_owned();
     let one = String::from_utf8(run(&["--function", &name]).stdout).unwrap();
     assert!(one.lines().count() > 2 && one.lines().count() < all.lines().count(), "{one}");
     let none = run(&["--function", "nobody"]);

@@ -9,23 +9,29 @@
 //! The dialect is chosen for each unit by its augmentation string and, where that leaves two, by which one decodes all
 //! expressions of the unit; `--dialect` says it for all.
 //!
-//! `--function` takes a name as the source or the symbol table has it, and shows that function and what is in it.
+//! After the units come the expressions of call frame information: the first PC of the row, the instruction, its register.
 //!
-//! `--json` gives the same as JSON: an array of units, each with `offset`, `name`, `dialect` and `expressions`; of an
-//! expression `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and
+//! `--function` takes a name as the source or the symbol table has it, and shows that function and what is in it, no
+//! call frames.
+//!
+//! `--json` gives the same as JSON: `units`, each with `offset`, `name`, `dialect` and `expressions`; of an expression `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and
 //! the one past the last), `bytes`, and either `text` and `operations` (names, those within `DW_OP_entry_value` after it)
-//! or `error`.
+//! or `error`. `frames` has the entries of `.debug_frame` with expressions: `offset`, `pcs` (null for a CIE), `dialect` and
+//! `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest as above.
 //!
 //! ```text
 //! $ lanescope dwarf saxpy.hsaco --function saxpy
-//! $ lanescope dwarf saxpy.hsaco --json | jq '.[].expressions[] | select(.error)'
+//! $ lanescope dwarf saxpy.hsaco --json | jq '.units[].expressions[] | select(.error)'
 //! ```
+
+mod frames;
 
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use frames::Frames;
 use serde_json::{Value, json};
 
 use super::{Failure, print_json};
@@ -87,7 +93,19 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     if let (false, Some(function)) = (found, &args.function) {
         return Err(format!("{path}: no function `{function}` with an expression").into());
     }
-    if args.json { print_json(out, &Value::Array(units)) } else { Ok(()) }
+    let frames = match args.function {
+        None => Some(Frames::read(&debug, args.dialect)?),
+        Some(_) => None,
+    };
+    for problem in frames.iter().flat_map(|frames| frames.problems.iter().cloned().chain(frames.cut())) {
+        writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
+    }
+    if args.json {
+        let frames = frames.map(|frames| frames.json(names)).unwrap_or_default();
+        return print_json(out, &json!({"units": units, "frames": frames}));
+    }
+    out.write_all(frames.map(|frames| frames.text(names)).unwrap_or_default().as_bytes())?;
+    Ok(())
 }
 
 /// The processor and the wave size of a code object, as far as registers' names need them.
@@ -122,11 +140,14 @@ impl Names for KindNames<'_> {
     }
 }
 
+/// An expression, or why it is none.
+type Decoded = Result<Program, Error>;
+
 /// What is shown of a unit.
 struct Unit<'d> {
     facts: &'d UnitFacts,
     dialect: Dialect,
-    rows: Vec<(Expression, Result<Program, Error>)>,
+    rows: Vec<(Expression, Decoded)>,
     problems: Vec<String>,
 }
 
@@ -179,12 +200,8 @@ impl<'d> Unit<'d> {
                 Pcs::Default => "else".to_owned(),
                 Pcs::Range(pcs) => format!("{:#x}-{:#x}", pcs.start.0, pcs.end.0),
             };
-            let words = match program {
-                Ok(program) if program.is_empty() => "(empty)".to_owned(),
-                Ok(program) => print::program(program, names),
-                Err(error) => format!("error: {error}"),
-            };
-            let _ = writeln!(text, "    {pcs:<16} {words}  # {}", hex(&expression.bytes, " "));
+            let words = words(program, names);
+            let _ = writeln!(text, "    {pcs:<16} {words}  # {}", hex(&expression.bytes));
         }
         for problem in &self.problems {
             let _ = writeln!(text, "  error: {problem}");
@@ -203,7 +220,7 @@ impl<'d> Unit<'d> {
     }
 }
 
-fn row(expression: &Expression, program: &Result<Program, Error>, names: &dyn Names) -> Value {
+fn row(expression: &Expression, program: &Decoded, names: &dyn Names) -> Value {
     let pcs = match &expression.pcs {
         Pcs::All => json!("all"),
         Pcs::Default => json!("else"),
@@ -212,8 +229,14 @@ fn row(expression: &Expression, program: &Result<Program, Error>, names: &dyn Na
     let mut row = json!({
         "die": expression.die.to_string(), "tag": expression.tag, "name": expression.name.as_deref(),
         "function": expression.function.as_deref().map(called),
-        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex(&expression.bytes, " "),
+        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex(&expression.bytes),
     });
+    operations(&mut row, program, names);
+    row
+}
+
+/// Adds the operations of an expression to its JSON.
+fn operations(row: &mut Value, program: &Decoded, names: &dyn Names) {
     match program {
         Ok(program) => {
             let mut operations = Vec::new();
@@ -223,7 +246,14 @@ fn row(expression: &Expression, program: &Result<Program, Error>, names: &dyn Na
         }
         Err(error) => row["error"] = print::error_json(error),
     }
-    row
+}
+
+fn words(program: &Decoded, names: &dyn Names) -> String {
+    match program {
+        Ok(program) if program.is_empty() => "(empty)".to_owned(),
+        Ok(program) => print::program(program, names),
+        Err(error) => format!("error: {error}"),
+    }
 }
 
 fn flatten(program: &Program, into: &mut Vec<&'static str>) {
@@ -239,7 +269,7 @@ fn called(function: &Subprogram) -> String {
     function.display_name().unwrap_or_else(|| "<unnamed>".to_owned())
 }
 
-fn hex(bytes: &[u8], between: &str) -> String {
+fn hex(bytes: &[u8]) -> String {
     let words: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    words.join(between)
+    words.join(" ")
 }
