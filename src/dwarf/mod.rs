@@ -21,6 +21,7 @@ mod computed;
 mod constants;
 mod context;
 mod decode;
+mod dialect;
 mod error;
 pub mod explain;
 mod fetch;

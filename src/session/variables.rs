@@ -16,11 +16,6 @@ use crate::dwarf::{
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
-/// What a unit of the 2020 proposal's compilers says of itself.
-const AMD_AUGMENTATION: &str = "[amd:v0.0]";
-/// What a unit of the later compilers says, in either encoding of the operations.
-const LLVM_AUGMENTATION: &str = "[llvm:v0.0]";
-
 /// All variables in scope of the wave's frame 0, for those lanes.
 ///
 /// # Errors
@@ -72,20 +67,10 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
     })
 }
 
-/// The dialect of a unit's expressions: by augmentation, and where that leaves two, by what decodes.
+/// The dialect of a unit, as far as the variables in scope tell it.
 fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
-    let augmentation = hint.augmentation.as_deref().unwrap_or_default();
-    if augmentation.contains(AMD_AUGMENTATION) {
-        return Dialect::Seed2020;
-    }
-    let decodes = |dialect: &Dialect| {
-        let mut expressions = variables.iter().filter_map(|variable| variable.location.expression());
-        expressions.all(|bytes| Program::decode(bytes, Encoding::new(*dialect)).is_ok())
-    };
-    let direct = augmentation.contains(LLVM_AUGMENTATION)
-        && !decodes(&Dialect::LlvmUser)
-        && decodes(&Dialect::LlvmDirect);
-    if direct { Dialect::LlvmDirect } else { Dialect::LlvmUser }
+    let expressions = variables.iter().filter_map(|variable| variable.location.expression());
+    Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
 
 /// A frame whose variables are being evaluated.

@@ -326,7 +326,7 @@ impl<'b> Interpreter<'b> {
 }
 
 /// Names of instructions with zero high bits (DWARF 5 table 7.29, GNU's, and LLVM's for address spaces).
-fn instruction_name(code: u8) -> Option<&'static str> {
+pub(super) fn instruction_name(code: u8) -> Option<&'static str> {
     Some(match code {
         0x00 => "DW_CFA_nop",
         0x01 => "DW_CFA_set_loc",
