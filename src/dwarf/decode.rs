@@ -11,7 +11,8 @@ use super::constants::{gnu, standard};
 use super::context::DieRef;
 use super::error::{Cause, Error};
 use super::limits::{MAX_EXPRESSION_BYTES, MAX_NESTING};
-use super::operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Target, Unary};
+use super::operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
+use super::text::{sleb_length, uleb_length};
 use crate::units::{DieOffset, DwarfReg, ExprOffset};
 
 impl Program {
@@ -26,7 +27,7 @@ impl Program {
 
 /// An operation of the extensions, whatever its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Extension {
+pub(super) enum Extension {
     Nop,
     FormAspaceAddress,
     PushLane,
@@ -57,7 +58,8 @@ fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result
     if nesting > MAX_NESTING {
         return Err(limit("expressions within expressions", u64::from(MAX_NESTING)));
     }
-    let mut reader = Reader { bytes, at: 0, encoding, base, nesting };
+    let (widths, padded) = (Vec::new(), false);
+    let mut reader = Reader { bytes, at: 0, encoding, base, nesting, widths, padded };
     let mut operations = Vec::with_capacity(bytes.len().min(16));
     let mut ends = Vec::with_capacity(bytes.len().min(16));
     while reader.at < bytes.len() {
@@ -66,7 +68,8 @@ fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result
             Problem::Cause(cause) => Error { at: ExprOffset(base + start), op: name, cause },
             Problem::Inner(error) => error,
         })?;
-        operations.push(Placed { at: ExprOffset(base + start), name, operation });
+        let padding = reader.padding(start);
+        operations.push(Placed { at: ExprOffset(base + start), name, operation, padding });
         ends.push(reader.at);
     }
     resolve_branches(&mut operations, &ends, base, bytes.len());
@@ -106,6 +109,10 @@ struct Reader<'b> {
     encoding: Encoding,
     base: usize,
     nesting: u32,
+    /// Bytes of the LEB128 numbers of this operation, 0 for those with as few as they need.
+    widths: Vec<u32>,
+    /// Whether one of them has more.
+    padded: bool,
 }
 
 impl<'b> Reader<'b> {
@@ -323,11 +330,34 @@ impl<'b> Reader<'b> {
     }
 
     fn uleb(&mut self) -> Result<u64, Cause> {
-        uleb128(self.bytes, &mut self.at)
+        let start = self.at;
+        let value = uleb128(self.bytes, &mut self.at)?;
+        self.measured(self.at - start, uleb_length(value));
+        Ok(value)
     }
 
     fn sleb(&mut self) -> Result<i64, Cause> {
-        sleb128(self.bytes, &mut self.at)
+        let start = self.at;
+        let value = sleb128(self.bytes, &mut self.at)?;
+        self.measured(self.at - start, sleb_length(value));
+        Ok(value)
+    }
+
+    fn measured(&mut self, width: usize, needed: usize) {
+        self.padded |= width > needed;
+        self.widths.push(if width > needed { width as u32 } else { 0 });
+    }
+
+    /// What of the operation that began there is longer than it needs to be.
+    fn padding(&mut self, start: usize) -> Option<Box<Padding>> {
+        let padding = std::mem::take(&mut self.padded).then(|| {
+            let user =
+                self.encoding.dialect == Dialect::LlvmUser && self.bytes.get(start) == Some(&LLVM_USER);
+            let (code, operands) = self.widths.split_at(usize::from(user));
+            Box::new(Padding { code: code.first().copied().unwrap_or(0), operands: operands.into() })
+        });
+        self.widths.clear();
+        padding
     }
 }
 
@@ -401,7 +431,7 @@ fn unknown(code: u8) -> Problem {
 
 /// Sub-operations of `DW_OP_LLVM_user` (LLVM's `Dwarf.def`: numbers are never reused). 0x0d is another vendor's, with
 /// operands that are not documented, so nothing after it could be found.
-fn user(sub: u8) -> Option<(&'static str, Extension)> {
+pub(super) fn user(sub: u8) -> Option<(&'static str, Extension)> {
     Some(match sub {
         0x01 => ("DW_OP_LLVM_nop", Extension::Nop),
         0x02 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
@@ -420,7 +450,7 @@ fn user(sub: u8) -> Option<(&'static str, Extension)> {
 }
 
 /// One byte for each operation, as LLVM's documents had it from 2020 to 2022.
-fn direct(code: u8) -> Option<(&'static str, Extension)> {
+pub(super) fn direct(code: u8) -> Option<(&'static str, Extension)> {
     Some(match code {
         0xe1 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
         0xe2 => ("DW_OP_LLVM_push_lane", Extension::PushLane),
@@ -439,7 +469,7 @@ fn direct(code: u8) -> Option<(&'static str, Extension)> {
 }
 
 /// The three numbers that the AMDGPU text of 2020 assigns.
-fn seed_2020(code: u8) -> Option<(&'static str, Extension)> {
+pub(super) fn seed_2020(code: u8) -> Option<(&'static str, Extension)> {
     Some(match code {
         0xe7 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
         0xe9 => ("DW_OP_LLVM_offset", Extension::Offset),
@@ -449,7 +479,7 @@ fn seed_2020(code: u8) -> Option<(&'static str, Extension)> {
 }
 
 /// Numbers of the draft operations, from the one file that holds them.
-fn draft(code: u8) -> Option<(&'static str, Extension)> {
+pub(super) fn draft(code: u8) -> Option<(&'static str, Extension)> {
     static NUMBERS: LazyLock<Vec<(u8, &'static str, Extension)>> = LazyLock::new(|| {
         let table: std::collections::BTreeMap<String, u8> =
             toml::from_str(include_str!("draft.toml")).unwrap_or_default();

@@ -35,8 +35,10 @@ mod origin;
 pub mod print;
 #[cfg(test)]
 mod tests;
+pub mod text;
 mod value;
 mod wide;
+pub mod write;
 
 pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use context::{
@@ -50,6 +52,6 @@ pub use location::{
     CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
 };
 pub use machine::{Entry, Evaluator, Failure, Focus, Group, Step, Tracer};
-pub use operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Target, Unary};
+pub use operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
 pub use origin::{Origin, WhyUndefined};
 pub use value::{BaseType, Encoding as TypeEncoding, GENERIC_BITS, Kind, Number, Type};

@@ -23,28 +23,6 @@ pub enum Dialect {
     Draft,
 }
 
-impl Dialect {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::LlvmUser, Self::LlvmDirect, Self::Seed2020, Self::Draft];
-
-    /// Its name, as case files and commands have it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LlvmUser => "llvm-user",
-            Self::LlvmDirect => "llvm-direct",
-            Self::Seed2020 => "seed-2020",
-            Self::Draft => "draft",
-        }
-    }
-
-    /// The dialect of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
-    }
-}
-
 /// How expressions of a unit are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
@@ -284,6 +262,16 @@ pub enum Operation {
     ObjectMap(DieOffset),
 }
 
+/// LEB128 numbers of an operation that have more bytes than they need. Nothing depends on it but the text form, which
+/// gives every byte back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padding {
+    /// Bytes of the sub-operation of `DW_OP_LLVM_user`; 0 for as few as it needs.
+    pub code: u32,
+    /// The same for each LEB128 number of the operands, lengths of blocks among them, in order.
+    pub operands: Box<[u32]>,
+}
+
 /// An operation and where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Placed {
@@ -293,6 +281,8 @@ pub struct Placed {
     pub name: &'static str,
     /// What it does.
     pub operation: Operation,
+    /// What of it has redundant bytes, if anything: compilers write none, linkers and assemblers may.
+    pub padding: Option<Box<Padding>>,
 }
 
 /// A decoded expression.

@@ -9,18 +9,35 @@ use serde_json::{Value, json};
 use super::error::{Class, Error};
 use super::location::{CapturedLane, Frame, Location, Storage};
 use super::machine::Entry;
-use super::operation::{Operation, Placed, Program};
+use super::operation::{Placed, Program};
 use super::value::{Number, Type};
 use crate::units::{AddressSpace, DwarfReg, LaneId};
 
-/// Names for numbers.
+/// Names for numbers, and numbers for names.
 pub trait Names {
     /// The register's name: `v4`.
     fn register(&self, register: DwarfReg) -> Option<String>;
 
     /// The address space's name: `private_lane`.
     fn space(&self, space: AddressSpace) -> Option<String>;
+
+    /// The register of a name. Where several numbers have one name, the number that the name stands for in text; the
+    /// others are then shown as numbers.
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        (0..NAMED_REGISTERS).map(DwarfReg).find(|number| self.register(*number).as_deref() == Some(name))
+    }
+
+    /// The address space of a name.
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        (0..NAMED_SPACES).map(AddressSpace).find(|number| self.space(*number).as_deref() == Some(name))
+    }
 }
+
+/// Registers that [`Names::register_named`] looks at unless it is told how to look: AMDGPU's mapping ends below.
+const NAMED_REGISTERS: u64 = 4096;
+
+/// Address spaces that [`Names::space_named`] looks at: AMDGPU's end below.
+const NAMED_SPACES: u64 = 128;
 
 /// No names: everything is shown by number.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +49,14 @@ impl Names for NoNames {
     }
 
     fn space(&self, _: AddressSpace) -> Option<String> {
+        None
+    }
+
+    fn register_named(&self, _: &str) -> Option<DwarfReg> {
+        None
+    }
+
+    fn space_named(&self, _: &str) -> Option<AddressSpace> {
         None
     }
 }
@@ -131,48 +156,10 @@ pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
     }
 }
 
-/// An operation with its operands: `DW_OP_bregx s33 +16`.
+/// An operation with its operands, `DW_OP_bregx s33 +16`, as [`super::text`] describes it.
 #[must_use]
 pub fn operation(placed: &Placed, names: &dyn Names) -> String {
-    let register = |register: &DwarfReg| register_name(names, *register);
-    let operands = match &placed.operation {
-        Operation::Addr(address) => format!("{address:#x}"),
-        Operation::Constant(_) if placed.name.starts_with("DW_OP_lit") => String::new(),
-        Operation::Constant(value) => format!("{}", *value as i64),
-        Operation::Addrx(number) | Operation::Constx(number) | Operation::PlusUconst(number) => {
-            number.to_string()
-        }
-        Operation::Piece(number) | Operation::OffsetUconst(number) => number.to_string(),
-        Operation::ConstType { ty, bytes } => format!("{ty} {}", hex(bytes)),
-        Operation::Pick(index) if placed.name == "DW_OP_pick" => index.to_string(),
-        Operation::Deref { bytes } | Operation::Xderef { bytes } if placed.name.ends_with("_size") => {
-            bytes.to_string()
-        }
-        Operation::DerefType { bytes, ty } | Operation::XderefType { bytes, ty } => format!("{bytes} {ty}"),
-        Operation::Convert(ty) | Operation::Reinterpret(ty) => {
-            ty.map_or_else(|| "generic".to_owned(), |ty| ty.to_string())
-        }
-        Operation::Bra(target) | Operation::Skip(target) => format!("{:+}", target.by),
-        Operation::Register(number) | Operation::CallFrameEntryReg(number) => register(number),
-        Operation::RegvalType { register: number, ty } => format!("{} {ty}", register(number)),
-        Operation::BaseRegister { register: number, displacement }
-        | Operation::AspaceBregx { register: number, displacement } => {
-            format!("{} {displacement:+}", register(number))
-        }
-        Operation::FrameBase(displacement) => format!("{displacement:+}"),
-        Operation::Call(die) => die.offset().to_string(),
-        Operation::EntryValue(program) => format!("({})", self::program(program, names)),
-        Operation::ImplicitValue(bytes) => hex(bytes),
-        Operation::ImplicitPointer { die, displacement }
-        | Operation::AspaceImplicitPointer { die, displacement } => format!("{die} {displacement:+}"),
-        Operation::BitPiece { size, offset } => format!("{size} {offset}"),
-        Operation::Extend { size, count } | Operation::SelectBitPiece { size, count } => {
-            format!("{size} {count}")
-        }
-        Operation::ObjectMap(die) => die.to_string(),
-        _ => String::new(),
-    };
-    if operands.is_empty() { placed.name.to_owned() } else { format!("{} {operands}", placed.name) }
+    super::text::words(placed, names)
 }
 
 /// A whole expression, operations separated by semicolons.

@@ -2,9 +2,10 @@
 //!
 //! `Hg` does not tell. gdb moves it for its own needs (after `info threads` it stands at the last thread that was
 //! listed) and sends it only when it has something to read, so that `thread 3` with everything cached sends none. What
-//! `thread 3` does send is `T3`, to see whether the thread is alive. So do `thread apply all` for each thread, after it
-//! read the list of threads; when it has been through all of them the user is where they were before. Clients that
-//! are not gdb say it with `Hg`.
+//! `thread 3` does send is `T3`, to see whether the thread is alive. So does `thread apply all` for each thread, the
+//! last one first, after it read the list of threads; when it has been through all of them the user is where they were
+//! before. A user who goes through the threads the same way asks something in between, and that ends the walk.
+//! Clients that are not gdb say it with `Hg`.
 
 use crate::units::WaveId;
 
@@ -17,15 +18,13 @@ pub(super) struct Selection {
     walk: Option<Walk>,
 }
 
-/// A walk over all threads, from one end of the list to the other.
+/// A walk over all threads, from the end of the list to its beginning, as `thread apply all` does.
 #[derive(Clone, Debug)]
 struct Walk {
     /// The wave that was selected before it.
     before: WaveId,
     /// Index of the wave that comes next.
     next: usize,
-    /// Whether it goes down, as `thread apply all` does unless it is told `-ascending`.
-    down: bool,
 }
 
 impl Selection {
@@ -55,20 +54,24 @@ impl Selection {
         let last = waves.len().saturating_sub(1);
         let walk = match self.walk.take() {
             Some(walk) if waves.get(walk.next) == Some(&wave) => Some(walk),
-            _ if !listed => None,
-            _ if waves.last() == Some(&wave) => Some(Walk { before: self.wave, next: last, down: true }),
-            _ if waves.first() == Some(&wave) => Some(Walk { before: self.wave, next: 0, down: false }),
+            _ if listed && waves.last() == Some(&wave) => Some(Walk { before: self.wave, next: last }),
             _ => None,
         };
         self.wave = wave;
         if let Some(mut walk) = walk {
-            if walk.next == if walk.down { 0 } else { last } {
-                self.wave = walk.before;
-            } else {
-                walk.next = if walk.down { walk.next - 1 } else { walk.next + 1 };
-                self.walk = Some(walk);
+            match walk.next.checked_sub(1) {
+                Some(next) => {
+                    walk.next = next;
+                    self.walk = Some(walk);
+                }
+                None => self.wave = walk.before,
             }
         }
+    }
+
+    /// The user asked something about the wave: if this was a walk, it was theirs.
+    pub(super) fn used(&mut self) {
+        self.walk = None;
     }
 }
 

@@ -1,13 +1,15 @@
 use super::Selection;
 use crate::units::WaveId;
 
-/// Plays what gdb sends, `L` for the list of threads and a number for `T`, and says which wave is selected then.
+/// Plays what gdb sends, `L` for the list of threads, a number for `T` and `M` for `monitor`, and says which wave is
+/// selected then.
 fn after(packets: &str) -> u32 {
     let waves: Vec<WaveId> = (0..4).map(WaveId).collect();
     let mut selection = Selection::new(WaveId(1));
     for packet in packets.split_whitespace() {
         match packet.parse() {
             Ok(wave) => selection.asked(WaveId(wave), &waves),
+            Err(_) if packet == "M" => selection.used(),
             Err(_) => selection.listed(),
         }
     }
@@ -33,7 +35,6 @@ fn info_threads_selects_nothing() {
 #[test]
 fn applying_to_all_threads_ends_where_it_began() {
     assert_eq!(after("2 L 3 2 1 0"), 2);
-    assert_eq!(after("2 L 0 1 2 3"), 2);
 }
 
 #[test]
@@ -50,4 +51,10 @@ fn the_last_thread_can_be_selected_after_a_list() {
 #[test]
 fn a_selection_after_a_walk_counts() {
     assert_eq!(after("L 3 2 1 0 3"), 3);
+}
+
+#[test]
+fn a_user_who_goes_through_all_threads_stays_at_the_last() {
+    assert_eq!(after("L 3 M 2 M 1 M 0 M"), 0);
+    assert_eq!(after("L 0 1 2 3"), 3);
 }

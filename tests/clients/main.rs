@@ -5,6 +5,7 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod disguise;
+mod edges;
 mod gdb;
 mod harness;
 mod lldb;

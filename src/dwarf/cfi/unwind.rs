@@ -62,7 +62,8 @@ impl<'c> Unwind<'c> {
             CfaRule::Expression(program) => (&**program, vec![]),
             CfaRule::Register { register, displacement, space } => {
                 let operation = Operation::AspaceBregx { register: *register, displacement: *displacement };
-                let placed = Placed { at: ExprOffset(0), name: "DW_OP_LLVM_aspace_bregx", operation };
+                let placed =
+                    Placed { at: ExprOffset(0), name: "DW_OP_LLVM_aspace_bregx", operation, padding: None };
                 let encoding = Encoding::new(Dialect::LlvmUser);
                 synthetic = Program { operations: Box::new([placed]), end: ExprOffset(0), encoding };
                 (&synthetic, vec![Entry::Number(Number::generic(space.0))])

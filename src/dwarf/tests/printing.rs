@@ -45,7 +45,7 @@ fn operations_in_words() {
     assert_eq!(
         shown("35 92 14 7c 64 e9 02 93 04 28 fd ff a3 01 50"),
         "DW_OP_lit5; DW_OP_bregx v0 -4; DW_OP_reg20; DW_OP_LLVM_form_aspace_address; DW_OP_piece 4; DW_OP_bra -3; \
-         DW_OP_entry_value (DW_OP_reg0 register 0)"
+         DW_OP_entry_value (DW_OP_reg0)"
             .replace("DW_OP_reg20;", "DW_OP_reg20 v0;")
     );
     assert_eq!(

@@ -86,6 +86,7 @@ const MOST_BYTES: u64 = 4096;
 
 /// Runs a line that the user typed.
 pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
+    state.selection.used();
     let line = String::from_utf8_lossy(line).into_owned();
     log::debug!("monitor {line}");
     let mut words = line.split_whitespace();

@@ -1,15 +1,16 @@
 //! `c`, `s`, `vCont` and kin: nothing runs, and the client must learn that without being wedged.
 //!
-//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. LLDB
-//! ends the session on an error. So gdb is told that the recording has no more history, after words that say why, and
-//! stays where it is; LLDB is given the stop again.
+//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. The end
+//! of a recording (`replaylog:end`) ends `step`, but where a breakpoint stands at the PC gdb 13 steps off it first, never
+//! learns that this step is over, and hangs at the next command. A stop for no signal (`T00`) ends everything, as a
+//! signal from elsewhere would. LLDB ends the session on an error and is given the stop again. Both show the words.
 
 use super::super::Flow;
 use super::super::fault::Fault;
 use super::super::front::parse::{self, Thread};
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::state::{State, Stop};
+use super::super::state::{State, Stop, thread_number};
 use super::stop;
 
 /// What the user reads.
@@ -35,9 +36,10 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     reply.console(WORDS);
     state.select(wave);
     state.stop = Stop { wave, refused: true };
-    stop::write(state, wave, reply)?;
-    if !lldb {
-        reply.text("replaylog:end;");
+    if lldb {
+        stop::write(state, wave, reply)?;
+    } else {
+        reply.text("T00thread:").number(thread_number(wave)).text(";");
     }
     Ok(Flow::Continue)
 }

@@ -1,20 +1,18 @@
-//! Unmodified debuggers as clients, where they are installed.
+//! Unmodified debuggers as clients of the made-up session. A debugger that is not installed is a failure: scripts/setup
+//! installs them.
 
 use std::process::Command;
 
 use super::lib::server::ServeOptions;
 use super::sockets::{address, start};
 
-/// What a debugger says when it is given these commands, and then ends; `None` where it is not installed.
+/// What a debugger says when it is given these commands, and then ends.
 ///
 /// `PORT` in a command is the server's. A debugger that hangs is ended after a minute and fails the test by what it did
 /// not say.
-#[expect(clippy::print_stderr, reason = "a test that tests nothing must say so")]
-fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) -> Option<String> {
-    if Command::new(debugger).arg("--version").output().is_err() {
-        eprintln!("{debugger} is not installed: nothing was tested");
-        return None;
-    }
+fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) -> String {
+    let there = Command::new(debugger).arg("--version").output().is_ok();
+    assert!(there, "{debugger} is not installed: scripts/setup installs it");
     let (endpoints, _server) = start(ServeOptions::default());
     let port = address(&endpoints).port().to_string();
     let mut command = Command::new("timeout");
@@ -24,17 +22,27 @@ fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) 
     }
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    Some(said.into_owned())
+    said.into_owned()
 }
 
-fn gdb(debugger: &str, commands: &[&str]) -> Option<String> {
+fn gdb(debugger: &str, commands: &[&str]) -> String {
     let first = ["set debuginfod enabled off", "set width 0", "target remote :PORT"];
     session(debugger, &["-q", "-nx", "-batch"], "-ex", &[&first, commands].concat())
 }
 
-fn lldb(commands: &[&str]) -> Option<String> {
+fn lldb(commands: &[&str]) -> String {
     let first = ["settings set stop-disassembly-display never", "gdb-remote PORT"];
-    session("lldb-22", &["-x", "--batch"], "-o", &[&first, commands].concat())
+    session(&newest_lldb(), &["-x", "--batch"], "-o", &[&first, commands].concat())
+}
+
+/// The lldb of the highest version on the path, `lldb` itself where none has its version in its name.
+fn newest_lldb() -> String {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let programs =
+        std::env::split_paths(&folders).filter_map(|folder| std::fs::read_dir(folder).ok()).flatten();
+    let names = programs.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let newest = names.filter_map(|name| name.strip_prefix("lldb-")?.parse::<u32>().ok()).max();
+    newest.map_or("lldb".to_owned(), |version| format!("lldb-{version}"))
 }
 
 #[track_caller]
@@ -57,7 +65,7 @@ fn gdb_shows_waves_registers_and_tagged_memory() {
             "x/4xb 0x0500007f00000010",
             "x/8xb 0x11fffe",
         ];
-        let Some(said) = gdb(debugger, &commands) else { return };
+        let said = gdb(debugger, &commands);
         says(
             &said,
             &[
@@ -90,7 +98,7 @@ fn gdb_steps_a_wave_at_a_breakpoint_without_end_in_sight() {
         "continue",
         "monitor wave",
     ];
-    let Some(said) = gdb("gdb", &commands) else { return };
+    let said = gdb("gdb", &commands);
     says(&said, &["saxpy.hip:36", "Thread 3: AMDGPU Wave 1:1:1:3 (0,0,0)/2, breakpoint."]);
     let refused = said.matches("This is a captured state: nothing can run").count();
     assert_eq!(refused, 4, "each command is refused once:\n{said}");
@@ -99,7 +107,7 @@ fn gdb_steps_a_wave_at_a_breakpoint_without_end_in_sight() {
 #[test]
 fn gdb_knows_which_thread_the_monitor_is_about() {
     let commands = ["info threads", "monitor wave", "thread 3", "thread apply all p $pc", "monitor wave"];
-    let Some(said) = gdb("gdb", &commands) else { return };
+    let said = gdb("gdb", &commands);
     let about: Vec<&str> =
         said.lines().filter(|line| line.ends_with("breakpoint.") || line.ends_with("violation.")).collect();
     assert_eq!(about.len(), 2, "{said}");
@@ -109,7 +117,7 @@ fn gdb_knows_which_thread_the_monitor_is_about() {
 #[test]
 fn gdb_is_told_that_nothing_can_be_written() {
     let commands = ["set var $s0 = 1", "set var *(int *)0x100000 = 4", "p $s0"];
-    let Some(said) = gdb("gdb", &commands) else { return };
+    let said = gdb("gdb", &commands);
     says(&said, &["a captured state is read-only", "Cannot access memory at address 0x100000", "$1 = 256"]);
 }
 
@@ -123,7 +131,7 @@ fn lldb_shows_waves_registers_and_tagged_memory() {
         "process plugin packet monitor memory local 0x10 4",
         "process plugin packet send qlanescope.Version",
     ];
-    let Some(said) = lldb(&commands) else { return };
+    let said = lldb(&commands);
     says(
         &said,
         &[
@@ -149,13 +157,12 @@ fn lldb_stays_when_it_resumes() {
     let first =
         ["settings set stop-disassembly-display never", "settings set target.process.stop-on-exec false"];
     let said = session(
-        "lldb-22",
+        &newest_lldb(),
         &["-x"],
         "-o",
         &[&first[..], &["gdb-remote PORT", &source, "detach", "quit"]].concat(),
     );
     std::fs::remove_file(&script).unwrap();
-    let Some(said) = said else { return };
     says(&said, &["stop reason = breakpoint (a captured state: nothing can run)", "Process 1 detached"]);
     assert!(!said.contains("lost connection"), "{said}");
 }

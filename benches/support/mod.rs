@@ -1,0 +1,264 @@
+//! What the benches share: one core for everything, servers on free ports, a raw client, and how a promise is printed.
+//!
+//! A wake-up on another core costs more than most answers here, and moves from run to run by a factor of ten. So client
+//! and servers share one core, A and B take turns in one run, and what counts is the worst of the ratios.
+#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+#![allow(dead_code, reason = "each bench uses a part of this")]
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// Anything that goes wrong ends a bench.
+pub(crate) type Failure = Box<dyn Error>;
+
+/// How often A and B take turns.
+pub(crate) const TURNS: usize = 3;
+
+/// Ties this process, and all that it starts, to one core.
+pub(crate) fn pin_to_one_core() -> Result<(), Failure> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or("0");
+    // The last one: interrupts tend to come to the first.
+    let core = allowed.trim().rsplit([',', '-']).next().unwrap_or("0");
+    let pid = std::process::id().to_string();
+    let status = Command::new("taskset").args(["-cp", core, &pid]).stdout(Stdio::null()).status()?;
+    if status.success() { Ok(()) } else { Err(format!("taskset: {status}").into()) }
+}
+
+/// A folder of this run.
+pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
+    let folder =
+        PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("bench-{}", std::process::id())).join(name);
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+/// A server in a process of its own, ended with this value.
+pub(crate) struct Server {
+    pub(crate) child: Child,
+    /// `127.0.0.1:PORT`
+    pub(crate) address: String,
+}
+
+impl Server {
+    /// Runs lanescope.
+    pub(crate) fn lanescope(dump: &std::path::Path) -> Result<Self, Failure> {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.args(["serve", "--port", "0"]).arg(dump).env_remove("RUST_LOG").stdout(Stdio::piped());
+        let mut child = command.spawn()?;
+        let mut lines = BufReader::new(child.stdout.take().ok_or("no output")?).lines();
+        while let Some(line) = lines.next() {
+            if let Some(address) = line?.strip_prefix("Listening on ") {
+                let address = address.trim().to_owned();
+                // What it prints after that must not fill the pipe.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok(Self { child, address });
+            }
+        }
+        Err("the server never listened".into())
+    }
+
+    /// Runs gdbserver on a program that has not begun, which therefore does nothing beside.
+    pub(crate) fn gdbserver(program: &str) -> Result<Self, Failure> {
+        let mut command = Command::new("gdbserver");
+        command
+            .args(["127.0.0.1:0", program])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        let mut child =
+            command.spawn().map_err(|error| format!("gdbserver: {error}; scripts/setup installs it"))?;
+        let mut lines = BufReader::new(child.stderr.take().ok_or("no output")?).lines();
+        while let Some(line) = lines.next() {
+            if let Some(port) = line?.strip_prefix("Listening on port ") {
+                let address = format!("127.0.0.1:{}", port.trim());
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok(Self { child, address });
+            }
+        }
+        Err("gdbserver never listened".into())
+    }
+
+    /// Runs this bench once more, in the part of that name; it must begin with [`listen`].
+    pub(crate) fn part(arguments: &[&str]) -> Result<Self, Failure> {
+        let mut child =
+            Command::new(std::env::current_exe()?).args(arguments).stdout(Stdio::piped()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        Ok(Self { child, address: line.trim().to_owned() })
+    }
+
+    /// The process that gdbserver started: its child.
+    pub(crate) fn inferior(&self) -> Result<u32, Failure> {
+        let children = format!("/proc/{0}/task/{0}/children", self.child.id());
+        let children = std::fs::read_to_string(children)?;
+        Ok(children.split_whitespace().next().ok_or("gdbserver has no child")?.parse()?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let inferior = self.inferior().ok();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        // gdbserver, killed, lets its program run on.
+        if let Some(pid) = inferior {
+            let pid = nix::unistd::Pid::from_raw(pid as i32);
+            let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        }
+    }
+}
+
+/// Waits for clients of a part, after saying where.
+pub(crate) fn listen() -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    println!("{}", listener.local_addr()?);
+    Ok(listener)
+}
+
+/// Answers each request of one size by a reply of one size, until the client leaves: nothing can be faster.
+pub(crate) fn ping_pong(stream: &mut TcpStream, request: usize, reply: usize) -> Result<(), Failure> {
+    stream.set_nodelay(true)?;
+    let (mut from, to) = (vec![0; request], vec![b'0'; reply]);
+    while stream.read_exact(&mut from).is_ok() {
+        stream.write_all(&to)?;
+    }
+    Ok(())
+}
+
+/// A client that sends packets and counts.
+pub(crate) struct Raw {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+}
+
+impl Raw {
+    /// Connects and, unless it is a ping-pong, does away with acknowledgements as debuggers do.
+    pub(crate) fn connect(address: &str, protocol: bool) -> Result<Self, Failure> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        let mut raw = Self { stream, buffer: vec![0; 1 << 20] };
+        if protocol {
+            raw.ask(&packet("qSupported:xmlRegisters=i386;qRelocInsn+"))?;
+            raw.stream.write_all(b"+")?;
+            raw.ask(&packet("QStartNoAckMode"))?;
+            raw.stream.write_all(b"+")?;
+            // gdbserver has no thread to read for before this.
+            raw.ask(&packet("?"))?;
+        }
+        Ok(raw)
+    }
+
+    /// Sends a packet and returns the reply's whole length.
+    pub(crate) fn ask(&mut self, request: &[u8]) -> Result<usize, Failure> {
+        self.stream.write_all(request)?;
+        let mut length = 0;
+        loop {
+            let got = self.stream.read(self.buffer.get_mut(length..).ok_or("too long a reply")?)?;
+            if got == 0 {
+                return Err("the server closed the connection".into());
+            }
+            length += got;
+            if length > 3 && self.buffer[length - 3] == b'#' {
+                return Ok(length);
+            }
+        }
+    }
+
+    /// How many digits the reply holds: gdbserver writes runs of the same digit as the digit, `*` and a count.
+    pub(crate) fn digits(&mut self, request: &[u8]) -> Result<usize, Failure> {
+        let length = self.ask(request)?;
+        let mut body = self.buffer[1..length - 3].iter();
+        let mut digits = 0;
+        while let Some(byte) = body.next() {
+            digits += match (byte, body.as_slice()) {
+                (b'*', [count, ..]) => {
+                    let count = usize::from(*count - 29);
+                    body.next();
+                    count
+                }
+                _ => 1,
+            };
+        }
+        Ok(digits)
+    }
+
+    /// The reply's text.
+    pub(crate) fn text(&mut self, request: &str) -> Result<String, Failure> {
+        let length = self.ask(&packet(request))?;
+        let text = String::from_utf8_lossy(&self.buffer[..length]).into_owned();
+        Ok(text
+            .trim_start_matches('+')
+            .trim_start_matches('$')
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .to_owned())
+    }
+
+    /// Sends a request and waits for a reply of that length.
+    pub(crate) fn exchange(&mut self, request: &[u8], reply: usize) -> Result<(), Failure> {
+        self.stream.write_all(request)?;
+        self.stream.read_exact(&mut self.buffer[..reply])?;
+        Ok(())
+    }
+}
+
+/// A packet with its checksum.
+pub(crate) fn packet(body: &str) -> Vec<u8> {
+    let sum = body.bytes().fold(0u8, u8::wrapping_add);
+    format!("${body}#{sum:02x}").into_bytes()
+}
+
+/// Seconds that one call takes, over as many as fill a fair part of a second.
+pub(crate) fn seconds_each(mut call: impl FnMut() -> Result<(), Failure>) -> Result<f64, Failure> {
+    const FILL: Duration = Duration::from_millis(400);
+    for _ in 0..20 {
+        call()?;
+    }
+    let (start, mut calls) = (Instant::now(), 0u32);
+    while start.elapsed() < FILL {
+        for _ in 0..20 {
+            call()?;
+        }
+        calls += 20;
+    }
+    Ok(start.elapsed().as_secs_f64() / f64::from(calls))
+}
+
+/// Promises of a bench, printed as they are measured.
+#[derive(Default)]
+pub(crate) struct Promises {
+    missed: usize,
+}
+
+impl Promises {
+    /// A ratio that must reach a limit: the worst is the smallest.
+    pub(crate) fn at_least(&mut self, promise: &str, ratios: &[f64], limit: f64) {
+        let worst = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        self.line(promise, ratios, worst, &format!(">= {limit}"), worst >= limit);
+    }
+
+    /// A ratio that must not pass a limit: the worst is the largest.
+    pub(crate) fn at_most(&mut self, promise: &str, ratios: &[f64], limit: f64) {
+        let worst = ratios.iter().copied().fold(0.0, f64::max);
+        self.line(promise, ratios, worst, &format!("<= {limit}"), worst <= limit);
+    }
+
+    fn line(&mut self, promise: &str, ratios: &[f64], worst: f64, limit: &str, kept: bool) {
+        let all: Vec<String> = ratios.iter().map(|ratio| format!("{ratio:.2}")).collect();
+        let word = if kept { "ok" } else { "MISSED" };
+        println!("{promise} | {worst:.2} (of {}) | {limit} | {word}", all.join(", "));
+        self.missed += usize::from(!kept);
+    }
+
+    /// Success, unless a promise was missed and LANESCOPE_BENCH_STRICT says that this is a failure.
+    pub(crate) fn end(&self) -> ExitCode {
+        let strict = std::env::var_os("LANESCOPE_BENCH_STRICT").is_some_and(|value| value == "1");
+        if self.missed > 0 && strict { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    }
+}
