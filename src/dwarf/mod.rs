@@ -39,6 +39,7 @@ mod tests;
 pub mod text;
 mod value;
 mod wide;
+pub mod write;
 
 pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use context::{

@@ -154,11 +154,11 @@ fn fitting(choices: &[u16]) -> Program {
     program(&text)
 }
 
-fn fitting_expression() -> impl Strategy<Value = Program> {
+pub(super) fn fitting_expression() -> impl Strategy<Value = Program> {
     prop::collection::vec(any::<u16>(), 1..16).prop_map(|choices| fitting(&choices))
 }
 
-fn context() -> impl Strategy<Value = Fake> {
+pub(super) fn context() -> impl Strategy<Value = Fake> {
     let frame_base = prop_oneof![
         Just(program("53")),
         Just(program("9c")),

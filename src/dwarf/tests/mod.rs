@@ -12,6 +12,7 @@ mod legacy;
 mod limits;
 mod numbers;
 mod printing;
+mod writing;
 
 use super::{Dialect, Encoding, Program};
 
