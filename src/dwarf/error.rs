@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use super::origin::{Origin, because};
 use crate::units::{Address, AddressSpace, DieOffset, DwarfReg, ExprOffset, LaneId};
 
 /// What kind of failure an [`Error`] is.
@@ -178,8 +179,8 @@ pub enum Cause {
         size: u128,
     },
     /// Bits of the undefined storage wanted.
-    #[error("reads bits that are undefined")]
-    ReadsUndefined,
+    #[error("reads bits that are undefined{}", because(.0.as_ref()))]
+    ReadsUndefined(Option<Origin>),
     /// A part of an implicit pointer, or one used as a number.
     #[error("an implicit pointer can only be read whole and pointed through")]
     ImplicitPointerMisused,

@@ -7,6 +7,7 @@ use super::context::{Context, MemoryAt, RegisterBytes};
 use super::error::{Cause, Error};
 use super::limits::MAX_OBJECT_BYTES;
 use super::location::{CapturedLane, Frame, Implicit, Location, Storage};
+use super::origin::Origin;
 use super::value::low_mask;
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
@@ -139,6 +140,8 @@ struct Chunk {
     undefined: u64,
     /// The first thing that was not captured.
     missing: Option<Absent>,
+    /// What made the first of the undefined bits so.
+    origin: Option<Origin>,
 }
 
 #[derive(Clone, Copy)]
@@ -220,7 +223,7 @@ impl<'c> Reader<'c> {
         let at = check_inside(location, extra, u64::from(bits), lane)?;
         let chunk = self.chunk(&location.storage, at, bits, lane)?;
         if chunk.undefined != 0 {
-            return Err(Cause::ReadsUndefined);
+            return Err(Cause::ReadsUndefined(chunk.origin));
         }
         match chunk.missing {
             Some(missing) if chunk.not_captured != 0 => Err(missing.cause()),
@@ -320,7 +323,7 @@ impl<'c> Reader<'c> {
             return Ok(Chunk::default());
         }
         Ok(match storage {
-            Storage::Undefined => Chunk { undefined: wanted, ..Chunk::default() },
+            Storage::Undefined(origin) => Chunk { undefined: wanted, origin: *origin, ..Chunk::default() },
             Storage::Register { register, frame, .. } => {
                 let contents = self.register(*register, *frame);
                 let mut chunk = Chunk { bits: contents.extract(at as u64, bits), ..Chunk::default() };
@@ -362,6 +365,7 @@ impl<'c> Reader<'c> {
                         chunk.not_captured |= piece.not_captured << shift;
                         chunk.undefined |= piece.undefined << shift;
                         chunk.missing = chunk.missing.or(piece.missing);
+                        chunk.origin = chunk.origin.or(piece.origin);
                     }
                     start = end;
                 }
@@ -401,7 +405,7 @@ impl<'c> Reader<'c> {
             }
         }
         let cut = |bytes: [u8; 16]| (u128::from_le_bytes(bytes) >> shift) as u64 & low_mask(bits);
-        Chunk { bits: cut(bytes), not_captured: cut(unknown), undefined: 0, missing }
+        Chunk { bits: cut(bytes), not_captured: cut(unknown), missing, ..Chunk::default() }
     }
 }
 

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::lanes::Lanes;
+use super::origin::Origin;
 use super::value::Number;
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
 
@@ -96,8 +97,8 @@ impl Implicit {
 /// What a location is an offset into.
 #[derive(Clone, Debug)]
 pub enum Storage {
-    /// Nowhere: the object was optimised away, or that part of it.
-    Undefined,
+    /// Nowhere: the object was optimised away, or that part of it; and which operation said so, where one did.
+    Undefined(Option<Origin>),
     /// Memory of an address space; the offset's bytes are the address.
     Memory {
         /// The address space.
@@ -129,7 +130,7 @@ impl Storage {
     #[must_use]
     pub fn size(&self) -> Option<u128> {
         Some(match self {
-            Self::Undefined => return None,
+            Self::Undefined(_) => return None,
             Self::Memory { address_bits, .. } => 8u128.checked_shl(u32::from(*address_bits)).unwrap_or(0),
             Self::Register { size, .. } => u128::from(size.0),
             Self::Implicit(implicit) => u128::from(implicit.size().0),
@@ -142,7 +143,7 @@ impl Storage {
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match self {
-            Self::Undefined => "an undefined location",
+            Self::Undefined(_) => "an undefined location",
             Self::Memory { space: AddressSpace(0), .. } => "a memory location",
             Self::Memory { .. } => "a location in another address space",
             Self::Register { .. } => "a register location",
@@ -239,7 +240,12 @@ impl Location {
     /// The undefined location.
     #[must_use]
     pub fn undefined() -> Self {
-        Self { storage: Storage::Undefined, offset: Offset::ZERO }
+        Self { storage: Storage::Undefined(None), offset: Offset::ZERO }
+    }
+
+    /// The undefined location, made by an operation.
+    pub(super) fn undefined_by(origin: Origin) -> Self {
+        Self { storage: Storage::Undefined(Some(origin)), offset: Offset::ZERO }
     }
 
     /// Memory of a space that does not depend on the lane.
@@ -338,7 +344,7 @@ impl Location {
     /// Whether it is the undefined location itself.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
-        matches!(self.storage, Storage::Undefined)
+        matches!(self.storage, Storage::Undefined(_))
     }
 }
 
@@ -352,7 +358,7 @@ impl Part {
     /// Whether another part goes on in the same storage where this one ends.
     fn is_continued_by(&self, next: &Self, lane: LaneId) -> bool {
         let same = match (&self.location.storage, &next.location.storage) {
-            (Storage::Undefined, Storage::Undefined) => return true,
+            (Storage::Undefined(_), Storage::Undefined(_)) => return true,
             (
                 Storage::Memory { space, lane: captured, .. },
                 Storage::Memory { space: other_space, lane: other_captured, .. },

@@ -22,6 +22,7 @@ mod constants;
 mod context;
 mod decode;
 mod error;
+pub mod explain;
 mod fetch;
 mod half;
 mod lanes;
@@ -30,6 +31,7 @@ pub mod limits;
 mod location;
 mod machine;
 mod operation;
+mod origin;
 pub mod print;
 #[cfg(test)]
 mod tests;
@@ -48,6 +50,7 @@ pub use lanes::{LANES, Lanes};
 pub use location::{
     CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
 };
-pub use machine::{Entry, Evaluator, Focus, Group, Step, Tracer};
+pub use machine::{Entry, Evaluator, Failure, Focus, Group, Step, Tracer};
 pub use operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
+pub use origin::{Origin, WhyUndefined};
 pub use value::{BaseType, Encoding as TypeEncoding, GENERIC_BITS, Kind, Number, Type};

@@ -23,6 +23,28 @@ pub enum Dialect {
     Draft,
 }
 
+impl Dialect {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::LlvmUser, Self::LlvmDirect, Self::Seed2020, Self::Draft];
+
+    /// Its name, as case files and commands have it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LlvmUser => "llvm-user",
+            Self::LlvmDirect => "llvm-direct",
+            Self::Seed2020 => "seed-2020",
+            Self::Draft => "draft",
+        }
+    }
+
+    /// The dialect of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
+    }
+}
+
 /// How expressions of a unit are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {

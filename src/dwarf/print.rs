@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::error::{Class, Error};
 use super::location::{CapturedLane, Frame, Location, Storage};
-use super::machine::{Entry, Step};
+use super::machine::Entry;
 use super::operation::{Placed, Program};
 use super::value::{Number, Type};
 use crate::units::{AddressSpace, DwarfReg, LaneId};
@@ -80,12 +80,12 @@ pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String 
         let words = |part: &super::location::Part| {
             format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
         };
-        return if parts.is_empty() { "[]".to_owned() } else { parts.iter().map(words).collect() };
+        return if parts.is_empty() { "[]".to_owned() } else { in_a_row(parts.iter().map(words)) };
     }
     let at = location.offset.get(lane);
     let bits = |bits: u128| if bits == 0 { String::new() } else { format!(" bit {bits}") };
     match &location.storage {
-        Storage::Undefined => "undefined".to_owned(),
+        Storage::Undefined(_) => "undefined".to_owned(),
         Storage::Memory { space, lane: captured, .. } => {
             let mut words = space_name(names, *space);
             if let Some(lane) = captured.seen_by(Some(lane)) {
@@ -113,6 +113,23 @@ pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String 
     }
 }
 
+/// Words one after another, those that repeat themselves once: `[pc 64 bits] x 64`.
+fn in_a_row(words: impl Iterator<Item = String>) -> String {
+    let mut row = String::new();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let mut count = 1;
+        while words.next_if_eq(&word).is_some() {
+            count += 1;
+        }
+        row.push_str(&word);
+        if count > 1 {
+            let _ = write!(row, " x {count}{}", if words.peek().is_some() { " " } else { "" });
+        }
+    }
+    row
+}
+
 /// A value as one lane has it: `0x193`, or `0x193 (32 bits)` if it is not of the generic type.
 #[must_use]
 pub fn number(number: &Number, lane: LaneId) -> String {
@@ -134,19 +151,9 @@ pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
             let part = |part: &super::location::Part| {
                 format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
             };
-            composite.parts.iter().map(part).chain(["...".to_owned()]).collect()
+            in_a_row(composite.parts.iter().map(part).chain(["...".to_owned()]))
         }
     }
-}
-
-/// One line for an operation that ran: its offset, itself, and the stack after it with the top last, as the first of
-/// its lanes sees it.
-#[must_use]
-pub fn step(step: &Step<'_>, names: &dyn Names) -> String {
-    let lane = step.lanes.first().unwrap_or_default();
-    let stack: Vec<String> = step.stack.iter().map(|entry| self::entry(entry, lane, names)).collect();
-    let indent = "  ".repeat(step.depth as usize);
-    format!("{indent}{:>4} {} -> {}", step.placed.at.0, operation(step.placed, names), stack.join(" | "))
 }
 
 /// An operation with its operands, `DW_OP_bregx s33 +16`, as [`super::text`] describes it.
@@ -204,7 +211,9 @@ fn part_json(location: &Location, lane: LaneId, bit_size: Option<u64>) -> Value 
             "space": pointer.space.0, "bit_offset": at as u64, "bit_size": bit_size,
         }),
         // Parts are never composites.
-        Storage::Undefined | Storage::Composite(_) => json!({"storage": "undefined", "bit_size": bit_size}),
+        Storage::Undefined(_) | Storage::Composite(_) => {
+            json!({"storage": "undefined", "bit_size": bit_size})
+        }
     }
 }
 

@@ -9,8 +9,10 @@ use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::{Reader, Unreadable};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
+use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
+    self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
+    print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
@@ -154,7 +156,7 @@ impl Frame<'_> {
         }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error)),
+            Err(error) => return self.each(lanes, || failed(&error, &self.context)),
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
@@ -166,7 +168,7 @@ impl Frame<'_> {
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
             Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
-            Err(error) => self.each(group.lanes, || failed(&error)),
+            Err(error) => self.each(group.lanes, || failed(&error, &self.context)),
         });
         values.collect()
     }
@@ -185,10 +187,14 @@ impl Frame<'_> {
             let bits = BitSize(size.saturating_mul(8));
             let bits = match fetch(&self.context, &at, Some(lane), bits) {
                 Ok(bits) => bits,
-                Err(error) => return nowhere(lane, failed(&error)),
+                Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-                let why = "its location is undefined at this PC".to_owned();
+                let why = dwarf::explain::undefined(&at, lane).join("; ");
+                let why = match why.strip_prefix("optimized out since ") {
+                    Some(origin) => format!("its location is undefined at this PC: {origin}"),
+                    None => format!("its location is undefined at this PC: {why}"),
+                };
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
@@ -245,9 +251,17 @@ fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, parts: None, legacy: false, bytes: Vec::new(), state }
 }
 
-fn failed(error: &dwarf::Error) -> ValueState {
+/// Why there is no value, with AMD's name for a register instead of its number.
+fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    let words = match &error.cause {
+        Cause::RegisterNotCaptured(register) => match names.register(*register) {
+            Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
+    };
     match error.class() {
-        Class::Unavailable => ValueState::Unavailable(error.to_string()),
-        Class::Decode | Class::IllFormed => ValueState::Error(error.to_string()),
+        Class::Unavailable => ValueState::Unavailable(words),
+        Class::Decode | Class::IllFormed => ValueState::Error(words),
     }
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::dwarf::Dialect;
+
 /// A whole file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -154,8 +156,7 @@ pub(super) struct ObjectMapText {
 #[serde(deny_unknown_fields)]
 pub(super) struct CaseText {
     pub(super) name: String,
-    #[serde(default)]
-    pub(super) dialect: DialectText,
+    pub(super) dialect: Option<DialectText>,
     #[serde(default)]
     pub(super) dwarf64: bool,
     #[serde(default)]
@@ -200,16 +201,17 @@ pub(super) enum InitialText {
     Place(PlaceText),
 }
 
-/// The dialects by name.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum DialectText {
-    #[default]
-    LlvmUser,
-    LlvmDirect,
-    #[serde(rename = "seed-2020")]
-    Seed2020,
-    Draft,
+/// A dialect by its name.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct DialectText(pub(super) Dialect);
+
+impl TryFrom<String> for DialectText {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        super::dialect(&name).map(Self)
+    }
 }
 
 /// What is wanted of a case.

@@ -6,7 +6,8 @@
 //!
 //! Prints a line for each case, or with `--json` one object. The exit status is 0 if every case was evaluated (an error
 //! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
-//! be read. `--trace` prints every operation with the stack after it.
+//! be read. `--explain` says of every operation what it did, with the stack before and after it, and where and why an
+//! object became undefined or its expression failed. `--dialect` decodes every case in one dialect, whatever it says.
 //!
 //! ```text
 //! $ lanescope eval --cases tests/eval/locations.toml
@@ -31,6 +32,7 @@ use self::file::File;
 use self::run::Runner;
 use self::state::State;
 use crate::arch::Targets;
+use crate::dwarf::Dialect;
 
 /// Evaluate DWARF expressions in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
@@ -41,9 +43,12 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Print every operation that ran with the stack after it
+    /// Say of every operation what it did, and why the result is what it is
     #[arg(long, conflicts_with = "json")]
-    pub trace: bool,
+    pub explain: bool,
+    /// Decode every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    pub dialect: Option<Dialect>,
 }
 
 /// Why nothing could be evaluated: exit status 2.
@@ -89,24 +94,40 @@ pub struct Outcome {
     pub result: Value,
     /// The result in words.
     pub words: String,
-    /// The operations that ran, where a trace was asked for.
-    pub trace: Vec<String>,
+    /// What each operation did and why the result is what it is, where that was asked for.
+    pub explained: Vec<String>,
     /// How the result differs from what the case expects.
     pub difference: Option<String>,
+}
+
+/// How cases are evaluated beyond what they say themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manner {
+    /// Say what each operation did.
+    pub explain: bool,
+    /// The dialect of every case, whatever the case says.
+    pub dialect: Option<Dialect>,
+}
+
+/// The dialect of that name.
+fn dialect(name: &str) -> Result<Dialect, String> {
+    Dialect::named(name).ok_or_else(|| {
+        let names = Dialect::ALL.map(Dialect::name).join(", ");
+        format!("no dialect {name:?}; there are {names}")
+    })
 }
 
 /// Evaluates the cases of a file.
 ///
 /// # Errors
 /// The file cannot be read, is not of the format, or contradicts itself.
-pub fn outcomes(path: &Path, targets: &Targets, trace: bool) -> Result<Vec<Outcome>, EvalError> {
+pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Outcome>, EvalError> {
     let text = std::fs::read_to_string(path).map_err(|error| EvalError::Read { path: path.into(), error })?;
     let syntax = |error| EvalError::Syntax { path: path.into(), error: Box::new(error) };
     let file: File = toml::from_str(&text).map_err(syntax)?;
     let invalid = |what| EvalError::Invalid { path: path.into(), what };
     let state = State::new(&file.state, targets).map_err(invalid)?;
-    let run =
-        |case| Runner::new(&state, case, trace).and_then(|mut runner| runner.outcome()).map_err(invalid);
+    let run = |case| Runner::new(&state, case, manner).and_then(|runner| runner.outcome()).map_err(invalid);
     file.cases.iter().map(run).collect()
 }
 
@@ -115,7 +136,7 @@ pub fn outcomes(path: &Path, targets: &Targets, trace: bool) -> Result<Vec<Outco
 /// # Errors
 /// The file cannot be read, is not of the format, or contradicts itself (exit status 2), or the output is gone.
 pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
-    let outcomes = outcomes(&args.cases, targets, args.trace)?;
+    let outcomes = outcomes(&args.cases, targets, Manner { explain: args.explain, dialect: args.dialect })?;
     if args.json {
         let cases: Vec<Value> =
             outcomes.iter().map(|outcome| json!({"name": outcome.name, "result": outcome.result})).collect();
@@ -124,7 +145,7 @@ pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Ev
     for outcome in &outcomes {
         if !args.json {
             writeln!(out, "{}: {}", outcome.name, outcome.words)?;
-            for line in &outcome.trace {
+            for line in &outcome.explained {
                 writeln!(out, "    {line}")?;
             }
         }

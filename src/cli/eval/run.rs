@@ -3,14 +3,15 @@
 use serde_json::{Value, json};
 
 use super::case::CaseContext;
-use super::file::{CaseText, ContextText, DialectText, InitialText, Want};
-use super::state::{Names, State};
-use super::{Outcome, expect, hex};
+use super::file::{CaseText, ContextText, InitialText, Want};
+use super::state::State;
+use super::{Manner, Outcome, expect, hex};
 use crate::dwarf::cfi::{Factors, Row, Unwind};
+use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::legacy::{self, Scratch};
 use crate::dwarf::{
-    Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, Step, Tracer,
-    active_lanes, lane_pcs, print,
+    Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, active_lanes,
+    lane_pcs, print,
 };
 use crate::units::{DwarfReg, ExprOffset, LaneId, Pc};
 
@@ -21,24 +22,30 @@ pub(super) struct Runner<'f> {
     case: &'f CaseText,
     context: CaseContext<'f>,
     initial: Vec<Entry>,
-    trace: Option<Lines<'f>>,
+    explain: bool,
 }
+
+/// Who is told of the operations, if anybody.
+type Explain<'a, 'n> = Option<&'a mut Explainer<'n>>;
 
 /// A result before it is JSON and words.
 struct Answer {
     json: Value,
     words: String,
+    /// What of it is undefined and why.
+    undefined: Vec<String>,
+}
+
+impl Answer {
+    fn new(json: Value, words: String) -> Self {
+        Self { json, words, undefined: Vec::new() }
+    }
 }
 
 impl<'f> Runner<'f> {
     /// Checks what a case says beside its bytes.
-    pub(super) fn new(state: &'f State<'f>, case: &'f CaseText, trace: bool) -> Result<Self, String> {
-        let dialect = match case.dialect {
-            DialectText::LlvmUser => Dialect::LlvmUser,
-            DialectText::LlvmDirect => Dialect::LlvmDirect,
-            DialectText::Seed2020 => Dialect::Seed2020,
-            DialectText::Draft => Dialect::Draft,
-        };
+    pub(super) fn new(state: &'f State<'f>, case: &'f CaseText, manner: Manner) -> Result<Self, String> {
+        let dialect = manner.dialect.or(case.dialect.map(|dialect| dialect.0)).unwrap_or(Dialect::LlvmUser);
         let encoding = Encoding { dialect, dwarf64: case.dwarf64 };
         let entry = |text: &InitialText| match text {
             InitialText::Value(value) => Ok(Entry::Number(Number::generic(*value as u64))),
@@ -47,56 +54,74 @@ impl<'f> Runner<'f> {
         let initial = case.initial_stack.iter().map(entry).collect::<Result<_, _>>();
         let initial = initial.map_err(|error| format!("case {:?}: initial_stack: {error}", case.name))?;
         let context = CaseContext { state, encoding };
-        let trace = trace.then(|| Lines { names: state.names(), lines: Vec::new() });
-        Ok(Self { state, case, context, initial, trace })
+        Ok(Self { state, case, context, initial, explain: manner.explain })
     }
 
     /// Evaluates the case.
-    pub(super) fn outcome(&mut self) -> Result<Outcome, String> {
+    pub(super) fn outcome(&self) -> Result<Outcome, String> {
         let case = self.case;
         let wrong = |error| format!("case {:?}: {error}", case.name);
+        let names = self.state.names();
+        let mut explainer = self.explain.then(|| Explainer::new(&names));
         let answer = match case.want {
-            Want::Cfa | Want::Caller | Want::CallerValue => self.call_frame().map_err(wrong)?,
+            Want::Cfa | Want::Caller | Want::CallerValue => {
+                self.call_frame(explainer.as_mut()).map_err(wrong)?
+            }
             _ => {
                 let bytes = hex::bytes(&case.bytes).map_err(wrong)?;
-                Program::decode(&bytes, self.context.encoding).and_then(|program| self.expression(&program))
+                Program::decode(&bytes, self.context.encoding)
+                    .and_then(|program| self.expression(&program, explainer.as_mut()))
             }
         };
-        let Answer { json, words } = answer.unwrap_or_else(|error| Answer {
-            json: print::error_json(&error),
-            words: format!("{}: {error}", error.class()),
+        let mut explained = explainer.map(|explainer| explainer.lines()).unwrap_or_default();
+        if self.explain {
+            explained.extend(match &answer {
+                Ok(answer) => answer.undefined.clone(),
+                Err(error) => explain::error(error),
+            });
+        }
+        let Answer { json, words, .. } = answer.unwrap_or_else(|error| {
+            Answer::new(print::error_json(&error), format!("{}: {error}", error.class()))
         });
         let difference = case.expect.as_ref().map(|expected| expect::difference(expected, &json));
         let difference = difference.transpose().map_err(wrong)?.flatten();
-        let trace = self.trace.take().map(|trace| trace.lines).unwrap_or_default();
-        Ok(Outcome { name: case.name.clone(), result: json, words, trace, difference })
+        Ok(Outcome { name: case.name.clone(), result: json, words, explained, difference })
     }
 
-    fn expression(&mut self, program: &Program) -> Result<Answer, Error> {
+    fn expression(&self, program: &Program, explainer: Explain<'_, '_>) -> Result<Answer, Error> {
         let lane = self.state.lane;
         match self.case.want {
             Want::Location => {
-                let found = self.location(program)?;
+                let found = self.location(program, explainer)?;
                 Ok(self.at(&found))
             }
             Want::Value => {
-                let initial = self.initial.clone();
-                let groups = self.evaluator().value(program, lane.into(), &initial);
+                let groups = self.evaluator(explainer).value(program, lane.into(), &self.initial);
                 let number = only(groups.into_iter().map(|group| group.result))?;
                 Ok(number_answer(&number.at(lane.unwrap_or_default())))
             }
-            Want::ActiveLane => active_lanes(&self.context, program, lane).map(|mask| number_answer(&mask)),
-            Want::LanePc => lane_pcs(&self.context, program, lane).map(|pcs| lanes_answer(&pcs)),
+            // The attributes' own evaluation cannot be listened to, so it is told by one like it.
+            Want::ActiveLane => {
+                if explainer.is_some() {
+                    self.evaluator(explainer).stack(program, lane.into(), &[]);
+                }
+                active_lanes(&self.context, program, lane).map(|mask| number_answer(&mask))
+            }
+            Want::LanePc => {
+                if explainer.is_some() {
+                    self.evaluator(explainer).location(program, lane.into(), &[]);
+                }
+                lane_pcs(&self.context, program, lane).map(|pcs| lanes_answer(&pcs))
+            }
             _ => {
-                let initial = self.initial.clone();
-                let groups = self.evaluator().stack(program, lane.into(), &initial);
+                let groups = self.evaluator(explainer).stack(program, lane.into(), &self.initial);
                 let stack = only(groups.into_iter().map(|group| group.result))?;
                 Ok(self.stack(&stack))
             }
         }
     }
 
-    fn location(&mut self, program: &Program) -> Result<Location, Error> {
+    fn location(&self, program: &Program, explainer: Explain<'_, '_>) -> Result<Location, Error> {
         let focus = Focus::from(self.state.lane);
         if self.case.legacy {
             let buffer = self.state.kind.target.buffer_scratch;
@@ -105,21 +130,21 @@ impl<'f> Runner<'f> {
                 return only(groups.into_iter().map(|group| group.result));
             }
         }
-        let initial = self.initial.clone();
-        only(self.evaluator().location(program, focus, &initial).into_iter().map(|group| group.result))
+        let groups = self.evaluator(explainer).location(program, focus, &self.initial);
+        only(groups.into_iter().map(|group| group.result))
     }
 
-    fn evaluator(&mut self) -> Evaluator<'_> {
+    fn evaluator<'a>(&'a self, explainer: Explain<'a, '_>) -> Evaluator<'a> {
         let evaluator = Evaluator::new(&self.context);
-        let evaluator = match &mut self.trace {
-            Some(trace) => evaluator.traced(trace),
+        let evaluator = match explainer {
+            Some(explainer) => evaluator.traced(explainer),
             None => evaluator,
         };
         if self.case.context == ContextText::Cfi { evaluator.for_call_frames() } else { evaluator }
     }
 
     /// What call frame instructions say. The outer error is a mistake in the case, the inner one a result.
-    fn call_frame(&self) -> Result<Result<Answer, Error>, String> {
+    fn call_frame(&self, explainer: Explain<'_, '_>) -> Result<Result<Answer, Error>, String> {
         let case = self.case;
         let pc = || self.state.kind.named("pc").and_then(|register| register.dwarf);
         let return_address = case.return_address.map(DwarfReg).or_else(pc).ok_or("no return_address")?;
@@ -136,6 +161,12 @@ impl<'f> Runner<'f> {
             Err(error) => return Ok(Err(error)),
         };
         let unwind = Unwind::new(&self.context, &row);
+        if let Some(explainer) = explainer {
+            match case.want {
+                Want::Cfa => unwind.explain_cfa(explainer),
+                _ => unwind.explain_register(register?, explainer),
+            }
+        }
         Ok(match case.want {
             Want::Cfa => unwind.cfa().map(|location| self.at(&location)),
             Want::Caller => unwind.register(register?).map(|location| self.at(&location)),
@@ -150,7 +181,8 @@ impl<'f> Runner<'f> {
         if self.case.legacy {
             words = format!("{words} ({})", legacy::WORDS);
         }
-        Answer { json: print::location_json(&location, lane), words }
+        let undefined = explain::undefined(&location, lane);
+        Answer { json: print::location_json(&location, lane), words, undefined }
     }
 
     fn stack(&self, stack: &[Entry]) -> Answer {
@@ -158,7 +190,7 @@ impl<'f> Runner<'f> {
         let entries: Vec<Value> = stack.iter().rev().map(|entry| print::entry_json(entry, lane)).collect();
         let names = self.state.names();
         let words: Vec<String> = stack.iter().rev().map(|entry| print::entry(entry, lane, &names)).collect();
-        Answer { json: json!({"kind": "stack", "entries": entries}), words: words.join(" | ") }
+        Answer::new(json!({"kind": "stack", "entries": entries}), words.join(" | "))
     }
 }
 
@@ -169,27 +201,25 @@ fn only<T>(mut results: impl Iterator<Item = Result<T, Error>>) -> Result<T, Err
 }
 
 fn number_answer(number: &Number) -> Answer {
-    Answer { json: print::number_json(number, LaneId(0)), words: print::number(number, LaneId(0)) }
+    Answer::new(print::number_json(number, LaneId(0)), print::number(number, LaneId(0)))
 }
 
 fn lanes_answer(pcs: &[Option<Pc>]) -> Answer {
     let json: Vec<Value> = pcs.iter().map(|pc| pc.map_or(Value::Null, |pc| json!(pc.to_string()))).collect();
-    let words = pcs.iter().enumerate().map(|(lane, pc)| match pc {
-        Some(pc) => format!("lane {lane}: {pc}"),
-        None => format!("lane {lane}: not active on entry"),
-    });
-    Answer { json: json!({"kind": "lanes", "pcs": json}), words: words.collect::<Vec<_>>().join(", ") }
-}
-
-/// Keeps a line for each operation.
-#[derive(Debug)]
-struct Lines<'f> {
-    names: Names<'f>,
-    lines: Vec<String>,
-}
-
-impl Tracer for Lines<'_> {
-    fn step(&mut self, step: &Step<'_>) {
-        self.lines.push(print::step(step, &self.names));
+    // Lanes in a row that are at the same place are told together.
+    let mut words: Vec<String> = Vec::new();
+    let mut first = 0;
+    while let Some(pc) = pcs.get(first) {
+        let count = pcs.iter().skip(first).take_while(|other| *other == pc).count();
+        let lanes = match count {
+            1 => format!("lane {first}"),
+            _ => format!("lanes {first}-{}", first + count - 1),
+        };
+        words.push(match pc {
+            Some(pc) => format!("{lanes}: {pc}"),
+            None => format!("{lanes}: not active on entry"),
+        });
+        first += count;
     }
+    Answer::new(json!({"kind": "lanes", "pcs": json}), words.join(", "))
 }

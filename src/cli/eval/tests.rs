@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::outcomes;
+use super::{Manner, outcomes};
 use crate::arch::Targets;
 
 #[test]
@@ -18,7 +18,7 @@ fn every_case_file_gives_what_it_expects() {
         }
         files += 1;
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        match outcomes(&path, &targets, true) {
+        match outcomes(&path, &targets, Manner { explain: true, dialect: None }) {
             Ok(outcomes) => {
                 for outcome in outcomes {
                     if let Some(difference) = outcome.difference {

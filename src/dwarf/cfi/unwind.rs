@@ -9,8 +9,9 @@ use super::super::error::{Cause, Error, Missing};
 use super::super::fetch::Reader;
 use super::super::limits::MAX_CALL_DEPTH;
 use super::super::location::{Frame, Implicit, Location, Offset, Storage};
-use super::super::machine::{Entry, Evaluator, Focus};
+use super::super::machine::{Entry, Evaluator, Focus, Tracer};
 use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
+use super::super::origin::{Origin, WhyUndefined};
 use super::super::value::{BaseType, Number, Type};
 use super::row::{CfaRule, Placement, RegisterRule, Row};
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
@@ -82,7 +83,7 @@ impl<'c> Unwind<'c> {
     /// # Errors
     /// As the rule has it. Unavailable if nothing is said of the register and the CFA was never defined.
     pub fn register(&self, register: DwarfReg) -> Result<Location, Error> {
-        let Some(Placement { rule, at, name }) = self.row.registers.get(&register) else {
+        let Some(placed) = self.row.registers.get(&register) else {
             let Placement { rule, at, name } = &self.row.cfa;
             let error = |cause| Error { at: *at, op: name, cause };
             if *rule == CfaRule::Unspecified {
@@ -90,7 +91,7 @@ impl<'c> Unwind<'c> {
             }
             return self.own(register).map_err(error);
         };
-        self.by_rule(register, rule).map_err(|cause| Error { at: *at, op: name, cause })
+        self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
     }
 
     /// The caller's value of a register, as an unsigned value of its width.
@@ -109,10 +110,40 @@ impl<'c> Unwind<'c> {
         Ok(Number::from_limbs(Type::unsigned(size.0 as u32), &limbs))
     }
 
-    fn by_rule(&self, register: DwarfReg, rule: &RegisterRule) -> Result<Location, Cause> {
+    /// Tells of the expression of the CFA's rule, if it has one.
+    pub fn explain_cfa(&self, tracer: &mut dyn Tracer) {
+        if let CfaRule::Expression(program) = &self.row.cfa.rule {
+            Evaluator::new(self).for_call_frames().traced(tracer).location(program, Focus::Wave, &[]);
+        }
+    }
+
+    /// Tells of the expression of a register's rule, if it has one; the CFA is on the stack when it starts.
+    pub fn explain_register(&self, register: DwarfReg, tracer: &mut dyn Tracer) {
+        let Some(placed) = self.row.registers.get(&register) else { return };
+        let Ok(asking) = self.asking_for(register) else { return };
+        let inner = self.within(&asking);
+        let Ok(cfa) = inner.cfa_entry() else { return };
+        let mut evaluator = Evaluator::new(&inner).for_call_frames().traced(tracer);
+        match &placed.rule {
+            RegisterRule::Expression(program) => {
+                evaluator.location(program, Focus::Wave, &[cfa]);
+            }
+            RegisterRule::ValExpression(program) => {
+                evaluator.value(program, Focus::Wave, &[cfa]);
+            }
+            _ => {}
+        }
+    }
+
+    fn by_rule(&self, register: DwarfReg, placed: &Placement<RegisterRule>) -> Result<Location, Cause> {
         let size = self.size(register)?;
-        match rule {
-            RegisterRule::Undefined => Ok(Location::undefined()),
+        match &placed.rule {
+            RegisterRule::Undefined => Ok(Location::undefined_by(Origin {
+                at: placed.at,
+                op: placed.name,
+                within: None,
+                why: WhyUndefined::CallFrame,
+            })),
             RegisterRule::SameValue => self.own(register),
             RegisterRule::Offset(bytes) => self.within(&self.asking_for(register)?).near_cfa(*bytes),
             RegisterRule::ValOffset(bytes) => {

@@ -7,6 +7,7 @@ use super::super::error::Cause;
 use super::super::lanes::Lanes;
 use super::super::location::{Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 use super::super::operation::Program;
+use super::super::origin::WhyUndefined;
 use super::super::value::{Number, Type};
 use super::memory::check_bound;
 use super::stack::{Entry, Fiber};
@@ -24,7 +25,7 @@ impl Evaluator<'_> {
         want: Want,
         what: &'static str,
     ) -> Result<Vec<Entry>, Stop> {
-        let env = Env { depth: env.depth + 1, ..env };
+        let env = Env { depth: env.depth + 1, within: Some(what), ..env };
         let stack = self.spare.pop().unwrap_or_default();
         let inner = Fiber { lanes: fiber.lanes, at: 0, steps: fiber.steps, stack };
         let mut ended = self.run(program, env, inner, want);
@@ -84,14 +85,19 @@ impl Evaluator<'_> {
             }
             DieLocation::ConstValue(bytes) => fiber.push_implicit(bytes),
             DieLocation::None | DieLocation::NotHere if is_procedure => {}
-            DieLocation::None | DieLocation::NotHere => fiber.push_location(Location::undefined()),
+            DieLocation::None => {
+                fiber.push_location(Location::undefined_by(env.origin(WhyUndefined::EntryWithoutLocation)));
+            }
+            DieLocation::NotHere => {
+                fiber.push_location(Location::undefined_by(env.origin(WhyUndefined::NotAtThisPc)));
+            }
         }
         Ok(Flow::Next)
     }
 
     fn call_procedure(&mut self, env: Env, fiber: &mut Fiber, program: &Program) -> Flow {
         let what = "the procedure called";
-        let env = Env { depth: env.depth + 1, ..env };
+        let env = Env { depth: env.depth + 1, within: Some(what), ..env };
         let stack = std::mem::take(&mut fiber.stack);
         let inner = Fiber { lanes: fiber.lanes, at: 0, steps: fiber.steps, stack };
         let mut ended = self.run(program, env, inner, Want::Procedure);
@@ -192,7 +198,7 @@ impl Evaluator<'_> {
             DieLocation::ConstValue(bytes) => {
                 Location { storage: Storage::Implicit(Implicit::Bytes(bytes)), offset: Offset::ZERO }
             }
-            DieLocation::NotHere => Location::undefined(),
+            DieLocation::NotHere => Location::undefined_by(env.origin(WhyUndefined::NotAtThisPc)),
             DieLocation::None => {
                 let problem = "has neither DW_AT_location nor DW_AT_const_value";
                 return Err(Cause::Die { die: pointer.die, problem }.into());

@@ -7,6 +7,7 @@
 use super::super::error::Cause;
 use super::super::limits::MAX_PARTS;
 use super::super::location::{Composite, Location, Part, Storage};
+use super::super::origin::WhyUndefined;
 use super::stack::{Entry, Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};
 use crate::units::{BitSize, LaneId, LaneSet};
@@ -54,8 +55,9 @@ fn append(composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
     Ok(())
 }
 
-fn undefined_part(size: u64) -> Vec<Part> {
-    if size == 0 { Vec::new() } else { vec![Part { location: Location::undefined(), size: BitSize(size) }] }
+fn undefined_part(env: Env, size: u64) -> Vec<Part> {
+    let location = Location::undefined_by(env.origin(WhyUndefined::NoLocationBefore));
+    if size == 0 { Vec::new() } else { vec![Part { location, size: BitSize(size) }] }
 }
 
 impl Evaluator<'_> {
@@ -72,8 +74,7 @@ impl Evaluator<'_> {
     ) -> Result<(), Stop> {
         let lanes = fiber.lanes;
         let new = match fiber.stack.last() {
-            None => Some(undefined_part(size)),
-            Some(Entry::Incomplete(_)) => Some(undefined_part(size)),
+            None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)),
             Some(_) => None,
         };
         let taken = usize::from(new.is_none());
@@ -143,12 +144,9 @@ impl Evaluator<'_> {
             let set = mask.get((index / 64) as usize).is_some_and(|limb| limb >> (index % 64) & 1 == 1);
             let from = if set { &one } else { &zero };
             let skip = index.checked_mul(size).ok_or(TOO_LARGE)?;
-            let parts = if from.is_undefined() {
-                undefined_part(size)
-            } else {
-                let offset = from.displaced(lanes, i128::from(skip))?;
-                parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size)?
-            };
+            // The undefined location stays where it is, whatever the displacement.
+            let offset = from.displaced(lanes, i128::from(skip))?;
+            let parts = parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size)?;
             append(&mut composite, parts)?;
         }
         fiber.charge(composite.parts.len() / 16)?;

@@ -291,7 +291,7 @@ impl Evaluator<'_> {
             }
         }
         let mut causes = causes.into_iter();
-        part_by_cause(lanes, failing, |_| causes.next().unwrap_or(Cause::ReadsUndefined))?;
+        part_by_cause(lanes, failing, |_| causes.next().unwrap_or(Cause::ReadsUndefined(None)))?;
         Ok(Lanes::Varying(words))
     }
 }
@@ -528,7 +528,7 @@ impl Location {
             return beyond(lanes.first().unwrap_or_default()).map_or(Ok(()), |cause| Err(cause.into()));
         }
         let failing: LaneSet = lanes.iter().filter(|lane| beyond(*lane).is_some()).collect();
-        part_by_cause(lanes, failing, |lane| beyond(lane).unwrap_or(Cause::ReadsUndefined))
+        part_by_cause(lanes, failing, |lane| beyond(lane).unwrap_or(Cause::ReadsUndefined(None)))
     }
 }
 

@@ -20,6 +20,7 @@ use super::error::{Cause, Error};
 use super::limits::{MAX_CALL_DEPTH, MAX_STACK};
 use super::location::{Frame, Location};
 use super::operation::{Operation, Placed, Program};
+use super::origin::{Origin, WhyUndefined};
 use super::value::Number;
 use crate::units::{ExprOffset, LaneId, LaneSet};
 
@@ -54,20 +55,48 @@ pub struct Group<T> {
 pub struct Step<'s> {
     /// How many expressions this one runs within; 0 for the caller's own.
     pub depth: u32,
+    /// What its expression is to the one that runs it.
+    pub within: Option<&'static str>,
     /// The lanes it ran for.
     pub lanes: LaneSet,
     /// The operation.
     pub placed: &'s Placed,
+    /// The stack before it, the top last.
+    pub before: &'s [Entry],
     /// The stack after it, the top last.
     pub stack: &'s [Entry],
     /// Operations that ran before it for these lanes.
     pub steps: u32,
 }
 
+/// An operation that failed, for a [`Tracer`].
+#[derive(Debug)]
+pub struct Failure<'s> {
+    /// How many expressions this one runs within.
+    pub depth: u32,
+    /// What its expression is to the one that runs it.
+    pub within: Option<&'static str>,
+    /// The lanes it fails for.
+    pub lanes: LaneSet,
+    /// Its offset.
+    pub at: ExprOffset,
+    /// Its name, `result` at the end of an expression.
+    pub op: &'static str,
+    /// Why it failed.
+    pub cause: &'s Cause,
+    /// The stack that it found, the top last; entries may have been converted already.
+    pub stack: &'s [Entry],
+}
+
 /// Told of every operation that ran, in order; where lanes part, one part after the other.
 pub trait Tracer {
     /// An operation ran.
     fn step(&mut self, step: &Step<'_>);
+
+    /// An operation failed.
+    fn failed(&mut self, failure: &Failure<'_>) {
+        let _ = failure;
+    }
 }
 
 /// Evaluates expressions in one context. Cheap to make; keeping one saves a few allocations.
@@ -94,6 +123,17 @@ struct Env {
     /// Whether a frame base is being computed, which must not ask for itself.
     in_frame_base: bool,
     depth: u32,
+    /// The operation that runs.
+    here: (ExprOffset, &'static str),
+    /// What this expression is to the one that runs it.
+    within: Option<&'static str>,
+}
+
+impl Env {
+    /// This operation as the origin of undefined bits.
+    fn origin(&self, why: WhyUndefined) -> Origin {
+        Origin { at: self.here.0, op: self.here.1, within: self.within, why }
+    }
 }
 
 /// What must be on the stack in the end.
@@ -219,7 +259,14 @@ impl<'c> Evaluator<'c> {
         if lanes.is_empty() {
             return Vec::new();
         }
-        let env = Env { focused, frame: Frame::Current, in_frame_base: false, depth: 0 };
+        let env = Env {
+            focused,
+            frame: Frame::Current,
+            in_frame_base: false,
+            depth: 0,
+            here: (ExprOffset(0), "expression"),
+            within: None,
+        };
         let mut stack = self.spare.pop().unwrap_or_default();
         stack.extend_from_slice(initial);
         self.run(program, env, Fiber { lanes, at: 0, steps: 0, stack }, want)
@@ -257,6 +304,7 @@ impl<'c> Evaluator<'c> {
         while let Some(mut fiber) = next.take().or_else(|| waiting.pop()) {
             let stop = loop {
                 let Some(placed) = program.operations.get(fiber.at) else {
+                    let env = Env { here: (program.end, "result"), ..env };
                     match self.finish(env, &mut fiber, want) {
                         Ok(()) => break None,
                         Err(stop) => break Some((stop, (program.end, "result"))),
@@ -264,6 +312,8 @@ impl<'c> Evaluator<'c> {
                 };
                 let here = (placed.at, placed.name);
                 let before = fiber.steps;
+                let env = Env { here, ..env };
+                let entries = if self.tracer.is_some() { fiber.stack.clone() } else { Vec::new() };
                 let flow = match fiber.charge(1) {
                     Ok(()) => self.operation(env, &mut fiber, &placed.operation),
                     Err(stop) => Err(stop),
@@ -280,6 +330,7 @@ impl<'c> Evaluator<'c> {
                                 }
                                 Err(error) => {
                                     let cause = Cause::Inside { what, error: Box::new(error) };
+                                    self.tell_failure(env, part.lanes, &cause, &entries);
                                     ended.push(failed(part.lanes, part.steps, here, cause));
                                 }
                             }
@@ -299,19 +350,28 @@ impl<'c> Evaluator<'c> {
                 }
                 if let Some(tracer) = &mut self.tracer {
                     let Fiber { lanes, ref stack, .. } = fiber;
-                    tracer.step(&Step { depth: env.depth, lanes, placed, stack, steps: before });
+                    let (depth, within, before, steps) = (env.depth, env.within, &*entries, before);
+                    tracer.step(&Step { depth, within, lanes, placed, before, stack, steps });
                 }
             };
             match stop {
                 None if fiber.lanes.is_empty() => {}
                 None => ended.push(Ended { lanes: fiber.lanes, steps: fiber.steps, result: Ok(fiber.stack) }),
                 Some((Stop::Error(cause), here)) => {
+                    self.tell_failure(Env { here, ..env }, fiber.lanes, &cause, &fiber.stack);
                     ended.push(failed(fiber.lanes, fiber.steps, here, *cause))
                 }
                 Some((Stop::Part(parts), _)) => waiting.extend(fiber.parted(&parts)),
             }
         }
         ended
+    }
+
+    fn tell_failure(&mut self, env: Env, lanes: LaneSet, cause: &Cause, stack: &[Entry]) {
+        let Env { depth, within, here: (at, op), .. } = env;
+        if let Some(tracer) = &mut self.tracer {
+            tracer.failed(&Failure { depth, within, lanes, at, op, cause, stack });
+        }
     }
 
     /// Makes the top of the stack what the evaluation is to give; everything below it is dropped.
@@ -324,7 +384,8 @@ impl<'c> Evaluator<'c> {
         match want {
             Want::Stack | Want::Procedure => return Ok(()),
             Want::Location if fiber.stack.is_empty() => {
-                fiber.stack.push(Entry::Location(Location::undefined()));
+                let nothing = Location::undefined_by(env.origin(WhyUndefined::NothingLeft));
+                fiber.stack.push(Entry::Location(nothing));
             }
             Want::Location => {
                 self.make_location(env, fiber, 0)?;
@@ -382,7 +443,9 @@ impl<'c> Evaluator<'c> {
             }
             Operation::Nop => {}
             Operation::PushLane => self.push_lane(env, fiber)?,
-            Operation::Undefined => fiber.push_location(Location::undefined()),
+            Operation::Undefined => {
+                fiber.push_location(Location::undefined_by(env.origin(WhyUndefined::Said)));
+            }
             Operation::ImplicitValue(bytes) => fiber.push_implicit(bytes.clone()),
             Operation::StackValue => fiber.stack_value()?,
             Operation::Register(register) => {

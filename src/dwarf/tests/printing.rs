@@ -4,7 +4,7 @@ use super::super::print::{self, Names, NoNames};
 use super::super::*;
 use super::fake::Fake;
 use super::program;
-use crate::units::{AddressSpace, DwarfReg, LaneId, LaneSet};
+use crate::units::{AddressSpace, DwarfReg, LaneId};
 
 struct Named;
 
@@ -51,36 +51,6 @@ fn operations_in_words() {
     assert_eq!(
         shown("11 7f 94 04 e9 0b 20 40 9d 08 01"),
         "DW_OP_consts -1; DW_OP_deref_size 4; DW_OP_LLVM_extend 32 64; DW_OP_bit_piece 8 1"
-    );
-}
-
-#[derive(Default)]
-struct Lines(Vec<String>);
-
-impl Tracer for Lines {
-    fn step(&mut self, step: &Step<'_>) {
-        self.0.push(print::step(step, &NoNames));
-    }
-}
-
-#[test]
-fn a_trace_shows_every_operation_with_the_stack_after_it() {
-    let context = Fake::with(program("22"), program("30"), program("30"));
-    let mut lines = Lines::default();
-    let groups = Evaluator::new(&context).traced(&mut lines).value(
-        &program("31 32 98 01 00"),
-        Focus::Lanes(LaneSet(3)),
-        &[],
-    );
-    assert_eq!(groups.len(), 1);
-    assert_eq!(
-        lines.0,
-        [
-            "   0 DW_OP_lit1 -> 0x1",
-            "   1 DW_OP_lit2 -> 0x1 | 0x2",
-            "     0 DW_OP_plus -> 0x3",
-            "   2 DW_OP_call2 0x1 -> 0x3",
-        ]
     );
 }
 

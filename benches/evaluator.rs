@@ -1,0 +1,229 @@
+//! The promise: the locations of 100 variables, each of 10 operations that depend on the lane, for 64 lanes in at most
+//! 100 us on one core, and at least 10 times as fast as gimli's evaluator looped over the lanes.
+//!
+//! `cargo bench --bench evaluator` prints both and the ratio, the worst of three passes that alternate between the two,
+//! and fails where a limit is passed. gimli has no lanes: it gets the lane number as the contents of a register and is
+//! asked for each lane, with the storage on the heap that its `Evaluation::new` gives. Both evaluate the same shape of
+//! expression (a base, the lane times a stride, more arithmetic), from bytes that are decoded as in a session: ours once
+//! for all lanes, gimli's by every evaluation, because its evaluator takes bytes. Both must give the same addresses.
+//!
+//! `evaluator count NAME` runs one of `lanescope`, `gimli` or `none` a fixed number of times for callgrind; see
+//! docs/performance.md.
+#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::error::Error;
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gimli::{EndianSlice, EvaluationResult, LittleEndian, Register};
+use lanescope::dwarf::LaneNeed;
+use lanescope::dwarf::{
+    Context, Dialect, Encoding, Evaluator, Focus, Frame, MemoryAt, Program, RegisterBytes, SpaceInfo, Storage,
+};
+use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
+
+const VARIABLES: u64 = 100;
+const LANES: u64 = 64;
+const PASSES: usize = 3;
+const MOST_MICROSECONDS: f64 = 100.0;
+const LEAST_RATIO: f64 = 10.0;
+
+/// The register that holds the base, and the one that is gimli's lane number.
+const BASE: u64 = 0x7f00_0000_1000;
+const LANE_REGISTER: u16 = 1;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    // Cargo adds --bench.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    if arguments.next().as_deref() == Some("count") {
+        return count(&arguments.next().unwrap_or_default());
+    }
+    let (ours, theirs) = (ours(), theirs());
+    let programs = decoded(&ours)?;
+    check(&programs, &theirs)?;
+    let mut worst = (0.0f64, f64::INFINITY);
+    println!("{VARIABLES} variables of 10 operations for {LANES} lanes, evaluation only");
+    for pass in 1..=PASSES {
+        let together = best(|| lanescope(&programs));
+        let looped = best(|| gimli(&theirs));
+        let decoding = best(|| decoded(&ours).map_or(0, |programs| programs.len() as u64));
+        let ratio = looped / together;
+        println!(
+            "pass {pass}: lanescope {together:.1} us (decoding before it {decoding:.1} us), gimli {looped:.1} us, \
+             ratio {ratio:.1}"
+        );
+        worst = (worst.0.max(together), worst.1.min(ratio));
+    }
+    let sound = worst.0 <= MOST_MICROSECONDS && worst.1 >= LEAST_RATIO;
+    println!(
+        "worst: {:.1} us (at most {MOST_MICROSECONDS}), ratio {:.1} (at least {LEAST_RATIO}){}",
+        worst.0,
+        worst.1,
+        if sound { "" } else { ": NOT HELD" }
+    );
+    Ok(if sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// For callgrind: the difference between two of these is what the evaluator takes.
+fn count(what: &str) -> Result<ExitCode, Box<dyn Error>> {
+    let programs = decoded(&ours())?;
+    let theirs = theirs();
+    for _ in 0..10 {
+        match what {
+            "lanescope" => black_box(lanescope(&programs)),
+            "gimli" => black_box(gimli(&theirs)),
+            _ => 0,
+        };
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Microseconds of one run, the best of several: the rest is the machine's.
+fn best(mut run: impl FnMut() -> u64) -> f64 {
+    let mut least = Duration::MAX;
+    for _ in 0..40 {
+        let start = Instant::now();
+        black_box(run());
+        least = least.min(start.elapsed());
+    }
+    least.as_secs_f64() * 1e6
+}
+
+fn uleb(mut value: u64, into: &mut Vec<u8>) {
+    while value >= 0x80 {
+        into.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    into.push(value as u8);
+}
+
+/// bregN; LANE; lit4; mul; plus; LANE; lit1; shl; plus; plus_uconst: ten operations; all but the three constants and the
+/// base work on something that differs from lane to lane.
+fn expression(variable: u64, lane: &[u8]) -> Vec<u8> {
+    // DW_OP_breg0 variable
+    let mut bytes = vec![0x70];
+    uleb(variable & 0x3f, &mut bytes);
+    bytes.extend_from_slice(lane);
+    // lit4; mul; plus
+    bytes.extend_from_slice(&[0x34, 0x1e, 0x22]);
+    bytes.extend_from_slice(lane);
+    // lit1; shl; plus; plus_uconst
+    bytes.extend_from_slice(&[0x31, 0x24, 0x22, 0x23]);
+    uleb(variable * 8, &mut bytes);
+    bytes
+}
+
+fn ours() -> Vec<Vec<u8>> {
+    // DW_OP_LLVM_push_lane
+    (0..VARIABLES).map(|variable| expression(variable, &[0xe9, 0x03])).collect()
+}
+
+fn theirs() -> Vec<Vec<u8>> {
+    // DW_OP_breg1 0
+    (0..VARIABLES).map(|variable| expression(variable, &[0x70 + LANE_REGISTER as u8, 0])).collect()
+}
+
+fn decoded(bytes: &[Vec<u8>]) -> Result<Vec<Program>, lanescope::dwarf::Error> {
+    let encoding = Encoding::new(Dialect::LlvmUser);
+    bytes.iter().map(|bytes| Program::decode(bytes, encoding)).collect()
+}
+
+/// A wave with one register.
+struct Wave;
+
+impl Context for Wave {
+    fn wave_size(&self) -> WaveSize {
+        WaveSize::W64
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        (space.0 == 0).then_some(SpaceInfo { address_bits: 64, lane: LaneNeed::None })
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        if register.0 == 0 { Ok(BitSize(64)) } else { Err("no such register".to_owned()) }
+    }
+
+    fn read_register(&self, _: DwarfReg, _: Frame, into: &mut RegisterBytes) {
+        into.bytes[..8].copy_from_slice(&BASE.to_le_bytes());
+        into.known = 3;
+    }
+
+    fn read_memory(&self, _: MemoryAt, _: &mut [u8]) -> usize {
+        0
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        None
+    }
+}
+
+/// The sum of all lanes' addresses of all variables.
+fn lanescope(programs: &[Program]) -> u64 {
+    let mut evaluator = Evaluator::new(&Wave);
+    let mut sum = 0u64;
+    for program in programs {
+        for group in evaluator.location(program, Focus::Lanes(LaneSet(u64::MAX)), &[]) {
+            let Ok(location) = group.result else { continue };
+            if matches!(location.storage, Storage::Memory { .. }) {
+                for lane in group.lanes.iter() {
+                    sum = sum.wrapping_add(location.offset.bytes.get(lane));
+                }
+            }
+        }
+    }
+    sum
+}
+
+/// The same by gimli, a lane at a time.
+fn gimli(expressions: &[Vec<u8>]) -> u64 {
+    let mut sum = 0u64;
+    for expression in expressions {
+        for lane in 0..LANES {
+            sum = sum.wrapping_add(gimli_lane(expression, lane).unwrap_or(0));
+        }
+    }
+    sum
+}
+
+fn gimli_lane(expression: &[u8], lane: u64) -> Result<u64, gimli::Error> {
+    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
+    let mut evaluation = gimli::Expression(EndianSlice::new(expression, LittleEndian)).evaluation(encoding);
+    let mut state = evaluation.evaluate()?;
+    loop {
+        state = match state {
+            EvaluationResult::RequiresRegister { register, .. } => {
+                let value = if register == Register(LANE_REGISTER) { lane } else { BASE };
+                evaluation.resume_with_register(gimli::Value::Generic(value))?
+            }
+            EvaluationResult::Complete => break,
+            _ => return Err(gimli::Error::UnsupportedEvaluation),
+        };
+    }
+    match evaluation.result().first().map(|piece| &piece.location) {
+        Some(gimli::Location::Address { address }) => Ok(*address),
+        _ => Err(gimli::Error::UnsupportedEvaluation),
+    }
+}
+
+/// Both give what the arithmetic gives.
+fn check(programs: &[Program], theirs: &[Vec<u8>]) -> Result<(), Box<dyn Error>> {
+    let mut evaluator = Evaluator::new(&Wave);
+    for (variable, (program, bytes)) in (0..).zip(programs.iter().zip(theirs)) {
+        if program.operations().len() != 10 {
+            return Err(format!("{} operations", program.operations().len()).into());
+        }
+        for lane in 0..LANES {
+            // The displacement of breg is signed.
+            let displacement = (((variable & 0x3f) << 57) as i64) >> 57;
+            let expected = BASE.wrapping_add_signed(displacement) + lane * 4 + (lane << 1) + variable * 8;
+            let location = evaluator.location_for(program, Some(LaneId(lane as u8)))?;
+            let (found, other) = (location.offset.bytes.get(LaneId(lane as u8)), gimli_lane(bytes, lane)?);
+            if (found, other) != (expected, expected) {
+                return Err(format!("variable {variable} lane {lane}: {found:#x} and {other:#x}").into());
+            }
+        }
+    }
+    Ok(())
+}
