@@ -264,7 +264,12 @@ impl Capture {
             let left = segment.extent.length - skip;
             let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len() - done);
             let Some(backing) = self.backing(segment.extent.backing) else { break };
-            let got = backing.read_at(segment.extent.offset + skip, &mut buffer[done..done + want])?;
+            let got = match backing.read_at(segment.extent.offset + skip, &mut buffer[done..done + want]) {
+                Ok(got) => got,
+                // What was read before stays read: the answer is short.
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
             done += got;
             if got < want {
                 break;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::Failure;
 use crate::arch::Targets;
 use crate::import;
-use crate::session::{Dump, Inspect, Session};
+use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The demo that is part of the program.
@@ -78,11 +78,11 @@ pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, Wa
         return Err(format!("{} has no wave {id}; `lanescope waves` lists them", dump.capture().name).into());
     };
     let kind = format!("{}:{}", wave.kind.target.name, wave.kind.wave_size);
-    let session = Session::new(dump, Some(args.from.kind.as_deref().unwrap_or(&kind)))?;
-    let wave = WaveId(ordinal);
-    if !session.has_wave(wave) {
+    if args.from.kind.as_deref().is_some_and(|asked| !is_kind(&wave.kind, asked)) {
         return Err(format!("wave {id} is a {kind} wave, not what --kind asks for").into());
     }
+    let session = Session::new(dump, Some(&kind))?;
+    let wave = WaveId(ordinal);
     Ok((session, wave))
 }
 

@@ -1,4 +1,4 @@
-//! `lanescope memory DUMP PLACE LENGTH`: captured bytes of any address space.
+//! `lanescope memory DUMP --at PLACE [-n BYTES]`: captured bytes of any address space.
 //!
 //! PLACE is `private_lane#0x10`, `local#0`, a plain global or generic address, or an address as clients write it.
 //! Where a captured run ends, so does the answer: what is missing is said, never shown as zero.
@@ -30,7 +30,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
-    let lane = dump::lanes(&session, wave, args.lane.as_deref())?.first();
+    // Without --lane an address that names its lane keeps it, and another takes the focused one.
+    let lane = match args.lane.as_deref() {
+        None => None,
+        Some("all") => return Err("--lane takes one lane here".into()),
+        some => dump::lanes(&session, wave, some)?.first(),
+    };
     let place = spaces::parse_word(&session, wave, lane, &args.at)?;
     let length = spaces::number(&args.length)?;
     if length > MOST {

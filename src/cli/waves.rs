@@ -5,7 +5,7 @@ use std::io::Write;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::report::{Style, json, text};
-use crate::session::{Inspect as _, Session};
+use crate::session::{Inspect as _, Session, is_kind};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -19,10 +19,14 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
     // A table of registers needs one kind; a list of waves does not.
-    let kinds: Vec<String> = match &args.from.kind {
-        Some(kind) => vec![kind.clone()],
-        None => opened.kinds().map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect(),
-    };
+    let asked = args.from.kind.as_deref();
+    let shown = opened.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked)));
+    let kinds: Vec<String> =
+        shown.map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect();
+    if let (true, Some(asked)) = (kinds.is_empty(), asked) {
+        // The session knows what to say of a kind that is not there.
+        Session::new(opened.clone(), Some(asked))?;
+    }
     let mut waves = Vec::new();
     for (index, kind) in kinds.iter().enumerate() {
         let session = Session::new(opened.clone(), Some(kind))?;

@@ -37,6 +37,13 @@ pub enum NoSession {
     },
 }
 
+/// Whether a kind is what a user asks for: `gfx90a`, `wave32` or `gfx1100:wave32`.
+#[must_use]
+pub fn is_kind(kind: &Kind, asked: &str) -> bool {
+    let size = kind.wave_size.to_string();
+    asked.split(':').all(|part| part == kind.target.name || part == size)
+}
+
 impl Session {
     /// A session over the waves of one kind: `gfx90a`, `wave32` or `gfx1100:wave32`; `None`: of the wave that
     /// faulted, else of the first one.
@@ -48,13 +55,9 @@ impl Session {
         if dump.served(0).is_none() {
             return Err(NoSession::NoWaves(name));
         }
-        let matches = |kind: &Kind, asked: &str| {
-            let size = kind.wave_size.to_string();
-            asked.split(':').all(|part| part == kind.target.name || part == size)
-        };
         let served = match kind {
             None => 0,
-            Some(asked) => dump.kinds().position(|(kind, _)| matches(kind, asked)).ok_or_else(|| {
+            Some(asked) => dump.kinds().position(|(kind, _)| is_kind(kind, asked)).ok_or_else(|| {
                 NoSession::NoSuchKind { dump: name, asked: asked.to_owned(), there: waves::kinds(&dump) }
             })?,
         };
@@ -65,6 +68,11 @@ impl Session {
     #[must_use]
     pub fn reader(&self) -> &Reader {
         &self.reader
+    }
+
+    /// A register's index means another register in another kind's table.
+    fn serves(&self, wave: WaveId) -> Result<(), Unreadable> {
+        if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
     }
 
     fn served(&self) -> &super::dump::ServedKind {
@@ -103,14 +111,17 @@ impl Inspect for Session {
     }
 
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
+        self.serves(wave)?;
         waves::info(&self.reader, wave)
     }
 
     fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+        self.serves(wave)?;
         self.reader.register(wave, register)
     }
 
     fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+        place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
         self.reader.read(place, buffer)
     }
 
@@ -139,10 +150,12 @@ impl Inspect for Session {
     }
 
     fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable> {
+        self.serves(wave)?;
         lanes::lanes(&self.reader, wave, self.focus(wave))
     }
 
     fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+        self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes)
     }
 

@@ -133,14 +133,7 @@ impl Context for FrameContext<'_> {
 
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         let place = Place { space: at.space, address: at.address, wave: Some(self.wave), lane: at.lane };
-        match self.reader.read(place, into) {
-            Ok(count) => count,
-            Err(Unreadable::Io { what, error }) => {
-                log::warn!("cannot read {what}: {error}");
-                0
-            }
-            Err(_) => 0,
-        }
+        self.reader.read_if_captured(place, into)
     }
 
     fn pc(&self) -> Option<Pc> {

@@ -19,7 +19,7 @@ mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
-pub use client::{NoSession, Session};
+pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
 pub use inspect::Inspect;
 #[cfg(test)]

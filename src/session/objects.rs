@@ -22,6 +22,8 @@ pub(super) struct Objects {
 pub(super) struct Loaded {
     index: usize,
     address: Address,
+    /// The agent that it is loaded on; `None`: all of them.
+    agent: Option<usize>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
 }
@@ -40,6 +42,7 @@ impl Objects {
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
+            agent: object.agent,
             object: OnceLock::new(),
             debug: OnceLock::new(),
         });
@@ -62,17 +65,24 @@ impl Objects {
         each.collect()
     }
 
-    /// The code object whose image holds a run-time address.
-    pub(super) fn at(&self, capture: &Capture, address: u64) -> Option<&Loaded> {
-        self.each.iter().find(|loaded| {
+    /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
+    pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
+        let seen = |loaded: &&Loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent;
+        self.each.iter().filter(seen).find(|loaded| {
             let image = loaded.object(capture).ok().and_then(|object| object.image());
             image.is_some_and(|image| image.contains(&loaded.elf(address)))
         })
     }
 
     /// Reads what a code object holds in segments that cannot be written; 0 where there is none.
-    pub(super) fn read(&self, capture: &Capture, address: u64, buffer: &mut [u8]) -> usize {
-        let Some((object, segment, skip)) = self.segment(capture, address) else { return 0 };
+    pub(super) fn read(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+        buffer: &mut [u8],
+    ) -> usize {
+        let Some((object, segment, skip)) = self.segment(capture, address, agent) else { return 0 };
         let Some(left) = segment.file_size.checked_sub(skip).filter(|left| *left > 0) else { return 0 };
         let want = left.min(buffer.len() as u64);
         let from = ElfAddress(segment.addresses.start.wrapping_add(skip));
@@ -83,13 +93,14 @@ impl Objects {
     }
 
     /// The run of a code object's unwritable image that holds an address.
-    pub(super) fn image(&self, capture: &Capture, address: u64) -> Option<Image> {
-        let (_, segment, skip) = self.segment(capture, address)?;
+    pub(super) fn image(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<Image> {
+        let (_, segment, skip) = self.segment(capture, address, agent)?;
         if skip >= segment.file_size {
             return None;
         }
-        let start = address - skip;
-        let loaded = self.at(capture, address)?;
+        // A segment that wraps around the address space has no run of addresses.
+        let start = address.checked_sub(skip)?;
+        let loaded = self.at(capture, address, agent)?;
         let name = capture.code_objects.get(loaded.index)?.name.clone();
         let last = start.saturating_add(segment.file_size - 1);
         Some(Image { start, last, executable: segment.is_executable(), name })
@@ -106,8 +117,13 @@ impl Objects {
         starts.filter(|start| *start > address).min()
     }
 
-    fn segment(&self, capture: &Capture, address: u64) -> Option<(Arc<CodeObject>, Segment, u64)> {
-        let loaded = self.at(capture, address)?;
+    fn segment(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+    ) -> Option<(Arc<CodeObject>, Segment, u64)> {
+        let loaded = self.at(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
         let found =

@@ -1,8 +1,9 @@
 //! The one reader: every register and every byte that a client, a variable or a report sees comes through here.
 //!
-//! A client's what-if writes are a layer over it; whatever is derived from what was read (a cached frame, a cached
-//! variable) is keyed by [`Reader::generation`], which such a write advances.
+//! A client's what-if writes are a layer over it. What is derived from reading lives no longer than the question that
+//! asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::address::{self, GLOBAL};
@@ -28,8 +29,8 @@ pub struct Reader {
 enum Storage<'a> {
     /// Addresses are those of the map.
     Linear(&'a MemoryMap, u64),
-    /// Global memory: the map first, then what code objects hold for certain.
-    Global(u64),
+    /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
+    Global(u64, Option<usize>),
     /// Private memory of one lane, swizzled into the wave's.
     Swizzled(&'a Wave, LaneId, u64),
 }
@@ -105,17 +106,31 @@ impl Reader {
         if buffer.is_empty() {
             return Ok(0);
         }
-        let capture = self.dump.capture();
         let fail =
             |error: std::io::Error| Unreadable::Io { what: self.describe(place), error: error.to_string() };
-        let count = match self.storage(place)? {
-            Storage::Linear(map, address) => capture.read(map, address, buffer).map_err(fail)?,
-            Storage::Global(address) => self.read_global(address, buffer).map_err(fail)?,
-            Storage::Swizzled(wave, lane, address) => {
-                self.read_swizzled(wave, lane, address, buffer).map_err(fail)?
-            }
-        };
+        let count = self.read_stored(place, buffer)?.map_err(fail)?;
         if count == 0 { Err(Unreadable::NotCaptured { what: self.describe(place) }) } else { Ok(count) }
+    }
+
+    /// The same without words for what is not there: 0 where the first byte was not captured.
+    pub(super) fn read_if_captured(&self, place: Place, buffer: &mut [u8]) -> usize {
+        match self.read_stored(place, buffer) {
+            Ok(Ok(count)) => count,
+            Ok(Err(error)) => {
+                log::warn!("cannot read {}: {error}", self.describe(place));
+                0
+            }
+            Err(_) => 0,
+        }
+    }
+
+    fn read_stored(&self, place: Place, buffer: &mut [u8]) -> Result<std::io::Result<usize>, Unreadable> {
+        let capture = self.dump.capture();
+        Ok(match self.storage(place)? {
+            Storage::Linear(map, address) => capture.read(map, address, buffer),
+            Storage::Global(address, agent) => self.read_global(address, agent, buffer),
+            Storage::Swizzled(wave, lane, address) => self.read_swizzled(wave, lane, address, buffer),
+        })
     }
 
     /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
@@ -124,11 +139,12 @@ impl Reader {
     /// [`Unreadable::Needs`] where the place needs a wave to tell the apertures.
     pub fn generic(&self, place: Place) -> Result<Place, Unreadable> {
         let wave = self.needed_wave(place, "generic")?;
-        self.wave(wave)?;
-        let address = place.address.0;
-        let matches = |(_, base): &(AddressSpace, u64)| base >> 32 == address >> 32;
-        if let Some((space, _)) = self.apertures(wave).into_iter().find(matches) {
-            return Ok(Place { space, address: Address(address & 0xffff_ffff), ..place });
+        let captured = self.wave(wave)?;
+        let apertures = self.dump.capture().agent_of(captured).map(|agent| &agent.apertures);
+        let none = HashMap::new();
+        let found = captured.kind.target.resolve_generic(place.address, apertures.unwrap_or(&none));
+        if let Some((space, address)) = found {
+            return Ok(Place { space: space.id, address, ..place });
         }
         Ok(Place { space: GLOBAL, ..place })
     }
@@ -145,7 +161,7 @@ impl Reader {
         spaces.filter_map(base).collect()
     }
 
-    /// A place in words: `private_lane[3]+0x40 of wave 2`.
+    /// A place in words: `private_lane[3]#0x40 of wave 2`.
     #[must_use]
     pub fn describe(&self, place: Place) -> String {
         let space = self.space(place).ok();
@@ -176,8 +192,9 @@ impl Reader {
     }
 
     fn storage(&self, place: Place) -> Result<Storage<'_>, Unreadable> {
+        let agent = place.wave.and_then(|wave| self.dump.capture().wave(wave)).map(|wave| wave.agent);
         if place.space == GLOBAL {
-            return Ok(Storage::Global(place.address.0));
+            return Ok(Storage::Global(place.address.0, agent));
         }
         let space = self.space(place)?;
         let not_captured = || Unreadable::NotCaptured { what: self.describe(place) };
@@ -186,7 +203,7 @@ impl Reader {
             return Err(not_captured());
         }
         match space.scope {
-            SpaceScope::Global => Ok(Storage::Global(place.address.0)),
+            SpaceScope::Global => Ok(Storage::Global(place.address.0, agent)),
             SpaceScope::Generic => self.storage(self.generic(place)?),
             SpaceScope::Agent => Err(not_captured()),
             SpaceScope::WorkGroup => {
@@ -219,7 +236,7 @@ impl Reader {
     }
 
     /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
-    fn read_global(&self, address: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+    fn read_global(&self, address: u64, agent: Option<usize>, buffer: &mut [u8]) -> std::io::Result<usize> {
         let capture = self.dump.capture();
         let mut done = 0;
         while done < buffer.len() {
@@ -229,10 +246,14 @@ impl Reader {
                 .global
                 .next(at)
                 .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
-            let mut got = capture.read(&capture.global, at, &mut buffer[done..])?;
+            let mut got = match capture.read(&capture.global, at, &mut buffer[done..]) {
+                Ok(got) => got,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
             if got == 0 {
                 let end = buffer.len().min(done.saturating_add(limit));
-                got = self.dump.objects().read(capture, at, &mut buffer[done..end]);
+                got = self.dump.objects().read(capture, at, agent, &mut buffer[done..end]);
             }
             if got == 0 {
                 break;
@@ -264,7 +285,11 @@ impl Reader {
             let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
             rows.resize(usize::try_from(span).unwrap_or(0), 0);
             let capture = self.dump.capture();
-            let mut got = capture.read(&wave.private, start, &mut rows)?;
+            let mut got = match capture.read(&wave.private, start, &mut rows) {
+                Ok(got) => got,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
             let mut index = 0;
             while index < count && done < out.len() {
                 let within = (address + done as u64) % SWIZZLE;

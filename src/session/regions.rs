@@ -102,10 +102,18 @@ fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
 pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
     let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
     let column = u64::from(lane.0) * SWIZZLE;
-    wave.private.segments().iter().filter_map(move |segment| {
-        // Whole dwords of the lane that lie in the segment; odd bytes at its ends are left out.
-        let first = segment.address.saturating_sub(column).div_ceil(row);
-        let last = (segment.last().checked_add(1)?.checked_sub(column + SWIZZLE)?) / row;
+    // Segments that touch are one run: a dword may lie across them.
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for segment in wave.private.segments() {
+        match runs.last_mut() {
+            Some(run) if run.1.checked_add(1) == Some(segment.address) => run.1 = segment.last(),
+            _ => runs.push((segment.address, segment.last())),
+        }
+    }
+    runs.into_iter().filter_map(move |(first, last)| {
+        // Whole dwords of the lane that lie in the run; odd bytes at its ends are left out.
+        let first = first.saturating_sub(column).div_ceil(row);
+        let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE)?) / row;
         (first <= last && last <= OFFSET / SWIZZLE).then(|| (first * SWIZZLE, last * SWIZZLE + SWIZZLE - 1))
     })
 }
@@ -129,8 +137,9 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     }
     let capture = reader.dump().capture();
     let objects = reader.dump().objects();
+    let agent = reader.wave(wave).ok().map(|wave| wave.agent);
     if let Some(segment) = capture.global.find(at) {
-        let code = objects.image(capture, at);
+        let code = objects.image(capture, at, agent);
         let name = segment.name.clone().or_else(|| code.as_ref().map(|image| image.name.clone()));
         let (start, last) = (segment.address, segment.last());
         return Region {
@@ -142,7 +151,7 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         };
     }
     let upper = capture.global.next(at).map(|segment| segment.address);
-    if let Some(image) = objects.image(capture, at) {
+    if let Some(image) = objects.image(capture, at, agent) {
         let last = image.last.min(upper.map_or(u64::MAX, |next| next - 1));
         let start = captured_end(&capture.global, at).max(image.start);
         return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
@@ -152,12 +161,13 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         upper,
         objects.next_image(capture, at),
         apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min(),
+        // Below the tagged spaces a gap ends where the first of them is met.
+        if at < TAGGED { next_token(TAGGED) } else { None },
     ]
     .into_iter()
     .flatten()
     .min();
-    let edge = if at < TAGGED { next_token(TAGGED).filter(|_| next.is_none()) } else { None };
-    let last = match next.or(edge) {
+    let last = match next {
         Some(next) => next - 1,
         None => u64::MAX,
     };

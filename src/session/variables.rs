@@ -28,7 +28,7 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
     let capture = reader.dump().capture();
     let pc = reader.scalar(wave, "pc")?.map(Pc);
     let pc = pc.ok_or_else(|| none(format!("the PC of wave {} was not captured", captured.id)))?;
-    let loaded = reader.dump().objects().at(capture, pc.0);
+    let loaded = reader.dump().objects().at(capture, pc.0, Some(captured.agent));
     let loaded = loaded.ok_or_else(|| none(format!("no code object that can be read holds the PC {pc}")))?;
     let debug = loaded.debug(capture).map_err(none)?;
     let elf_pc = loaded.elf(pc.0);

@@ -94,3 +94,23 @@ wave = [{ id = 1, workgroup = 1 }]
     assert!(!said.contains('\u{1b}') && !said.contains('\0'), "{said:?}");
     assert!(text(&output.stderr).contains("without control characters"), "{}", text(&output.stderr));
 }
+
+/// An address that names its lane is that lane's: the model's `i` of lane 17 is 1017 (tests/fixtures/expected/demo.json).
+#[test]
+fn an_address_that_names_its_lane_keeps_it() {
+    let address = format!("{:#x}", 5u64 << 56 | 1 << 39 | 17 << 32 | 0xa8);
+    let i = text(&run(&["memory", "--at", &address, "-n", "4"]).stdout);
+    assert!(i.ends_with("f9 03 00 00\n"), "{i}");
+    let focused = text(&run(&["memory", "--at", "private_lane#0xa8", "-n", "4", "--lane", "17"]).stdout);
+    assert!(focused.ends_with("f9 03 00 00\n"), "{focused}");
+    assert_eq!(run(&["memory", "--at", "private_lane#0", "--lane", "all"]).status.code(), Some(1));
+}
+
+/// A filter that leaves several kinds leaves all of them.
+#[test]
+fn a_kind_may_be_a_gpu_alone() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/mixed-kinds");
+    let all = text(&run(&["waves", "--kind", "gfx1100", dump]).stdout);
+    assert!(all.contains("gfx1100:wave32") && all.contains("gfx1100:wave64"), "{all}");
+    assert!(!all.contains("gfx90a"), "{all}");
+}

@@ -124,9 +124,19 @@ impl<'m> Builder<'m, '_> {
             [("local", "local", &given.local), ("private", "private_lane", &given.private)]
         {
             let Some(base) = self.problems.number(&key, name, base) else { continue };
-            if let Some(space) = target.space_named(space) {
-                apertures.insert(space.id, Address(base));
+            let Some(space) = target.space_named(space) else { continue };
+            // An aperture is a window of 2^32 bytes, aligned to its size; at 0 it would hide global memory.
+            let taken = target
+                .spaces
+                .iter()
+                .filter(|other| other.id != space.id)
+                .any(|other| apertures.get(&other.id).copied().or(other.aperture) == Some(Address(base)));
+            if base == 0 || base & 0xffff_ffff != 0 || taken {
+                let expected = "a multiple of 2^32 above 0 that no other aperture has";
+                self.problems.report(key.name(name), format_args!("{base:#x}"), expected);
+                continue;
             }
+            apertures.insert(space.id, Address(base));
         }
         apertures
     }

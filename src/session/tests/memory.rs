@@ -125,3 +125,15 @@ fn lds_belongs_to_the_waves_group() {
     assert_eq!(read(&session, named, 1).unwrap(), [2]);
     assert!(session.place(3 << 56 | 9 << 39, WaveId(0)).is_err(), "no such wave");
 }
+
+/// A dword that lies across two pieces of the capture is there, for reading and in the list of regions.
+#[test]
+fn pieces_that_touch_are_one_run() {
+    let mut maker = Maker::new("gfx90a");
+    maker.wave(WaveSize::W64, None, &[]);
+    maker.private(0, &[(0, &[1; 258]), (258, &[2; 254])]);
+    let session = Session::new(maker.finish(), None).unwrap();
+    assert_eq!(read(&session, place(5, 0, Some(0)), 100).unwrap(), [1, 1, 1, 1, 1, 1, 2, 2]);
+    let region = session.region(5 << 56 | 0x7f << 32 | 4, WaveId(0));
+    assert!(region.readable && region.last & 0xffff_ffff == 7, "{region:?}");
+}

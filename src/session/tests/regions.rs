@@ -9,7 +9,8 @@ fn session() -> Session {
     let group = maker.group([0, 0, 0], &[(0, &[1; 64]), (128, &[2; 64])]);
     maker.wave(WaveSize::W64, Some(group), &[("exec", &[8, 0, 0, 0, 0, 0, 0, 0], 3)]);
     maker.private(0, &[(0, &[3; 1024])]);
-    maker.capture.global = maker.map(&[(0x1000, &[4; 16]), (0x7f00_0000_0000, &[5; 32])]);
+    maker.capture.global =
+        maker.map(&[(0x1000, &[4; 16]), (0x7f00_0000_0000, &[5; 32]), (0xffff_8000_0000_0000, &[6; 16])]);
     Session::new(maker.finish(), None).unwrap()
 }
 
@@ -40,6 +41,7 @@ fn walking_covers_the_whole_space() {
     for expected in [
         (0x1000, 0x100f),
         (0x7f00_0000_0000, 0x7f00_0000_001f),
+        (0xffff_8000_0000_0000, 0xffff_8000_0000_000f),
         (0x0001_0000_0000_0000, 0x0001_0000_0000_003f),
         (0x0300_007f_0000_0000, 0x0300_007f_0000_003f),
         (0x0300_007f_0000_0080, 0x0300_007f_0000_00bf),
