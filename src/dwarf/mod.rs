@@ -21,6 +21,7 @@ mod computed;
 mod constants;
 mod context;
 mod decode;
+pub mod draft;
 mod error;
 pub mod explain;
 mod fetch;

@@ -10,5 +10,6 @@
 mod row;
 mod unwind;
 
+pub(super) use row::standard_name;
 pub use row::{CfaRule, Factors, Placement, RegisterRule, Row};
 pub use unwind::Unwind;
