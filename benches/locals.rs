@@ -39,7 +39,10 @@ fn main() -> Result<ExitCode, Failure> {
     }
     let mut ratios = Vec::new();
     for turn in 1..=TURNS {
-        let together = seconds_each(|| Ok(drop(session.locals(wave, lanes)?)))?;
+        let together = seconds_each(|| {
+            session.locals(wave, lanes)?;
+            Ok(())
+        })?;
         let apart = seconds_each(|| {
             for lane in lanes.iter() {
                 session.locals(wave, LaneSet::one(lane))?;

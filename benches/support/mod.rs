@@ -92,6 +92,15 @@ impl Server {
         Ok(Self { child, address: line.trim().to_owned() })
     }
 
+    /// Seconds of processor time that it has taken, ended threads included.
+    pub(crate) fn processor_time(&self) -> Result<f64, Failure> {
+        const TICKS: f64 = 100.0; // of the kernel's interface, whatever the clock's rate
+        let status = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let (_, fields) = status.rsplit_once(')').ok_or("no status")?;
+        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? / TICKS)
+    }
+
     /// The process that gdbserver started: its child.
     pub(crate) fn inferior(&self) -> Result<u32, Failure> {
         let children = format!("/proc/{0}/task/{0}/children", self.child.id());

@@ -148,6 +148,21 @@ impl DwarfMap {
         })
     }
 
+    /// The number of a name, the kind's own before any other.
+    pub(super) fn named(&self, name: &str) -> Option<DwarfReg> {
+        let number = |run: &DwarfRun| {
+            let names = match &run.means {
+                Means::Registers { names, .. } => names,
+                Means::Absent { names, .. } | Means::Reserved { names, .. } => names.as_ref()?,
+            };
+            Some(DwarfReg(run.first + u64::from(names.index(name)?)))
+        };
+        let mut numbers = self.runs.iter().filter_map(number);
+        let first = numbers.next()?;
+        let mut all = std::iter::once(first).chain(numbers);
+        Some(all.find(|number| self.find(*number).is_ok()).unwrap_or(first))
+    }
+
     /// The name that AMDGPUUsage gives to that number, whether or not the kind has the register.
     pub(super) fn name(&self, number: DwarfReg) -> Option<String> {
         let (run, index) = self.run(number)?;

@@ -112,6 +112,13 @@ impl Kind {
         self.dwarf.name(number)
     }
 
+    /// The DWARF number of a name that AMDGPUUsage gives: the kind's own where waves of the other size have one of the
+    /// same name.
+    #[must_use]
+    pub fn dwarf_named(&self, name: &str) -> Option<DwarfReg> {
+        self.dwarf.named(name)
+    }
+
     /// The whole DWARF register mapping as this kind sees it, by number.
     pub fn dwarf_ranges(&self) -> impl Iterator<Item = DwarfRange> + '_ {
         self.dwarf.ranges()

@@ -31,6 +31,18 @@ impl Names {
         }
     }
 
+    /// Which of the names it is.
+    pub(super) fn index(&self, name: &str) -> Option<u16> {
+        let number = name.strip_prefix(&self.stem)?;
+        let index = match self.run {
+            Some((first, count)) => {
+                number.parse::<u16>().ok()?.checked_sub(first).filter(|index| *index < count)?
+            }
+            None => 0,
+        };
+        (self.at(index) == name).then_some(index)
+    }
+
     /// All names.
     pub(super) fn iter(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.count()).map(|index| self.at(index))

@@ -48,14 +48,20 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
 
 /// Opens the dump and says on standard error what is wrong with it.
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
+    let dump = open_quietly(args, targets)?;
+    for problem in dump.problems() {
+        writeln!(anstream::stderr(), "warning: {problem}")?;
+    }
+    Ok(dump)
+}
+
+/// Opens the dump; what is wrong with it is for the caller to say.
+pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let opened = match &args.dump {
         Some(path) => import::open(path, targets)?,
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    for problem in &problems {
-        writeln!(anstream::stderr(), "warning: {problem}")?;
-    }
     Ok(Arc::new(Dump::new(opened.capture, problems)))
 }
 

@@ -20,7 +20,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let opened = dump::open(&args.from, targets)?;
+    let opened = dump::open_quietly(&args.from, targets)?;
     if args.json { print_json(out, &answer(&opened)) } else { people(&opened, out) }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
     out.write_all(text::memory(&prefix, place.address.0, &bytes[..got]).as_bytes())?;
     if got < bytes.len() {
-        writeln!(out, "The next {} bytes were not captured without a gap.", bytes.len() - got)?;
+        writeln!(out, "The capture ends here: {} of the bytes asked for are missing.", bytes.len() - got)?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
 mod dump;
+mod dwarf;
 pub mod eval;
 mod info;
 mod lanes;
@@ -57,6 +58,8 @@ enum Command {
     Export(export::Args),
     /// Evaluate DWARF expressions in a machine state given as text
     Eval(eval::Args),
+    /// List every DWARF expression of a code object
+    Dwarf(dwarf::Args),
     /// List the known GPUs, or print one
     Targets {
         /// The GPU: gfx90a
@@ -105,6 +108,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
+        Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `lanescope registers DUMP [--wave ID] [NAME ...]`: a wave's registers; without names all that were captured.
+//! `lanescope registers DUMP [--wave ID] [-r NAMES]`: a wave's registers; without names all that were captured.
 
 use std::io::Write;
 
@@ -11,8 +11,8 @@ use crate::session::Inspect as _;
 pub(super) struct Args {
     #[command(flatten)]
     of: WaveArgs,
-    /// Only those: names or ranges, `pc`, `v3`, `s0-s7`
-    #[arg(long, short, value_name = "NAME", num_args = 1..)]
+    /// Only those, names or ranges: `-r pc,exec -r s0-s7`
+    #[arg(long, short, value_name = "NAMES", value_delimiter = ',')]
     register: Vec<String>,
 }
 

@@ -37,11 +37,15 @@ pub(super) struct Args {
     once: bool,
     /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = client)]
-    client: Option<Option<Facade>>,
+    client: Option<Taken>,
 }
 
-fn client(name: &str) -> Result<Option<Facade>, String> {
-    if name == "auto" { Ok(None) } else { name.parse().map(Some) }
+/// What clients are taken for; `None`: what their handshake says.
+#[derive(Clone, Copy, Debug)]
+struct Taken(Option<Facade>);
+
+fn client(name: &str) -> Result<Taken, String> {
+    if name == "auto" { Ok(Taken(None)) } else { name.parse().map(|facade| Taken(Some(facade))) }
 }
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -51,15 +55,15 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let first = Session::new(opened.clone(), kind.as_deref())?;
     let listen = if args.stdio {
         Listen::Stdio
-    } else if let Some(path) = args.unix {
-        Listen::Unix(path)
+    } else if let Some(path) = &args.unix {
+        Listen::Unix(path.clone())
     } else {
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
     let options = ServeOptions {
         listen: vec![listen],
-        client: args.client.flatten(),
+        client: args.client.and_then(|taken| taken.0),
         once: args.once,
         ..ServeOptions::default()
     };
@@ -76,7 +80,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         }
     };
     crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {
-        let in_use = error.kind() == std::io::ErrorKind::AddrInUse;
+        let in_use = error.kind() == std::io::ErrorKind::AddrInUse && args.unix.is_none();
         let hint = if in_use { "; --port 0 takes a free port" } else { "" };
         format!("{error}{hint}").into()
     })

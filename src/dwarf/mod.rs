@@ -21,6 +21,7 @@ mod computed;
 mod constants;
 mod context;
 mod decode;
+mod dialect;
 pub mod draft;
 mod error;
 pub mod explain;

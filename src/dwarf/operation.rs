@@ -287,7 +287,7 @@ pub struct Placed {
     pub name: &'static str,
     /// What it does.
     pub operation: Operation,
-    /// What of it has redundant bytes, if anything: compilers write none, linkers and assemblers may.
+    /// What of it has redundant bytes, if anything: clang writes references to base types in four.
     pub padding: Option<Box<Padding>>,
 }
 

@@ -304,7 +304,7 @@ impl Planner<'_> {
         let length = (shift + of.count).div_ceil(8) as usize;
         let mut bytes = vec![0u8; length];
         let mut mask = vec![0u8; length];
-        if shift == 0 && of.first % 8 == 0 {
+        if shift == 0 && of.first.is_multiple_of(8) {
             // Whole bytes, then what is left of the last one.
             let from = (of.first / 8) as usize;
             for (to, byte) in bytes.iter_mut().zip(self.bytes.iter().skip(from)) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::dwarf::print;
 use crate::session::{Byte, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo};
 use crate::units::WaveId;
 
@@ -106,7 +107,7 @@ fn lane_value(lane: &crate::session::LaneValue) -> Value {
         "value": value,
         "why": why,
         "location": lane.location,
-        "parts": lane.parts,
+        "parts": lane.place.as_ref().map(|place| print::location_json(place, lane.lane)["parts"].take()),
         "legacy": lane.legacy,
         "bytes": byte_text(&lane.bytes),
     })

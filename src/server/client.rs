@@ -169,6 +169,8 @@ fn forward(
         }
         Answer::Gdbstub | Answer::Own(_) => (request.body, None),
     };
+    // gdbstub refuses a list of offers that it cannot read; it has no use for the client's list.
+    let body = if route.name == "qSupported" { b"qSupported:multiprocess+" } else { body };
     let (output, flow) = match backend.ask(state, body, wave) {
         Outcome::Answered(output) => (output, Flow::Continue),
         Outcome::Ended(output) => (output, Flow::Close),

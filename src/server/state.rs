@@ -117,6 +117,11 @@ impl State {
         }
     }
 
+    /// Whether the client is some gdb.
+    pub(super) fn is_gdb(&self) -> bool {
+        self.gdb
+    }
+
     /// The wave that the user looks at.
     pub(super) fn selected(&self) -> WaveId {
         if self.gdb { self.selection.wave() } else { self.general }

@@ -41,6 +41,14 @@ impl Names for FrameContext<'_> {
     fn space(&self, space: AddressSpace) -> Option<String> {
         self.kind.target.space(space).map(|space| space.name.clone())
     }
+
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        self.kind.dwarf_named(name)
+    }
+
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        self.kind.target.space_named(name).map(|space| space.id)
+    }
 }
 
 impl FrameContext<'_> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::dwarf::Location;
 use crate::units::{LaneId, Pc, WaveId};
 
 /// The variables in scope of a frame.
@@ -58,8 +59,8 @@ pub struct LaneValue {
     pub lane: LaneId,
     /// Where it is, in words; absent when it is nowhere.
     pub location: Option<String>,
-    /// The location's parts in the JSON of `lanescope eval`.
-    pub parts: Option<serde_json::Value>,
+    /// Where it is, for programs: nothing in it depends on the lane any more.
+    pub place: Option<Location>,
     /// Whether the location was read by the recogniser of clang's xderef idiom rather than by the book.
     pub legacy: bool,
     /// Its bytes, lowest address first.

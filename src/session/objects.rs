@@ -166,7 +166,10 @@ impl Loaded {
         let object = self.object(capture)?;
         let debug = self.debug.get_or_init(|| {
             let name = capture.code_objects.get(self.index).map_or("", |object| object.name.as_str());
-            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}"))
+            // A file that was cut off has lost its sections, and looks as if it never had any.
+            let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
+            let damage = damage.unwrap_or_default();
+            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
     }

@@ -9,15 +9,12 @@ use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::{Reader, Unreadable};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
+use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
+    self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
+    print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
-
-/// What a unit of the 2020 proposal's compilers says of itself.
-const AMD_AUGMENTATION: &str = "[amd:v0.0]";
-/// What a unit of the later compilers says, in either encoding of the operations.
-const LLVM_AUGMENTATION: &str = "[llvm:v0.0]";
 
 /// All variables in scope of the wave's frame 0, for those lanes.
 ///
@@ -70,20 +67,10 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
     })
 }
 
-/// The dialect of a unit's expressions: by augmentation, and where that leaves two, by what decodes.
+/// The dialect of a unit, as far as the variables in scope tell it.
 fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
-    let augmentation = hint.augmentation.as_deref().unwrap_or_default();
-    if augmentation.contains(AMD_AUGMENTATION) {
-        return Dialect::Seed2020;
-    }
-    let decodes = |dialect: &Dialect| {
-        let mut expressions = variables.iter().filter_map(|variable| variable.location.expression());
-        expressions.all(|bytes| Program::decode(bytes, Encoding::new(*dialect)).is_ok())
-    };
-    let direct = augmentation.contains(LLVM_AUGMENTATION)
-        && !decodes(&Dialect::LlvmUser)
-        && decodes(&Dialect::LlvmDirect);
-    if direct { Dialect::LlvmDirect } else { Dialect::LlvmUser }
+    let expressions = variables.iter().filter_map(|variable| variable.location.expression());
+    Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
 
 /// A frame whose variables are being evaluated.
@@ -154,7 +141,7 @@ impl Frame<'_> {
         }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error)),
+            Err(error) => return self.each(lanes, || failed(&error, &self.context)),
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
@@ -166,7 +153,7 @@ impl Frame<'_> {
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
             Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
-            Err(error) => self.each(group.lanes, || failed(&error)),
+            Err(error) => self.each(group.lanes, || failed(&error, &self.context)),
         });
         values.collect()
     }
@@ -185,7 +172,7 @@ impl Frame<'_> {
             let bits = BitSize(size.saturating_mul(8));
             let bits = match fetch(&self.context, &at, Some(lane), bits) {
                 Ok(bits) => bits,
-                Err(error) => return nowhere(lane, failed(&error)),
+                Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
                 let why = dwarf::explain::undefined(&at, lane).join("; ");
@@ -212,7 +199,7 @@ impl Frame<'_> {
             LaneValue {
                 lane,
                 location: Some(if legacy { format!("{place} (clang xderef)") } else { place }),
-                parts: Some(print::location_json(&at, lane)),
+                place: Some(at),
                 legacy,
                 bytes,
                 state,
@@ -246,12 +233,20 @@ fn tidy(path: &str) -> String {
 }
 
 fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, location: None, parts: None, legacy: false, bytes: Vec::new(), state }
+    LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
-fn failed(error: &dwarf::Error) -> ValueState {
+/// Why there is no value, with AMD's name for a register instead of its number.
+fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    let words = match &error.cause {
+        Cause::RegisterNotCaptured(register) => match names.register(*register) {
+            Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
+            None => error.to_string(),
+        },
+        _ => error.to_string(),
+    };
     match error.class() {
-        Class::Unavailable => ValueState::Unavailable(error.to_string()),
-        Class::Decode | Class::IllFormed => ValueState::Error(error.to_string()),
+        Class::Unavailable => ValueState::Unavailable(words),
+        Class::Decode | Class::IllFormed => ValueState::Error(words),
     }
 }

@@ -35,7 +35,8 @@ fn gdb_multiarch_is_told_what_cannot_be_had() {
 }
 
 fn in_gdb(name: &'static str) {
-    let server = Server::start(&dump(), &[]);
+    let dump = dump();
+    let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");
     script.say(format!("target remote {}", server.address));
     // Where memory begins and ends.
@@ -74,11 +75,13 @@ fn in_gdb(name: &'static str) {
     script.expect("detach", "detached");
     script.must_pass(&Debugger::Gdb(name));
     server.finish();
+    fs::remove_dir_all(dump).unwrap();
 }
 
 #[test]
 fn lldb_is_told_what_cannot_be_had() {
-    let server = Server::start(&dump(), &[]);
+    let dump = dump();
+    let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");
     // lldb reads lines of 512 bytes and gives up on one whose first byte is not there, unless it is told not to.
     script.say("settings set target.process.disable-memory-cache true");
@@ -97,4 +100,5 @@ fn lldb_is_told_what_cannot_be_had() {
     script.expect("detach", "Process 1 detached");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
+    fs::remove_dir_all(dump).unwrap();
 }

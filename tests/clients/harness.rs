@@ -80,6 +80,8 @@ impl Server {
 
     /// Ends it as a user does, and holds it to a clean end without complaints.
     pub(crate) fn finish(mut self) {
+        let early = self.child.try_wait().unwrap();
+        assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.said());
         kill(Pid::from_raw(self.child.id() as i32), Signal::SIGTERM).unwrap();
         let status = wait(&mut self.child, LIMIT).expect("the server does not end on SIGTERM");
         let said = self.said();

@@ -1,5 +1,6 @@
 //! Ten thousand waves: every client lists them all and looks at any of them.
 
+use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -19,6 +20,12 @@ fn dump() -> PathBuf {
     static DUMP: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
         let folder = scratch("many");
+        // Earlier runs' are not left to fill the disk.
+        for old in fs::read_dir(folder.parent().unwrap()).unwrap().flatten() {
+            if old.file_name().to_string_lossy().ends_with("-many") {
+                let _ = fs::remove_dir_all(old.path());
+            }
+        }
         let mut python = tool("python3");
         python.arg(fixtures_folder().join("models/many.py")).arg(WAVES.to_string()).arg(&folder);
         let said = run(&mut python);

@@ -7,9 +7,11 @@
 //!
 //! CIE and FDE headers, and which FDE covers a PC, are the caller's business.
 
+mod listing;
 mod row;
 mod unwind;
 
+pub use listing::{FrameExpression, expressions};
 pub(super) use row::standard_name;
 pub use row::{CfaRule, Factors, Placement, RegisterRule, Row};
 pub use unwind::Unwind;

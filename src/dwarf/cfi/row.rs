@@ -348,7 +348,7 @@ pub(in crate::dwarf) fn standard_name(code: u8) -> Option<&'static str> {
 }
 
 /// Names of instructions with zero high bits (DWARF 5 table 7.29, GNU's, and LLVM's for address spaces).
-fn instruction_name(code: u8) -> Option<&'static str> {
+pub(super) fn instruction_name(code: u8) -> Option<&'static str> {
     Some(match code {
         0x00 => "DW_CFA_nop",
         0x01 => "DW_CFA_set_loc",

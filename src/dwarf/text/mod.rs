@@ -26,30 +26,8 @@ pub(super) use operand::words;
 pub use shape::{Field, OPERATIONS, Shape, shape};
 pub(super) use write::{sleb_length, uleb_length};
 
-use super::operation::{Dialect, Encoding, Program};
+use super::operation::{Encoding, Program};
 use super::print::Names;
-
-impl Dialect {
-    /// Every dialect.
-    pub const ALL: [Self; 4] = [Self::LlvmUser, Self::LlvmDirect, Self::Seed2020, Self::Draft];
-
-    /// Its name for people and files: `llvm-user`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LlvmUser => "llvm-user",
-            Self::LlvmDirect => "llvm-direct",
-            Self::Seed2020 => "seed-2020",
-            Self::Draft => "draft",
-        }
-    }
-
-    /// The dialect of that [name](Self::name).
-    #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| dialect.name() == name)
-    }
-}
 
 /// The bytes of an expression given as text.
 ///

@@ -45,7 +45,6 @@ pub enum Field {
 impl Field {
     /// Whether a LEB128 number is part of it.
     pub(super) fn has_leb(self) -> bool {
-        use Field::*;
         matches!(self, Signed(0) | Uleb | Displacement | Register | Type | TypeOrGeneric | Block | Expression)
     }
 
@@ -88,8 +87,7 @@ const IMPLICIT: &str = "DWARF 5, 2.6.1.1.4";
 const COMPOSITE: &str = "DWARF 5, 2.6.1.2";
 const GNU: &str = "GNU, before DWARF 5";
 const LLVM_USER: &str = "LLVM, Dwarf.def";
-const LLVM_LITERAL: &str = "LLVM heterogeneous, A.2.5.4.3";
-const LLVM_SPECIAL: &str = "LLVM heterogeneous, A.2.5.4.3.2";
+const LLVM_LITERAL: &str = "LLVM heterogeneous, A.2.5.4.3.1";
 const LLVM_GENERAL: &str = "LLVM heterogeneous, A.2.5.4.4.1";
 const LLVM_UNDEFINED: &str = "LLVM heterogeneous, A.2.5.4.4.2";
 const LLVM_MEMORY: &str = "LLVM heterogeneous, A.2.5.4.4.3";
@@ -190,7 +188,7 @@ pub const OPERATIONS: &[Shape] = &[
     row("DW_OP_LLVM_offset", &[], LLVM_GENERAL),
     row("DW_OP_LLVM_offset_uconst", &[Uleb], LLVM_GENERAL),
     row("DW_OP_LLVM_bit_offset", &[], LLVM_GENERAL),
-    row("DW_OP_LLVM_call_frame_entry_reg", &[Register], LLVM_SPECIAL),
+    row("DW_OP_LLVM_call_frame_entry_reg", &[Register], LLVM_GENERAL),
     row("DW_OP_LLVM_undefined", &[], LLVM_UNDEFINED),
     row("DW_OP_LLVM_aspace_bregx", &[Register, Displacement], LLVM_MEMORY),
     row("DW_OP_LLVM_aspace_implicit_pointer", &[SectionDie, Displacement], LLVM_IMPLICIT),

@@ -40,7 +40,14 @@ impl Problems {
 
     /// A string.
     pub(super) fn text(&mut self, key: &Key<'_>, name: &str, field: &Field<Text<'_>>) -> Option<String> {
-        self.given(key, name, field).map(|text| text.0.clone().into_owned())
+        let text = self.given(key, name, field)?.0.clone().into_owned();
+        if !text.chars().any(char::is_control) {
+            return Some(text);
+        }
+        // A terminal obeys control characters, and XML cannot hold most of them.
+        let shown = text.escape_debug().to_string();
+        self.report(key.name(name), format_args!("\"{shown}\""), "text without control characters");
+        Some(shown)
     }
 
     /// A number.

@@ -110,7 +110,7 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qSymbol", handshake::no_symbols),
     gdbstub("qAttached"),
     gdbstub("D"),
-    gdbstub("k"),
+    reviewed("k", handshake::killed),
     own("vKill", handshake::kill),
     // Descriptions.
     gdbstub("qXfer:features:read"),

@@ -31,6 +31,15 @@ pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
     Ok(Flow::Continue)
 }
 
+/// `k`: the connection ends. gdb wants no reply; LLDB takes anything but an exit for a mistake.
+pub(crate) fn killed(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    if state.facade().is_lldb() {
+        reply.clear();
+        reply.text("X09");
+    }
+    Ok(())
+}
+
 /// `vKill;PID`: the dump lives on, the connection ends. gdbstub would end it without the `OK` that gdb waits for.
 pub(crate) fn kill(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.text("OK");

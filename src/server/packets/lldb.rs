@@ -47,7 +47,7 @@ pub(crate) fn memory_region(
     let region = state.session.region(address, state.general);
     // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
     let end = region.last.saturating_add(1);
-    let size = end.saturating_sub(region.start);
+    let size = end.saturating_sub(region.start).max(1);
     reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");
     if region.readable {
         reply.text(if region.code { "rx" } else { "r" });

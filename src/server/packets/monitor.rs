@@ -28,7 +28,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "wave",
         arguments: "[N]",
-        does: "Show which wave these commands are about, or choose thread N. gdb chooses it with `thread N`.",
+        does: "Show which wave these commands are about, or in lldb choose thread N. In gdb type `thread N`.",
         run: wave,
     },
     Command {
@@ -134,6 +134,10 @@ fn sentence(words: &str) -> String {
 
 fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     if let Some(asked) = arguments.first() {
+        if state.is_gdb() {
+            // Its registers and frames are those of the thread that it has selected, and it keeps them.
+            return Err(format!("gdb chooses the wave itself: type `thread {asked}`."));
+        }
         let number = said(spaces::number(asked))?;
         state.select(state.wave_of(number).map_err(|fault| sentence(&fault.words))?);
     }

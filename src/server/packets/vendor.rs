@@ -11,7 +11,9 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
+use crate::arch::SpaceScope;
 use crate::report::{json, spaces};
+use crate::session::Unreadable;
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
@@ -83,7 +85,13 @@ pub(super) fn locals_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> R
     let lanes = match lane {
         None => LaneSet::one(state.session.focus(wave)),
         Some(b"all") => size.all(),
-        Some(lane) => LaneSet::one(lane_of(lane)?),
+        Some(lane) => {
+            let lane = lane_of(lane)?;
+            if !size.has(lane) {
+                return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into());
+            }
+            LaneSet::one(lane)
+        }
     };
     Ok(json::locals(&state.session.locals(wave, lanes)?))
 }
@@ -120,11 +128,17 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     // Each byte is two digits, and the rest of the answer takes some room too.
     let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
     let kind = state.session.kind();
+    // A space that names its lane answers for that lane, whichever was asked for beside it.
+    let lane = match kind.target.space(place.space).map(|space| space.scope) {
+        Some(SpaceScope::LaneN(lane)) => Some(lane),
+        Some(SpaceScope::Lane | SpaceScope::Generic) => place.lane,
+        _ => None,
+    };
     Ok(json!({
         "space": kind.target.space(place.space).map(|space| &space.name),
         "space_id": place.space.0,
         "thread": place.wave.map(|wave| wave.0 + 1),
-        "lane": place.lane.map(|lane| lane.0),
+        "lane": lane.map(|lane| lane.0),
         "address": place.address.to_string(),
         "length": read,
         "bytes": json::hex(state.buffer.get(..read).unwrap_or_default()),

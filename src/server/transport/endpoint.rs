@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -165,6 +166,12 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
                 UnixStream::connect(path),
                 Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused
             );
+            // Connecting to a file that is no socket is refused, too: that file is somebody's.
+            let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
+            if !is_socket {
+                let words = format!("{} exists and is not a socket", path.display());
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, words));
+            }
             if !abandoned {
                 return Err(error);
             }

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
+use super::lib::dwarf::Location;
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
     Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
     ValueState, Variable, WaveInfo,
 };
-use super::lib::units::{Address, LaneId, LaneSet, Pc, WaveId, WaveSize};
+use super::lib::units::{Address, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 /// Global memory that was captured: the byte at address A is A modulo 251.
 pub(crate) const GLOBAL: std::ops::Range<u64> = 0x10_0000..0x12_0000;
@@ -271,7 +272,7 @@ impl Inspect for Fake {
         let lane = |lane: LaneId| LaneValue {
             lane,
             location: Some(format!("v0[{lane}]")),
-            parts: Some(serde_json::json!([{ "register": 2560 }])),
+            place: Some(Location::register(DwarfReg(2560), BitSize(2048))),
             legacy: false,
             bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured],
             state: if lane.0 < 16 {

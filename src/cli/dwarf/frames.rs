@@ -1,0 +1,99 @@
+//! Expressions of call frame information.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::{Decoded, hex, operations};
+use crate::debuginfo::{DebugInfo, FrameEntry};
+use crate::dwarf::cfi::{FrameExpression, expressions};
+use crate::dwarf::print::Names;
+use crate::dwarf::{Dialect, Encoding, Program};
+use crate::units::Pc;
+
+/// The entries that have expressions, and what cannot be read.
+pub(super) struct Frames {
+    entries: Vec<FrameEntry>,
+    dialect: Option<Dialect>,
+    pub(super) problems: Vec<String>,
+}
+
+impl Frames {
+    pub(super) fn read(debug: &DebugInfo, dialect: Option<Dialect>) -> Result<Self, super::Failure> {
+        let (entries, problem) = debug.frame_entries()?;
+        Ok(Self { entries, dialect, problems: problem.into_iter().collect() })
+    }
+
+    /// Shows each entry that has expressions with its expressions.
+    fn each<T>(
+        &self,
+        mut show: impl FnMut(&FrameEntry, Dialect, Vec<(FrameExpression<'_>, Decoded)>) -> T,
+    ) -> Vec<T> {
+        let mut all = Vec::new();
+        for entry in &self.entries {
+            let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
+            let (found, _) = expressions(&entry.instructions, start, entry.cie.code_factor);
+            if found.is_empty() {
+                continue;
+            }
+            let bytes = found.iter().map(|expression| expression.bytes);
+            let dialect =
+                self.dialect.unwrap_or_else(|| Dialect::of_unit(Some(&entry.cie.augmentation), bytes));
+            let encoding = Encoding { dialect, dwarf64: entry.dwarf64 };
+            let rows = found.into_iter().map(|expression| {
+                let program = Program::decode(expression.bytes, encoding);
+                (expression, program)
+            });
+            all.push(show(entry, dialect, rows.collect()));
+        }
+        all
+    }
+
+    /// Why the instructions of entries end early.
+    pub(super) fn cut(&self) -> Vec<String> {
+        let cut = |entry: &FrameEntry| {
+            let (_, problem) = expressions(&entry.instructions, Pc(0), entry.cie.code_factor);
+            problem.map(|problem| format!(".debug_frame entry at {:#x}: {problem}", entry.offset))
+        };
+        self.entries.iter().filter_map(cut).collect()
+    }
+
+    pub(super) fn text(&self, names: &dyn Names) -> String {
+        let entries = self.each(|entry, dialect, rows| {
+            let of = match &entry.pcs {
+                Some(pcs) => format!("{:#x}-{:#x}", pcs.start.0, pcs.end.0),
+                None => "all code".to_owned(),
+            };
+            let mut text = format!("call frames of {of}: {}\n", dialect.name());
+            for (at, program) in rows {
+                let register = at.register.map(|register| {
+                    names.register(register).unwrap_or_else(|| format!("register {register}"))
+                });
+                let register = register.map_or_else(String::new, |register| format!(" {register}"));
+                let (pc, instruction) = (format!("{:#x}", at.pc.0), at.instruction);
+                let words = super::words(&program, names);
+                let _ = writeln!(text, "  {pc:<8} {instruction}{register}: {words}  # {}", hex(at.bytes));
+            }
+            text + "\n"
+        });
+        entries.concat()
+    }
+
+    pub(super) fn json(&self, names: &dyn Names) -> Vec<Value> {
+        self.each(|entry, dialect, rows| {
+            let row = |(at, program): &(FrameExpression<'_>, Decoded)| {
+                let mut row = json!({
+                    "pc": format!("{:#x}", at.pc.0), "instruction": at.instruction,
+                    "register": at.register.map(|register| register.0), "bytes": hex(at.bytes),
+                });
+                operations(&mut row, program, names);
+                row
+            };
+            let pcs = entry.pcs.as_ref().map(|pcs| [pcs.start.0, pcs.end.0].map(|pc| format!("{pc:#x}")));
+            json!({
+                "offset": format!("{:#x}", entry.offset), "pcs": pcs, "dialect": dialect.name(),
+                "expressions": rows.iter().map(row).collect::<Vec<_>>(),
+            })
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! `lanescope dwarf FILE [--function NAME] [--dialect D] [--json]`: every DWARF expression of a code object.
+//!
+//! For each unit: the dialect that its expressions are read in, then for each function and for what is outside of
+//! functions the DIEs with an expression, the attribute, the PCs (ELF addresses) that it is for, the operations, and
+//! after `#` the bytes. The operations are in the form that `lanescope eval` takes. `all` stands for an expression that
+//! is no part of a location list, `else` for a list's default entry. An expression that cannot be decoded is shown with
+//! the offset, the operation and the cause.
+//!
+//! The dialect is chosen for each unit by its augmentation string and, where that leaves two, by which one decodes all
+//! expressions of the unit; `--dialect` says it for all.
+//!
+//! After the units come the expressions of call frame information: the first PC of the row, the instruction, its register.
+//!
+//! `--function` takes a name as the source or the symbol table has it, and shows that function and what is in it, no
+//! call frames.
+//!
+//! `--json` gives the same as JSON: `units`, each with `offset`, `name`, `dialect` and `expressions`; of an expression `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and
+//! the one past the last), `bytes`, and either `text` and `operations` (names, those within `DW_OP_entry_value` after it)
+//! or `error`. `frames` has the entries of `.debug_frame` with expressions: `offset`, `pcs` (null for a CIE), `dialect` and
+//! `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest as above.
+//!
+//! ```text
+//! $ lanescope dwarf saxpy.hsaco --function saxpy
+//! $ lanescope dwarf saxpy.hsaco --json | jq '.units[].expressions[] | select(.error)'
+//! ```
+
+mod frames;
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use frames::Frames;
+use serde_json::{Value, json};
+
+use super::{Failure, print_json};
+use crate::arch::{Kind, Targets};
+use crate::codeobject::CodeObject;
+use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
+use crate::dwarf::print::{self, Names, NoNames};
+use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
+use crate::units::{AddressSpace, DwarfReg, WaveSize};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The code object: an AMDGPU ELF file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Only this function and what is in it: a source name, a qualified or a mangled one
+    #[arg(long, short, value_name = "NAME")]
+    function: Option<String>,
+    /// How the operations of the extensions are encoded [default: chosen for each unit]
+    #[arg(long, value_name = "D", value_parser = dialect)]
+    dialect: Option<Dialect>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn dialect(name: &str) -> Result<Dialect, String> {
+    Dialect::named(name).ok_or_else(|| {
+        let names: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::name).collect();
+        format!("one of {}", names.join(", "))
+    })
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let path = args.file.display();
+    let file = std::fs::read(&args.file).map_err(|error| format!("{path}: {error}"))?;
+    let code = CodeObject::parse(file).map_err(|error| format!("{path}: {error}"))?;
+    let kind = kind(&code, targets);
+    let names: &dyn Names = match &kind {
+        Some(kind) => &KindNames(kind),
+        None => &NoNames,
+    };
+    let debug = DebugInfo::new(Arc::new(code)).map_err(|error| format!("{path}: {error}"))?;
+    let (mut units, mut found) = (Vec::new(), false);
+    for id in 0..debug.unit_count() {
+        let unit = Unit::read(&debug, UnitId(id), args)?;
+        found |= !unit.rows.is_empty();
+        if args.function.is_some() && unit.rows.is_empty() {
+            continue;
+        }
+        match args.json {
+            true => units.push(unit.json(names)),
+            false => out.write_all(unit.text(names).as_bytes())?,
+        }
+    }
+    if let Some(problem) = debug.problem() {
+        writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
+    }
+    if let (false, Some(function)) = (found, &args.function) {
+        return Err(format!("{path}: no function `{function}` with an expression").into());
+    }
+    let frames = match args.function {
+        None => Some(Frames::read(&debug, args.dialect)?),
+        Some(_) => None,
+    };
+    for problem in frames.iter().flat_map(|frames| frames.problems.iter().cloned().chain(frames.cut())) {
+        writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
+    }
+    if args.json {
+        let frames = frames.map(|frames| frames.json(names)).unwrap_or_default();
+        return print_json(out, &json!({"units": units, "frames": frames}));
+    }
+    out.write_all(frames.map(|frames| frames.text(names)).unwrap_or_default().as_bytes())?;
+    Ok(())
+}
+
+/// The processor and the wave size of a code object, as far as registers' names need them.
+fn kind(code: &CodeObject, targets: &Targets) -> Option<Arc<Kind>> {
+    let target = targets.by_elf_machine(code.header().flags)?;
+    let kernels = code.metadata().ok().flatten().map_or(&[][..], |metadata| &metadata.kernels);
+    let said = kernels.iter().find_map(|kernel| kernel.wavefront_size);
+    let said = said.and_then(WaveSize::from_lanes);
+    let wave_size = said.or_else(|| target.wave_sizes.first().copied())?;
+    targets.kind(&target.name, wave_size).ok()
+}
+
+/// AMD's names of the registers of one kind of wave.
+#[derive(Debug)]
+struct KindNames<'k>(&'k Kind);
+
+impl Names for KindNames<'_> {
+    fn register(&self, register: DwarfReg) -> Option<String> {
+        self.0.dwarf_name(register)
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<String> {
+        self.0.target.space(space).map(|space| space.name.clone())
+    }
+
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        self.0.dwarf_named(name)
+    }
+
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        self.0.target.space_named(name).map(|space| space.id)
+    }
+}
+
+/// An expression, or why it is none.
+type Decoded = Result<Program, Error>;
+
+/// What is shown of a unit.
+struct Unit<'d> {
+    facts: &'d UnitFacts,
+    dialect: Dialect,
+    rows: Vec<(Expression, Decoded)>,
+    problems: Vec<String>,
+}
+
+impl<'d> Unit<'d> {
+    fn read(debug: &'d DebugInfo, id: UnitId, args: &Args) -> Result<Self, Failure> {
+        let facts = debug.unit(id)?;
+        let (mut expressions, mut problems) = (Vec::new(), Vec::new());
+        debug.expressions(id, |found| match found {
+            Ok(expression) => expressions.push(expression),
+            Err(problem) => problems.push(problem.to_string()),
+        })?;
+        let bytes = expressions.iter().map(|expression| &expression.bytes[..]);
+        let dialect = args.dialect.unwrap_or_else(|| Dialect::of_unit(facts.augmentation.as_deref(), bytes));
+        if let Some(name) = &args.function {
+            let is_it = |function: &Subprogram| {
+                let names = [&function.name, &function.qualified_name, &function.linkage_name];
+                names.into_iter().flatten().any(|known| **known == **name)
+                    || function.demangled().is_some_and(|known| known == *name)
+            };
+            expressions.retain(|expression| expression.function.as_deref().is_some_and(is_it));
+        }
+        let encoding = Encoding { dialect, dwarf64: facts.offset_size == 8 };
+        let decoded = |expression: Expression| {
+            let program = Program::decode(&expression.bytes, encoding);
+            (expression, program)
+        };
+        Ok(Self { facts, dialect, rows: expressions.into_iter().map(decoded).collect(), problems })
+    }
+
+    fn text(&self, names: &dyn Names) -> String {
+        let name = self.facts.name.as_deref().unwrap_or("<unnamed>");
+        let (version, dialect) = (self.facts.version, self.dialect.name());
+        let mut text = format!("unit {} {name}: DWARF {version}, {dialect}\n", self.facts.offset);
+        let (mut function, mut place) = (None, None);
+        for (expression, program) in &self.rows {
+            let within = expression.function.as_ref().map(|function| function.die);
+            if function != Some(within) {
+                let name = expression.function.as_deref().map(called);
+                let _ = writeln!(text, "\n{}:", name.as_deref().unwrap_or("outside of functions"));
+                function = Some(within);
+            }
+            if place != Some((expression.die, expression.attribute)) {
+                let name = expression.name.as_deref().unwrap_or("<unnamed>");
+                let Expression { die, tag, attribute, .. } = expression;
+                let _ = writeln!(text, "  {die} {tag} {name}, {attribute}");
+                place = Some((expression.die, expression.attribute));
+            }
+            let pcs = match &expression.pcs {
+                Pcs::All => "all".to_owned(),
+                Pcs::Default => "else".to_owned(),
+                Pcs::Range(pcs) => format!("{:#x}-{:#x}", pcs.start.0, pcs.end.0),
+            };
+            let words = words(program, names);
+            let _ = writeln!(text, "    {pcs:<16} {words}  # {}", hex(&expression.bytes));
+        }
+        for problem in &self.problems {
+            let _ = writeln!(text, "  error: {problem}");
+        }
+        text.push('\n');
+        text
+    }
+
+    fn json(&self, names: &dyn Names) -> Value {
+        let expressions: Vec<Value> = self.rows.iter().map(|(at, program)| row(at, program, names)).collect();
+        json!({
+            "offset": self.facts.offset.to_string(), "name": self.facts.name.as_deref(),
+            "version": self.facts.version, "dialect": self.dialect.name(),
+            "expressions": expressions, "problems": self.problems,
+        })
+    }
+}
+
+fn row(expression: &Expression, program: &Decoded, names: &dyn Names) -> Value {
+    let pcs = match &expression.pcs {
+        Pcs::All => json!("all"),
+        Pcs::Default => json!("else"),
+        Pcs::Range(pcs) => json!([format!("{:#x}", pcs.start.0), format!("{:#x}", pcs.end.0)]),
+    };
+    let mut row = json!({
+        "die": expression.die.to_string(), "tag": expression.tag, "name": expression.name.as_deref(),
+        "function": expression.function.as_deref().map(called),
+        "attribute": expression.attribute.to_string(), "pcs": pcs, "bytes": hex(&expression.bytes),
+    });
+    operations(&mut row, program, names);
+    row
+}
+
+/// Adds the operations of an expression to its JSON.
+fn operations(row: &mut Value, program: &Decoded, names: &dyn Names) {
+    match program {
+        Ok(program) => {
+            let mut operations = Vec::new();
+            flatten(program, &mut operations);
+            row["text"] = json!(print::program(program, names));
+            row["operations"] = json!(operations);
+        }
+        Err(error) => row["error"] = print::error_json(error),
+    }
+}
+
+fn words(program: &Decoded, names: &dyn Names) -> String {
+    match program {
+        Ok(program) if program.is_empty() => "(empty)".to_owned(),
+        Ok(program) => print::program(program, names),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+fn flatten(program: &Program, into: &mut Vec<&'static str>) {
+    for placed in program.operations() {
+        into.push(placed.name);
+        if let Operation::EntryValue(inner) = &placed.operation {
+            flatten(inner, into);
+        }
+    }
+}
+
+fn called(function: &Subprogram) -> String {
+    function.display_name().unwrap_or_else(|| "<unnamed>".to_owned())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let words: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    words.join(" ")
+}

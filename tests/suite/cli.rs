@@ -1,0 +1,96 @@
+//! The program as a user starts it.
+
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    program().args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Ends the server however the test ends.
+struct Ending(Child);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_client_can_be_chosen() {
+    for client in ["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"] {
+        let child = program().args(["serve", "--port", "0", "--client", client]).spawn().unwrap();
+        let mut server = Ending(child);
+        let lines = BufReader::new(server.0.stdout.take().unwrap()).lines();
+        let listening = lines.map_while(Result::ok).any(|line| line.starts_with("Listening on 127.0.0.1:"));
+        assert!(listening, "--client {client}");
+    }
+    let refused = run(&["serve", "--port", "0", "--client", "windbg"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("amdgcn-lldb"), "{}", text(&refused.stderr));
+}
+
+/// What is at the path of a unix socket and is no socket belongs to somebody.
+#[test]
+fn a_file_is_not_taken_for_an_abandoned_socket() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("precious.toml");
+    std::fs::write(&path, "format = 1\n").unwrap();
+    let refused = run(&["serve", "--unix", path.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("exists and is not a socket"), "{}", text(&refused.stderr));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "format = 1\n");
+}
+
+/// Only what was asked for, and the dump is not taken for a register.
+#[test]
+fn registers_are_chosen_by_name_and_range() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let output = run(&["registers", "-r", "pc,s0-s1", "-r", "exec", dump]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let names: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["pc", "s0", "s1", "exec"]);
+    let unknown = run(&["registers", "-r", "v300", dump]);
+    assert!(text(&unknown.stderr).contains("v300"), "{}", text(&unknown.stderr));
+}
+
+#[test]
+fn a_dump_that_is_not_there_is_said_so() {
+    for command in ["info", "waves", "lanes", "registers", "locals", "export", "serve"] {
+        let output = run(&[command, "/nowhere/dump"]);
+        assert_eq!(output.status.code(), Some(1), "{command}");
+        assert!(text(&output.stderr).contains("/nowhere/dump"), "{command}: {}", text(&output.stderr));
+    }
+}
+
+/// A name with control characters costs neither the terminal nor the list of threads.
+#[test]
+fn control_characters_are_shown_escaped() {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("control.toml");
+    let manifest = r#"
+format = 1
+agent = [{ id = 1, target = "gfx90a" }]
+queue = [{ id = 1, agent = 1 }]
+dispatch = [{ id = 1, queue = 1, kernel = "a\u0000\u001b[31mb" }]
+workgroup = [{ id = 1, dispatch = 1 }]
+wave = [{ id = 1, workgroup = 1 }]
+"#;
+    std::fs::write(&path, manifest).unwrap();
+    let output = run(&["waves", path.to_str().unwrap()]);
+    let said = text(&output.stdout);
+    assert!(said.contains(r"a\0\u{1b}[31mb"), "{said}");
+    assert!(!said.contains('\u{1b}') && !said.contains('\0'), "{said:?}");
+    assert!(text(&output.stderr).contains("without control characters"), "{}", text(&output.stderr));
+}

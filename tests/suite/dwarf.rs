@@ -1,0 +1,360 @@
+//! Expressions of the fixtures against llvm-dwarfdump, and the table of operations against its document.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use lanescope::dwarf::print::{self, NoNames};
+use lanescope::dwarf::text::{Field, OPERATIONS, Shape, assemble, codes};
+use lanescope::dwarf::{Dialect, Encoding, Operation, Program};
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every code object among the fixtures.
+fn objects() -> Vec<PathBuf> {
+    let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
+    let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
+    let paths = files.map(|file| file.unwrap().path());
+    let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    paths.sort();
+    assert!(paths.len() >= 40, "only {} code objects", paths.len());
+    paths
+}
+
+/// The newest of LLVM's tools of that name.
+fn newest(tool: &str) -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let folders: Vec<_> = std::env::split_paths(&path).collect();
+    let find = |name: String| folders.iter().map(|folder| folder.join(&name)).find(|file| file.is_file());
+    (10..100)
+        .rev()
+        .find_map(|version| find(format!("{tool}-{version}")))
+        .unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
+}
+
+fn ran(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn listed(object: &Path) -> Value {
+    let listing = ran(Command::new(env!("CARGO_BIN_EXE_lanescope")).args(["dwarf", "--json"]).arg(object));
+    serde_json::from_str(&listing).unwrap()
+}
+
+/// The expressions of a code object: DIE and attribute, PCs and names of operations.
+type Expressions = Vec<(String, String, Vec<String>)>;
+
+fn ours(object: &Path) -> Expressions {
+    let mut all = Vec::new();
+    for unit in listed(object)["units"].as_array().unwrap() {
+        for row in unit["expressions"].as_array().unwrap() {
+            let die = u64::from_str_radix(&row["die"].as_str().unwrap()[2..], 16).unwrap();
+            let place = format!("{die:#x} {}", row["attribute"].as_str().unwrap());
+            let pcs = match &row["pcs"] {
+                Value::Array(ends) => format!("{}-{}", ends[0].as_str().unwrap(), ends[1].as_str().unwrap()),
+                whole => whole.as_str().unwrap().to_owned(),
+            };
+            let name = |name: &Value| name.as_str().unwrap().to_owned();
+            let operations = row["operations"].as_array().unwrap_or_else(|| panic!("{row}"));
+            all.push((place, pcs, operations.iter().map(name).collect()));
+        }
+    }
+    all
+}
+
+/// The names of operations in llvm-dwarfdump's words for an expression.
+fn names(words: &str) -> Vec<String> {
+    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    let words = words.split(|char| !is_name(char)).filter(|word| word.starts_with("DW_OP_"));
+    // The escape is a word of its own; what it escapes to follows.
+    words.filter(|word| *word != "DW_OP_LLVM_user").map(str::to_owned).collect()
+}
+
+/// What llvm-dwarfdump says of a code object's expressions.
+fn theirs(tool: &Path, object: &Path) -> Expressions {
+    let dump = ran(Command::new(tool).args(["--debug-info", "--show-form"]).arg(object));
+    let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();
+    let (mut all, mut die, mut attribute, mut in_list) = (Vec::new(), 0, String::new(), false);
+    for line in dump.lines() {
+        let inner = line.trim_start();
+        if let Some((offset, _)) = line.split_once(": ").filter(|(offset, rest)| {
+            offset.starts_with("0x") && (rest.contains("DW_TAG_") || rest.contains("NULL"))
+        }) {
+            die = hex(offset);
+            in_list = false;
+        } else if inner.starts_with("DW_AT_") {
+            // DW_AT_location [DW_FORM_exprloc] (DW_OP_fbreg +4)
+            let (name, rest) = inner.split_once('[').unwrap();
+            let (form, value) = rest.split_once(']').unwrap();
+            attribute = name.trim().to_owned();
+            let is_list = matches!(form.trim(), "DW_FORM_loclistx" | "DW_FORM_sec_offset");
+            in_list = is_list && !attribute.contains("_base") && attribute != "DW_AT_ranges";
+            if form.trim() == "DW_FORM_exprloc" {
+                all.push((format!("{die:#x} {attribute}"), "all".to_owned(), names(value)));
+            }
+        } else if in_list && inner.starts_with('[') {
+            // [0x0000000000001500, 0x0000000000001530): DW_OP_LLVM_user DW_OP_LLVM_undefined
+            let (pcs, words) = inner.split_once("): ").unwrap();
+            let (low, high) = pcs[1..].split_once(',').unwrap();
+            let pcs = format!("{:#x}-{:#x}", hex(low), hex(high));
+            all.push((format!("{die:#x} {attribute}"), pcs, names(words)));
+        }
+    }
+    all
+}
+
+#[test]
+fn llvm_dwarfdump_reads_the_same_operations() {
+    let tool = newest("llvm-dwarfdump");
+    let (mut expressions, mut operations, mut extended) = (0, 0, 0);
+    for object in objects() {
+        let (ours, theirs) = (ours(&object), theirs(&tool, &object));
+        for (one, other) in ours.iter().zip(&theirs) {
+            assert_eq!(one, other, "{}", object.display());
+        }
+        assert_eq!(ours.len(), theirs.len(), "{}", object.display());
+        expressions += ours.len();
+        operations += ours.iter().map(|(.., names)| names.len()).sum::<usize>();
+        let is_llvm = |names: &Vec<String>| names.iter().any(|name| name.starts_with("DW_OP_LLVM_"));
+        extended += ours.iter().filter(|(.., names)| is_llvm(names)).count();
+    }
+    assert!(expressions > 500 && operations > 1000 && extended > 20, "{expressions} {operations} {extended}");
+}
+
+/// Expressions of call frames: place, instruction and names of operations, `None` where one cannot be decoded.
+type FrameExpressions = Vec<(String, String, Option<Vec<String>>)>;
+
+fn our_frames(object: &Path) -> FrameExpressions {
+    let mut all = Vec::new();
+    for entry in listed(object)["frames"].as_array().unwrap() {
+        for row in entry["expressions"].as_array().unwrap() {
+            let text = |key: &str| row[key].as_str().unwrap().to_owned();
+            let name = |name: &Value| name.as_str().unwrap().to_owned();
+            let operations = row["operations"].as_array().map(|names| names.iter().map(name).collect());
+            all.push((text("pc"), text("instruction"), operations));
+        }
+    }
+    all
+}
+
+fn their_frames(tool: &Path, object: &Path) -> FrameExpressions {
+    let dump = ran(Command::new(tool).arg("--debug-frame").arg(object));
+    let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();
+    let (mut all, mut pc) = (Vec::new(), 0);
+    for line in dump.lines() {
+        // 00000028 00000014 00000000 FDE cie=00000000 pc=00001920...00001a40
+        if let Some((_, pcs)) = line.split_once(" pc=") {
+            pc = hex(pcs.split_once("...").unwrap().0);
+        }
+        let Some((instruction, words)) = line.trim_start().split_once(':') else { continue };
+        if instruction.starts_with("DW_CFA_advance_loc") {
+            pc = hex(words.rsplit_once("to ").unwrap().1);
+        } else if instruction.starts_with("DW_CFA_") && instruction.ends_with("expression") {
+            let operations = (!words.contains("<decoding error>")).then(|| names(words));
+            all.push((format!("{pc:#x}"), instruction.to_owned(), operations));
+        }
+    }
+    all
+}
+
+#[test]
+fn llvm_dwarfdump_reads_the_same_call_frames() {
+    let tool = newest("llvm-dwarfdump");
+    let mut count = 0;
+    for object in objects() {
+        let ours = our_frames(&object);
+        assert_eq!(ours, their_frames(&tool, &object), "{}", object.display());
+        count += ours.len();
+    }
+    assert!(count >= 6, "only {count} expressions in call frames");
+}
+
+#[test]
+fn expressions_of_the_fixtures_are_given_back_by_their_text() {
+    let mut count = 0;
+    for object in objects() {
+        for unit in listed(&object)["units"].as_array().unwrap() {
+            let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
+            for row in unit["expressions"].as_array().unwrap() {
+                let bytes = bytes(row["bytes"].as_str().unwrap());
+                let program = Program::decode(&bytes, encoding).unwrap();
+                let text = print::program(&program, &NoNames);
+                assert_eq!(assemble(&text, encoding, &NoNames).unwrap(), bytes, "{text}");
+                assert_eq!(program.encode(), bytes, "{text}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 500);
+}
+
+#[test]
+fn a_function_and_a_dialect_can_be_asked_for() {
+    let object = root().join("tests/fixtures/code/user_ops-gfx90a.hsaco");
+    let run = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.arg("dwarf").arg(&object).args(args).output().unwrap()
+    };
+    let all = String::from_utf8(run(&[]).stdout).unwrap();
+    // As the assembler source of the fixture has it, and llvm-dwarfdump with AMD's names of the registers.
+    assert!(all.contains("DW_OP_regx VGPR1; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset"));
+    assert!(all.contains("0x1500-0x1530    DW_OP_LLVM_undefined  # e9 08"), "{all}");
+    let name = listed(&object)["units"][0]["expressions"][0]["function"].as_str().unwrap().to_owned();
+    let one = String::from_utf8(run(&["--function", &name]).stdout).unwrap();
+    assert!(one.lines().count() > 2 && one.lines().count() < all.lines().count(), "{one}");
+    let none = run(&["--function", "nobody"]);
+    assert!(!none.status.success() && String::from_utf8_lossy(&none.stderr).contains("no function `nobody`"));
+    // Read in another dialect, the same bytes are other operations or none.
+    let seed = String::from_utf8(run(&["--dialect", "seed-2020"]).stdout).unwrap();
+    assert!(seed.contains("seed-2020") && seed.contains("error: "), "{seed}");
+    assert!(!run(&["--dialect", "klingon"]).status.success());
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// The cases of tests/eval that use an operation.
+#[derive(Default)]
+struct Cases {
+    succeed: usize,
+    fail: usize,
+    files: Vec<String>,
+}
+
+/// Cases by the stem of the operation's name.
+fn cases() -> BTreeMap<&'static str, Cases> {
+    let mut all: BTreeMap<&'static str, Cases> = BTreeMap::new();
+    let mut files: Vec<_> =
+        fs::read_dir(root().join("tests/eval")).unwrap().map(|f| f.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ext| ext == "toml"));
+    files.sort();
+    for path in files {
+        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let file: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        for case in file.get("case").and_then(toml::Value::as_array).into_iter().flatten() {
+            let text = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or_default();
+            let dialect = Dialect::named(text("dialect")).unwrap_or(Dialect::LlvmUser);
+            let dwarf64 = case.get("dwarf64").and_then(toml::Value::as_bool).unwrap_or(false);
+            let encoding = Encoding { dialect, dwarf64 };
+            let Ok(program) = Program::decode(&bytes(text("bytes")), encoding) else { continue };
+            let expect = case.get("expect").map(|expect| match expect {
+                toml::Value::String(json) => serde_json::from_str(json).unwrap(),
+                table => serde_json::to_value(table).unwrap(),
+            });
+            let expect: Value = expect.unwrap_or_default();
+            let failed =
+                (expect["kind"] == "error").then(|| expect["op"].as_str().unwrap_or_default().to_owned());
+            let mut used = Vec::new();
+            operations(&program, &mut used);
+            used.sort_by_key(|(row, name)| (row.name, failed.as_deref() != Some(name)));
+            used.dedup_by_key(|(row, _)| row.name);
+            for (row, name) in used {
+                let cases = all.entry(row.name).or_default();
+                match &failed {
+                    Some(op) if op == name => cases.fail += 1,
+                    Some(_) => continue,
+                    None => cases.succeed += 1,
+                }
+                if !cases.files.contains(&stem) {
+                    cases.files.push(stem.clone());
+                }
+            }
+        }
+    }
+    all
+}
+
+fn operations(program: &Program, into: &mut Vec<(&'static Shape, &'static str)>) {
+    for placed in program.operations() {
+        into.push((lanescope::dwarf::text::shape(placed.name).unwrap(), placed.name));
+        if let Operation::EntryValue(inner) = &placed.operation {
+            operations(inner, into);
+        }
+    }
+}
+
+fn operands(fields: &[Field]) -> String {
+    let word = |field: &Field| match field {
+        Field::Implied | Field::ImpliedRegister => None,
+        Field::Address => Some("address".to_owned()),
+        Field::Fixed(size) => Some(format!("u{}", 8 * size)),
+        Field::Signed(0) => Some("SLEB128".to_owned()),
+        Field::Signed(size) => Some(format!("s{}", 8 * size)),
+        Field::Uleb => Some("ULEB128".to_owned()),
+        Field::Displacement => Some("displacement (SLEB128)".to_owned()),
+        Field::Register => Some("register (ULEB128)".to_owned()),
+        Field::Branch => Some("target (s16)".to_owned()),
+        Field::Die(size) => Some(format!("DIE in unit (u{})", 8 * size)),
+        Field::SectionDie => Some("DIE in section (offset)".to_owned()),
+        Field::Type => Some("DIE in unit (ULEB128)".to_owned()),
+        Field::TypeOrGeneric => Some("type or 0 (ULEB128)".to_owned()),
+        Field::Block => Some("bytes (ULEB128 length)".to_owned()),
+        Field::ShortBlock => Some("bytes (u8 length)".to_owned()),
+        Field::Expression => Some("expression (ULEB128 length)".to_owned()),
+    };
+    fields.iter().filter_map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// The codes of a row in a dialect.
+fn code(row: &Shape, dialect: Dialect) -> String {
+    let all = codes(dialect);
+    let find = |name: &str| all.iter().find(|(_, known)| *known == name).map(|(code, _)| *code);
+    let (first, last) = match row.family {
+        true => (find(&format!("{}0", row.name)), find(&format!("{}31", row.name))),
+        false => (find(row.name), None),
+    };
+    match (first, last) {
+        (Some(first), Some(last)) => format!("{:#04x}-{:#04x}", first.code, last.code),
+        (Some(code), None) => match code.sub {
+            Some(sub) => format!("{:#04x} {sub:#04x}", code.code),
+            None => format!("{:#04x}", code.code),
+        },
+        (None, _) => "-".to_owned(),
+    }
+}
+
+fn coverage() -> String {
+    let mut text = String::from(
+        "# Operations\n\nEvery operation that the evaluator knows, from the table of `src/dwarf/text/shape.rs` and the \
+         decoder's codes. Cases are those of `tests/eval`: how many\nuse the operation and succeed, how many expect it \
+         to fail, and in which files. Codes of the draft dialect are this project's own (`src/dwarf/draft.toml`).\n\
+         `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.\n\n\
+         | Operation | Operands | llvm-user | llvm-direct | seed-2020 | draft | Defined in | Succeed | Fail | Files |\n\
+         |---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let cases = cases();
+    let none = Cases::default();
+    for row in OPERATIONS {
+        let codes: Vec<String> = Dialect::ALL.into_iter().map(|dialect| code(row, dialect)).collect();
+        if codes.iter().all(|code| code == "-") {
+            continue;
+        }
+        let name = if row.family { format!("{}0-31", row.name) } else { row.name.to_owned() };
+        let of = cases.get(row.name).unwrap_or(&none);
+        let (operands, codes, files) = (operands(row.fields), codes.join(" | "), of.files.join(", "));
+        let (section, succeed, fail) = (row.section, of.succeed, of.fail);
+        writeln!(text, "| {name} | {operands} | {codes} | {section} | {succeed} | {fail} | {files} |")
+            .unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_coverage_document_is_that_of_the_table() {
+    let path = root().join("docs/dwarf-coverage.md");
+    let (said, is) = (fs::read_to_string(&path).unwrap_or_default(), coverage());
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, is).unwrap();
+        return;
+    }
+    assert_eq!(said, is, "BLESS=1 cargo test --test suite coverage writes docs/dwarf-coverage.md");
+}
