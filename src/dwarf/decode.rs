@@ -5,7 +5,7 @@
 
 #![allow(non_upper_case_globals, reason = "patterns are DWARF's own names")]
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use super::constants::{gnu, standard};
 use super::context::DieRef;
@@ -42,6 +42,9 @@ pub(super) enum Extension {
     Extend,
     SelectBitPiece,
     ObjectMap,
+    Composite,
+    Overlay,
+    BitOverlay,
 }
 
 /// The code of `DW_OP_LLVM_user`.
@@ -164,6 +167,9 @@ impl<'b> Reader<'b> {
                 Operation::SelectBitPiece { size: self.uleb()?, count: self.uleb()? }
             }
             Extension::ObjectMap => Operation::ObjectMap(DieOffset(self.uleb()?)),
+            Extension::Composite => Operation::Composite,
+            Extension::Overlay => Operation::Overlay,
+            Extension::BitOverlay => Operation::BitOverlay,
         })
     }
 
@@ -480,16 +486,11 @@ pub(super) fn seed_2020(code: u8) -> Option<(&'static str, Extension)> {
 
 /// Numbers of the draft operations, from the one file that holds them.
 pub(super) fn draft(code: u8) -> Option<(&'static str, Extension)> {
-    static NUMBERS: LazyLock<Vec<(u8, &'static str, Extension)>> = LazyLock::new(|| {
-        let table: std::collections::BTreeMap<String, u8> =
-            toml::from_str(include_str!("draft.toml")).unwrap_or_default();
-        table.iter().filter_map(|(key, code)| draft_named(key).map(|(name, op)| (*code, name, op))).collect()
-    });
-    NUMBERS.iter().find(|(number, ..)| *number == code).map(|(_, name, extension)| (*name, *extension))
+    super::draft::numbers().operation(code)
 }
 
 /// A draft operation by its key in the data file.
-fn draft_named(key: &str) -> Option<(&'static str, Extension)> {
+pub(super) fn draft_named(key: &str) -> Option<(&'static str, Extension)> {
     Some(match key {
         "form_aspace_address" => ("DW_OP_form_aspace_address", Extension::FormAspaceAddress),
         "push_lane" => ("DW_OP_push_lane", Extension::PushLane),
@@ -503,6 +504,9 @@ fn draft_named(key: &str) -> Option<(&'static str, Extension)> {
         "extend" => ("DW_OP_extend", Extension::Extend),
         "select_bit_piece" => ("DW_OP_select_bit_piece", Extension::SelectBitPiece),
         "object_map" => ("DW_OP_object_map", Extension::ObjectMap),
+        "composite" => ("DW_OP_composite", Extension::Composite),
+        "overlay" => ("DW_OP_overlay", Extension::Overlay),
+        "bit_overlay" => ("DW_OP_bit_overlay", Extension::BitOverlay),
         _ => return None,
     })
 }

@@ -239,6 +239,12 @@ pub enum Cause {
         /// The operand.
         bytes: u64,
     },
+    /// An overlay of less than nothing, or of more than can be counted.
+    #[error("an overlay of {bits} bits")]
+    OverlayWidth {
+        /// The size asked for.
+        bits: i128,
+    },
     /// A size or count that may not be zero is zero.
     #[error("{0} is 0")]
     Zero(&'static str),

@@ -253,6 +253,9 @@ pub fn meaning(operation: &Operation) -> &'static str {
         Operation::SelectBitPiece { .. } => {
             "makes a vector whose parts come from one location or the other, by the bits of the mask on top"
         }
+        Operation::Composite => "pushes an empty composite",
+        Operation::Overlay => "lays a location over bytes of another",
+        Operation::BitOverlay => "lays a location over bits of another",
         Operation::ObjectMap(_) => "finds the element in memory, or in registers while its chunk is there",
     }
 }

@@ -242,5 +242,8 @@ pub fn is_extension(operation: &Operation) -> bool {
             | Operation::Extend { .. }
             | Operation::SelectBitPiece { .. }
             | Operation::ObjectMap(_)
+            | Operation::Composite
+            | Operation::Overlay
+            | Operation::BitOverlay
     )
 }

@@ -14,6 +14,10 @@ pub const MAX_CALL_DEPTH: u32 = 24;
 /// Parts of one composite location, before neighbours are merged.
 pub const MAX_PARTS: usize = 2048;
 
+/// Bits that an overlay keeps of what it lies over, to the left and to the right of base and overlay: more than any
+/// object, and few enough that composites of such parts can be counted.
+pub const MAX_OVERLAY_REACH: u64 = 1 << 60;
+
 /// Bits of a base type, its vector elements included: a whole vector register of 64 lanes.
 pub const MAX_VALUE_BITS: u64 = 2048;
 

@@ -234,6 +234,8 @@ pub struct Composite {
     pub parts: Vec<Part>,
     /// Sum of their sizes.
     pub size: BitSize,
+    /// Whether pieces may be added although it is a whole location: made by `DW_OP_composite`.
+    pub(super) open: bool,
 }
 
 impl Location {
@@ -292,9 +294,11 @@ impl Location {
             Storage::Implicit(Implicit::Number(number)) => {
                 Storage::Implicit(Implicit::Number(Arc::new(number.at(lane))))
             }
-            Storage::Composite(composite) => {
-                Storage::Composite(Arc::new(Composite { parts: self.canonical(lane), size: composite.size }))
-            }
+            Storage::Composite(composite) => Storage::Composite(Arc::new(Composite {
+                parts: self.canonical(lane),
+                size: composite.size,
+                open: false,
+            })),
             other => other.clone(),
         };
         let offset = Offset {

@@ -22,6 +22,7 @@ mod constants;
 mod context;
 mod decode;
 mod dialect;
+pub mod draft;
 mod error;
 pub mod explain;
 mod fetch;

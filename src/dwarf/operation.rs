@@ -260,6 +260,12 @@ pub enum Operation {
     },
     /// `DW_OP_object_map` (DWARF issue 230712.4): an offset in the unit.
     ObjectMap(DieOffset),
+    /// `DW_OP_composite` (DWARF 6 drafts): an empty composite for pieces to be added to.
+    Composite,
+    /// `DW_OP_overlay` (DWARF issue 251120.1): one location over bytes of another.
+    Overlay,
+    /// `DW_OP_bit_overlay`: over bits of it.
+    BitOverlay,
 }
 
 /// LEB128 numbers of an operation that have more bytes than they need. Nothing depends on it but the text form, which

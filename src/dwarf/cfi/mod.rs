@@ -12,5 +12,6 @@ mod row;
 mod unwind;
 
 pub use listing::{FrameExpression, expressions};
+pub(super) use row::standard_name;
 pub use row::{CfaRule, Factors, Placement, RegisterRule, Row};
 pub use unwind::Unwind;

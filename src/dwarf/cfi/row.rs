@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::decode::{sleb128, uleb128};
+use super::super::draft;
 use super::super::error::{Cause, Error};
 use super::super::limits::MAX_REMEMBERED_ROWS;
-use super::super::operation::{Encoding, Program};
+use super::super::operation::{Dialect, Encoding, Program};
 use super::unwind::inside;
 use crate::units::{AddressSpace, DwarfReg, ExprOffset, Pc};
 
@@ -161,6 +162,21 @@ impl<'b> Interpreter<'b> {
             }
             _ => {}
         }
+        if self.factors.encoding.dialect == Dialect::Draft {
+            // The drafts' instructions have numbers of their own, and LLVM's are none there.
+            let signed = match draft::numbers().forms_cfa(code) {
+                Some(signed) => signed,
+                None if code & 0x3e == 0x30 => return Err(Cause::UnknownOperation { code }),
+                None => return self.standard(code, at, name),
+            };
+            *name = if signed { "DW_CFA_def_aspace_cfa_sf" } else { "DW_CFA_def_aspace_cfa" };
+            return self.aspace_cfa(signed, at, name).map(|()| None);
+        }
+        self.standard(code, at, name)
+    }
+
+    /// An instruction of DWARF 5, GNU's or LLVM's.
+    fn standard(&mut self, code: u8, at: ExprOffset, name: &mut &'static str) -> Result<Option<u64>, Cause> {
         *name = instruction_name(code).ok_or(Cause::UnknownOperation { code })?;
         match code {
             0x00 => {}
@@ -221,19 +237,20 @@ impl<'b> Interpreter<'b> {
             }
             // The size of arguments is of no use without a calling convention that pushes them.
             0x2e => drop(self.uleb()?),
-            0x30 => {
-                let (register, displacement) = (self.register()?, self.uleb()? as i64);
-                let space = AddressSpace(self.uleb()?);
-                self.set_cfa(at, name, register, displacement, space);
-            }
-            0x31 => {
-                let (register, displacement) = (self.register()?, self.factored_signed()?);
-                let space = AddressSpace(self.uleb()?);
-                self.set_cfa(at, name, register, displacement, space);
-            }
+            0x30 => self.aspace_cfa(false, at, name)?,
+            0x31 => self.aspace_cfa(true, at, name)?,
             _ => return Err(Cause::UnknownOperation { code }),
         }
         Ok(None)
+    }
+
+    /// The CFA of a register, a displacement (signed and factored, or neither) and an address space.
+    fn aspace_cfa(&mut self, signed: bool, at: ExprOffset, name: &'static str) -> Result<(), Cause> {
+        let register = self.register()?;
+        let displacement = if signed { self.factored_signed()? } else { self.uleb()? as i64 };
+        let space = AddressSpace(self.uleb()?);
+        self.set_cfa(at, name, register, displacement, space);
+        Ok(())
     }
 
     fn advance(&self, units: u64) -> Result<u64, Cause> {
@@ -323,6 +340,11 @@ impl<'b> Interpreter<'b> {
         let program = Program::decode(block, self.factors.encoding);
         program.map(Arc::new).map_err(|error| inside("its expression", error))
     }
+}
+
+/// The name of an instruction of DWARF 5 or GNU's.
+pub(in crate::dwarf) fn standard_name(code: u8) -> Option<&'static str> {
+    instruction_name(code).filter(|name| !name.starts_with("DW_CFA_LLVM"))
 }
 
 /// Names of instructions with zero high bits (DWARF 5 table 7.29, GNU's, and LLVM's for address spaces).

@@ -4,7 +4,10 @@
 //! Parts are flattened and empty ones dropped as they are added. Neighbours are merged only when a result is looked
 //! at, because whether two parts touch may depend on the lane.
 
+use std::sync::Arc;
+
 use super::super::error::Cause;
+use super::super::lanes::Lanes;
 use super::super::limits::MAX_PARTS;
 use super::super::location::{Composite, Location, Part, Storage};
 use super::super::origin::WhyUndefined;
@@ -16,7 +19,7 @@ use crate::units::{BitSize, LaneId, LaneSet};
 pub(super) const TOO_LARGE: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
 
 /// The parts that a part of some size of a location comes to: itself, or those of a composite that it covers.
-fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result<Vec<Part>, Stop> {
+pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result<Vec<Part>, Stop> {
     location.check_holds(lanes, size)?;
     if size == 0 {
         return Ok(Vec::new());
@@ -45,7 +48,7 @@ fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result<Vec<Part>,
 }
 
 /// Adds parts to a composite.
-fn append(composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
+pub(super) fn append(composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
     let added = parts.iter().try_fold(composite.size.0, |sum, part| sum.checked_add(part.size.0));
     composite.size = BitSize(added.ok_or(TOO_LARGE)?);
     if composite.parts.len() + parts.len() > MAX_PARTS {
@@ -75,6 +78,10 @@ impl Evaluator<'_> {
         let lanes = fiber.lanes;
         let new = match fiber.stack.last() {
             None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)),
+            // DWARF 6 drafts: a composite that is the piece's own location has another one below it to go into.
+            Some(top) if is_open(top) && !fiber.stack.iter().rev().nth(1).is_some_and(is_open) => {
+                Some(undefined_part(env, size))
+            }
             Some(_) => None,
         };
         let taken = usize::from(new.is_none());
@@ -93,8 +100,14 @@ impl Evaluator<'_> {
         };
         fiber.charge(parts.len() / 16)?;
         fiber.stack.truncate(fiber.stack.len().saturating_sub(taken));
-        if let Some(Entry::Incomplete(composite)) = fiber.stack.last_mut() {
-            return append(composite, parts);
+        match fiber.stack.last_mut() {
+            Some(Entry::Incomplete(composite)) => return append(composite, parts),
+            Some(top) if is_open(top) => {
+                if let Entry::Location(Location { storage: Storage::Composite(composite), .. }) = top {
+                    return append(Arc::make_mut(composite), parts);
+                }
+            }
+            _ => {}
         }
         let mut composite = Composite::default();
         append(&mut composite, parts)?;
@@ -153,6 +166,18 @@ impl Evaluator<'_> {
         fiber.replace(3, whole(composite));
         Ok(())
     }
+}
+
+/// Whether pieces may be added to an entry because `DW_OP_composite` made it; one that was moved within is a location
+/// like any other.
+fn is_open(entry: &Entry) -> bool {
+    let Entry::Location(Location { storage: Storage::Composite(composite), offset }) = entry else {
+        return false;
+    };
+    let start = |bytes: &Lanes<u64>, bits: &Lanes<u8>| {
+        matches!((bytes, bits), (Lanes::Uniform(0), Lanes::Uniform(0)))
+    };
+    composite.open && start(&offset.bytes, &offset.bits)
 }
 
 /// Neither size nor count is 0, and there are not too many elements to build.

@@ -414,7 +414,7 @@ fn pointer_in(lanes: LaneSet, location: &Location, bits: u32) -> Result<Option<I
     }
 }
 
-fn signed_limbs(limbs: &[u64], bits: u32, signed: bool) -> i128 {
+pub(super) fn signed_limbs(limbs: &[u64], bits: u32, signed: bool) -> i128 {
     let low = limbs.first().copied().unwrap_or(0);
     if bits <= 64 {
         let unused = 64 - bits.clamp(1, 64);

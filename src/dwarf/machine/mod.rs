@@ -10,15 +10,16 @@
 mod calls;
 mod composite;
 mod memory;
+mod overlay;
 mod stack;
 
 pub use stack::Entry;
 
-use self::stack::Fiber;
+use self::stack::{Fiber, whole};
 use super::context::Context;
 use super::error::{Cause, Error};
 use super::limits::{MAX_CALL_DEPTH, MAX_STACK};
-use super::location::{Frame, Location};
+use super::location::{Composite, Frame, Location};
 use super::operation::{Operation, Placed, Program};
 use super::origin::{Origin, WhyUndefined};
 use super::value::Number;
@@ -516,6 +517,11 @@ impl<'c> Evaluator<'c> {
             Operation::Extend { size, count } => self.extend(env, fiber, *size, *count)?,
             Operation::SelectBitPiece { size, count } => self.select_bit_piece(env, fiber, *size, *count)?,
             Operation::ObjectMap(die) => self.object_map(env, fiber, *die)?,
+            Operation::Composite => {
+                fiber.push_location(whole(Composite { open: true, ..Composite::default() }))
+            }
+            Operation::Overlay => self.overlay(env, fiber, 8)?,
+            Operation::BitOverlay => self.overlay(env, fiber, 1)?,
         }
         Ok(Flow::Next)
     }

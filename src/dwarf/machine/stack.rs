@@ -48,7 +48,7 @@ impl Entry {
             Self::Location(location) => Self::Location(location.at(lane)),
             Self::Incomplete(composite) => {
                 let parts = composite.parts.iter().map(|part| part.at(lane)).collect();
-                Self::Incomplete(Composite { parts, size: composite.size })
+                Self::Incomplete(Composite { parts, size: composite.size, open: false })
             }
         }
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod cfi;
+mod drafts;
 mod explaining;
 mod fake;
 mod fetching;

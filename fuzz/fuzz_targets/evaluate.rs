@@ -1,0 +1,139 @@
+//! Any bytes as an expression in any state: it ends, within its bounds, and lanes together give what each gives alone.
+//! The first bytes are the state: what registers hold, which are there, what entries say.
+#![no_main]
+
+use std::sync::Arc;
+
+use lanescope::dwarf::write::{Plan, Run, Store};
+use lanescope::dwarf::{
+    Answer, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus, Frame, LaneNeed,
+    MemoryAt, Missing, Program, RegisterBytes, SpaceInfo, TypeEncoding, active_lanes, explain, fetch, lane_pcs,
+    legacy, print,
+};
+use lanescope::units::{
+    AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize,
+};
+use libfuzzer_sys::fuzz_target;
+
+/// A state that follows from a few bytes.
+struct State {
+    seed: u64,
+    die: Option<Arc<Program>>,
+}
+
+impl State {
+    fn mixed(&self, what: u64) -> u64 {
+        (what ^ self.seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 7
+    }
+}
+
+impl Context for State {
+    fn wave_size(&self) -> WaveSize {
+        if self.seed & 1 == 0 { WaveSize::W64 } else { WaveSize::W32 }
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        let info = |address_bits, lane| Some(SpaceInfo { address_bits, lane });
+        match space.0 {
+            0 => info(64, LaneNeed::None),
+            1 => info(64, LaneNeed::WhenRead),
+            2 | 3 | 6 => info(32, LaneNeed::None),
+            5 => info(32, LaneNeed::Now),
+            0x20..=0x5f => info(32, LaneNeed::Fixed(LaneId((space.0 - 0x20) as u8))),
+            _ => None,
+        }
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        match register.0 {
+            0..=9 => Ok(BitSize(32)),
+            10..=31 => Ok(BitSize(64)),
+            32..=3000 => Ok(BitSize(2048)),
+            _ => Err("none".to_owned()),
+        }
+    }
+
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
+        for (index, byte) in into.bytes.iter_mut().enumerate() {
+            *byte = self.mixed(register.0 << 9 ^ index as u64 ^ u64::from(frame == Frame::Caller)) as u8;
+        }
+        into.known = !self.mixed(register.0) | 1;
+    }
+
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        for (index, byte) in into.iter_mut().enumerate() {
+            let address = at.address.0.wrapping_add(index as u64);
+            if self.mixed(address) % 17 == 0 {
+                return index;
+            }
+            *byte = self.mixed(address ^ at.space.0) as u8;
+        }
+        into.len()
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        (self.seed & 2 == 0).then_some(Pc(0x1000))
+    }
+
+    fn frame_base(&self) -> Answer<Arc<Program>> {
+        self.die.clone().ok_or_else(|| Missing::absent("none"))
+    }
+
+    fn die(&self, die: DieRef) -> Answer<Die> {
+        let location = match (die.offset().0 % 4, &self.die) {
+            (0 | 1, Some(program)) => DieLocation::Expression(Arc::clone(program)),
+            (2, _) => DieLocation::ConstValue([1, 2, 3, 4].as_slice().into()),
+            _ => DieLocation::None,
+        };
+        Ok(Die { is_procedure: die.offset().0 % 2 == 0, location })
+    }
+
+    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        let encoding = TypeEncoding(die.0 as u8);
+        Ok(BaseType { encoding, element_bits: (die.0 >> 8) as u32 & 0xfff, elements: (die.0 & 0x80 != 0).then_some(3) })
+    }
+}
+
+/// Takes whatever it is asked to; nothing of it is kept.
+struct Everything;
+
+impl Store for Everything {
+    fn check(&self, _: &Run) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn write(&mut self, run: &Run) {
+        assert_eq!(run.bytes.len(), run.mask.len());
+    }
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let [mode, seed, cut, bytes @ ..] = bytes else { return };
+    let encoding = Encoding::new(Dialect::ALL[usize::from(mode & 3)]);
+    let (die, bytes) = bytes.split_at(usize::from(*cut).min(bytes.len()));
+    let die = Program::decode(die, encoding).ok().map(Arc::new);
+    let state = State { seed: u64::from(*seed), die };
+    let Ok(program) = Program::decode(bytes, encoding) else { return };
+    let lanes = LaneSet(0x8000_0005).and(state.wave_size().all());
+    let said = |lane: LaneId, set: LaneSet| {
+        let groups = Evaluator::new(&state).location(&program, Focus::Lanes(set), &[]);
+        let group = groups.into_iter().find(|group| group.lanes.contains(lane)).expect("every lane is in a group");
+        group.result.map(|location| {
+            let bits = fetch(&state, &location, Some(lane), BitSize(40));
+            let _ = explain::undefined(&location, lane);
+            if let Ok(plan) = Plan::new(&location, Some(lane), BitSize(40), &[1, 2, 3, 4, 5]) {
+                let _ = plan.apply(&mut Everything);
+            }
+            format!("{} {bits:?}", print::location_json(&location, lane))
+        })
+    };
+    for lane in lanes.iter() {
+        assert_eq!(said(lane, lanes), said(lane, LaneSet::one(lane)), "lane {lane}");
+    }
+    let mut told = explain::Explainer::new(&print::NoNames);
+    let _ = Evaluator::new(&state).traced(&mut told).value(&program, Focus::Wave, &[]);
+    let _ = Evaluator::new(&state).for_call_frames().stack(&program, Focus::Wave, &[]);
+    let _ = legacy::recognise(&state, &program, legacy::Scratch::Buffer, Focus::Lanes(lanes));
+    let _ = lane_pcs(&state, &program, None);
+    let _ = active_lanes(&state, &program, Some(LaneId(0)));
+});
