@@ -130,11 +130,10 @@ impl ServedKind {
 
 /// How much a wave's state asks to be looked at: 2 for a fault, 1 for another stop, 0 for none.
 fn severity(wave: &Wave) -> u8 {
-    const SIGTRAP: u8 = 5;
     let reasons = wave.stop.iter().flatten();
     reasons
         .filter_map(|index| wave.kind.target.stop_reasons.get(*index))
-        .map(|reason| if reason.signal == SIGTRAP { 1 } else { 2 })
+        .map(|reason| if reason.signal == super::waves::SIGTRAP { 1 } else { 2 })
         .max()
         .unwrap_or(0)
 }

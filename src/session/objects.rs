@@ -82,7 +82,7 @@ impl Objects {
         agent: Option<usize>,
         buffer: &mut [u8],
     ) -> usize {
-        let Some((object, segment, skip)) = self.segment(capture, address, agent) else { return 0 };
+        let Some((_, object, segment, skip)) = self.segment(capture, address, agent) else { return 0 };
         let Some(left) = segment.file_size.checked_sub(skip).filter(|left| *left > 0) else { return 0 };
         let want = left.min(buffer.len() as u64);
         let from = ElfAddress(segment.addresses.start.wrapping_add(skip));
@@ -94,13 +94,12 @@ impl Objects {
 
     /// The run of a code object's unwritable image that holds an address.
     pub(super) fn image(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<Image> {
-        let (_, segment, skip) = self.segment(capture, address, agent)?;
+        let (loaded, _, segment, skip) = self.segment(capture, address, agent)?;
         if skip >= segment.file_size {
             return None;
         }
         // A segment that wraps around the address space has no run of addresses.
         let start = address.checked_sub(skip)?;
-        let loaded = self.at(capture, address, agent)?;
         let name = capture.code_objects.get(loaded.index)?.name.clone();
         let last = start.saturating_add(segment.file_size - 1);
         Some(Image { start, last, executable: segment.is_executable(), name })
@@ -122,7 +121,7 @@ impl Objects {
         capture: &Capture,
         address: u64,
         agent: Option<usize>,
-    ) -> Option<(Arc<CodeObject>, Segment, u64)> {
+    ) -> Option<(&Loaded, Arc<CodeObject>, Segment, u64)> {
         let loaded = self.at(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let at = loaded.elf(address).0;
@@ -130,7 +129,7 @@ impl Objects {
             object.segments().iter().find(|segment| is_fixed(segment) && segment.addresses.contains(&at));
         let segment = found?.clone();
         let skip = at - segment.addresses.start;
-        Some((object, segment, skip))
+        Some((loaded, object, segment, skip))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::capture::Wave;
 use crate::units::{Pc, WaveId};
 
 /// The signal of a trap, the mildest that a stopped wave has, in gdb's numbering.
-const SIGTRAP: u8 = 5;
+pub(super) const SIGTRAP: u8 = 5;
 
 /// A wave's name, state and place.
 ///
