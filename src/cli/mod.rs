@@ -1,5 +1,6 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod backtrace;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -52,6 +53,8 @@ enum Command {
     Registers(registers::Args),
     /// Print memory of any address space
     Memory(memory::Args),
+    /// Print the call stack of a wave, or of its lanes
+    Backtrace(backtrace::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
@@ -105,6 +108,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Lanes(args) => lanes::run(&args, &targets, out)?,
         Command::Registers(args) => registers::run(&args, &targets, out)?,
         Command::Memory(args) => memory::run(&args, &targets, out)?,
+        Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),

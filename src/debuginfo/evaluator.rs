@@ -13,7 +13,7 @@ use super::types::{Base, TypeId, TypeKind};
 use super::unit::UnitId;
 use super::variable::Variable;
 use super::view::UnitView;
-use crate::codeobject::{Bytes, ElfAddress};
+use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
 /// `DW_OP_LLVM_user`, as today's compilers use the byte.
@@ -137,14 +137,6 @@ impl DebugInfo {
         let index = DebugAddrIndex(usize::try_from(index).unwrap_or(usize::MAX));
         let fail = |why| DebugInfoError::Unit { unit: view.facts().offset, what: ".debug_addr entry", why };
         dwarf.address(&view.unit, index).map_err(fail)
-    }
-
-    /// `.debug_frame`, whose unwind tables the `dwarf` room reads; `None` when there is none.
-    ///
-    /// # Errors
-    /// The section cannot be read.
-    pub fn frame_section(&self) -> Result<Option<Bytes>> {
-        Ok(self.code_object.section_bytes(".debug_frame")?)
     }
 
     /// What there is to choose the dialect of a function's expressions by.

@@ -47,7 +47,7 @@ pub use attr::AttributeName;
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
-pub use frames::{CieFacts, FrameEntry};
+pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProblem, FrameSection};
 pub use line::{LineRow, Place};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use query::{FunctionAt, InlineFrame};

@@ -6,6 +6,7 @@
 pub mod export;
 pub mod json;
 pub mod spaces;
+pub mod stack;
 mod table;
 pub mod text;
 

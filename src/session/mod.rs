@@ -6,6 +6,7 @@
 
 pub mod address;
 mod answers;
+mod backtrace;
 mod client;
 mod dump;
 mod frame;
@@ -15,6 +16,9 @@ mod locals;
 mod objects;
 mod reader;
 mod regions;
+mod source;
+mod stack;
+mod unwind;
 mod variables;
 mod waves;
 
@@ -26,7 +30,9 @@ pub use inspect::Inspect;
 pub(crate) use inspect::MockInspect;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
+pub(crate) use backtrace::backtrace as wave_stack;
 pub(crate) use regions::lane_runs;
+pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 pub(crate) use waves::info as wave_info;
 
 #[cfg(test)]

@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock};
 
 use super::CodeObjectInfo;
+use super::source::{Source, Sources};
+use super::unwind::UnwindTable;
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
@@ -26,6 +28,8 @@ pub(super) struct Loaded {
     agent: Option<usize>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
+    unwind: UnwindTable,
+    sources: Sources,
 }
 
 /// A run of a code object's image, as a region list shows it.
@@ -45,6 +49,8 @@ impl Objects {
             agent: object.agent,
             object: OnceLock::new(),
             debug: OnceLock::new(),
+            unwind: UnwindTable::default(),
+            sources: Sources::default(),
         });
         Self { each: each.collect() }
     }
@@ -187,5 +193,20 @@ impl Loaded {
             DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
+    }
+
+    /// Its call frame information.
+    pub(super) fn unwind(&self) -> &UnwindTable {
+        &self.unwind
+    }
+
+    /// What source text there is at an address.
+    pub(super) fn source(&self, capture: &Capture, at: ElfAddress) -> Arc<Source> {
+        self.sources.at(at, || Source::read(self, capture, at))
+    }
+
+    /// Its name.
+    pub(super) fn name<'c>(&self, capture: &'c Capture) -> Option<&'c str> {
+        capture.code_objects.get(self.index).map(|object| object.name.as_str())
     }
 }

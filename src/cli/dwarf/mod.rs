@@ -94,7 +94,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         return Err(format!("{path}: no function `{function}` with an expression").into());
     }
     let frames = match args.function {
-        None => Some(Frames::read(&debug, args.dialect)?),
+        None => Some(Frames::read(&debug, args.dialect)),
         Some(_) => None,
     };
     for problem in frames.iter().flat_map(|frames| frames.problems.iter().cloned().chain(frames.cut())) {

@@ -18,10 +18,12 @@ const OWN: &[&str] = &[
     "qlanescope.Lanes+",
     "qlanescope.Memory+",
     "qlanescope.Locals+",
+    "qlanescope.Frames+",
     "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",
     "qXfer:lanescope-lanes:read+",
     "qXfer:lanescope-locals:read+",
+    "qXfer:lanescope-frames:read+",
     "qXfer:lanescope-code-objects:read+",
 ];
 
