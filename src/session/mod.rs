@@ -23,6 +23,7 @@ mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
 pub use inspect::Inspect;
@@ -30,10 +31,9 @@ pub use inspect::Inspect;
 pub(crate) use inspect::MockInspect;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
-pub(crate) use backtrace::backtrace as wave_stack;
 pub(crate) use regions::lane_runs;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 pub(crate) use waves::info as wave_info;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -36,7 +36,9 @@ pub(super) fn locals(
     }
     let lanes = lanes.and(walk.kind.wave_size.all());
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
-    let Some(physical) = walk.frames().get(level) else { return Err(none("there is no such frame".to_owned())) };
+    let Some(physical) = walk.frames().get(level) else {
+        return Err(none("there is no such frame".to_owned()));
+    };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
         let unknown = || format!("no function with debug information holds the PC {pc}");
@@ -145,7 +147,11 @@ impl Frame<'_> {
     }
 
     fn scratch(&self) -> legacy::Scratch {
-        if self.context.kind().target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+        if self.context.kind().target.buffer_scratch {
+            legacy::Scratch::Buffer
+        } else {
+            legacy::Scratch::Flat
+        }
     }
 
     fn type_name(&self, id: Option<TypeId>) -> String {

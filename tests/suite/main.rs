@@ -3,6 +3,7 @@
 mod cli;
 mod dwarf;
 mod fixtures;
+mod frames;
 mod house;
 mod server;
 mod variables;
