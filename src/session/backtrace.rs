@@ -292,8 +292,8 @@ impl<'a> Frames<'a> {
         let unit = debug.unit(function.function.unit).ok();
         let mut context = FrameContext {
             level: self.walk.level(level),
-            debug: Arc::clone(debug),
-            function: function.clone(),
+            debug: Ok(Arc::clone(debug)),
+            function: Ok(function.clone()),
             inlined,
             elf_pc: code.elf,
             encoding: Encoding {

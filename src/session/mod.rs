@@ -9,6 +9,7 @@ mod answers;
 mod backtrace;
 mod client;
 mod dump;
+mod evaluate;
 mod frame;
 mod inspect;
 mod lanes;
@@ -26,6 +27,9 @@ pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable
 pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
+pub use evaluate::{
+    Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
+};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;

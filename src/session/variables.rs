@@ -7,6 +7,7 @@ use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::source::Source;
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
+use crate::arch::Kind;
 use crate::capture::Capture;
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
@@ -52,8 +53,8 @@ pub(super) fn locals(
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
     let context = FrameContext {
         level: walk.level(level),
-        debug: Arc::clone(&debug),
-        function,
+        debug: Ok(Arc::clone(&debug)),
+        function: Ok(function),
         inlined,
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
@@ -93,7 +94,7 @@ fn find<'a>(
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.
-fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
@@ -146,14 +147,6 @@ impl Frame<'_> {
         }
     }
 
-    fn scratch(&self) -> legacy::Scratch {
-        if self.context.kind().target.buffer_scratch {
-            legacy::Scratch::Buffer
-        } else {
-            legacy::Scratch::Flat
-        }
-    }
-
     fn type_name(&self, id: Option<TypeId>) -> String {
         self.debug.type_name(id).unwrap_or_else(|error| format!("<{error}>"))
     }
@@ -170,11 +163,11 @@ impl Frame<'_> {
         }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error, &**self.context.kind())),
+            Err(error) => return self.each(lanes, || failed(&error, &self.context)),
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
-            legacy::recognise(&self.context, &program, self.scratch(), focus)
+            legacy::recognise(&self.context, &program, scratch(self.context.kind()), focus)
         } else {
             None
         };
@@ -182,7 +175,7 @@ impl Frame<'_> {
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
             Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
-            Err(error) => self.each(group.lanes, || failed(&error, &**self.context.kind())),
+            Err(error) => self.each(group.lanes, || failed(&error, &self.context)),
         });
         values.collect()
     }
@@ -204,7 +197,7 @@ impl Frame<'_> {
             let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
             let (at, bits) = match found.and_then(settled) {
                 Ok(found) => found,
-                Err(error) => return nowhere(lane, failed(&error, &**self.context.kind())),
+                Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
                 let why = dwarf::explain::undefined(&at, lane).join("; ");
@@ -215,14 +208,8 @@ impl Frame<'_> {
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let bytes: Vec<Byte> = (0..count)
-                .map(|index| match bits.byte(index) {
-                    Ok(byte) => Byte::Known(byte),
-                    Err(Known::Undefined) => Byte::OptimizedOut,
-                    Err(_) => Byte::NotCaptured,
-                })
-                .collect();
-            let place = print::location(&at, lane, &**self.context.kind());
+            let bytes = bytes(&bits, count);
+            let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
@@ -262,15 +249,35 @@ fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
-/// Why there is no value, with AMD's name for a register instead of its number.
-fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
-    let words = match &error.cause {
+/// How the wave's target reaches private memory.
+pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
+    if kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+}
+
+/// The first bytes of what was fetched; a last one of fewer bits counts as one.
+pub(super) fn bytes(bits: &Bits, count: usize) -> Vec<Byte> {
+    let byte = |index| match bits.byte(index) {
+        Ok(byte) => Byte::Known(byte),
+        Err(Known::Undefined) => Byte::OptimizedOut,
+        Err(_) => Byte::NotCaptured,
+    };
+    (0..count).map(byte).collect()
+}
+
+/// An error in words, with AMD's name for a register instead of its number.
+pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
+    match &error.cause {
         Cause::RegisterNotCaptured(register) => match names.register(*register) {
             Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
             None => error.to_string(),
         },
         _ => error.to_string(),
-    };
+    }
+}
+
+/// Why there is no value.
+fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    let words = words(error, names);
     match error.class() {
         _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
         Class::Unavailable => ValueState::Unavailable(words),
