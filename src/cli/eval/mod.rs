@@ -103,6 +103,8 @@ pub struct Outcome {
     pub explained: Vec<String>,
     /// How the result differs from what the case expects.
     pub difference: Option<String>,
+    /// The failure, where the result is one.
+    pub error: Option<Error>,
 }
 
 /// How cases are evaluated beyond what they say themselves.
