@@ -4,5 +4,6 @@ mod cli;
 mod dwarf;
 mod fixtures;
 mod house;
+mod operations;
 mod server;
 mod variables;

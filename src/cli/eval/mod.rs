@@ -33,8 +33,8 @@ use self::file::File;
 use self::run::Runner;
 use self::state::State;
 use crate::arch::Targets;
-use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers};
+use crate::dwarf::{Dialect, Error};
 
 /// Evaluate DWARF expressions in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
