@@ -343,6 +343,16 @@ fn lanes_that_branch_apart_end_apart() {
 }
 
 #[test]
+fn a_composite_that_only_some_lanes_moved_within_takes_pieces_for_the_others() {
+    // Odd lanes move by a byte within what DW_OP_composite made; a piece goes into it for the even ones alone.
+    let context = Fake::default();
+    for pieces in ["93 01", "51 93 01", "93 00 ea"] {
+        let program = program_in(&format!("ee 50 93 04 e2 31 1a e3 {pieces}"), Dialect::Draft);
+        assert_same(&context, &program, LaneSet(0xff));
+    }
+}
+
+#[test]
 fn what_does_not_depend_on_the_lane_is_kept_once() {
     let context = Fake::default();
     let groups = Evaluator::new(&context).location(&program("70 08"), Focus::Lanes(LaneSet(u64::MAX)), &[]);
