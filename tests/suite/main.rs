@@ -6,5 +6,6 @@ mod evaluate;
 mod fixtures;
 mod frames;
 mod house;
+mod operations;
 mod server;
 mod variables;
