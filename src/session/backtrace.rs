@@ -61,13 +61,16 @@ pub(super) fn lane_stacks(
     Ok(stacks)
 }
 
+/// By physical frame, and by inlined call in it.
+type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
+
 /// All frames of a wave, with what lanes need of them.
 struct Frames<'a> {
     walk: Walk<'a>,
     /// For each physical frame.
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
-    positions: RefCell<HashMap<(usize, Option<usize>), Rc<Positions>>>,
+    positions: RefCell<ByFrame<Rc<Positions>>>,
 }
 
 struct Described {

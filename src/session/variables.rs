@@ -72,8 +72,7 @@ fn find<'a>(
 ) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
     let none = Unreadable::NoVariables;
     let (mut level, mut left) = (0, frame);
-    loop {
-        let Some(physical) = walk.frames().get(level) else { break };
+    while let Some(physical) = walk.frames().get(level) {
         let pc = physical.pc;
         let code = physical.code;
         let source = code.map(|code| code.loaded.source(capture, code.elf));

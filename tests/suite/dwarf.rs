@@ -114,7 +114,12 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let tool = newest("llvm-dwarfdump");
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
-        let (ours, theirs) = (ours(&object), theirs(&tool, &object));
+        let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+        // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
+        for (.., names) in &mut ours {
+            let known = names.iter().position(|name| name == "DW_OP_deref_type");
+            names.truncate(known.unwrap_or(names.len()));
+        }
         for (one, other) in ours.iter().zip(&theirs) {
             assert_eq!(one, other, "{}", object.display());
         }
