@@ -12,7 +12,7 @@ use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, Un
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt,
-    Missing, Program, RegisterBytes, SpaceInfo,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveId, WaveSize};
 
@@ -198,5 +198,34 @@ impl Context for FrameContext<'_> {
 
     fn loaded(&self, address: u64) -> u64 {
         address.wrapping_add(self.load_address)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        let unit = self.debug.unit(self.unit()).map_err(absent)?;
+        let offset = unit.offset.0.checked_add(die.0).map(DieOffset);
+        let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {die}")))?;
+        let map = self.debug.object_map(offset).map_err(absent)?;
+        if map.unit != unit.id {
+            return Err(Missing::absent(format!("the unit at {} ends before {die}", unit.offset)));
+        }
+        let attribute = |attribute, what: &str| {
+            let found = self.attribute(attribute, what)?;
+            found.ok_or_else(|| Missing::absent(format!("the object map at {offset} has no {what}")))
+        };
+        let run_time = |address: ElfAddress| Pc(self.loaded(address.0));
+        let mut ranges: Vec<(Pc, Pc)> =
+            map.ranges.iter().flatten().map(|range| (run_time(range.start), run_time(range.end))).collect();
+        if map.ranges.is_some() && ranges.is_empty() {
+            // A range list without code: it holds nowhere, where no range at all would hold everywhere.
+            ranges.push((Pc(0), Pc(0)));
+        }
+        Ok(Arc::new(ObjectMap {
+            mem_location: attribute(&map.mem_location, "DW_AT_mem_location")?,
+            cntl_ordinal: attribute(&map.cntl_ordinal, "DW_AT_cntl_ordinal")?,
+            vec_location: attribute(&map.vec_location, "DW_AT_vec_location")?,
+            element_size: attribute(&map.element_size, "DW_AT_element_size")?,
+            element_count: attribute(&map.element_count, "DW_AT_element_count")?,
+            ranges,
+        }))
     }
 }

@@ -32,7 +32,7 @@ fn ask_everything(bytes: Vec<u8>) {
         let _ = (info.line_at(pc), info.variables_at(pc), info.unit_at(pc));
     }
     for die in (0..0x400).step_by(7).map(DieOffset) {
-        let _ = (info.referenced_die(die, ElfAddress(0x1900)), info.attribute(die, 0x02));
+        let _ = (info.referenced_die(die, ElfAddress(0x1900)), info.object_map(die));
         ask_type(&info, TypeId(die));
     }
 }
