@@ -8,7 +8,7 @@
 //! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
 //! be read. `--explain` says of every operation what it did, with the stack before and after it, and where and why an
 //! object became undefined or its expression failed. `--dialect` decodes every case in one dialect, whatever it says;
-//! `--draft FILE` gives the draft dialect other numbers, in the form of `src/dwarf/draft.toml`.
+//! `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `src/dwarf/draft.toml`.
 //!
 //! ```text
 //! $ lanescope eval --cases tests/eval/locations.toml
@@ -32,9 +32,9 @@ use serde_json::{Value, json};
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
+use super::dialect::named as dialect;
 use crate::arch::Targets;
 use crate::dwarf::Dialect;
-use crate::dwarf::draft::{self, Numbers};
 
 /// Evaluate DWARF expressions in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
@@ -51,9 +51,6 @@ pub struct Args {
     /// Decode every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub dialect: Option<Dialect>,
-    /// A file with numbers for the draft dialect, in place of the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub draft: Option<PathBuf>,
 }
 
 /// Why nothing could be evaluated: exit status 2.
@@ -114,14 +111,6 @@ pub struct Manner {
     pub dialect: Option<Dialect>,
 }
 
-/// The dialect of that name.
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| {
-        let names = Dialect::ALL.map(Dialect::name).join(", ");
-        format!("no dialect {name:?}; there are {names}")
-    })
-}
-
 /// Evaluates the cases of a file.
 ///
 /// # Errors
@@ -141,13 +130,6 @@ pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Ou
 /// # Errors
 /// The file cannot be read, is not of the format, or contradicts itself (exit status 2), or the output is gone.
 pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
-    if let Some(path) = &args.draft {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| EvalError::Read { path: path.clone(), error })?;
-        let invalid =
-            |error: draft::NumbersError| EvalError::Invalid { path: path.clone(), what: error.to_string() };
-        draft::install(Numbers::parse(&text).map_err(invalid)?).map_err(invalid)?;
-    }
     let outcomes = outcomes(&args.cases, targets, Manner { explain: args.explain, dialect: args.dialect })?;
     if args.json {
         let cases: Vec<Value> =
