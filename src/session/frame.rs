@@ -72,11 +72,11 @@ impl FrameContext<'_> {
         Ok(())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
-    fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+    pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug.location_at(self.unit(), attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
@@ -95,7 +95,7 @@ impl FrameContext<'_> {
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
-fn absent(error: debuginfo::DebugInfoError) -> Missing {
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
 
@@ -201,31 +201,6 @@ impl Context for FrameContext<'_> {
     }
 
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
-        let unit = self.debug.unit(self.unit()).map_err(absent)?;
-        let offset = unit.offset.0.checked_add(die.0).map(DieOffset);
-        let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {die}")))?;
-        let map = self.debug.object_map(offset).map_err(absent)?;
-        if map.unit != unit.id {
-            return Err(Missing::absent(format!("the unit at {} ends before {die}", unit.offset)));
-        }
-        let attribute = |attribute, what: &str| {
-            let found = self.attribute(attribute, what)?;
-            found.ok_or_else(|| Missing::absent(format!("the object map at {offset} has no {what}")))
-        };
-        let run_time = |address: ElfAddress| Pc(self.loaded(address.0));
-        let mut ranges: Vec<(Pc, Pc)> =
-            map.ranges.iter().flatten().map(|range| (run_time(range.start), run_time(range.end))).collect();
-        if map.ranges.is_some() && ranges.is_empty() {
-            // A range list without code: it holds nowhere, where no range at all would hold everywhere.
-            ranges.push((Pc(0), Pc(0)));
-        }
-        Ok(Arc::new(ObjectMap {
-            mem_location: attribute(&map.mem_location, "DW_AT_mem_location")?,
-            cntl_ordinal: attribute(&map.cntl_ordinal, "DW_AT_cntl_ordinal")?,
-            vec_location: attribute(&map.vec_location, "DW_AT_vec_location")?,
-            element_size: attribute(&map.element_size, "DW_AT_element_size")?,
-            element_count: attribute(&map.element_count, "DW_AT_element_count")?,
-            ranges,
-        }))
+        self.map_of(die).map(Arc::new)
     }
 }
