@@ -9,16 +9,17 @@ use crate::units::{DieOffset, Pc};
 impl FrameContext<'_> {
     /// The object map at an offset in the unit.
     pub(super) fn map_of(&self, die: DieOffset) -> Answer<ObjectMap> {
-        let unit = self.debug.unit(self.unit()).map_err(absent)?;
+        let unit = self.debug()?.unit(self.unit()?).map_err(absent)?;
         let offset = unit.offset.0.checked_add(die.0).map(DieOffset);
         let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {die}")))?;
-        let map = self.debug.object_map(offset).map_err(absent)?;
+        let map = self.debug()?.object_map(offset).map_err(absent)?;
         if map.unit != unit.id {
             return Err(Missing::absent(format!("the unit at {} ends before {die}", unit.offset)));
         }
-        let run_time = |address: ElfAddress| Pc(self.loaded(address.0));
-        let ranges = map.ranges.iter().flatten().map(|range| (run_time(range.start), run_time(range.end)));
-        let mut ranges: Vec<(Pc, Pc)> = ranges.collect();
+        let run_time = |address: ElfAddress| self.loaded(address.0).map(Pc);
+        let ranges = map.ranges.iter().flatten();
+        let ranges = ranges.map(|range| Ok((run_time(range.start)?, run_time(range.end)?)));
+        let mut ranges = ranges.collect::<Answer<Vec<(Pc, Pc)>>>()?;
         if map.ranges.is_some() && ranges.is_empty() {
             // A range list without code: it holds nowhere, where no range at all would hold everywhere.
             ranges.push((Pc(0), Pc(0)));
@@ -51,7 +52,7 @@ impl FrameContext<'_> {
 
     /// Whether an attribute says something for the PC.
     fn is_here(&self, attribute: &LocationAttribute) -> Answer<bool> {
-        let location = self.debug.location_at(self.unit(), attribute, self.elf_pc).map_err(absent)?;
+        let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         Ok(location != Location::NotAtPc)
     }
 }

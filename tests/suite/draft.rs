@@ -185,6 +185,28 @@ fn the_listing_names_what_the_drafts_have() {
 }
 
 #[test]
+fn an_expression_in_a_wave_takes_the_numbers_too() {
+    let folder = Folder::with("evaluated", &renumbered());
+    let numbers = numbers();
+    // Element 8 of `dst` while chunk 1 is loaded: 100 of lane 0 by the model; with the map's offset as the listing has it.
+    let listing = run(&["dwarf"], &fixtures().join("code/draft_ops-gfx1100.hsaco"));
+    let listing = String::from_utf8(listing.stdout).unwrap();
+    let (_, map) = listing.split_once("DW_OP_push_lane; DW_OP_object_map ").unwrap();
+    let expression = format!("DW_OP_lit8; DW_OP_object_map {}", map.split_whitespace().next().unwrap());
+    let eval = |options: &[&str], dump: PathBuf| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.arg("eval").args(options).args(["--wave", "1", "--lane", "5", "--size", "4"]).arg(dump);
+        let output = command.arg(&expression).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let own = eval(&[], fixtures().join("dumps").join(DUMP));
+    assert!(own.0 && own.1.contains("VGPR2 lane 0") && own.1.contains("64 00 00 00"), "{own:?}");
+    assert_eq!(eval(&["--draft", numbers.to_str().unwrap()], folder.dump()), own);
+    let without = eval(&[], folder.dump());
+    assert!(!without.1.contains("64 00 00 00"), "{without:?}");
+}
+
+#[test]
 fn lanes_beyond_those_of_the_function_have_no_value() {
     let dump = fixtures().join("dumps").join(DUMP);
     let answer = json(&run(&["locals", "--json", "--lane", "all", "--wave", "4"], &dump));

@@ -3,6 +3,7 @@
 mod cli;
 mod draft;
 mod dwarf;
+mod evaluate;
 mod fixtures;
 mod house;
 mod server;
