@@ -9,7 +9,7 @@ use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, Un
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
-    Missing, Program, RegisterBytes, SpaceInfo,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -68,7 +68,7 @@ impl Names for FrameContext<'_> {
 }
 
 impl FrameContext<'_> {
-    fn debug(&self) -> Answer<&DebugInfo> {
+    pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
 
@@ -76,7 +76,7 @@ impl FrameContext<'_> {
         self.function.as_ref().map_err(|why| lacking("function", why))
     }
 
-    fn unit(&self) -> Answer<UnitId> {
+    pub(super) fn unit(&self) -> Answer<UnitId> {
         Ok(self.function()?.function.unit)
     }
 
@@ -84,7 +84,7 @@ impl FrameContext<'_> {
         &self.level.walk().kind
     }
 
-    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
@@ -113,7 +113,7 @@ pub(super) fn lacking(what: &str, why: &str) -> Missing {
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
-fn absent(error: debuginfo::DebugInfoError) -> Missing {
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
 
@@ -207,5 +207,9 @@ impl Context for FrameContext<'_> {
 
     fn loaded(&self, address: u64) -> Answer<u64> {
         self.level.loaded(address)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.map_of(die).map(Arc::new)
     }
 }

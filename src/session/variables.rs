@@ -59,7 +59,8 @@ pub(super) fn locals(
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
     };
-    let evaluated = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
+    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
+    let evaluated = Frame { context, debug, legacy };
     let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
     Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
 }
@@ -94,6 +95,9 @@ fn find<'a>(
 
 /// The dialect of a unit, as far as the variables in scope tell it.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+    if let Some(dialect) = hint.dialect {
+        return dialect;
+    }
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
