@@ -1,5 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod arguments;
+mod code_object;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -54,6 +56,10 @@ enum Command {
     Memory(memory::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
+    /// Print the kernel arguments of a dump's dispatches
+    Arguments(arguments::Args),
+    /// Say what a code object, a bundle of them or a host program holds
+    CodeObject(code_object::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// Evaluate DWARF expressions in a machine state given as text
@@ -106,6 +112,8 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Registers(args) => registers::run(&args, &targets, out)?,
         Command::Memory(args) => memory::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Arguments(args) => arguments::run(&args, &targets, out)?,
+        Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{CodeObjectInfo, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo};
+use super::{CodeObjectInfo, DispatchArguments, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -79,6 +79,9 @@ pub trait Inspect: Send {
     /// # Errors
     /// Why there is no frame to ask: no PC, no code object, no DWARF.
     fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable>;
+
+    /// The kernel arguments of every dispatch, in the dump's order.
+    fn arguments(&self) -> Vec<DispatchArguments>;
 
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;

@@ -6,8 +6,10 @@
 
 pub mod address;
 mod answers;
+mod arguments;
 mod client;
 mod dump;
+mod entry;
 mod frame;
 mod inspect;
 mod lanes;
@@ -19,6 +21,7 @@ mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
 pub use inspect::Inspect;
