@@ -204,6 +204,7 @@ fn number(bytes: &[u8], argument: &Argument) -> Option<String> {
     let mut wide = [0; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let number = u64::from_le_bytes(wide);
-    let is_pointer = argument.address_space.is_some() || argument.size == 8;
+    let is_number = argument.size < 8 || argument.value_kind.starts_with("hidden_global_offset");
+    let is_pointer = argument.address_space.is_some() || !is_number;
     Some(if is_pointer { format!("{number:#x}") } else { number.to_string() })
 }

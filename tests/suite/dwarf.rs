@@ -16,7 +16,7 @@ fn root() -> PathBuf {
 }
 
 /// Every code object among the fixtures.
-fn objects() -> Vec<PathBuf> {
+pub(crate) fn objects() -> Vec<PathBuf> {
     let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let paths = files.map(|file| file.unwrap().path());
@@ -27,7 +27,7 @@ fn objects() -> Vec<PathBuf> {
 }
 
 /// The newest of LLVM's tools of that name.
-fn newest(tool: &str) -> PathBuf {
+pub(crate) fn newest(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let find = |name: String| folders.iter().map(|folder| folder.join(&name)).find(|file| file.is_file());
@@ -37,7 +37,7 @@ fn newest(tool: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
 }
 
-fn ran(command: &mut Command) -> String {
+pub(crate) fn ran(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()

@@ -6,13 +6,13 @@
 use saphyr_parser::{Event, Parser};
 
 /// The longest text that is read; thousands of kernels take one or two MiB.
-pub(super) const MAX_TEXT: usize = 16 << 20;
+pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
 /// Nesting of the metadata is 5.
-pub(super) const MAX_DEPTH: usize = 32;
+pub(in crate::codeobject) const MAX_DEPTH: usize = 32;
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Yaml {
+pub(in crate::codeobject) enum Yaml {
     Scalar(String),
     List(Vec<Yaml>),
     /// Pairs in the text's order; of two with one key the first counts.
@@ -20,27 +20,27 @@ pub(super) enum Yaml {
 }
 
 impl Yaml {
-    pub(super) fn get(&self, key: &str) -> Option<&Yaml> {
+    pub(in crate::codeobject) fn get(&self, key: &str) -> Option<&Yaml> {
         let Self::Map(pairs) = self else { return None };
         let is_it = |name: &Yaml| matches!(name, Self::Scalar(name) if name == key);
         pairs.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value)
     }
 
-    pub(super) fn list(&self) -> &[Yaml] {
+    pub(in crate::codeobject) fn list(&self) -> &[Yaml] {
         match self {
             Self::List(elements) => elements,
             _ => &[],
         }
     }
 
-    pub(super) fn text(&self) -> Option<String> {
+    pub(in crate::codeobject) fn text(&self) -> Option<String> {
         match self {
             Self::Scalar(text) => Some(text.clone()),
             _ => None,
         }
     }
 
-    pub(super) fn unsigned(&self) -> Option<u64> {
+    pub(in crate::codeobject) fn unsigned(&self) -> Option<u64> {
         let Self::Scalar(text) = self else { return None };
         match text.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -48,7 +48,7 @@ impl Yaml {
         }
     }
 
-    pub(super) fn truth(&self) -> Option<bool> {
+    pub(in crate::codeobject) fn truth(&self) -> Option<bool> {
         match self {
             Self::Scalar(text) => text.parse().ok(),
             _ => None,
@@ -63,7 +63,7 @@ enum Open {
 }
 
 /// The first document of a text; an empty one is an empty map.
-pub(super) fn parse(text: &[u8]) -> Result<Yaml, String> {
+pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("YAML of {} bytes, expected at most {MAX_TEXT}", text.len()));
     }

@@ -3,6 +3,7 @@
 mod dwarfdump;
 mod hostile;
 mod missing;
+mod model;
 mod scopes;
 mod shapes;
 mod values;

@@ -10,8 +10,8 @@ use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets
 use super::lib::dwarf::Location;
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
-    Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
-    ValueState, Variable, WaveInfo,
+    Byte, CodeObjectInfo, DispatchArguments, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region,
+    Scope, Unreadable, ValueState, Variable, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -297,6 +297,10 @@ impl Inspect for Fake {
             line: Some(9),
             variables: vec![variable],
         })
+    }
+
+    fn arguments(&self) -> Vec<DispatchArguments> {
+        Vec::new()
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {
