@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, DispatchArguments, Dump, Inspect, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo,
-    lanes, regions, waves,
+    CodeObjectInfo, DispatchArguments, Dump, Evaluation, Inspect, LaneInfo, Locals, NotEvaluated, Place,
+    Question, Region, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -161,6 +161,16 @@ impl Inspect for Session {
 
     fn arguments(&self) -> Vec<DispatchArguments> {
         super::arguments::all(&self.reader)
+    }
+
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, NotEvaluated> {
+        self.serves(wave)?;
+        evaluate::evaluate(&self.reader, wave, lanes, question)
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{CodeObjectInfo, DispatchArguments, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo};
+use super::{
+    CodeObjectInfo, DispatchArguments, Evaluation, LaneInfo, Locals, NotEvaluated, Place, Question, Region,
+    Unreadable, WaveInfo,
+};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -82,6 +85,14 @@ pub trait Inspect: Send {
 
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;
+
+    /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
+    ///
+    /// # Errors
+    /// The expression cannot be read, or the question asks too much. What an expression lacks or does wrong is an
+    /// answer, lane by lane.
+    fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
+    -> Result<Evaluation, NotEvaluated>;
 
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;

@@ -10,6 +10,7 @@ mod arguments;
 mod client;
 mod dump;
 mod entry;
+mod evaluate;
 mod frame;
 mod inspect;
 mod lanes;
@@ -24,6 +25,9 @@ pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
+pub use evaluate::{
+    Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
+};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;

@@ -3,6 +3,7 @@
 mod cli;
 mod code_object;
 mod dwarf;
+mod evaluate;
 mod fixtures;
 mod house;
 mod server;

@@ -9,7 +9,7 @@ use super::super::location::{Frame, Implicit, ImplicitPointer, Location, Offset,
 use super::super::operation::Program;
 use super::super::origin::WhyUndefined;
 use super::super::value::{Number, Type};
-use super::memory::check_bound;
+use super::offset::check_bound;
 use super::stack::{Entry, Fiber};
 use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
 use crate::units::{AddressSpace, DieOffset, LaneSet};

@@ -10,17 +10,22 @@
 mod calls;
 mod composite;
 mod memory;
+mod offset;
+mod operations;
 mod overlay;
+mod read;
 mod stack;
+mod trace;
 
 pub use stack::Entry;
+pub use trace::{Failure, Step, Tracer};
 
-use self::stack::{Fiber, whole};
+use self::stack::Fiber;
 use super::context::Context;
 use super::error::{Cause, Error};
 use super::limits::{MAX_CALL_DEPTH, MAX_STACK};
-use super::location::{Composite, Frame, Location};
-use super::operation::{Operation, Placed, Program};
+use super::location::{Frame, Location};
+use super::operation::Program;
 use super::origin::{Origin, WhyUndefined};
 use super::value::Number;
 use crate::units::{ExprOffset, LaneId, LaneSet};
@@ -49,55 +54,6 @@ pub struct Group<T> {
     pub lanes: LaneSet,
     /// Their result.
     pub result: Result<T, Error>,
-}
-
-/// One operation that ran, for a [`Tracer`].
-#[derive(Debug)]
-pub struct Step<'s> {
-    /// How many expressions this one runs within; 0 for the caller's own.
-    pub depth: u32,
-    /// What its expression is to the one that runs it.
-    pub within: Option<&'static str>,
-    /// The lanes it ran for.
-    pub lanes: LaneSet,
-    /// The operation.
-    pub placed: &'s Placed,
-    /// The stack before it, the top last.
-    pub before: &'s [Entry],
-    /// The stack after it, the top last.
-    pub stack: &'s [Entry],
-    /// Operations that ran before it for these lanes.
-    pub steps: u32,
-}
-
-/// An operation that failed, for a [`Tracer`].
-#[derive(Debug)]
-pub struct Failure<'s> {
-    /// How many expressions this one runs within.
-    pub depth: u32,
-    /// What its expression is to the one that runs it.
-    pub within: Option<&'static str>,
-    /// The lanes it fails for.
-    pub lanes: LaneSet,
-    /// Its offset.
-    pub at: ExprOffset,
-    /// Its name, `result` at the end of an expression.
-    pub op: &'static str,
-    /// Why it failed.
-    pub cause: &'s Cause,
-    /// The stack that it found, the top last; entries may have been converted already.
-    pub stack: &'s [Entry],
-}
-
-/// Told of every operation that ran, in order; where lanes part, one part after the other.
-pub trait Tracer {
-    /// An operation ran.
-    fn step(&mut self, step: &Step<'_>);
-
-    /// An operation failed.
-    fn failed(&mut self, failure: &Failure<'_>) {
-        let _ = failure;
-    }
 }
 
 /// Evaluates expressions in one context. Cheap to make; keeping one saves a few allocations.
@@ -399,157 +355,7 @@ impl<'c> Evaluator<'c> {
         fiber.stack.drain(..above);
         Ok(())
     }
-
-    fn operation(&mut self, env: Env, fiber: &mut Fiber, operation: &Operation) -> Result<Flow, Stop> {
-        if self.call_frame && banned_in_call_frames(operation) {
-            return Err(Cause::Banned("call frame information").into());
-        }
-        match operation {
-            Operation::Constant(value) => fiber.push(Number::generic(*value)),
-            Operation::Addr(address) => {
-                let address = self.context.loaded(*address);
-                self.push_global(fiber, address)?;
-            }
-            Operation::Addrx(index) => {
-                let address = self.context.loaded(self.context.debug_addr(*index)?);
-                self.push_global(fiber, address)?;
-            }
-            Operation::Constx(index) => fiber.push(Number::generic(self.context.debug_addr(*index)?)),
-            Operation::ConstType { ty, bytes } => {
-                let ty = self.base_type(*ty)?;
-                let (said, actual) = (bytes.len() as u64 * 8, ty.size().0);
-                if said != actual {
-                    return Err(Cause::SizesDiffer { said, actual }.into());
-                }
-                fiber.push(Number::from_bytes(ty, bytes));
-            }
-            Operation::Pick(index) => fiber.pick(usize::from(*index))?,
-            Operation::Drop => fiber.drop_top()?,
-            Operation::Swap => fiber.turn(2)?,
-            Operation::Rot => fiber.turn(3)?,
-            Operation::Unary(op) => fiber.unary(*op)?,
-            Operation::Binary(op) => fiber.binary(*op)?,
-            Operation::PlusUconst(value) => fiber.plus_uconst(*value)?,
-            Operation::Convert(ty) => fiber.convert(self.type_or_generic(*ty)?)?,
-            Operation::Reinterpret(ty) => fiber.reinterpret(self.type_or_generic(*ty)?)?,
-            Operation::Bra(target) => {
-                let to = target.to.ok_or(Cause::BranchTarget { by: target.by })?;
-                if fiber.taken()? {
-                    return Ok(Flow::To(to as usize));
-                }
-            }
-            Operation::Skip(target) => {
-                let to = target.to.ok_or(Cause::BranchTarget { by: target.by })?;
-                return Ok(Flow::To(to as usize));
-            }
-            Operation::Nop => {}
-            Operation::PushLane => self.push_lane(env, fiber)?,
-            Operation::Undefined => {
-                fiber.push_location(Location::undefined_by(env.origin(WhyUndefined::Said)));
-            }
-            Operation::ImplicitValue(bytes) => fiber.push_implicit(bytes.clone()),
-            Operation::StackValue => fiber.stack_value()?,
-            Operation::Register(register) => {
-                let size = self.register_size(*register)?;
-                fiber.push_location(Location::register_of(*register, env.frame, size));
-            }
-            Operation::RegvalType { register, ty } => {
-                let ty = self.base_type(*ty)?;
-                let size = self.register_size(*register)?;
-                let location = Location::register_of(*register, env.frame, size);
-                let number = self.read(env, fiber.lanes, &location, ty.size().0 as u32, ty)?;
-                fiber.push(number);
-            }
-            Operation::BaseRegister { register, displacement } => {
-                let location = self.base_register(env, *register, *displacement, GLOBAL)?;
-                fiber.push_location(location);
-            }
-            Operation::AspaceBregx { register, displacement } => {
-                let space = fiber.space(0)?;
-                let location = self.base_register(env, *register, *displacement, space)?;
-                fiber.replace(1, location);
-            }
-            Operation::Deref { bytes } => self.deref(env, fiber, *bytes, None)?,
-            Operation::DerefType { bytes, ty } => self.deref(env, fiber, *bytes, Some(*ty))?,
-            Operation::Xderef { bytes } => self.xderef(env, fiber, *bytes, None)?,
-            Operation::XderefType { bytes, ty } => self.xderef(env, fiber, *bytes, Some(*ty))?,
-            Operation::FormAspaceAddress => {
-                let location = self.address(env, fiber, 0, 1)?;
-                fiber.replace(2, location);
-            }
-            Operation::Offset => self.offset(env, fiber, 8)?,
-            Operation::BitOffset => self.offset(env, fiber, 1)?,
-            Operation::OffsetUconst(bytes) => {
-                let lanes = fiber.lanes;
-                let location = self.make_location(env, fiber, 0)?;
-                let displacement = i128::from(*bytes) * 8;
-                location.offset = location.displaced(lanes, displacement)?;
-            }
-            Operation::FrameBase(displacement) => self.frame_base(env, fiber, *displacement)?,
-            Operation::CallFrameCfa => fiber.push_location(self.context.cfa()?),
-            Operation::CallFrameEntryReg(register) => {
-                let size = self.register_size(*register)?;
-                fiber.push_location(self.context.entry_register(*register, size)?);
-            }
-            Operation::PushObjectAddress if env.frame == Frame::Caller => {
-                return Err(Cause::Banned("DW_OP_entry_value").into());
-            }
-            Operation::PushObjectAddress => fiber.push_location(self.context.object()?),
-            Operation::FormTlsAddress => {
-                fiber.make_integral(0)?;
-                return Err(Cause::NotOnThisMachine("thread-local storage").into());
-            }
-            Operation::Call(die) => return self.call(env, fiber, *die),
-            Operation::EntryValue(program) => self.entry_value(env, fiber, program)?,
-            Operation::ImplicitPointer { die, displacement } => {
-                self.push_implicit_pointer(fiber, 0, GLOBAL, *die, *displacement)?;
-            }
-            Operation::AspaceImplicitPointer { die, displacement } => {
-                let space = fiber.space(0)?;
-                self.push_implicit_pointer(fiber, 1, space, *die, *displacement)?;
-            }
-            Operation::Piece(bytes) => {
-                let bits = bytes.checked_mul(8).ok_or(composite::TOO_LARGE)?;
-                self.piece(env, fiber, bits, None)?;
-            }
-            Operation::BitPiece { size, offset } => self.piece(env, fiber, *size, Some(*offset))?,
-            Operation::PieceEnd => fiber.piece_end()?,
-            Operation::Extend { size, count } => self.extend(env, fiber, *size, *count)?,
-            Operation::SelectBitPiece { size, count } => self.select_bit_piece(env, fiber, *size, *count)?,
-            Operation::ObjectMap(die) => self.object_map(env, fiber, *die)?,
-            Operation::Composite => {
-                fiber.push_location(whole(Composite { open: true, ..Composite::default() }))
-            }
-            Operation::Overlay => self.overlay(env, fiber, 8)?,
-            Operation::BitOverlay => self.overlay(env, fiber, 1)?,
-        }
-        Ok(Flow::Next)
-    }
 }
 
 /// The default address space, global memory.
 const GLOBAL: crate::units::AddressSpace = crate::units::AddressSpace(0);
-
-/// Operations that depend on other sections, on an object, on a lane, or on the call frame itself.
-fn banned_in_call_frames(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::Addrx(_)
-            | Operation::Constx(_)
-            | Operation::ConstType { .. }
-            | Operation::RegvalType { .. }
-            | Operation::DerefType { .. }
-            | Operation::XderefType { .. }
-            | Operation::Convert(_)
-            | Operation::Reinterpret(_)
-            | Operation::Call(_)
-            | Operation::PushObjectAddress
-            | Operation::CallFrameCfa
-            | Operation::EntryValue(_)
-            | Operation::FrameBase(_)
-            | Operation::ImplicitPointer { .. }
-            | Operation::AspaceImplicitPointer { .. }
-            | Operation::PushLane
-            | Operation::ObjectMap(_)
-    )
-}

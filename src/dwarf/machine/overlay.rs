@@ -76,5 +76,5 @@ fn number(fiber: &mut Fiber, index: usize) -> Result<i128, Stop> {
         return Err(Stop::Part(sets));
     }
     let limbs = number.limbs(lanes.first().unwrap_or_default());
-    Ok(super::memory::signed_limbs(&limbs, bits, kind == super::super::value::Kind::Signed))
+    Ok(super::offset::signed_limbs(&limbs, bits, kind == super::super::value::Kind::Signed))
 }

@@ -5,14 +5,21 @@
 
 #![allow(non_upper_case_globals, reason = "patterns are DWARF's own names")]
 
+mod extension;
+mod leb128;
+mod reader;
+
 use std::sync::Arc;
 
 use super::constants::{gnu, standard};
 use super::context::DieRef;
 use super::error::{Cause, Error};
 use super::limits::{MAX_EXPRESSION_BYTES, MAX_NESTING};
-use super::operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
-use super::text::{sleb_length, uleb_length};
+use super::operation::{Binary, Dialect, Encoding, Operation, Placed, Program, Unary};
+
+pub(super) use self::extension::{Extension, direct, draft, draft_named, seed_2020, user};
+pub(super) use self::leb128::{sleb128, uleb128};
+use self::reader::Reader;
 use crate::units::{DieOffset, DwarfReg, ExprOffset};
 
 impl Program {
@@ -23,28 +30,6 @@ impl Program {
     pub fn decode(bytes: &[u8], encoding: Encoding) -> Result<Self, Error> {
         decode(bytes, encoding, 0, 0)
     }
-}
-
-/// An operation of the extensions, whatever its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extension {
-    Nop,
-    FormAspaceAddress,
-    PushLane,
-    Offset,
-    OffsetUconst,
-    BitOffset,
-    CallFrameEntryReg,
-    Undefined,
-    AspaceBregx,
-    AspaceImplicitPointer,
-    PieceEnd,
-    Extend,
-    SelectBitPiece,
-    ObjectMap,
-    Composite,
-    Overlay,
-    BitOverlay,
 }
 
 /// The code of `DW_OP_LLVM_user`.
@@ -106,19 +91,7 @@ impl From<Cause> for Problem {
     }
 }
 
-struct Reader<'b> {
-    bytes: &'b [u8],
-    at: usize,
-    encoding: Encoding,
-    base: usize,
-    nesting: u32,
-    /// Bytes of the LEB128 numbers of this operation, 0 for those with as few as they need.
-    widths: Vec<u32>,
-    /// Whether one of them has more.
-    padded: bool,
-}
-
-impl<'b> Reader<'b> {
+impl Reader<'_> {
     fn operation(&mut self) -> Result<(&'static str, Operation), (&'static str, Problem)> {
         let code = self.u8().map_err(|cause| ("expression", cause.into()))?;
         if let Some(name) = standard::name(code) {
@@ -290,223 +263,8 @@ impl<'b> Reader<'b> {
             _ => return Err(unknown(code)),
         })
     }
-
-    fn u8(&mut self) -> Result<u8, Cause> {
-        let byte = self.bytes.get(self.at).copied().ok_or(Cause::Truncated)?;
-        self.at += 1;
-        Ok(byte)
-    }
-
-    fn block(&mut self, length: u64) -> Result<&'b [u8], Cause> {
-        let length = usize::try_from(length).map_err(|_| Cause::Truncated)?;
-        let end = self.at.checked_add(length).ok_or(Cause::Truncated)?;
-        let block = self.bytes.get(self.at..end).ok_or(Cause::Truncated)?;
-        self.at = end;
-        Ok(block)
-    }
-
-    /// A little-endian number of up to 8 bytes.
-    fn unsigned(&mut self, bytes: usize) -> Result<u64, Cause> {
-        let mut word = [0u8; 8];
-        for (to, from) in word.iter_mut().zip(self.block(bytes as u64)?) {
-            *to = *from;
-        }
-        Ok(u64::from_le_bytes(word))
-    }
-
-    fn signed(&mut self, bytes: usize) -> Result<u64, Cause> {
-        let unused = 64 - 8 * bytes as u32;
-        Ok(((self.unsigned(bytes)? << unused) as i64 >> unused) as u64)
-    }
-
-    fn section_offset(&mut self) -> Result<DieOffset, Cause> {
-        self.unsigned(if self.encoding.dwarf64 { 8 } else { 4 }).map(DieOffset)
-    }
-
-    fn register(&mut self) -> Result<DwarfReg, Cause> {
-        self.uleb().map(DwarfReg)
-    }
-
-    fn type_or_generic(&mut self) -> Result<Option<DieOffset>, Cause> {
-        self.uleb().map(|offset| (offset != 0).then_some(DieOffset(offset)))
-    }
-
-    fn branch(&mut self) -> Result<Target, Cause> {
-        self.signed(2).map(|by| Target { by: by as i16, to: None })
-    }
-
-    fn uleb(&mut self) -> Result<u64, Cause> {
-        let start = self.at;
-        let value = uleb128(self.bytes, &mut self.at)?;
-        self.measured(self.at - start, uleb_length(value));
-        Ok(value)
-    }
-
-    fn sleb(&mut self) -> Result<i64, Cause> {
-        let start = self.at;
-        let value = sleb128(self.bytes, &mut self.at)?;
-        self.measured(self.at - start, sleb_length(value));
-        Ok(value)
-    }
-
-    fn measured(&mut self, width: usize, needed: usize) {
-        self.padded |= width > needed;
-        self.widths.push(if width > needed { width as u32 } else { 0 });
-    }
-
-    /// What of the operation that began there is longer than it needs to be.
-    fn padding(&mut self, start: usize) -> Option<Box<Padding>> {
-        let padding = std::mem::take(&mut self.padded).then(|| {
-            let user =
-                self.encoding.dialect == Dialect::LlvmUser && self.bytes.get(start) == Some(&LLVM_USER);
-            let (code, operands) = self.widths.split_at(usize::from(user));
-            Box::new(Padding { code: code.first().copied().unwrap_or(0), operands: operands.into() })
-        });
-        self.widths.clear();
-        padding
-    }
-}
-
-/// An unsigned LEB128 number; redundant bytes are accepted as long as the number fits 64 bits.
-pub(super) fn uleb128(bytes: &[u8], at: &mut usize) -> Result<u64, Cause> {
-    let mut value = 0u64;
-    let mut shift = 0u32;
-    loop {
-        let byte = bytes.get(*at).copied().ok_or(Cause::Truncated)?;
-        *at += 1;
-        let bits = u64::from(byte & 0x7f);
-        if bits != 0 && (shift >= 64 || shift > 57 && bits >> (64 - shift) != 0) {
-            return Err(Cause::LebTooLong);
-        }
-        value |= bits.checked_shl(shift).unwrap_or(0);
-        shift = shift.saturating_add(7);
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-}
-
-/// A signed LEB128 number; redundant bytes are accepted as long as the number fits 64 bits.
-pub(super) fn sleb128(bytes: &[u8], at: &mut usize) -> Result<i64, Cause> {
-    let mut value = 0i64;
-    let mut shift = 0u32;
-    loop {
-        let byte = bytes.get(*at).copied().ok_or(Cause::Truncated)?;
-        *at += 1;
-        // Seven bits, sign-extended, so that past bit 63 only copies of the sign are left to be said.
-        let bits = i64::from(byte & 0x7f) << 57 >> 57;
-        let last = byte & 0x80 == 0;
-        if shift < 57 {
-            value |= i64::from(byte & 0x7f) << shift;
-            if last {
-                return Ok(value << (57 - shift) >> (57 - shift));
-            }
-        } else if shift < 64 {
-            // Bits 63 down to `shift` of the number come from this byte; the others must repeat the sign.
-            let kept = 64 - shift;
-            value |= i64::from(byte & 0x7f) << shift;
-            let rest = bits >> (kept - 1);
-            if last && rest != 0 && rest != -1 || !last && !repeats(byte & 0x7f, kept - 1) {
-                return Err(Cause::LebTooLong);
-            }
-            if last {
-                return Ok(value);
-            }
-        } else {
-            let sign = if value < 0 { 0x7f } else { 0 };
-            if byte & 0x7f != sign {
-                return Err(Cause::LebTooLong);
-            }
-            if last {
-                return Ok(value);
-            }
-        }
-        shift = shift.saturating_add(7);
-    }
-}
-
-/// Whether bits `from` to 6 of a group are all alike.
-fn repeats(group: u8, from: u32) -> bool {
-    let high = group >> from;
-    high == 0 || high == 0x7f >> from
 }
 
 fn unknown(code: u8) -> Problem {
     Problem::Cause(Cause::UnknownOperation { code })
-}
-
-/// Sub-operations of `DW_OP_LLVM_user` (LLVM's `Dwarf.def`: numbers are never reused). 0x0d is another vendor's, with
-/// operands that are not documented, so nothing after it could be found.
-pub(super) fn user(sub: u8) -> Option<(&'static str, Extension)> {
-    Some(match sub {
-        0x01 => ("DW_OP_LLVM_nop", Extension::Nop),
-        0x02 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
-        0x03 => ("DW_OP_LLVM_push_lane", Extension::PushLane),
-        0x04 => ("DW_OP_LLVM_offset", Extension::Offset),
-        0x05 => ("DW_OP_LLVM_offset_uconst", Extension::OffsetUconst),
-        0x06 => ("DW_OP_LLVM_bit_offset", Extension::BitOffset),
-        0x07 => ("DW_OP_LLVM_call_frame_entry_reg", Extension::CallFrameEntryReg),
-        0x08 => ("DW_OP_LLVM_undefined", Extension::Undefined),
-        0x09 => ("DW_OP_LLVM_aspace_bregx", Extension::AspaceBregx),
-        0x0a => ("DW_OP_LLVM_piece_end", Extension::PieceEnd),
-        0x0b => ("DW_OP_LLVM_extend", Extension::Extend),
-        0x0c => ("DW_OP_LLVM_select_bit_piece", Extension::SelectBitPiece),
-        _ => return None,
-    })
-}
-
-/// One byte for each operation, as LLVM's documents had it from 2020 to 2022.
-pub(super) fn direct(code: u8) -> Option<(&'static str, Extension)> {
-    Some(match code {
-        0xe1 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
-        0xe2 => ("DW_OP_LLVM_push_lane", Extension::PushLane),
-        0xe3 => ("DW_OP_LLVM_offset", Extension::Offset),
-        0xe4 => ("DW_OP_LLVM_offset_uconst", Extension::OffsetUconst),
-        0xe5 => ("DW_OP_LLVM_bit_offset", Extension::BitOffset),
-        0xe6 => ("DW_OP_LLVM_call_frame_entry_reg", Extension::CallFrameEntryReg),
-        0xe7 => ("DW_OP_LLVM_undefined", Extension::Undefined),
-        0xe8 => ("DW_OP_LLVM_aspace_bregx", Extension::AspaceBregx),
-        0xe9 => ("DW_OP_LLVM_aspace_implicit_pointer", Extension::AspaceImplicitPointer),
-        0xea => ("DW_OP_LLVM_piece_end", Extension::PieceEnd),
-        0xeb => ("DW_OP_LLVM_extend", Extension::Extend),
-        0xec => ("DW_OP_LLVM_select_bit_piece", Extension::SelectBitPiece),
-        _ => return None,
-    })
-}
-
-/// The three numbers that the AMDGPU text of 2020 assigns.
-pub(super) fn seed_2020(code: u8) -> Option<(&'static str, Extension)> {
-    Some(match code {
-        0xe7 => ("DW_OP_LLVM_form_aspace_address", Extension::FormAspaceAddress),
-        0xe9 => ("DW_OP_LLVM_offset", Extension::Offset),
-        0xea => ("DW_OP_LLVM_push_lane", Extension::PushLane),
-        _ => return None,
-    })
-}
-
-/// Numbers of the draft operations, from the one file that holds them.
-pub(super) fn draft(code: u8) -> Option<(&'static str, Extension)> {
-    super::draft::numbers().operation(code)
-}
-
-/// A draft operation by its key in the data file.
-pub(super) fn draft_named(key: &str) -> Option<(&'static str, Extension)> {
-    Some(match key {
-        "form_aspace_address" => ("DW_OP_form_aspace_address", Extension::FormAspaceAddress),
-        "push_lane" => ("DW_OP_push_lane", Extension::PushLane),
-        "offset" => ("DW_OP_offset", Extension::Offset),
-        "bit_offset" => ("DW_OP_bit_offset", Extension::BitOffset),
-        "call_frame_entry_reg" => ("DW_OP_call_frame_entry_reg", Extension::CallFrameEntryReg),
-        "undefined" => ("DW_OP_undefined", Extension::Undefined),
-        "aspace_bregx" => ("DW_OP_aspace_bregx", Extension::AspaceBregx),
-        "aspace_implicit_pointer" => ("DW_OP_aspace_implicit_pointer", Extension::AspaceImplicitPointer),
-        "piece_end" => ("DW_OP_piece_end", Extension::PieceEnd),
-        "extend" => ("DW_OP_extend", Extension::Extend),
-        "select_bit_piece" => ("DW_OP_select_bit_piece", Extension::SelectBitPiece),
-        "object_map" => ("DW_OP_object_map", Extension::ObjectMap),
-        "composite" => ("DW_OP_composite", Extension::Composite),
-        "overlay" => ("DW_OP_overlay", Extension::Overlay),
-        "bit_overlay" => ("DW_OP_bit_overlay", Extension::BitOverlay),
-        _ => return None,
-    })
 }
