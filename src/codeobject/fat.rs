@@ -18,6 +18,8 @@ const FATBIN_SECTION: &str = ".hip_fatbin";
 pub const MAX_ENTRIES: usize = 65_536;
 /// What a compressed bundle may unpack to, in bytes.
 pub const MAX_UNPACKED: u64 = 2 << 30;
+/// Places where a compressed bundle of version 1, which does not say its size, may end, that are tried.
+const MAX_ENDS: usize = 8;
 /// The longest entry ID.
 const MAX_ID: u64 = 1024;
 
@@ -249,18 +251,35 @@ impl FatFile {
                 return Err(malformed(format!("compression method {method}, expected 0 (zlib) or 1 (zstd)")));
             }
         };
-        let total = match total {
-            Some(total) if total >= length => total,
-            Some(total) => return Err(malformed(format!("a size of {total} bytes, less than its header"))),
-            // Version 1 does not say where it ends.
-            None => next_bundle(bundle, length as usize).unwrap_or(bundle.len()) as u64,
-        };
-        let data = range(bundle, "compressed offload bundle", length, total - length);
-        let data = data.map_err(|error| moved(error, base))?;
         if size > MAX_UNPACKED {
             return Err(malformed(format!("claims {size} bytes, expected at most {MAX_UNPACKED}")));
         }
-        let unpacked = section::unpack(format, data, size).map_err(malformed)?;
+        let unpack = |total: u64| {
+            let data = range(bundle, "compressed offload bundle", length, total - length);
+            let data = data.map_err(|error| moved(error, base))?;
+            section::unpack(format, data, size).map_err(malformed)
+        };
+        let (total, unpacked) = match total {
+            Some(total) if total < length => {
+                return Err(malformed(format!("a size of {total} bytes, less than its header")));
+            }
+            Some(total) => (total, unpack(total)?),
+            // Version 1 does not say where it ends: where the next bundle begins, unless that is part of its data.
+            None => {
+                let mut ends = Vec::new();
+                let mut at = length as usize;
+                while let Some(next) = next_bundle(bundle, at).filter(|_| ends.len() < MAX_ENDS) {
+                    ends.push(next as u64);
+                    at = next + 1;
+                }
+                ends.push(bundle.len() as u64);
+                let found = ends.iter().find_map(|end| Some((*end, unpack(*end).ok()?)));
+                match found {
+                    Some(found) => found,
+                    None => (bundle.len() as u64, unpack(bundle.len() as u64)?),
+                }
+            }
+        };
         if unpacked.starts_with(BUNDLE_MAGIC) {
             self.bundles(&Bytes::from(unpacked), 0, Some(base));
         } else {

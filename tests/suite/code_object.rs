@@ -188,7 +188,9 @@ fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
         assembler.args(["-triple=amdgcn-amd-amdhsa", "-filetype=obj", &format!("-mcpu={gpu}"), "-o"]);
         ran(assembler.arg(&object).arg(&input));
         let descriptor = &described(object.to_str().unwrap(), &[])["kernels"][0]["descriptor"];
-        assert_eq!((&descriptor["vgprs"], &descriptor["sgprs"]), (&24.into(), &32.into()), "{gpu}");
+        // GFX6's assembler adds four SGPRs that nobody can take away: 34 in eights.
+        let sgprs = if gpu == "gfx600" { 40 } else { 32 };
+        assert_eq!((&descriptor["vgprs"], &descriptor["sgprs"]), (&24.into(), &sgprs.into()), "{gpu}");
         assert_eq!(descriptor["wave_size"], 64);
         let fields = &descriptor["fields"];
         assert_eq!((&fields["user_sgpr_queue_ptr"], &fields["user_sgpr_count"]), (&1.into(), &2.into()));
@@ -329,8 +331,9 @@ fn dumps(folder: &Path, bundle: &Path, entries: &[Value]) {
         let output = with(more);
         assert_eq!(text(&output.stdout), text(&expected), "{more}: {}", text(&output.stderr));
     }
-    let none = with("entry = \"gfx942\"");
-    assert!(text(&none.stderr).contains("no entry gfx942; it has 0: host-x86_64"), "{}", text(&none.stderr));
+    with("entry = \"gfx942\"");
+    let info = text(&program(&["info", copy.to_str().unwrap()]).stdout);
+    assert!(info.contains("no entry gfx942; it has 0: host-x86_64"), "{info}");
 }
 
 /// Each argument's bytes are what the model passed; names and types are the source's.

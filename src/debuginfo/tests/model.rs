@@ -32,8 +32,9 @@ fn other_address_models_cost_their_unit_only() {
     let mut command = Command::new(newest_llvm("llvm-mc"));
     command.args(["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]).arg(&output);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("llvm-mc runs");
-    let source: String =
-        UNITS.lines().map(|line| line.split('#').next().unwrap_or("").to_owned() + "\n").collect();
+    // A semicolon begins a comment in AMDGPU's assembly language.
+    let code = UNITS.lines().map(|line| line.split('#').next().unwrap_or(""));
+    let source: String = code.map(|line| line.replace("; ", "\n") + "\n").collect();
     child.stdin.take().expect("its input").write_all(source.as_bytes()).expect("written");
     assert!(child.wait().expect("it ends").success());
     let info = debug_info(std::fs::read(&output).expect("its output"));
