@@ -15,6 +15,7 @@ use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit};
 use super::view::UnitView;
 use crate::codeobject::Bytes;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
 /// A unit's place in the file's order, from 0.
@@ -44,6 +45,8 @@ pub struct UnitFacts {
     pub comp_dir: Option<Arc<str>>,
     /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
     pub augmentation: Option<Arc<str>>,
+    /// The dialect of its expressions, where the user or the augmentation says it; `None`: what decodes tells.
+    pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
 }
@@ -53,6 +56,12 @@ impl UnitFacts {
     #[must_use]
     pub fn producer_is_clang(&self) -> bool {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
+    }
+
+    /// Whether the numbers of [`crate::dwarf::draft`] mean something in the unit: of tags and attributes as of operations.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        self.dialect == Some(Dialect::Draft)
     }
 
     /// Whether the unit names seed-2020 as its dialect: augmentation `[amd:v0.0]`.
@@ -93,6 +102,8 @@ pub(super) struct UnitSlot {
     pub(super) id: UnitId,
     pub(super) offset: DebugInfoOffset,
     end: usize,
+    /// The dialect that the user says all units to be in.
+    said: Option<Dialect>,
     /// Signature and offset of the type, for a type unit.
     signature: Option<(u64, usize)>,
     /// Why nothing of it can be read, by its header.
@@ -116,8 +127,9 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Reads the headers; a bad one ends the list, since nothing tells where the next begins.
-    pub(super) fn read(dwarf: &Dwarf<'_>, loclists: &Bytes) -> Self {
+    /// Reads the headers; a bad one ends the list, since nothing tells where the next begins. `said` is the dialect that
+    /// the user says all units to be in.
+    pub(super) fn read(dwarf: &Dwarf<'_>, loclists: &Bytes, said: Option<Dialect>) -> Self {
         let (mut slots, mut at) = (Vec::<UnitSlot>::new(), 0);
         let info = dwarf.debug_info.reader().slice();
         let problem = loop {
@@ -148,6 +160,7 @@ impl Units {
                 id: UnitId(slots.len() as u32),
                 offset,
                 end,
+                said,
                 signature,
                 refused,
                 loclists: loclists.clone(),
@@ -280,6 +293,7 @@ impl UnitSlot {
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
         let low_pc = low_pc.and_then(|value| dwarf.attr_address(&unit, value).ok().flatten());
         let encoding = unit.encoding();
+        let augmentation = Heterogeneous::Augmentation.value(&root, false).and_then(|(_, value)| text(value));
         let facts = UnitFacts {
             id: self.id,
             offset: self.die_offset(),
@@ -293,7 +307,8 @@ impl UnitSlot {
             producer: string(gimli::DW_AT_producer),
             name: string(gimli::DW_AT_name),
             comp_dir: string(gimli::DW_AT_comp_dir),
-            augmentation: Heterogeneous::Augmentation.value(&root).and_then(|(_, value)| text(value)),
+            dialect: self.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
+            augmentation,
             low_pc: low_pc.unwrap_or(0),
         };
         if encoding.version >= 5 {

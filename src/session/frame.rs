@@ -12,7 +12,7 @@ use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, Un
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt,
-    Missing, Program, RegisterBytes, SpaceInfo,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveId, WaveSize};
 
@@ -56,7 +56,7 @@ impl Names for FrameContext<'_> {
 }
 
 impl FrameContext<'_> {
-    fn debug(&self) -> Answer<&DebugInfo> {
+    pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
 
@@ -64,7 +64,7 @@ impl FrameContext<'_> {
         self.function.as_ref().map_err(|why| lacking("function", why))
     }
 
-    fn unit(&self) -> Answer<UnitId> {
+    pub(super) fn unit(&self) -> Answer<UnitId> {
         Ok(self.function()?.function.unit)
     }
 
@@ -84,11 +84,11 @@ impl FrameContext<'_> {
         Ok(())
     }
 
-    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
-    fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+    pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
@@ -112,7 +112,7 @@ fn lacking(what: &str, why: &str) -> Missing {
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
-fn absent(error: debuginfo::DebugInfoError) -> Missing {
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
 
@@ -219,5 +219,9 @@ impl Context for FrameContext<'_> {
     fn loaded(&self, address: u64) -> Answer<u64> {
         let base = self.load_address.as_ref().map_err(|why| lacking("load address", why))?;
         Ok(address.wrapping_add(*base))
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.map_of(die).map(Arc::new)
     }
 }

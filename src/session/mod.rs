@@ -15,6 +15,7 @@ mod frame;
 mod inspect;
 mod lanes;
 mod locals;
+mod object_map;
 mod objects;
 mod reader;
 mod regions;

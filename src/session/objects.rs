@@ -6,6 +6,7 @@ use super::{CodeObjectInfo, entry};
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
+use crate::dwarf::Dialect;
 use crate::units::{Address, Pc};
 
 /// `PF_W`: the kernel may have changed what lies there.
@@ -24,6 +25,8 @@ pub(super) struct Loaded {
     address: Address,
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
+    /// The dialect that the user says its units to be in.
+    dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
 }
@@ -38,11 +41,13 @@ pub(super) struct Image {
 }
 
 impl Objects {
-    pub(super) fn new(capture: &Capture) -> Self {
+    /// `dialect`: what the user says all units to be in.
+    pub(super) fn new(capture: &Capture, dialect: Option<Dialect>) -> Self {
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
+            dialect,
             object: OnceLock::new(),
             debug: OnceLock::new(),
         });
@@ -197,7 +202,8 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}{damage}"))
+            let debug = DebugInfo::new(object).map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
     }

@@ -56,7 +56,8 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
         registers: RefCell::default(),
     };
-    let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
+    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
+    let frame = Frame { context, debug, legacy };
     let variables = variables.iter().map(|variable| frame.variable(variable, lanes)).collect();
     Ok(Locals {
         wave,
@@ -70,6 +71,9 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
 
 /// The dialect of a unit, as far as the variables in scope tell it.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+    if let Some(dialect) = hint.dialect {
+        return dialect;
+    }
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }

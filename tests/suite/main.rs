@@ -2,9 +2,11 @@
 
 mod cli;
 mod code_object;
+mod draft;
 mod dwarf;
 mod evaluate;
 mod fixtures;
 mod house;
+mod operations;
 mod server;
 mod variables;

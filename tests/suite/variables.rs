@@ -114,7 +114,7 @@ fn refused(answer: Value) -> Result<Value, String> {
 }
 
 /// Compares an answer with the model: place, names, types, and every lane that both know.
-fn compare(answer: Result<Value, String>, expected: &Value, wrong: &mut dyn FnMut(String)) {
+pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &mut dyn FnMut(String)) {
     let Some(variables) = expected["locals"].as_array() else { return };
     let answer = match answer {
         Ok(answer) => answer,
