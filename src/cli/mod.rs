@@ -1,6 +1,8 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod arguments;
 mod backtrace;
+mod code_object;
 mod dialect;
 mod dump;
 mod dwarf;
@@ -61,6 +63,10 @@ enum Command {
     Backtrace(backtrace::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
+    /// Print the kernel arguments of a dump's dispatches
+    Arguments(arguments::Args),
+    /// Say what a code object, a bundle of them or a host program holds
+    CodeObject(code_object::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
@@ -116,6 +122,8 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out)?,
         Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Arguments(args) => arguments::run(&args, &targets, out)?,
+        Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

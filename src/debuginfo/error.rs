@@ -28,6 +28,22 @@ pub enum DebugInfoError {
         /// What the parser says.
         why: gimli::Error,
     },
+    /// A unit for machines with other addresses than AMDGPU's 64 flat bits; nothing of it can be read.
+    #[error("{what} of the unit at {unit} is {found} at {at} of {section}, expected {expected}")]
+    AddressModel {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// `address size` or `segment selector size`.
+        what: &'static str,
+        /// What stands there.
+        found: u8,
+        /// The section it stands in.
+        section: &'static str,
+        /// Its offset in that section.
+        at: DieOffset,
+        /// What AMDGPU has: 8 and 0.
+        expected: u8,
+    },
     /// A DIE or an attribute of it that cannot be read.
     #[error("{attribute} of DIE {die} in the unit at {unit}: {why}")]
     Die {

@@ -27,6 +27,7 @@ mod index;
 mod interval;
 mod line;
 mod location;
+mod model;
 mod names;
 mod object_map;
 mod query;
@@ -131,7 +132,7 @@ impl DebugInfo {
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
-        self.units.get_or_init(|| Units::read(dwarf, self.dialect))
+        self.units.get_or_init(|| Units::read(dwarf, &self.sections.loclists, self.dialect))
     }
 
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {

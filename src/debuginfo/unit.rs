@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use gimli::Section as _;
 use gimli::{Abbreviations, DebugInfoOffset, UnitType};
 
 use super::attr::Heterogeneous;
@@ -10,8 +11,10 @@ use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
 use super::interval::Intervals;
 use super::line::LineTable;
+use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit};
 use super::view::UnitView;
+use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
@@ -103,6 +106,10 @@ pub(super) struct UnitSlot {
     said: Option<Dialect>,
     /// Signature and offset of the type, for a type unit.
     signature: Option<(u64, usize)>,
+    /// Why nothing of it can be read, by its header.
+    refused: Option<DebugInfoError>,
+    /// `.debug_loclists`, which `gimli` does not show.
+    loclists: Bytes,
     abbreviations: OnceLock<Result<Arc<Abbreviations>>>,
     root: OnceLock<Result<Root>>,
     index: OnceLock<UnitIndex>,
@@ -122,39 +129,48 @@ pub(super) struct Units {
 impl Units {
     /// Reads the headers; a bad one ends the list, since nothing tells where the next begins. `said` is the dialect that
     /// the user says all units to be in.
-    pub(super) fn read(dwarf: &Dwarf<'_>, said: Option<Dialect>) -> Self {
-        let mut headers = dwarf.units();
-        let (mut slots, mut at) = (Vec::new(), 0);
+    pub(super) fn read(dwarf: &Dwarf<'_>, loclists: &Bytes, said: Option<Dialect>) -> Self {
+        let (mut slots, mut at) = (Vec::<UnitSlot>::new(), 0);
+        let info = dwarf.debug_info.reader().slice();
         let problem = loop {
-            match headers.next() {
-                Ok(Some(header)) => {
-                    let Some(offset) = header.debug_info_offset() else { continue };
-                    let end = offset.0.saturating_add(header.length_including_self());
+            if at >= info.len() {
+                break None;
+            }
+            let offset = DebugInfoOffset(at);
+            let unit = DieOffset(at as u64);
+            let refused = model::unit_header(info, at).err();
+            let (end, signature) = match (dwarf.unit_header(offset), &refused) {
+                (Ok(header), _) => {
                     let signature = match header.type_() {
                         UnitType::Type { type_signature, type_offset } => {
                             Some((type_signature.0, type_offset.0))
                         }
                         _ => None,
                     };
-                    at = end;
-                    slots.push(UnitSlot {
-                        id: UnitId(slots.len() as u32),
-                        offset,
-                        end,
-                        said,
-                        signature,
-                        abbreviations: OnceLock::new(),
-                        root: OnceLock::new(),
-                        index: OnceLock::new(),
-                        lines: OnceLock::new(),
-                        files: OnceLock::new(),
-                    });
+                    (at.saturating_add(header.length_including_self()), signature)
                 }
-                Ok(None) => break None,
-                Err(why) => {
-                    break Some(DebugInfoError::Unit { unit: DieOffset(at as u64), what: "header", why });
-                }
-            }
+                // The length stands before what is wrong, so that the next unit is found.
+                (Err(_), Some(_)) => match model::unit_end(info, at) {
+                    Some(end) => (end, None),
+                    None => break refused,
+                },
+                (Err(why), None) => break Some(DebugInfoError::Unit { unit, what: "header", why }),
+            };
+            slots.push(UnitSlot {
+                id: UnitId(slots.len() as u32),
+                offset,
+                end,
+                said,
+                signature,
+                refused,
+                loclists: loclists.clone(),
+                abbreviations: OnceLock::new(),
+                root: OnceLock::new(),
+                index: OnceLock::new(),
+                lines: OnceLock::new(),
+                files: OnceLock::new(),
+            });
+            at = end;
         };
         Self { slots, problem, by_address: OnceLock::new() }
     }
@@ -209,6 +225,9 @@ impl UnitSlot {
     }
 
     pub(super) fn root(&self, dwarf: &Dwarf<'_>) -> Result<&Root> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
         self.root.get_or_init(|| self.read_root(dwarf)).as_ref().map_err(Clone::clone)
     }
 
@@ -292,6 +311,22 @@ impl UnitSlot {
             augmentation,
             low_pc: low_pc.unwrap_or(0),
         };
+        if encoding.version >= 5 {
+            let has = |name| root.attr_value(name).is_some();
+            let offset = self.die_offset();
+            if has(gimli::DW_AT_addr_base) {
+                let section = dwarf.debug_addr.reader().slice();
+                model::table(section, ".debug_addr", offset, unit.addr_base.0, 0)?;
+            }
+            if has(gimli::DW_AT_loclists_base) {
+                let section = &self.loclists;
+                model::table(section, ".debug_loclists", offset, unit.loclists_base.0, model::OFFSET_COUNT)?;
+            }
+            if has(gimli::DW_AT_rnglists_base) {
+                let section = dwarf.ranges.debug_rnglists().reader().slice();
+                model::table(section, ".debug_rnglists", offset, unit.rnglists_base.0, model::OFFSET_COUNT)?;
+            }
+        }
         let (str_offsets_base, addr_base) = (unit.str_offsets_base, unit.addr_base);
         let (loclists_base, rnglists_base) = (unit.loclists_base, unit.rnglists_base);
         let line_offset = match root.attr_value(gimli::DW_AT_stmt_list) {

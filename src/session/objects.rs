@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::CodeObjectInfo;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
+use super::{CodeObjectInfo, entry};
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
@@ -84,11 +84,17 @@ impl Objects {
 
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
-        let seen = |loaded: &&Loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent;
-        self.each.iter().filter(seen).find(|loaded| {
+        self.each_for(agent).find(|loaded| {
             let image = loaded.object(capture).ok().and_then(|object| object.image());
             image.is_some_and(|image| image.contains(&loaded.elf(address)))
         })
+    }
+
+    /// The code objects that an agent sees; `None`: any agent.
+    pub(super) fn each_for(&self, agent: Option<usize>) -> impl Iterator<Item = &Loaded> {
+        self.each
+            .iter()
+            .filter(move |loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent)
     }
 
     /// Reads what a code object holds in segments that cannot be written; 0 where there is none.
@@ -178,7 +184,8 @@ impl Loaded {
                 object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
             let bytes =
                 capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
-            let parsed = CodeObject::parse(Bytes::new(bytes));
+            let bytes = entry::choose(capture, object, Bytes::new(bytes));
+            let parsed = bytes.and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string()));
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
             // Variables of another build would be read from the wrong places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())

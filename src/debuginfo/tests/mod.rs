@@ -4,6 +4,7 @@ mod drafts;
 mod dwarfdump;
 mod hostile;
 mod missing;
+mod model;
 mod scopes;
 mod shapes;
 mod values;
