@@ -116,6 +116,8 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
         let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+        // It shows the lists of attributes that it knows to have them, and DW_AT_LLVM_lane_pc is none of these.
+        ours.retain(|(place, pcs, _)| pcs == "all" || !place.ends_with("DW_AT_LLVM_lane_pc"));
         // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
         for (.., names) in &mut ours {
             let known = names.iter().position(|name| name == "DW_OP_deref_type");
