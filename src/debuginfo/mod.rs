@@ -17,6 +17,7 @@
 mod attr;
 mod cache;
 mod die;
+mod dynamic;
 mod error;
 mod evaluator;
 mod expressions;
@@ -34,8 +35,10 @@ mod sections;
 mod subprogram;
 #[cfg(test)]
 mod tests;
+mod type_array;
 mod type_name;
 mod type_read;
+mod type_record;
 mod types;
 mod unit;
 mod variable;
@@ -44,6 +47,7 @@ mod view;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
+pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
@@ -54,7 +58,8 @@ pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
+    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, Number, Qualifier, Record, RecordKind,
+    Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};

@@ -67,8 +67,26 @@ impl Language {
     /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
     #[must_use]
     pub fn is_c(self) -> bool {
-        // C89, C, C99, C11, C17, and units that do not say.
-        matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c)
+        // C89, C, C99, C11, C17, C23, and units that do not say.
+        matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c | 0x3e)
+    }
+
+    /// The first index of an array whose DIE does not say it: DWARF 5 table 7.17 and what was registered since. HIP, by
+    /// both of its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
+    #[must_use]
+    pub fn lower_bound(self) -> i64 {
+        match self.0 {
+            // Ada 83 to 2012, Cobol 74 and 85, Fortran 77, 90, 95, 2003, 2008, 2018, 2023, Pascal 83, Modula 2, PL/I,
+            // Julia.
+            0x3 | 0x5..=0xa | 0xd..=0xf | 0x17 | 0x1f | 0x22 | 0x23 | 0x2d | 0x2e | 0x2f | 0x3f => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether the first index of an array moves fastest: Fortran.
+    #[must_use]
+    pub fn is_column_major(self) -> bool {
+        matches!(self.0, 0x7 | 0x8 | 0xe | 0x22 | 0x23 | 0x2d | 0x3f)
     }
 }
 

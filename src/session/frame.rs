@@ -30,6 +30,8 @@ pub(super) struct FrameContext<'a> {
     pub(super) encoding: Encoding,
     /// Registers that this question has read: 64 lanes ask for the same vector.
     pub(super) registers: RefCell<HashMap<RegId, RegisterValue>>,
+    /// What `DW_OP_push_object_address` pushes while a type's attribute is evaluated.
+    pub(super) object: RefCell<Option<crate::dwarf::Location>>,
 }
 
 /// AMD's names for the numbers in locations.
@@ -138,6 +140,11 @@ impl Context for FrameContext<'_> {
 
     fn pc(&self) -> Option<Pc> {
         Some(self.pc)
+    }
+
+    fn object(&self) -> Answer<crate::dwarf::Location> {
+        let object = self.object.borrow().clone();
+        object.ok_or_else(|| Missing::absent("no object is being evaluated"))
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {

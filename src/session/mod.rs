@@ -12,6 +12,7 @@ mod frame;
 mod inspect;
 mod lanes;
 mod locals;
+mod object;
 mod objects;
 mod reader;
 mod regions;
