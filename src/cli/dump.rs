@@ -22,6 +22,9 @@ pub struct DumpArgs {
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
+    /// Folders of separate debug information, given once for all commands
+    #[arg(skip)]
+    pub debug_dirs: Vec<PathBuf>,
 }
 
 /// Which dump and which of its waves.
@@ -62,7 +65,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    Ok(Arc::new(Dump::new(opened.capture, problems)))
+    Ok(Arc::new(Dump::with_debug_folders(opened.capture, problems, &args.debug_dirs)))
 }
 
 /// A session over a dump's waves; a wave of another kind than the default is found by its id.

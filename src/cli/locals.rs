@@ -12,7 +12,7 @@ use crate::session::Inspect as _;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// The lane, or `all` [default: the first active lane]
     #[arg(long, short, value_name = "N|all")]
     lane: Option<String>,

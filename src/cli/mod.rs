@@ -36,6 +36,9 @@ struct Cli {
     /// A folder with more target files, read beside the built-in ones
     #[arg(long, global = true, value_name = "DIR")]
     targets: Option<PathBuf>,
+    /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
+    #[arg(long = "debug-dir", global = true, value_name = "DIR")]
+    debug_dirs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -70,6 +73,25 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Hands on the folders of separate debug information.
+    fn look_in(&mut self, folders: Vec<PathBuf>) {
+        let debug_dirs = match self {
+            Self::Serve(serve::Args { from, .. })
+            | Self::Info(info::Args { from, .. })
+            | Self::Waves(waves::Args { from, .. })
+            | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
+            Self::Lanes(lanes::Args { of, .. })
+            | Self::Registers(registers::Args { of, .. })
+            | Self::Memory(memory::Args { of, .. })
+            | Self::Locals(locals::Args { of, .. }) => &mut of.from.debug_dirs,
+            Self::Dwarf(args) => &mut args.debug_dirs,
+            Self::Eval(_) | Self::Targets { .. } => return,
+        };
+        *debug_dirs = folders;
+    }
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -98,7 +120,9 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
-    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+    let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    command.look_in(cli.debug_dirs);
+    match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,
         Command::Waves(args) => waves::run(&args, &targets, out)?,

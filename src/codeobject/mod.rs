@@ -20,6 +20,7 @@ mod metadata;
 mod msgpack;
 mod note;
 mod section;
+mod separate;
 mod symbol;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ pub use error::{CodeObjectError, Result};
 pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata};
 pub use section::{Section, Segment};
+pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
 
 use elf::{Fields, Tables};

@@ -12,7 +12,8 @@ use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
 use super::line::{Place, file_name};
 use super::sections::{AttributeValue, Dwarf, Entry};
-use super::unit::{UnitId, Units};
+use super::unit::UnitId;
+use super::units::Units;
 use super::view::{UnitView, unsigned};
 use crate::units::DieOffset;
 

@@ -144,7 +144,7 @@ impl DebugInfo {
     /// # Errors
     /// The section cannot be read.
     pub fn frame_section(&self) -> Result<Option<Bytes>> {
-        Ok(self.code_object.section_bytes(".debug_frame")?)
+        Ok(self.sections.frame.clone())
     }
 
     /// What there is to choose the dialect of a function's expressions by.

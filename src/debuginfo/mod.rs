@@ -28,6 +28,7 @@ mod index;
 mod interval;
 mod line;
 mod location;
+mod name_index;
 mod names;
 mod query;
 mod scope;
@@ -41,9 +42,11 @@ mod type_read;
 mod type_record;
 mod types;
 mod unit;
+mod units;
 mod variable;
 mod view;
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
@@ -54,6 +57,7 @@ pub use expressions::{Expression, Pcs};
 pub use frames::{CieFacts, FrameEntry};
 pub use line::{LineRow, Place};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
+pub use name_index::NameIndexFacts;
 pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
@@ -69,7 +73,7 @@ use crate::units::DieOffset;
 use cache::Cache;
 use die::Reading;
 use sections::{Dwarf, Sections};
-use unit::Units;
+use units::Units;
 
 /// The debug information of one code object, read as questions need it.
 #[derive(Debug)]
@@ -89,8 +93,33 @@ impl DebugInfo {
     /// reaches past the file or does not unpack.
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
+        Ok(Self::over(code_object, sections))
+    }
+
+    /// Finds the code object's debug sections, in the code object or, where it has none, in a separate file of these
+    /// folders ([`CodeObject::separate_debug_file`]).
+    ///
+    /// # Errors
+    /// As for [`Self::new`]; [`DebugInfoError::NotSeparate`] when files were found and are the wrong ones.
+    pub fn with_folders(code_object: Arc<CodeObject>, folders: &[PathBuf]) -> Result<Self> {
+        let missing = match Self::new(Arc::clone(&code_object)) {
+            Err(DebugInfoError::NoDebugInfo) => DebugInfoError::NoDebugInfo,
+            result => return result,
+        };
+        let search = code_object.separate_debug_file(folders);
+        match search.found {
+            Some((_, debug)) => {
+                let sections = Sections::of(&debug)?;
+                Ok(Self::over(code_object, sections))
+            }
+            None if search.problems.is_empty() => Err(missing),
+            None => Err(DebugInfoError::NotSeparate(search.problems.join("; "))),
+        }
+    }
+
+    fn over(code_object: Arc<CodeObject>, sections: Sections) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Ok(Self { code_object, sections, units, functions, types })
+        Self { code_object, sections, units, functions, types }
     }
 
     /// The code object it belongs to.
@@ -115,11 +144,14 @@ impl DebugInfo {
         self.units_of(&dwarf).slots.len() as u32
     }
 
-    /// Why the list of units ends before `.debug_info` does, if so.
+    /// Units that cannot be read and are left out, each with its place, and why the list of units ends before its
+    /// section does, if so; and the file without which names and types are missing.
     #[must_use]
-    pub fn problem(&self) -> Option<&DebugInfoError> {
+    pub fn problems(&self) -> Vec<DebugInfoError> {
         let dwarf = self.sections.dwarf();
-        self.units_of(&dwarf).problem.as_ref()
+        let mut problems = self.units_of(&dwarf).problems.clone();
+        problems.extend(self.sections.shared.clone().map(DebugInfoError::Supplementary));
+        problems
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {

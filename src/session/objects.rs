@@ -1,5 +1,6 @@
 //! The loaded code objects: which one holds an address, what it holds there, and its debug information.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::CodeObjectInfo;
@@ -17,6 +18,9 @@ pub(super) struct Objects {
     each: Vec<Loaded>,
 }
 
+/// Folders of separate debug information, chosen by the user: a dump never names one.
+type Folders = Arc<[PathBuf]>;
+
 /// A code object of a dump.
 #[derive(Debug)]
 pub(super) struct Loaded {
@@ -24,6 +28,7 @@ pub(super) struct Loaded {
     address: Address,
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
+    folders: Folders,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
 }
@@ -38,11 +43,13 @@ pub(super) struct Image {
 }
 
 impl Objects {
-    pub(super) fn new(capture: &Capture) -> Self {
+    pub(super) fn new(capture: &Capture, folders: &[PathBuf]) -> Self {
+        let folders: Folders = folders.into();
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
+            folders: Arc::clone(&folders),
             object: OnceLock::new(),
             debug: OnceLock::new(),
         });
@@ -184,7 +191,9 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}{damage}"))
+            DebugInfo::with_folders(object, &self.folders)
+                .map(Arc::new)
+                .map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
     }

@@ -56,6 +56,9 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Folders of separate debug information, given once for all commands
+    #[arg(skip)]
+    pub(super) debug_dirs: Vec<PathBuf>,
 }
 
 fn dialect(name: &str) -> Result<Dialect, String> {
@@ -74,7 +77,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         Some(kind) => &KindNames(kind),
         None => &NoNames,
     };
-    let debug = DebugInfo::new(Arc::new(code)).map_err(|error| format!("{path}: {error}"))?;
+    let debug = DebugInfo::with_folders(Arc::new(code), &args.debug_dirs)
+        .map_err(|error| format!("{path}: {error}"))?;
     let (mut units, mut found) = (Vec::new(), false);
     for id in 0..debug.unit_count() {
         let unit = Unit::read(&debug, UnitId(id), args)?;
@@ -87,7 +91,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             false => out.write_all(unit.text(names).as_bytes())?,
         }
     }
-    if let Some(problem) = debug.problem() {
+    for problem in debug.problems() {
         writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
     }
     if let (false, Some(function)) = (found, &args.function) {

@@ -174,3 +174,7 @@ fn general_of(digits: &[u8], exponent: i32) -> String {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "float_tests.rs"]
+mod tests;

@@ -17,7 +17,7 @@ fn ask_everything(bytes: Vec<u8>) {
         (code_object.metadata(), code_object.build_id(), code_object.kernels().count(), code_object.text());
     let _ = (code_object.image(), code_object.symbol_at(ElfAddress(0x1a00)), code_object.symbols().len());
     let Ok(info) = DebugInfo::new(code_object) else { return };
-    let _ = (info.problem(), info.frame_section());
+    let _ = (info.problems(), info.frame_section());
     for unit in (0..info.unit_count().min(16)).map(UnitId) {
         let _ = (info.unit(unit), info.files(unit), info.indexed_address(unit, 1));
         for function in info.functions(unit).unwrap_or_default() {

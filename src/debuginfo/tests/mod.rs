@@ -1,8 +1,10 @@
 //! Debug information against what other programs say of the same files: llvm-dwarfdump of the DIEs, gdb of values.
 
 mod dwarfdump;
+mod forms;
 mod hostile;
 mod missing;
+mod pointers;
 mod scopes;
 mod shapes;
 mod values;

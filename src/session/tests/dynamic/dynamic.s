@@ -140,7 +140,7 @@ g:
     at 0x22, 0x0b
     at 0x2f, 0x0b
     end
-    abbrev 27, 0x4b, 0          // dynamic_type: type ref4, data_location exprloc, associated exprloc
+    abbrev 27, 0x46, 0          // dynamic_type: type ref4, data_location exprloc, associated exprloc
     at 0x49, 0x13
     at 0x50, 0x18
     at 0x4f, 0x18
