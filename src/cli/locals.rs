@@ -1,4 +1,4 @@
-//! `lanescope locals DUMP [--wave ID] [--lane N|all]`: the variables in scope of a wave's frame 0, lane by lane.
+//! `lanescope locals DUMP [--wave ID] [--lane LANES]`: the variables in scope of a wave's frame 0, lane by lane.
 //!
 //! What the compiler kept nowhere is `<optimized out>`; what was not captured is `<unavailable: ...>`, with the reason.
 
@@ -13,8 +13,8 @@ use crate::session::Inspect as _;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
-    /// The lane, or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "N|all")]
+    /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
+    #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
 }
 

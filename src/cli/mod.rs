@@ -59,9 +59,9 @@ enum Command {
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
-    /// Evaluate DWARF expressions in a machine state given as text
+    /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
     Eval(eval::Args),
-    /// List every DWARF expression of a code object
+    /// List every DWARF expression of a code object, or of those that a dump holds
     Dwarf(dwarf::Args),
     /// List the known GPUs, or print one
     Targets {
@@ -86,7 +86,8 @@ impl Command {
             | Self::Memory(memory::Args { of, .. })
             | Self::Locals(locals::Args { of, .. }) => &mut of.from.debug_dirs,
             Self::Dwarf(args) => &mut args.debug_dirs,
-            Self::Eval(_) | Self::Targets { .. } => return,
+            Self::Eval(args) => &mut args.debug_dirs,
+            Self::Targets { .. } => return,
         };
         *debug_dirs = folders;
     }

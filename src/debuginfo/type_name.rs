@@ -76,6 +76,10 @@ impl DebugInfo {
                 }
                 self.declare(*returns, format!("{declarator}({})", names.join(", ")), budget)
             }
+            // A dynamic type is called what its data are.
+            TypeKind::Typedef { of } if found.name.is_none() => {
+                Ok(qualifiers.before(&self.declare(*of, declarator, budget)?))
+            }
             // gdb's word for Fortran's strings.
             TypeKind::String { length, .. } if found.name.is_none() => {
                 let length = match (length, found.byte_size) {

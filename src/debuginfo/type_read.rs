@@ -129,7 +129,14 @@ impl DebugInfo {
 }
 
 fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
-    let die = reading.die(id.0)?;
+    let mut die = reading.die(id.0)?;
+    // A declaration may lead to its definition in a type unit of this file.
+    if die.entry.has_attr(gimli::DW_AT_signature)
+        && let Ok(Some(definition)) = die.reference(reading.units, gimli::DW_AT_signature)
+    {
+        die = reading.die(definition)?;
+    }
+    let id = TypeId(die.offset());
     let target = die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
     let tag = die.tag();
     let kind = match tag {
@@ -172,7 +179,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
             }
         },
     };
-    let name = match die.string(gimli::DW_AT_name)? {
+    let name = match reading.template_name(&die)? {
         Some(name) if !matches!(kind, TypeKind::Base(_) | TypeKind::Unspecified) => {
             Some(reading.qualified(&die, &name)?)
         }
@@ -288,6 +295,14 @@ fn pointer_size(space: AddressSpace) -> u64 {
 
 /// The direct children of a DIE, in order.
 pub(super) fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
+    children_while(die, |_| Some(true))
+}
+
+/// The direct children of a DIE that are wanted, up to one whose tag ends the search (`None`).
+pub(super) fn children_while<'a>(
+    die: &Die<'a>,
+    wanted: impl Fn(DwTag) -> Option<bool>,
+) -> Result<Vec<Die<'a>>> {
     let view = &die.view;
     let mut found = Vec::new();
     if !die.entry.has_children() {
@@ -297,15 +312,22 @@ pub(super) fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
     let mut entry = Entry::null();
     raw.read_entry(&mut entry).map_err(|why| view.broken(die.offset(), why))?;
     while !raw.is_empty() && raw.next_depth() > 0 {
-        let (offset, depth) = (view.die_offset(raw.next_offset()), raw.next_depth());
-        let fail = |why| view.broken(offset, why);
-        if depth == 1 {
-            if raw.read_entry(&mut entry).map_err(fail)? {
-                found.push(Die { view: std::rc::Rc::clone(view), entry: entry.clone() });
+        let (offset, depth) = (raw.next_offset(), raw.next_depth());
+        let fail = |why| view.broken(view.die_offset(offset), why);
+        let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
+        let is_wanted = match depth {
+            1 => wanted(abbreviation.tag()),
+            _ => Some(false),
+        };
+        match is_wanted {
+            Some(true) => {
+                let entry = view.entry(view.die_offset(offset))?;
+                found.push(Die { view: std::rc::Rc::clone(view), entry });
             }
-        } else if let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? {
-            raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
+            Some(false) => {}
+            None => break,
         }
+        raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
     }
     Ok(found)
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, Dump, Inspect, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo, lanes, regions,
-    waves,
+    CodeObjectInfo, Dump, Evaluation, Inspect, LaneInfo, Locals, NotEvaluated, Place, Question, Region,
+    Unreadable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -157,6 +157,16 @@ impl Inspect for Session {
     fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
         self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes)
+    }
+
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, NotEvaluated> {
+        self.serves(wave)?;
+        evaluate::evaluate(&self.reader, wave, lanes, question)
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {

@@ -22,10 +22,14 @@ pub(super) struct FrameContext<'a> {
     pub(super) reader: &'a Reader,
     pub(super) wave: WaveId,
     pub(super) kind: Arc<Kind>,
-    pub(super) debug: Arc<DebugInfo>,
-    pub(super) function: FunctionAt,
-    pub(super) load_address: u64,
-    pub(super) pc: Pc,
+    /// The debug information of the code at the PC, or why there is none.
+    pub(super) debug: Result<Arc<DebugInfo>, String>,
+    /// The function at the PC, or why there is none.
+    pub(super) function: Result<FunctionAt, String>,
+    /// Where the code at the PC was loaded, or why that is not known.
+    pub(super) load_address: Result<u64, String>,
+    pub(super) pc: Option<Pc>,
+    /// Only asked for where there is debug information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
     /// Registers that this question has read: 64 lanes ask for the same vector.
@@ -54,8 +58,16 @@ impl Names for FrameContext<'_> {
 }
 
 impl FrameContext<'_> {
-    pub(super) fn unit(&self) -> UnitId {
-        self.function.function.unit
+    fn debug(&self) -> Answer<&DebugInfo> {
+        self.debug.as_deref().map_err(|why| lacking("debug information", why))
+    }
+
+    fn function(&self) -> Answer<&FunctionAt> {
+        self.function.as_ref().map_err(|why| lacking("function", why))
+    }
+
+    fn unit(&self) -> Answer<UnitId> {
+        Ok(self.function()?.function.unit)
     }
 
     /// The wave's register of a DWARF number, if it has one.
@@ -79,7 +91,7 @@ impl FrameContext<'_> {
     }
 
     fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
-        let location = self.debug.location_at(self.unit(), attribute, self.elf_pc).map_err(absent)?;
+        let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
             debuginfo::Location::NotAtPc => Err(Missing::absent(format!("{what} has no entry for this PC"))),
@@ -94,6 +106,11 @@ impl FrameContext<'_> {
             }
         }
     }
+}
+
+/// What an expression needs and the PC does not lead to, with the reason.
+fn lacking(what: &str, why: &str) -> Missing {
+    Missing::not_captured(format!("no {what}: {why}"))
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
@@ -139,7 +156,7 @@ impl Context for FrameContext<'_> {
     }
 
     fn pc(&self) -> Option<Pc> {
-        Some(self.pc)
+        self.pc
     }
 
     fn object(&self) -> Answer<crate::dwarf::Location> {
@@ -148,7 +165,7 @@ impl Context for FrameContext<'_> {
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
-        match &self.function.frame_base {
+        match &self.function()?.frame_base {
             debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
             location => match location.expression() {
                 Some(bytes) => self.decode(bytes),
@@ -158,7 +175,9 @@ impl Context for FrameContext<'_> {
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {
-        match &self.function.simd(0).lanes {
+        // Without a function the wave's size bounds the lanes, as without the attribute.
+        let Ok(function) = &self.function else { return Ok(None) };
+        match &function.simd(0).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
             Lanes::Expression(attribute) => self.attribute(attribute, "DW_AT_LLVM_lanes"),
@@ -170,13 +189,14 @@ impl Context for FrameContext<'_> {
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
-        let unit = self.debug.unit(self.unit()).map_err(absent)?.offset;
+        let debug = self.debug()?;
+        let unit = debug.unit(self.unit()?).map_err(absent)?.offset;
         let offset = match die {
             DieRef::Unit(offset) => unit.0.checked_add(offset.0).map(DieOffset),
             DieRef::Section(offset) => Some(offset),
         };
         let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {}", die.offset())))?;
-        let found = self.debug.referenced_die(offset, self.elf_pc).map_err(absent)?;
+        let found = debug.referenced_die(offset, self.elf_pc).map_err(absent)?;
         let location = match &found.location {
             debuginfo::Location::None => DieLocation::None,
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
@@ -190,7 +210,7 @@ impl Context for FrameContext<'_> {
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        let found = self.debug.base_type(self.unit(), die.0).map_err(absent)?;
+        let found = self.debug()?.base_type(self.unit()?, die.0).map_err(absent)?;
         let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
         let element_bits = bits(found.byte_size)
             .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
@@ -200,10 +220,11 @@ impl Context for FrameContext<'_> {
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        self.debug.indexed_address(self.unit(), index).map_err(absent)
+        self.debug()?.indexed_address(self.unit()?, index).map_err(absent)
     }
 
-    fn loaded(&self, address: u64) -> u64 {
-        address.wrapping_add(self.load_address)
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        let base = self.load_address.as_ref().map_err(|why| lacking("load address", why))?;
+        Ok(address.wrapping_add(*base))
     }
 }

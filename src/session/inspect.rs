@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{CodeObjectInfo, LaneInfo, Locals, Place, Region, Unreadable, WaveInfo};
+use super::{
+    CodeObjectInfo, Evaluation, LaneInfo, Locals, NotEvaluated, Place, Question, Region, Unreadable, WaveInfo,
+};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -79,6 +81,14 @@ pub trait Inspect: Send {
     /// # Errors
     /// Why there is no frame to ask: no PC, no code object, no DWARF.
     fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable>;
+
+    /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
+    ///
+    /// # Errors
+    /// The expression cannot be read, or the question asks too much. What an expression lacks or does wrong is an
+    /// answer, lane by lane.
+    fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
+    -> Result<Evaluation, NotEvaluated>;
 
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;

@@ -8,6 +8,7 @@ pub mod address;
 mod answers;
 mod client;
 mod dump;
+mod evaluate;
 mod frame;
 mod inspect;
 mod lanes;
@@ -22,6 +23,9 @@ mod waves;
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
+pub use evaluate::{
+    Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
+};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;

@@ -8,6 +8,7 @@ use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
 use super::{Reader, Unreadable};
+use crate::arch::Kind;
 use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
@@ -48,10 +49,10 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
         reader,
         wave,
         kind,
-        debug: Arc::clone(&debug),
-        function,
-        load_address: loaded.address().0,
-        pc,
+        debug: Ok(Arc::clone(&debug)),
+        function: Ok(function),
+        load_address: Ok(loaded.address().0),
+        pc: Some(pc),
         elf_pc,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
         registers: RefCell::default(),
@@ -70,7 +71,7 @@ pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Lo
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.
-fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
@@ -120,10 +121,6 @@ impl Frame<'_> {
         }
     }
 
-    fn scratch(&self) -> legacy::Scratch {
-        if self.context.kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
-    }
-
     fn type_name(&self, id: Option<TypeId>) -> String {
         self.debug.type_name(id).unwrap_or_else(|error| format!("<{error}>"))
     }
@@ -144,7 +141,7 @@ impl Frame<'_> {
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
-            legacy::recognise(&self.context, &program, self.scratch(), focus)
+            legacy::recognise(&self.context, &program, scratch(&self.context.kind), focus)
         } else {
             None
         };
@@ -194,13 +191,7 @@ impl Frame<'_> {
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let bytes: Vec<Byte> = (0..count)
-                .map(|index| match bits.byte(index) {
-                    Ok(byte) => Byte::Known(byte),
-                    Err(Known::Undefined) => Byte::OptimizedOut,
-                    Err(_) => Byte::NotCaptured,
-                })
-                .collect();
+            let bytes = bytes(&bits, count);
             let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
@@ -260,15 +251,35 @@ fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
-/// Why there is no value, with AMD's name for a register instead of its number.
-fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
-    let words = match &error.cause {
+/// How the wave's target reaches private memory.
+pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
+    if kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+}
+
+/// The first bytes of what was fetched; a last one of fewer bits counts as one.
+pub(super) fn bytes(bits: &Bits, count: usize) -> Vec<Byte> {
+    let byte = |index| match bits.byte(index) {
+        Ok(byte) => Byte::Known(byte),
+        Err(Known::Undefined) => Byte::OptimizedOut,
+        Err(_) => Byte::NotCaptured,
+    };
+    (0..count).map(byte).collect()
+}
+
+/// An error in words, with AMD's name for a register instead of its number.
+pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
+    match &error.cause {
         Cause::RegisterNotCaptured(register) => match names.register(*register) {
             Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
             None => error.to_string(),
         },
         _ => error.to_string(),
-    };
+    }
+}
+
+/// Why there is no value.
+fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    let words = words(error, names);
     match error.class() {
         Class::Unavailable => ValueState::Unavailable(words),
         Class::Decode | Class::IllFormed => ValueState::Error(words),

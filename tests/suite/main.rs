@@ -2,6 +2,7 @@
 
 mod cli;
 mod dwarf;
+mod evaluate;
 mod fixtures;
 mod house;
 mod server;

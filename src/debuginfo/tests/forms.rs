@@ -132,8 +132,8 @@ fn a_bad_unit_costs_only_itself() {
     let second = debug_info(shapes.to_vec()).unit(UnitId(1)).expect("a unit").offset.0 as usize;
     // Bytes 4 and 5 of a DWARF 5 unit are its version, byte 7 is its address size.
     for (at, value, words) in [
-        (4, 9, "header of the unit at 0x0: Unknown DWARF version: 9"),
-        (7, 4, "address size of the unit at 0x0: Unsupported address size: 4"),
+        (4, 9, "header of the unit at 0x0: unknown DWARF version: 9"),
+        (7, 4, "address size of the unit at 0x0: unsupported address size: 4"),
     ] {
         let info = debug_info(damaged(shapes, ".debug_info", |section| section[at] = value));
         let problems: Vec<_> = info.problems().iter().map(ToString::to_string).collect();

@@ -65,7 +65,7 @@ impl Source {
 
 #[test]
 fn functions_are_named_behind_their_addresses() {
-    let source = Source::new(&compiled("values/pointers.cpp", "pointers", &[]));
+    let source = Source::new(&compiled("values/pointers.cpp", "pointers", &["-fno-rtti"]));
     let (foo, tem) = (source.address("_Z3fooi"), source.address("_ZN2ns3temIfEET_S1_"));
     assert_eq!(source.shown("fp", &[foo]), format!("{foo:#x} <foo(int)>"));
     assert_eq!(source.shown("fp", &[0]), "0x0");
@@ -81,7 +81,7 @@ fn functions_are_named_behind_their_addresses() {
 
 #[test]
 fn member_functions_are_named_by_their_slot_or_address() {
-    let source = Source::new(&compiled("values/pointers.cpp", "members", &[]));
+    let source = Source::new(&compiled("values/pointers.cpp", "members", &["-fno-rtti"]));
     assert_eq!(source.shown("pf", &[1, 0]), "&virtual A::f(int)");
     assert_eq!(source.shown("pg", &[9, 0]), "&virtual A::g()");
     assert_eq!(source.shown("pn", &[0, 0]), "NULL");
@@ -102,7 +102,7 @@ fn member_functions_are_named_by_their_slot_or_address() {
 /// A virtual base stands where the object's table says, and is shown once however many bases share it.
 #[test]
 fn a_virtual_base_is_shown_once() {
-    let source = Source::new(&compiled("values/pointers.cpp", "bases", &[]));
+    let source = Source::new(&compiled("values/pointers.cpp", "bases", &["-fno-rtti"]));
     // Itanium C++ ABI 2.4: V1 (table, v1), V2 (table, v2), d, then A (table, x) at 32.
     let words = [0u64, 11, 0, 22 | 33 << 32, 0, 44];
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();

@@ -134,6 +134,7 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Lanes", vendor::lanes),
     own("qlanescope.Memory", vendor::memory),
     own("qlanescope.Locals", vendor::locals),
+    own("qlanescope.Evaluate", vendor::evaluate),
     own("qlanescope.CodeObjects", vendor::code_objects),
     own("qXfer:lanescope-waves:read", xfer::waves),
     own("qXfer:lanescope-lanes:read", xfer::lanes),

@@ -18,6 +18,7 @@ const OWN: &[&str] = &[
     "qlanescope.Lanes+",
     "qlanescope.Memory+",
     "qlanescope.Locals+",
+    "qlanescope.Evaluate+",
     "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",
     "qXfer:lanescope-lanes:read+",

@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
-use super::lib::dwarf::Location;
+use super::lib::dwarf::text::AssembleError;
+use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
-    Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
-    ValueState, Variable, WaveInfo,
+    Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneState, LaneValue,
+    Locals, NotEvaluated, Place, Question, Region, Scope, Unreadable, ValueState, Variable, Want, WaveInfo,
 };
-use super::lib::units::{Address, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId, WaveSize};
+use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 /// Global memory that was captured: the byte at address A is A modulo 251.
 pub(crate) const GLOBAL: std::ops::Range<u64> = 0x10_0000..0x12_0000;
@@ -296,6 +297,59 @@ impl Inspect for Fake {
             file: Some("saxpy.hip".to_owned()),
             line: Some(9),
             variables: vec![variable],
+        })
+    }
+
+    /// Knows one expression, `DW_OP_lit4`, in wave 1: whatever is asked, lanes below 16 find register 2560.
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, NotEvaluated> {
+        self.check(wave)?;
+        let bytes = match &question.expression {
+            Expression::Text(text) if text == "DW_OP_lit4" => vec![0x34],
+            Expression::Text(text) => {
+                let what = format!("no operation `{text}`");
+                let expected = "`DW_OP_lit4`".to_owned();
+                return Err(AssembleError { line: 1, column: 3, what, expected }.into());
+            }
+            Expression::Bytes(bytes) => bytes.clone(),
+        };
+        let size = match question.want {
+            Want::Location { size, .. } => size.unwrap_or(4),
+            Want::Value => 8,
+        };
+        let lane = |lane: LaneId| LaneFound {
+            lane,
+            found: match question.want {
+                Want::Value => Found::Value(Number::generic(4)),
+                Want::Location { .. } if lane.0 < 16 => Found::Location {
+                    words: format!("v0[{lane}]"),
+                    place: Location::register(DwarfReg(2560), BitSize(2048)),
+                    legacy: false,
+                    size: Some(BitSize(size * 8)),
+                    bytes: (0..size)
+                        .map(|at| if at < 2 { Byte::Known(lane.0) } else { Byte::NotCaptured })
+                        .collect(),
+                    unread: None,
+                },
+                Want::Location { .. } => {
+                    let cause = Cause::RegisterNotCaptured(DwarfReg(2560));
+                    let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_lit4", cause };
+                    Found::Failed { words: "v0 was not captured".to_owned(), error }
+                }
+            },
+        };
+        Ok(Evaluation {
+            wave,
+            pc: Some(Pc(Self::pc(wave))),
+            dialect: question.dialect.unwrap_or(Dialect::LlvmUser),
+            expression: Some("DW_OP_lit4".to_owned()),
+            bytes,
+            lanes: lanes.iter().map(lane).collect(),
+            explained: Vec::new(),
         })
     }
 
