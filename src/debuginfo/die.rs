@@ -54,6 +54,18 @@ impl<'a> Reading<'a> {
         self.die(offset)
     }
 
+    /// The definition in a type unit of this file that a declaration leads to (`DW_AT_signature`), else the DIE itself.
+    pub(super) fn defined(self, die: Die<'a>) -> Result<Die<'a>> {
+        let signature = gimli::DW_AT_signature;
+        if !die.entry.has_attr(signature) {
+            return Ok(die);
+        }
+        match die.reference(self.units, signature) {
+            Ok(Some(definition)) => self.die(definition),
+            _ => Ok(die),
+        }
+    }
+
     /// A DIE with its abstract origin or specification, theirs, and so on.
     pub(super) fn with_origins(self, die: Die<'a>) -> Result<Origins<'a>> {
         let start = die.offset();

@@ -26,7 +26,8 @@ impl<'a> Reading<'a> {
     pub(super) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let mut parts = Vec::new();
         for around in die.view.index().around(die.offset()) {
-            let around = self.die_near(&die.view, around)?;
+            // In a type unit the class around a type may be no more than a reference to the unit that defines it.
+            let around = self.defined(self.die_near(&die.view, around)?)?;
             let own = self.template_name(&around)?;
             match (around.tag(), own) {
                 (gimli::DW_TAG_subprogram, _) => break,

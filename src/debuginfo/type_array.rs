@@ -143,6 +143,7 @@ pub(super) fn size_of_array(
     info: &DebugInfo,
     array: &Type,
     asked: Asked<'_>,
+    depth: usize,
 ) -> Result<Option<(u64, Option<TypeId>)>> {
     let TypeKind::Array { element, dimensions, stride, rank, .. } = &array.kind else { return Ok(None) };
     let Ok(dimensions) = dimensions_for(dimensions, rank.as_ref(), asked) else { return Ok(None) };
@@ -155,7 +156,9 @@ pub(super) fn size_of_array(
     // With strides the size is that of the outermost dimension: what its last element reaches, padding included.
     let mut bits = match (stride.as_ref().map(|stride| stride_bits(stride, asked)), element) {
         (Some(stride), _) => stride.ok().map(i64::unsigned_abs),
-        (None, Some(element)) => info.size_for(*element, asked)?.and_then(|size| size.checked_mul(8)),
+        (None, Some(element)) => {
+            info.size_within(*element, asked, depth + 1)?.and_then(|size| size.checked_mul(8))
+        }
         (None, None) => None,
     };
     for dimension in dimensions.iter().rev() {

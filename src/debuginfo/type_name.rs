@@ -64,10 +64,12 @@ impl DebugInfo {
                 let named = self.declare(*element, declarator, budget)?;
                 Ok(qualifiers.before(&named))
             }
-            TypeKind::Subroutine { returns, parameters, is_variadic, is_prototyped } => {
+            TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped } => {
                 let mut names = Vec::new();
-                for parameter in parameters {
-                    names.push(self.declare(*parameter, String::new(), budget)?);
+                for (index, parameter) in parameters.iter().enumerate() {
+                    // The language has `this` constant, compilers do not say it.
+                    let constant = if *this == Some(index) { " const" } else { "" };
+                    names.push(self.declare(*parameter, constant.to_owned(), budget)?);
                 }
                 match (names.is_empty(), is_variadic, is_prototyped) {
                     (_, true, _) => names.push("...".to_owned()),

@@ -1,5 +1,6 @@
 //! Types out of DIEs.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use gimli::DwTag;
@@ -26,6 +27,32 @@ const DW_TAG_LLVM_PTRAUTH_TYPE: DwTag = DwTag(0x4300);
 /// Types kept in memory; past this the cache starts anew.
 const MAX_CACHED_TYPES: usize = 65536;
 
+/// Types that are read because another is being read: sizes of bit fields' types, template arguments.
+const MAX_NESTED: usize = 32;
+
+thread_local! {
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// One type that is being read by this thread, until it is dropped.
+struct Nested;
+
+impl Nested {
+    fn enter() -> Option<Self> {
+        let depth = NESTED.get();
+        (depth < MAX_NESTED).then(|| {
+            NESTED.set(depth + 1);
+            Self
+        })
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get().saturating_sub(1));
+    }
+}
+
 impl DebugInfo {
     /// A type, read once and kept.
     ///
@@ -36,6 +63,14 @@ impl DebugInfo {
             return Ok(Arc::clone(found));
         }
         let dwarf = self.sections.dwarf();
+        // To read a type others are asked for their size or name; a hostile one may need itself.
+        let Some(_nested) = Nested::enter() else {
+            return Err(DebugInfoError::TooDeep {
+                die: id.0,
+                what: "types read for types",
+                limit: MAX_NESTED,
+            });
+        };
         let found = Arc::new(read(self.reading(&dwarf), id)?);
         let mut cached = self.types.lock();
         if cached.len() >= MAX_CACHED_TYPES {
@@ -88,6 +123,14 @@ impl DebugInfo {
     }
 
     pub(super) fn size_for(&self, id: TypeId, asked: Asked<'_>) -> Result<Option<u64>> {
+        self.size_within(id, asked, 0)
+    }
+
+    /// [`Self::size_for`] within that many arrays.
+    pub(super) fn size_within(&self, id: TypeId, asked: Asked<'_>, depth: usize) -> Result<Option<u64>> {
+        if depth >= MAX_TYPE_DEPTH {
+            return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_DEPTH });
+        }
         let (mut next, mut factor) = (id, 1u64);
         for _ in 0..MAX_TYPE_DEPTH {
             let Some(found) = self.stripped(next)? else { return Ok(None) };
@@ -95,7 +138,7 @@ impl DebugInfo {
                 return Ok(size.checked_mul(factor));
             }
             match &found.kind {
-                TypeKind::Array { .. } => match size_of_array(self, &found, asked)? {
+                TypeKind::Array { .. } => match size_of_array(self, &found, asked, depth)? {
                     Some((bytes, None)) => return Ok(bytes.checked_mul(factor)),
                     Some((count, Some(element))) => match factor.checked_mul(count) {
                         Some(count) => (factor, next) = (count, element),
@@ -129,13 +172,7 @@ impl DebugInfo {
 }
 
 fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
-    let mut die = reading.die(id.0)?;
-    // A declaration may lead to its definition in a type unit of this file.
-    if die.entry.has_attr(gimli::DW_AT_signature)
-        && let Ok(Some(definition)) = die.reference(reading.units, gimli::DW_AT_signature)
-    {
-        die = reading.die(definition)?;
-    }
+    let die = reading.defined(reading.die(id.0)?)?;
     let id = TypeId(die.offset());
     let target = die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
     let tag = die.tag();
@@ -371,13 +408,24 @@ fn is_unsigned(reading: Reading<'_>, id: TypeId) -> bool {
 
 fn subroutine(reading: Reading<'_>, die: &Die<'_>, returns: Option<TypeId>) -> Result<TypeKind> {
     let (mut parameters, mut is_variadic) = (Vec::new(), false);
+    let mut this = None;
+    let object_pointer = die.reference(reading.units, gimli::DW_AT_object_pointer)?;
     for child in children(die)? {
         match child.tag() {
-            gimli::DW_TAG_formal_parameter => parameters.push(target(reading, &child)?),
+            gimli::DW_TAG_formal_parameter => {
+                let is_this = match object_pointer {
+                    Some(pointer) => pointer == child.offset(),
+                    None => parameters.is_empty(),
+                };
+                if is_this && child.flag(gimli::DW_AT_artificial) {
+                    this = Some(parameters.len());
+                }
+                parameters.push(target(reading, &child)?);
+            }
             gimli::DW_TAG_unspecified_parameters => is_variadic = true,
             _ => {}
         }
     }
     let is_prototyped = die.flag(gimli::DW_AT_prototyped) || !die.view.facts().language.is_c();
-    Ok(TypeKind::Subroutine { returns, parameters, is_variadic, is_prototyped })
+    Ok(TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped })
 }

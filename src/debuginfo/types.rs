@@ -118,6 +118,8 @@ pub enum TypeKind {
         returns: Option<TypeId>,
         /// Its parameters.
         parameters: Vec<Option<TypeId>>,
+        /// Which of them is `this` of a member function.
+        this: Option<usize>,
         /// Whether more may follow (`...`).
         is_variadic: bool,
         /// Whether it was declared with its parameters; always so in C++.

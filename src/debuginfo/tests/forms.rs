@@ -38,13 +38,20 @@ fn bytes(file: &Path) -> Vec<u8> {
     std::fs::read(file).expect("an object")
 }
 
+/// The bytes of what was compiled; its folder is gone then.
+pub(super) fn taken(file: &Path) -> Vec<u8> {
+    let bytes = bytes(file);
+    std::fs::remove_dir_all(file.parent().expect("a folder")).expect("removed");
+    bytes
+}
+
 fn has_section(info: &DebugInfo, name: &str) -> bool {
     info.code_object().section(name).is_some_and(|section| section.size > 0)
 }
 
 /// What must be told apart, so that a form is not tested by an object that has another.
 fn check(name: &str, flags: &[&str], is_that_form: impl Fn(&DebugInfo) -> bool) {
-    let info = debug_info(bytes(&compiled("values/values.cpp", name, flags)));
+    let info = debug_info(taken(&compiled("values/values.cpp", name, flags)));
     assert!(is_that_form(&info), "{name}: the compiler wrote another form");
     assert!(info.problems().is_empty(), "{:?}", info.problems());
     values::check(&info);
@@ -91,7 +98,7 @@ fn damaged(file: &[u8], section: &str, damage: impl Fn(&mut [u8])) -> Vec<u8> {
 #[test]
 fn indexes_are_not_believed() {
     let flags = ["-gdwarf-5", "-gdwarf-aranges", "-gpubnames"];
-    let file = bytes(&compiled("objects/scopes.cpp", "stale", &flags));
+    let file = taken(&compiled("objects/scopes.cpp", "stale", &flags));
     let sound = debug_info(file.clone());
     let index = &sound.name_indexes()[0];
     assert_eq!(index.augmentation.as_deref(), Some("LLVM0700"));
@@ -147,7 +154,7 @@ fn a_bad_unit_costs_only_itself() {
 #[test]
 fn a_split_unit_names_its_file() {
     let object = compiled("objects/scopes.cpp", "split", &["-gdwarf-5", "-gsplit-dwarf"]);
-    let info = debug_info(bytes(&object));
+    let info = debug_info(taken(&object));
     let text = info.code_object().text().expect("code").start;
     let error = info.function_at(text).expect_err("the functions are elsewhere");
     let DebugInfoError::Split { file, .. } = &error else { panic!("{error}") };
@@ -172,6 +179,12 @@ fn parted(name: &str) -> Parted {
     let link = format!("--add-gnu-debuglink={}", debug.display());
     run(objcopy().args(["--strip-debug", &link]).arg(&object).arg(&stripped));
     Parted { whole: bytes(&object), folder, stripped, debug }
+}
+
+impl Drop for Parted {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
 }
 
 impl Parted {
@@ -213,7 +226,7 @@ fn debug_information_by_build_id() {
     values::check(&parted.found(std::slice::from_ref(&tree)).expect("found"));
     // Of another build.
     let other = compiled("objects/scopes.cpp", "id-other", &["-Wl,--build-id=sha1"]);
-    std::fs::copy(other, &place).expect("copied");
+    std::fs::write(&place, taken(&other)).expect("written");
     let error = parted.found(&[tree]).expect_err("another build").to_string();
     assert!(error.contains(".debug: it has another build id"), "{error}");
 }

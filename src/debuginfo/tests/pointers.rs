@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::forms::compiled;
+use super::forms::{compiled, taken};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, DynamicAttribute, Object, OwnedContents, TypeId, TypeKind};
@@ -37,7 +37,7 @@ struct Source {
 
 impl Source {
     fn new(file: &Path) -> Self {
-        Self { info: super::debug_info(std::fs::read(file).expect("an object")) }
+        Self { info: super::debug_info(taken(file)) }
     }
 
     fn object(&self) -> &CodeObject {
