@@ -5,5 +5,6 @@ mod dwarf;
 mod evaluate;
 mod fixtures;
 mod house;
+mod operations;
 mod server;
 mod variables;

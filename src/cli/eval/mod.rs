@@ -54,8 +54,8 @@ use self::run::Runner;
 use self::state::State;
 use super::Failure;
 use crate::arch::Targets;
-use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers};
+use crate::dwarf::{Dialect, Error};
 
 /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
@@ -158,6 +158,8 @@ pub struct Outcome {
     pub explained: Vec<String>,
     /// How the result differs from what the case expects.
     pub difference: Option<String>,
+    /// The failure, where the result is one.
+    pub error: Option<Error>,
 }
 
 /// How cases are evaluated beyond what they say themselves.
