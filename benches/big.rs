@@ -140,7 +140,7 @@ fn first_answer(dump: &Path) -> Result<(), Failure> {
     let wave = session.first_wave();
     let lane = LaneSet::one(session.focus(wave));
     let start = processor_milliseconds()?;
-    let locals = session.locals(wave, lane)?;
+    let locals = session.locals(wave, lane, 0)?;
     let elapsed = processor_milliseconds()? - start;
     if locals.variables.len() != 9 {
         return Err(format!("{} variables, expected 9", locals.variables.len()).into());

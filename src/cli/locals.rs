@@ -1,4 +1,6 @@
-//! `lanescope locals DUMP [--wave ID] [--lane LANES]`: the variables in scope of a wave's frame 0, lane by lane.
+//! `lanescope locals DUMP [--wave ID] [--lane LANES] [--frame N]`: the variables in scope of a frame, lane by lane.
+//!
+//! Frames are those of `lanescope backtrace`, 0 the innermost. A caller's registers are where its callees saved them.
 //!
 //! What the compiler kept nowhere is `<optimized out>`; what was not captured is `<unavailable: ...>`, with the reason.
 
@@ -16,12 +18,15 @@ pub(super) struct Args {
     /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
     #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
+    /// The frame, as `lanescope backtrace` numbers them
+    #[arg(long, short, value_name = "N", default_value_t = 0)]
+    frame: usize,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
     let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
-    let locals = session.locals(wave, lanes)?;
+    let locals = session.locals(wave, lanes, args.frame)?;
     if args.of.json {
         return print_json(out, &json::locals(&locals));
     }

@@ -1,5 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod backtrace;
+mod dialect;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -36,6 +38,9 @@ struct Cli {
     /// A folder with more target files, read beside the built-in ones
     #[arg(long, global = true, value_name = "DIR")]
     targets: Option<PathBuf>,
+    /// A file with numbers for the draft dialect of DWARF, in place of the built-in ones
+    #[arg(long, global = true, value_name = "FILE")]
+    draft: Option<PathBuf>,
     /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
     #[arg(long = "debug-dir", global = true, value_name = "DIR")]
     debug_dirs: Vec<PathBuf>,
@@ -55,6 +60,8 @@ enum Command {
     Registers(registers::Args),
     /// Print memory of any address space
     Memory(memory::Args),
+    /// Print the call stack of a wave, or of its lanes
+    Backtrace(backtrace::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
     /// Print all that a dump holds as JSON
@@ -84,6 +91,7 @@ impl Command {
             Self::Lanes(lanes::Args { of, .. })
             | Self::Registers(registers::Args { of, .. })
             | Self::Memory(memory::Args { of, .. })
+            | Self::Backtrace(backtrace::Args { of, .. })
             | Self::Locals(locals::Args { of, .. }) => &mut of.from.debug_dirs,
             Self::Dwarf(args) => &mut args.debug_dirs,
             Self::Eval(args) => &mut args.debug_dirs,
@@ -114,13 +122,15 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            ExitCode::from(if error.is::<eval::EvalError>() { 2 } else { 1 })
+            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>();
+            ExitCode::from(if is_input { 2 } else { 1 })
         }
     }
 }
 
 fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
+    cli.draft.as_deref().map(dialect::install).transpose()?;
     let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
     command.look_in(cli.debug_dirs);
     match command {
@@ -130,6 +140,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Lanes(args) => lanes::run(&args, &targets, out)?,
         Command::Registers(args) => registers::run(&args, &targets, out)?,
         Command::Memory(args) => memory::run(&args, &targets, out)?,
+        Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),

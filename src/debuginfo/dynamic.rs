@@ -38,7 +38,7 @@ impl DynamicAttribute {
     /// `DW_OP_push_object_address`: members and base classes, DWARF 5 sections 5.7.3 and 5.7.6.
     #[must_use]
     pub fn begins_with_object(&self) -> bool {
-        self.attribute.0 == gimli::DW_AT_data_member_location.0
+        self.attribute.is(gimli::DW_AT_data_member_location)
     }
 }
 
@@ -140,7 +140,7 @@ impl Reading<'_> {
         Ok(Some(DynamicAttribute {
             unit: die.view.facts().id,
             die: die.offset(),
-            attribute: AttributeName(name.0),
+            attribute: AttributeName::of(name, die.view.facts()),
             source,
             dimension: None,
             stored: None,

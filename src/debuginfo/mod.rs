@@ -30,6 +30,7 @@ mod line;
 mod location;
 mod name_index;
 mod names;
+mod object_map;
 mod query;
 mod scope;
 mod sections;
@@ -54,21 +55,23 @@ pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
-pub use frames::{CieFacts, FrameEntry};
+pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProblem, FrameSection};
 pub use line::{LineRow, Place};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use name_index::NameIndexFacts;
+pub use object_map::ObjectMap;
 pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, Number, Qualifier, Record, RecordKind,
-    Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
+    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemorySpace, Number, Qualifier, Record,
+    RecordKind, Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};
 
 use crate::codeobject::CodeObject;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 use cache::Cache;
 use die::Reading;
@@ -79,6 +82,7 @@ use units::Units;
 #[derive(Debug)]
 pub struct DebugInfo {
     code_object: Arc<CodeObject>,
+    dialect: Option<Dialect>,
     sections: Sections,
     units: OnceLock<Units>,
     functions: Cache<DieOffset, Arc<Function>>,
@@ -119,7 +123,15 @@ impl DebugInfo {
 
     fn over(code_object: Arc<CodeObject>, sections: Sections) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Self { code_object, sections, units, functions, types }
+        Self { code_object, dialect: None, sections, units, functions, types }
+    }
+
+    /// The same with all units in that dialect, whatever they say; `None`: each as it says.
+    #[must_use]
+    pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
+        // What was read so far may have been read otherwise.
+        let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
+        Self { dialect, units, functions, types, ..self }
     }
 
     /// The code object it belongs to.
@@ -155,7 +167,7 @@ impl DebugInfo {
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
-        self.units.get_or_init(|| Units::read(dwarf))
+        self.units.get_or_init(|| Units::read(dwarf, self.dialect))
     }
 
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {

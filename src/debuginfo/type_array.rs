@@ -91,7 +91,7 @@ fn stride(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Number>> {
 pub(super) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Result<i64, String> {
     let number = asked.number(stride)?;
     match stride {
-        Number::Dynamic(dynamic) if dynamic.attribute.0 == gimli::DW_AT_byte_stride.0 => {
+        Number::Dynamic(dynamic) if dynamic.attribute.is(gimli::DW_AT_byte_stride) => {
             Ok(number.saturating_mul(8))
         }
         _ => Ok(number),

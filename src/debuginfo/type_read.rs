@@ -15,7 +15,7 @@ use super::sections::{AttributeValue, Entry};
 use super::type_array::{array, size_of_array};
 use super::type_record::record;
 use super::types::{
-    Base, Encoding, Enumerator, Indirect, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
+    Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
 };
 use super::view::unsigned;
 use crate::units::AddressSpace;
@@ -212,7 +212,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
             // Whatever says its size can be shown by its bytes.
             None if is_other_type(tag) => TypeKind::Opaque { tag: tag.0 },
             None => {
-                return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: tag.to_string() });
+                return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: die.tag_name() });
             }
         },
     };
@@ -224,8 +224,10 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     };
     let is_declaration = die.flag(gimli::DW_AT_declaration);
     let unit = die.view.facts().id;
-    let byte_size = byte_size(&die, &kind);
-    Ok(Type { id, unit, name, byte_size, is_declaration, indirect: indirect(reading, &die)?, kind })
+    let memory_space = die.extension(Heterogeneous::MemorySpace).and_then(|(_, value)| unsigned(&value));
+    let (byte_size, memory_space) = (byte_size(&die, &kind), memory_space.map(MemorySpace));
+    let indirect = indirect(reading, &die)?;
+    Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, indirect, kind })
 }
 
 /// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, which the same types may have instead. A string whose length an
@@ -300,7 +302,7 @@ fn base(die: &Die<'_>) -> TypeKind {
         Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
         _ => Encoding(0),
     };
-    let vector_size = Heterogeneous::VectorSize.value(&die.entry).and_then(|(_, value)| unsigned(&value));
+    let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
     TypeKind::Base(Base { encoding, bit_size: die.constant(gimli::DW_AT_bit_size), vector_size })
 }
 
@@ -308,7 +310,7 @@ fn base(die: &Die<'_>) -> TypeKind {
 fn address_space(die: &Die<'_>) -> AddressSpace {
     /// `DW_ADDR` of the 2020 proposal, by number: none (generic), global, region, local, constant, private.
     const CLASSES_2020: [u64; 6] = [1, 0, 2, 3, 0, 5];
-    let space = Heterogeneous::AddressSpace.value(&die.entry).and_then(|(_, value)| unsigned(&value));
+    let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
     if let Some(space) = space {
         return AddressSpace(space);
     }

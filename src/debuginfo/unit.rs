@@ -11,6 +11,7 @@ use super::index::UnitIndex;
 use super::line::LineTable;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
 use super::view::UnitView;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
 /// A unit's place in the file's order, from 0.
@@ -40,6 +41,8 @@ pub struct UnitFacts {
     pub comp_dir: Option<Arc<str>>,
     /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
     pub augmentation: Option<Arc<str>>,
+    /// The dialect of its expressions, where the user or the augmentation says it; `None`: what decodes tells.
+    pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
     /// `DW_AT_dwo_name`: this is a skeleton, and the rest of the unit is in that file (DWARF 5 section 7.3.2).
@@ -51,6 +54,12 @@ impl UnitFacts {
     #[must_use]
     pub fn producer_is_clang(&self) -> bool {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
+    }
+
+    /// Whether the numbers of [`crate::dwarf::draft`] mean something in the unit: of tags and attributes as of operations.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        self.dialect == Some(Dialect::Draft)
     }
 
     /// Whether the unit names seed-2020 as its dialect: augmentation `[amd:v0.0]`.
@@ -113,6 +122,8 @@ pub(super) struct UnitSlot {
     pub(super) end: usize,
     /// The offset in `.debug_types`, for a unit that stands there (DWARF 4).
     pub(super) in_types: Option<usize>,
+    /// The dialect that the user says all units to be in.
+    said: Option<Dialect>,
     /// Signature and offset of the type, for a type unit.
     pub(super) signature: Option<(u64, usize)>,
     abbreviations: OnceLock<Result<Arc<Abbreviations>>>,
@@ -129,6 +140,7 @@ impl UnitSlot {
         offset: usize,
         end: usize,
         in_types: Option<usize>,
+        said: Option<Dialect>,
         signature: Option<(u64, usize)>,
     ) -> Self {
         Self {
@@ -136,6 +148,7 @@ impl UnitSlot {
             offset: DebugInfoOffset(offset),
             end,
             in_types,
+            said,
             signature,
             abbreviations: OnceLock::new(),
             root: OnceLock::new(),
@@ -283,6 +296,7 @@ impl UnitSlot {
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
         let low_pc = low_pc.and_then(|value| dwarf.attr_address(&unit, value).ok().flatten());
         let encoding = unit.encoding();
+        let augmentation = Heterogeneous::Augmentation.value(&root, false).and_then(|(_, value)| text(value));
         let facts = UnitFacts {
             id: self.id,
             offset: self.die_offset(),
@@ -296,7 +310,8 @@ impl UnitSlot {
             producer: string(gimli::DW_AT_producer),
             name: string(gimli::DW_AT_name),
             comp_dir: string(gimli::DW_AT_comp_dir),
-            augmentation: Heterogeneous::Augmentation.value(&root).and_then(|(_, value)| text(value)),
+            dialect: self.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
+            augmentation,
             low_pc: low_pc.unwrap_or(0),
             dwo_name: string(gimli::DW_AT_dwo_name).or_else(|| string(gimli::DW_AT_GNU_dwo_name)),
         };

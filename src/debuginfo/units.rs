@@ -9,6 +9,7 @@ use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::sections::{Dwarf, Slice, UnitHeader};
 use super::unit::{UnitId, UnitSlot};
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
 /// Bytes of an address: AMDGPU has 64-bit code objects only ("32-Bit and 64-Bit DWARF Formats" of the 2020 text).
@@ -22,6 +23,8 @@ pub(super) struct Units {
     pub(super) slots: Vec<UnitSlot>,
     /// Units that are left out, and why the list ends before the section does.
     pub(super) problems: Vec<DebugInfoError>,
+    /// The dialect that the user says all units to be in.
+    said: Option<Dialect>,
     /// From the first to the last address of each unit, and the units that do not say theirs.
     by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
     /// `.debug_aranges`.
@@ -31,10 +34,11 @@ pub(super) struct Units {
 
 impl Units {
     /// Reads the headers of `.debug_info`, then those of `.debug_types`, whose offsets count on from there.
-    pub(super) fn read(dwarf: &Dwarf<'_>) -> Self {
+    pub(super) fn read(dwarf: &Dwarf<'_>, said: Option<Dialect>) -> Self {
         let mut units = Self {
             slots: Vec::new(),
             problems: Vec::new(),
+            said,
             by_address: OnceLock::new(),
             by_aranges: OnceLock::new(),
             by_signature: OnceLock::new(),
@@ -90,7 +94,7 @@ impl Units {
         let in_types = (kind == SectionId::DebugTypes).then_some(at);
         let (offset, end) = (base.saturating_add(at), base.saturating_add(end));
         let id = UnitId(self.slots.len() as u32);
-        self.slots.push(UnitSlot::new(id, offset, end, in_types, signature));
+        self.slots.push(UnitSlot::new(id, offset, end, in_types, self.said, signature));
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::error::Missing;
 use super::location::{Frame, Location};
 use super::operation::Program;
+use super::origin::Origin;
 use super::value::BaseType;
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
@@ -44,6 +45,10 @@ pub struct RegisterBytes {
     pub bytes: [u8; RegisterBytes::MAX],
     /// Bit N: dword N of `bytes` is known. Bytes of other dwords mean nothing.
     pub known: u64,
+    /// Bit N: dword N, which is not known, is nowhere: a caller's value that the callee did not keep.
+    pub undefined: u64,
+    /// What made dwords undefined, where something said so.
+    pub origin: Option<Origin>,
 }
 
 impl RegisterBytes {
@@ -53,7 +58,12 @@ impl RegisterBytes {
     /// Nothing known.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { bytes: [0; Self::MAX], known: 0 }
+        Self { bytes: [0; Self::MAX], known: 0, undefined: 0, origin: None }
+    }
+
+    /// Forgets what was known, keeping the room.
+    pub fn clear(&mut self) {
+        (self.known, self.undefined, self.origin) = (0, 0, None);
     }
 
     /// Whether all of these bits are known.
@@ -168,7 +178,8 @@ pub struct ObjectMap {
     pub element_size: Attribute,
     /// Elements of a chunk.
     pub element_count: Attribute,
-    /// The code where the map holds, as half-open ranges.
+    /// The code where the map holds, as half-open ranges, of which an empty one holds nothing; without any range it holds
+    /// everywhere.
     pub ranges: Vec<(Pc, Pc)>,
 }
 
@@ -186,7 +197,8 @@ pub trait Context {
     /// Words that say why the number is none of this wave's registers.
     fn register_size(&self, register: DwarfReg) -> Result<BitSize, String>;
 
-    /// Reads a whole register of a frame; dwords that are not set as known were not captured.
+    /// Reads a whole register of a frame into a cleared room; dwords that are set neither as known nor as undefined were
+    /// not captured.
     fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes);
 
     /// Reads memory; returns how many bytes from the start on were captured and are now in `into`.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::origin::{Origin, because};
+use super::origin::{Origin, WhyUndefined, because};
 use crate::units::{Address, AddressSpace, DieOffset, DwarfReg, ExprOffset, LaneId};
 
 /// What kind of failure an [`Error`] is.
@@ -293,6 +293,16 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether it is for want of a caller's register that the callee did not keep.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Self::ReadsUndefined(Some(origin)) => origin.why == WhyUndefined::CallFrame,
+            Self::Missing(Missing::Failed(error)) | Self::Inside { error, .. } => error.cause.is_lost(),
+            _ => false,
+        }
+    }
+
     /// The class of a failure with this cause.
     #[must_use]
     pub fn class(&self) -> Class {

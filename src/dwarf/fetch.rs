@@ -205,7 +205,7 @@ impl<'c> Reader<'c> {
     /// The whole register, read if it is not the one read last.
     pub(super) fn register(&mut self, register: DwarfReg, frame: Frame) -> &RegisterBytes {
         if self.register != Some((register, frame)) {
-            self.contents.known = 0;
+            self.contents.clear();
             self.context.read_register(register, frame, &mut self.contents);
             self.register = Some((register, frame));
         }
@@ -329,8 +329,17 @@ impl<'c> Reader<'c> {
                 let mut chunk = Chunk { bits: contents.extract(at as u64, bits), ..Chunk::default() };
                 if !contents.knows(at as u64, u64::from(bits)) {
                     let unknown = |bit: &u32| !contents.knows(at as u64 + u64::from(*bit), 1);
-                    chunk.not_captured = (0..bits).filter(unknown).fold(0, |mask, bit| mask | 1 << bit);
-                    chunk.missing = Some(Absent::Register(*register));
+                    let lost = |bit: &u32| {
+                        let dword = (at as u64 + u64::from(*bit)) / 32;
+                        dword < 64 && contents.undefined >> dword & 1 == 1
+                    };
+                    let mask = |mask: u64, bit: u32| mask | 1 << bit;
+                    let unknown = (0..bits).filter(unknown);
+                    let (undefined, missing): (Vec<u32>, Vec<u32>) = unknown.partition(lost);
+                    chunk.undefined = undefined.into_iter().fold(0, mask);
+                    chunk.not_captured = missing.into_iter().fold(0, mask);
+                    chunk.origin = contents.origin.filter(|_| chunk.undefined != 0);
+                    chunk.missing = (chunk.not_captured != 0).then_some(Absent::Register(*register));
                 }
                 chunk
             }

@@ -30,5 +30,8 @@ pub const MAX_NESTING: u32 = 8;
 /// Bytes of an object fetched at once.
 pub const MAX_OBJECT_BYTES: u64 = 1 << 20;
 
-/// Rows that `DW_CFA_remember_state` may keep.
+/// Rows that `DW_CFA_remember_state` may keep at a time.
 pub const MAX_REMEMBERED_ROWS: usize = 64;
+
+/// Rules that all `DW_CFA_remember_state` of a table may copy: a thousand of them in functions with as many rules.
+pub const MAX_COPIED_RULES: u64 = 1 << 20;

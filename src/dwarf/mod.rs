@@ -35,6 +35,7 @@ mod machine;
 mod operation;
 mod origin;
 pub mod print;
+mod saved;
 #[cfg(test)]
 mod tests;
 pub mod text;

@@ -199,6 +199,7 @@ fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
     } else {
         wave.kind.wave_size.all().iter().map(|lane| private_lane(reader, id, lane)).collect()
     };
+    let stack = crate::session::wave_stack(reader, id, None).map_err(words)?;
     let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
     Ok(json!({
         "ordinal": id.0,
@@ -215,6 +216,8 @@ fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
         "pc": info.pc.map(|pc| pc.0),
         "exec": info.exec.map(|exec| exec.0),
         "stop_reasons": stop,
+        "frames": super::stack::frames_json(&stack),
+        "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
         "registers": registers,
         "private_lane": private_lane,

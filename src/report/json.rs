@@ -86,6 +86,7 @@ pub fn locals(locals: &Locals) -> Value {
     });
     json!({
         "thread": locals.wave.0 + 1,
+        "frame": locals.frame,
         "pc": locals.pc.to_string(),
         "function": locals.function,
         "file": locals.file,

@@ -7,6 +7,7 @@ pub mod evaluation;
 pub mod export;
 pub mod json;
 pub mod spaces;
+pub mod stack;
 mod table;
 pub mod text;
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, Dump, Evaluation, Inspect, LaneInfo, Locals, NotEvaluated, Place, Question, Region,
-    Unreadable, WaveInfo, evaluate, lanes, regions, waves,
+    CodeObjectInfo, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question,
+    Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -154,9 +154,19 @@ impl Inspect for Session {
         lanes::lanes(&self.reader, wave, self.focus(wave))
     }
 
-    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.serves(wave)?;
-        super::variables::locals(&self.reader, wave, lanes)
+        super::variables::locals(&self.reader, wave, lanes, frame)
+    }
+
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+        self.serves(wave)?;
+        super::backtrace::backtrace(&self.reader, wave, lane)
+    }
+
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+        self.serves(wave)?;
+        super::backtrace::lane_stacks(&self.reader, wave, lanes)
     }
 
     fn evaluate(

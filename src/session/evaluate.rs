@@ -3,18 +3,17 @@
 //! The PC, its code object and its debug information may all be missing: what an expression does not ask for it does
 //! not need. Where it asks, it is told what is missing and why.
 
-use std::cell::RefCell;
-use std::sync::Arc;
-
 use super::frame::FrameContext;
 use super::locals::Byte;
+use super::unwind::Walk;
 use super::{Reader, Unreadable, variables};
 use crate::codeobject::ElfAddress;
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::dwarf::{
-    self, Dialect, Encoding, Evaluator, Focus, Location, Number, Program, Storage, fetch, legacy,
+    self, Context as _, Dialect, Encoding, Evaluator, Focus, Location, Number, Program, Storage, fetch,
+    legacy,
 };
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
@@ -155,13 +154,14 @@ pub(super) fn evaluate(
     {
         return Err(NotEvaluated::TooManyBytes(size));
     }
-    let mut context = frame(reader, wave)?;
+    let walk = Walk::new(reader, wave)?;
+    let mut context = frame(&walk);
     context.encoding.dialect = question.dialect.unwrap_or(context.encoding.dialect);
     let program = match &question.expression {
         Expression::Text(text) => Ok(Program::assemble(text, context.encoding, &context)?),
         Expression::Bytes(bytes) => Program::decode(bytes, context.encoding),
     };
-    let lanes = lanes.and(context.kind.wave_size.all());
+    let lanes = lanes.and(context.kind().wave_size.all());
     let asked = Asked { context: &context, want: question.want };
     let (mut found, mut explained) = (Vec::new(), Vec::new());
     match &program {
@@ -183,7 +183,7 @@ pub(super) fn evaluate(
     found.sort_by_key(|lane| lane.lane);
     Ok(Evaluation {
         wave,
-        pc: context.pc,
+        pc: context.pc(),
         dialect: context.encoding.dialect,
         expression: program.as_ref().ok().map(|program| print::program(program, &context)),
         bytes: match &question.expression {
@@ -196,21 +196,12 @@ pub(super) fn evaluate(
 }
 
 /// The wave's frame 0 with as much of it as there is.
-fn frame(reader: &Reader, wave: WaveId) -> Result<FrameContext<'_>, Unreadable> {
-    let captured = reader.wave(wave)?;
-    let capture = reader.dump().capture();
-    let pc = reader.scalar(wave, "pc")?.map(Pc);
-    let loaded = pc.ok_or_else(|| format!("the PC of wave {} was not captured", captured.id));
-    let loaded = loaded.and_then(|pc| {
-        let found = reader.dump().objects().at(capture, pc.0, Some(captured.agent));
-        found.ok_or_else(|| format!("no code object that can be read holds the PC {pc}"))
-    });
-    let loaded = loaded.as_ref().map_err(String::clone);
-    let elf_pc = match (&loaded, pc) {
-        (Ok(loaded), Some(pc)) => loaded.elf(pc.0),
-        _ => ElfAddress(0),
-    };
-    let debug = loaded.clone().and_then(|loaded| loaded.debug(capture));
+fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
+    let capture = walk.reader.dump().capture();
+    let level = walk.level(0);
+    let code = level.code();
+    let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
+    let debug = code.and_then(|code| code.loaded.debug(capture));
     let function = debug.clone().and_then(|debug| {
         let found = debug.function_at(elf_pc).map_err(|error| error.to_string())?;
         found.ok_or_else(|| "no function with debug information holds the PC".to_owned())
@@ -222,19 +213,15 @@ fn frame(reader: &Reader, wave: WaveId) -> Result<FrameContext<'_>, Unreadable> 
             encoding.dialect = variables::dialect(&hint, &debug.variables_at(elf_pc).unwrap_or_default());
         }
     }
-    Ok(FrameContext {
-        reader,
-        wave,
-        kind: Arc::clone(&captured.kind),
+    FrameContext {
+        level,
         debug,
         function,
-        load_address: loaded.map(|loaded| loaded.address().0),
-        pc,
+        inlined: 0,
         elf_pc,
         encoding,
-        registers: RefCell::default(),
         object: std::cell::RefCell::default(),
-    })
+    }
 }
 
 /// A question with its frame.
@@ -268,7 +255,7 @@ impl Asked<'_> {
                 groups.map(|group| part(group.lanes, group.result.map(What::Value), false)).collect()
             }
             Want::Location { legacy, .. } => {
-                let scratch = variables::scratch(&self.context.kind);
+                let scratch = variables::scratch(self.context.kind());
                 let meant = legacy.then(|| legacy::recognise(self.context, program, scratch, focus));
                 let meant = meant.flatten();
                 let idiom = meant.is_some();
@@ -347,6 +334,6 @@ impl Asked<'_> {
     }
 
     fn is_vector(&self, register: DwarfReg) -> bool {
-        self.context.kind.dwarf(register).is_ok_and(|register| register.is_vector())
+        self.context.kind().dwarf(register).is_ok_and(|register| register.is_vector())
     }
 }

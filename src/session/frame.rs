@@ -1,64 +1,77 @@
-//! A wave's frame as the evaluator asks about it: registers by DWARF number, tagged memory, and the unit's DIEs.
+//! A frame as the evaluator asks about it: registers by DWARF number, tagged memory, and the unit's DIEs.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use super::{Place, Reader, Unreadable};
-use crate::arch::{Kind, RegId, RegisterValue, SpaceScope};
+use super::unwind::Level;
+use crate::arch::Kind;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, LaneNeed, MemoryAt,
-    Missing, Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
-use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveId, WaveSize};
+use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
-/// Frame 0 of a wave.
+/// A physical frame of a wave with the debug information of its function.
 #[derive(Debug)]
-pub(super) struct FrameContext<'a> {
-    pub(super) reader: &'a Reader,
-    pub(super) wave: WaveId,
-    pub(super) kind: Arc<Kind>,
+pub(super) struct FrameContext<'w> {
+    /// Registers, memory and caller.
+    pub(super) level: Level<'w>,
     /// The debug information of the code at the PC, or why there is none.
     pub(super) debug: Result<Arc<DebugInfo>, String>,
     /// The function at the PC, or why there is none.
     pub(super) function: Result<FunctionAt, String>,
-    /// Where the code at the PC was loaded, or why that is not known.
-    pub(super) load_address: Result<u64, String>,
-    pub(super) pc: Option<Pc>,
-    /// Only asked for where there is debug information.
+    /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
+    pub(super) inlined: usize,
+    /// What is in scope is looked up by it: within the call instruction in a caller's frame. Only asked for where there
+    /// is debug information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
-    /// Registers that this question has read: 64 lanes ask for the same vector.
-    pub(super) registers: RefCell<HashMap<RegId, RegisterValue>>,
     /// What `DW_OP_push_object_address` pushes while a type's attribute is evaluated.
-    pub(super) object: RefCell<Option<crate::dwarf::Location>>,
+    pub(super) object: RefCell<Option<Location>>,
 }
 
 /// AMD's names for the numbers in locations.
-impl Names for FrameContext<'_> {
+impl Names for Kind {
     fn register(&self, register: DwarfReg) -> Option<String> {
-        self.kind.dwarf_name(register)
+        self.dwarf_name(register)
     }
 
     fn space(&self, space: AddressSpace) -> Option<String> {
-        self.kind.target.space(space).map(|space| space.name.clone())
+        self.target.space(space).map(|space| space.name.clone())
     }
 
     fn register_named(&self, name: &str) -> Option<DwarfReg> {
-        self.kind.dwarf_named(name)
+        self.dwarf_named(name)
     }
 
     fn space_named(&self, name: &str) -> Option<AddressSpace> {
-        self.kind.target.space_named(name).map(|space| space.id)
+        self.target.space_named(name).map(|space| space.id)
+    }
+}
+
+impl Names for FrameContext<'_> {
+    fn register(&self, register: DwarfReg) -> Option<String> {
+        Names::register(&**self.kind(), register)
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<String> {
+        Names::space(&**self.kind(), space)
+    }
+
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        self.kind().register_named(name)
+    }
+
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        self.kind().space_named(name)
     }
 }
 
 impl FrameContext<'_> {
-    fn debug(&self) -> Answer<&DebugInfo> {
+    pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
 
@@ -66,31 +79,20 @@ impl FrameContext<'_> {
         self.function.as_ref().map_err(|why| lacking("function", why))
     }
 
-    fn unit(&self) -> Answer<UnitId> {
+    pub(super) fn unit(&self) -> Answer<UnitId> {
         Ok(self.function()?.function.unit)
     }
 
-    /// The wave's register of a DWARF number, if it has one.
-    fn register(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), Unreadable> {
-        let Ok(known) = self.kind.dwarf(register) else { return Ok(()) };
-        let mut read = self.registers.borrow_mut();
-        let value = match read.entry(known.id) {
-            Entry::Occupied(value) => value.into_mut(),
-            Entry::Vacant(room) => room.insert(self.reader.register(self.wave, known.id)?),
-        };
-        let bytes = value.bytes();
-        if let Some(room) = into.bytes.get_mut(..bytes.len()) {
-            room.copy_from_slice(bytes);
-        }
-        into.known = value.known();
-        Ok(())
+    pub(super) fn kind(&self) -> &Arc<Kind> {
+        &self.level.walk().kind
     }
 
-    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
-    fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+    /// An attribute at the frame's PC; `None` where it says nothing.
+    pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
@@ -109,57 +111,49 @@ impl FrameContext<'_> {
 }
 
 /// What an expression needs and the PC does not lead to, with the reason.
-fn lacking(what: &str, why: &str) -> Missing {
+pub(super) fn lacking(what: &str, why: &str) -> Missing {
     Missing::not_captured(format!("no {what}: {why}"))
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
-fn absent(error: debuginfo::DebugInfoError) -> Missing {
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
 
 impl Context for FrameContext<'_> {
     fn wave_size(&self) -> WaveSize {
-        self.kind.wave_size
+        self.level.wave_size()
     }
 
     fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
-        let known = self.kind.target.space(space)?;
-        let lane = match known.scope {
-            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => {
-                LaneNeed::None
-            }
-            SpaceScope::Generic => LaneNeed::WhenRead,
-            SpaceScope::Lane => LaneNeed::Now,
-            SpaceScope::LaneN(lane) => LaneNeed::Fixed(lane),
-        };
-        Some(SpaceInfo { address_bits: known.address_bits, lane })
+        self.level.space(space)
     }
 
     fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
-        self.kind.dwarf(register).map(|known| BitSize(known.bits())).map_err(|error| error.to_string())
+        self.level.register_size(register)
     }
 
     fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
-        into.known = 0;
-        // The caller's registers need call frame information, which is not read yet.
-        if frame == Frame::Current
-            && let Err(error) = self.register(register, into)
-        {
-            log::warn!("{error}");
-        }
+        self.level.read_register(register, frame, into);
     }
 
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
-        let place = Place { space: at.space, address: at.address, wave: Some(self.wave), lane: at.lane };
-        self.reader.read_if_captured(place, into)
+        self.level.read_memory(at, into)
     }
 
     fn pc(&self) -> Option<Pc> {
-        self.pc
+        self.level.pc()
     }
 
-    fn object(&self) -> Answer<crate::dwarf::Location> {
+    fn cfa(&self) -> Answer<Location> {
+        self.level.cfa()
+    }
+
+    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
+        self.level.entry_register(register, size)
+    }
+
+    fn object(&self) -> Answer<Location> {
         let object = self.object.borrow().clone();
         object.ok_or_else(|| Missing::absent("no object is being evaluated"))
     }
@@ -177,15 +171,11 @@ impl Context for FrameContext<'_> {
     fn lanes(&self) -> Answer<Option<Attribute>> {
         // Without a function the wave's size bounds the lanes, as without the attribute.
         let Ok(function) = &self.function else { return Ok(None) };
-        match &function.simd(0).lanes {
+        match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
             Lanes::Expression(attribute) => self.attribute(attribute, "DW_AT_LLVM_lanes"),
         }
-    }
-
-    fn entry_register(&self, _: DwarfReg, _: BitSize) -> Answer<crate::dwarf::Location> {
-        Err(Missing::not_captured("the caller's registers, which need call frame information,"))
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
@@ -224,7 +214,10 @@ impl Context for FrameContext<'_> {
     }
 
     fn loaded(&self, address: u64) -> Answer<u64> {
-        let base = self.load_address.as_ref().map_err(|why| lacking("load address", why))?;
-        Ok(address.wrapping_add(*base))
+        self.level.loaded(address)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.map_of(die).map(Arc::new)
     }
 }

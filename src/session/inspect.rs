@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    CodeObjectInfo, Evaluation, LaneInfo, Locals, NotEvaluated, Place, Question, Region, Unreadable, WaveInfo,
+    CodeObjectInfo, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack,
+    Unreadable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -76,11 +77,23 @@ pub trait Inspect: Send {
     /// [`Unreadable::NoSuchWave`].
     fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable>;
 
-    /// All variables in scope of the wave's frame 0, for those lanes.
+    /// All variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined calls count.
     ///
     /// # Errors
-    /// Why there is no frame to ask: no PC, no code object, no DWARF.
-    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable>;
+    /// Why there is no frame to ask: no PC, no such frame, no code object, no DWARF.
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable>;
+
+    /// The call stack of a wave as a whole, or of one of its lanes.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable>;
+
+    /// The call stacks of some lanes, those that are alike together.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
 
     /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
     ///

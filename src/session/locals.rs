@@ -10,7 +10,9 @@ use crate::units::{LaneId, Pc, WaveId};
 pub struct Locals {
     /// The wave.
     pub wave: WaveId,
-    /// The frame's PC.
+    /// The frame's number in the wave's call stack, 0 innermost.
+    pub frame: usize,
+    /// The frame's PC; of a caller the return address.
     pub pc: Pc,
     /// The function, qualified and demangled.
     pub function: Option<String>,

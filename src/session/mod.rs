@@ -6,6 +6,7 @@
 
 pub mod address;
 mod answers;
+mod backtrace;
 mod client;
 mod dump;
 mod evaluate;
@@ -14,13 +15,18 @@ mod inspect;
 mod lanes;
 mod locals;
 mod object;
+mod object_map;
 mod objects;
 mod reader;
 mod regions;
+mod source;
+mod stack;
+mod unwind;
 mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
 pub use evaluate::{
@@ -32,7 +38,8 @@ pub(crate) use inspect::MockInspect;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;
+pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 pub(crate) use waves::info as wave_info;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -187,11 +187,12 @@ impl Object for LaneObject<'_> {
 }
 
 impl FrameContext<'_> {
-    /// Whether a space's addresses name code and data of code objects: those have symbols.
+    /// The symbol of a code object that holds a run-time address, demangled.
     pub(super) fn symbol(&self, address: u64) -> Option<String> {
-        let capture = self.reader.dump().capture();
-        let agent = self.reader.dump().capture().wave(self.wave).map(|wave| wave.agent);
-        let loaded = self.reader.dump().objects().at(capture, address, agent)?;
+        let walk = self.level.walk();
+        let capture = walk.reader.dump().capture();
+        let agent = capture.wave(walk.wave).map(|wave| wave.agent);
+        let loaded = walk.reader.dump().objects().at(capture, address, agent)?;
         let object = loaded.object(capture).ok()?;
         let (symbol, offset) = object.symbol_at(loaded.elf(address))?;
         let name = crate::debuginfo::demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone());

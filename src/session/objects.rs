@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::CodeObjectInfo;
+use super::source::{Source, Sources};
+use super::unwind::{FoundRules, UnwindTable};
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
+use crate::dwarf::Dialect;
 use crate::units::{Address, Pc};
 
 /// `PF_W`: the kernel may have changed what lies there.
@@ -16,10 +19,11 @@ const WRITABLE: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Objects {
     each: Vec<Loaded>,
+    folders: Folders,
 }
 
 /// Folders of separate debug information, chosen by the user: a dump never names one.
-type Folders = Arc<[PathBuf]>;
+pub(super) type Folders = Arc<[PathBuf]>;
 
 /// A code object of a dump.
 #[derive(Debug)]
@@ -29,8 +33,12 @@ pub(super) struct Loaded {
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
     folders: Folders,
+    /// The dialect that the user says its units to be in.
+    dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
+    unwind: UnwindTable,
+    sources: Sources,
 }
 
 /// A run of a code object's image, as a region list shows it.
@@ -43,17 +51,26 @@ pub(super) struct Image {
 }
 
 impl Objects {
-    pub(super) fn new(capture: &Capture, folders: &[PathBuf]) -> Self {
+    /// `dialect`: what the user says all units to be in. `folders`: where separate debug information may be.
+    pub(super) fn new(capture: &Capture, dialect: Option<Dialect>, folders: &[PathBuf]) -> Self {
         let folders: Folders = folders.into();
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
             folders: Arc::clone(&folders),
+            dialect,
             object: OnceLock::new(),
             debug: OnceLock::new(),
+            unwind: UnwindTable::default(),
+            sources: Sources::default(),
         });
-        Self { each: each.collect() }
+        Self { each: each.collect(), folders }
+    }
+
+    /// Where separate debug information is looked for.
+    pub(super) fn folders(&self) -> Folders {
+        Arc::clone(&self.folders)
     }
 
     /// The code objects with what stands in the way of their variables.
@@ -197,10 +214,25 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            DebugInfo::with_folders(object, &self.folders)
-                .map(Arc::new)
-                .map_err(|error| format!("{name}: {error}{damage}"))
+            let debug = DebugInfo::with_folders(object, &self.folders);
+            let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
+    }
+
+    /// The rules of call frame information at an address.
+    pub(super) fn rules(&self, object: &CodeObject, at: ElfAddress) -> FoundRules {
+        self.unwind.at(object, at, self.dialect)
+    }
+
+    /// What source text there is at an address.
+    pub(super) fn source(&self, capture: &Capture, at: ElfAddress) -> Arc<Source> {
+        self.sources.at(at, || Source::read(self, capture, at))
+    }
+
+    /// Its name.
+    pub(super) fn name<'c>(&self, capture: &'c Capture) -> Option<&'c str> {
+        capture.code_objects.get(self.index).map(|object| object.name.as_str())
     }
 }

@@ -1,14 +1,16 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
 use std::cell::RefCell;
-use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
+use super::source::Source;
+use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
+use crate::capture::Capture;
 use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
@@ -16,62 +18,89 @@ use crate::dwarf::{
     self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
     print,
 };
-use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
+use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, WaveId};
 
-/// All variables in scope of the wave's frame 0, for those lanes.
+/// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
 /// # Errors
 /// Why there is no frame to ask.
-pub(super) fn locals(reader: &Reader, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+pub(super) fn locals(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    frame: usize,
+) -> Result<Locals, Unreadable> {
     let none = Unreadable::NoVariables;
     let captured = reader.wave(wave)?;
-    let kind = Arc::clone(&captured.kind);
-    let lanes = lanes.and(kind.wave_size.all());
     let capture = reader.dump().capture();
-    let pc = reader.scalar(wave, "pc")?.map(Pc);
-    let pc = pc.ok_or_else(|| none(format!("the PC of wave {} was not captured", captured.id)))?;
-    let loaded = reader.dump().objects().at(capture, pc.0, Some(captured.agent));
-    let loaded = loaded.ok_or_else(|| none(format!("no code object that can be read holds the PC {pc}")))?;
-    let debug = loaded.debug(capture).map_err(none)?;
-    let elf_pc = loaded.elf(pc.0);
+    let mut walk = Walk::new(reader, wave)?;
+    if walk.frames().is_empty() {
+        return Err(none(format!("the PC of wave {} was not captured", captured.id)));
+    }
+    let lanes = lanes.and(walk.kind.wave_size.all());
+    let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
+    let Some(physical) = walk.frames().get(level) else {
+        return Err(none("there is no such frame".to_owned()));
+    };
+    let pc = physical.pc;
+    let Some((debug, function)) = source.function.clone() else {
+        let unknown = || format!("no function with debug information holds the PC {pc}");
+        // Without debug information its own words say more than those of one address.
+        return Err(none(code.loaded.debug(capture).err().unwrap_or_else(unknown)));
+    };
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
-    let function = debug.function_at(elf_pc).map_err(words)?;
-    let function =
-        function.ok_or_else(|| none(format!("no function with debug information holds the PC {pc}")))?;
-    let row = debug.line_at(elf_pc).map_err(words)?;
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
-    let variables = debug.variables_at(elf_pc).map_err(words)?;
+    let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
     let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
-    let subprogram = function.frames.first().map(|frame| &frame.subprogram);
-    let name =
-        subprogram.and_then(|of| of.qualified_name.as_deref().or(of.name.as_deref())).map(str::to_owned);
+    let call = source.calls.get(inlined).cloned().unwrap_or_default();
     let context = FrameContext {
-        reader,
-        wave,
-        kind,
+        level: walk.level(level),
         debug: Ok(Arc::clone(&debug)),
         function: Ok(function),
-        load_address: Ok(loaded.address().0),
-        pc: Some(pc),
-        elf_pc,
+        inlined,
+        elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
-        registers: RefCell::default(),
         object: RefCell::default(),
     };
-    let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
-    let variables = variables.iter().map(|variable| frame.variable(variable, lanes)).collect();
-    Ok(Locals {
-        wave,
-        pc,
-        function: name,
-        file: row.as_ref().and_then(|row| row.place.file.as_deref().map(tidy)),
-        line: row.as_ref().map(|row| row.place.line).filter(|line| *line != 0),
-        variables,
-    })
+    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
+    let evaluated = Frame { context, debug, legacy };
+    let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
+    Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+}
+
+/// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
+fn find<'a>(
+    walk: &mut Walk<'a>,
+    capture: &Capture,
+    frame: usize,
+) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
+    let none = Unreadable::NoVariables;
+    let (mut level, mut left) = (0, frame);
+    while let Some(physical) = walk.frames().get(level) {
+        let pc = physical.pc;
+        let code = physical.code;
+        let source = code.map(|code| code.loaded.source(capture, code.elf));
+        let calls = source.as_ref().map_or(1, |source| source.calls.len());
+        if left < calls {
+            let missing = || none(format!("no code object that can be read holds the PC {pc}"));
+            let (code, source) = code.zip(source).ok_or_else(missing)?;
+            return Ok((level, left, code, source));
+        }
+        left -= calls;
+        level += 1;
+        if level == walk.frames().len() && !walk.step() {
+            break;
+        }
+    }
+    let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
+    Err(none(format!("there is no frame {frame}; the stack ends with frame {}{why}", frame - left - 1)))
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+    if let Some(dialect) = hint.dialect {
+        return dialect;
+    }
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
@@ -141,7 +170,7 @@ impl Frame<'_> {
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
-            legacy::recognise(&self.context, &program, scratch(&self.context.kind), focus)
+            legacy::recognise(&self.context, &program, scratch(self.context.kind()), focus)
         } else {
             None
         };
@@ -177,9 +206,12 @@ impl Frame<'_> {
                     Err(error) => return nowhere(lane, ValueState::Error(error.to_string())),
                 },
             };
-            let bits = BitSize(size.saturating_mul(8));
-            let bits = match fetch(&self.context, &at, Some(lane), bits) {
-                Ok(bits) => bits,
+            let wanted = BitSize(size.saturating_mul(8));
+            let found = fetch(&self.context, &at, Some(lane), wanted);
+            // A caller's registers are shown where they are now.
+            let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
+            let (at, bits) = match found.and_then(settled) {
+                Ok(found) => found,
                 Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
@@ -226,7 +258,7 @@ impl Frame<'_> {
     fn shown(&self, type_id: TypeId, bits: &Bits, object: &LaneObject<'_>) -> ValueState {
         let contents =
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
-        let spaces = &self.context.kind.target.spaces;
+        let spaces = &self.context.kind().target.spaces;
         let name = |id: AddressSpace| {
             // Global and generic pointers are plain numbers; segment pointers say which segment.
             let space = spaces.iter().find(|space| space.id == id)?;
@@ -239,12 +271,6 @@ impl Frame<'_> {
             Err(error) => ValueState::Error(error.to_string()),
         }
     }
-}
-
-/// A path without the `.` parts that a relative compilation directory leaves in it.
-fn tidy(path: &str) -> String {
-    let parts = Path::new(path).components().filter(|part| !matches!(part, Component::CurDir));
-    parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
 fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
@@ -281,6 +307,7 @@ pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
 fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     let words = words(error, names);
     match error.class() {
+        _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
         Class::Unavailable => ValueState::Unavailable(words),
         Class::Decode | Class::IllFormed => ValueState::Error(words),
     }

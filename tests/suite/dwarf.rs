@@ -14,12 +14,13 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every code object among the fixtures.
+/// Every code object among the fixtures that LLVM's tools can read; they know nothing of the draft dialect.
 fn objects() -> Vec<PathBuf> {
     let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let paths = files.map(|file| file.unwrap().path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    paths.retain(|path| !path.to_string_lossy().contains("/draft_ops-"));
     paths.sort();
     assert!(paths.len() >= 40, "only {} code objects", paths.len());
     paths
@@ -114,7 +115,12 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let tool = newest("llvm-dwarfdump");
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
-        let (ours, theirs) = (ours(&object), theirs(&tool, &object));
+        let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+        // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
+        for (.., names) in &mut ours {
+            let known = names.iter().position(|name| name == "DW_OP_deref_type");
+            names.truncate(known.unwrap_or(names.len()));
+        }
         for (one, other) in ours.iter().zip(&theirs) {
             assert_eq!(one, other, "{}", object.display());
         }
@@ -178,7 +184,8 @@ fn llvm_dwarfdump_reads_the_same_call_frames() {
 #[test]
 fn expressions_of_the_fixtures_are_given_back_by_their_text() {
     let mut count = 0;
-    for object in objects() {
+    let draft = root().join("tests/fixtures/code/draft_ops-gfx1100.hsaco");
+    for object in objects().into_iter().chain([draft]) {
         for unit in listed(&object)["units"].as_array().unwrap() {
             let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
             for row in unit["expressions"].as_array().unwrap() {

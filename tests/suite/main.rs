@@ -1,9 +1,11 @@
 //! The integration tests, as one program: linking once is cheaper than linking a dozen times.
 
 mod cli;
+mod draft;
 mod dwarf;
 mod evaluate;
 mod fixtures;
+mod frames;
 mod house;
 mod operations;
 mod server;

@@ -12,7 +12,8 @@ use crate::arch::Targets;
 /// Lists every code object of a dump.
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let debug_dirs = args.debug_dirs.clone();
-    let from = DumpArgs { dump: Some(PathBuf::from(&args.file)), kind: None, debug_dirs };
+    let file = Some(PathBuf::from(&args.file));
+    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {

@@ -19,9 +19,10 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    pub(super) fn read(debug: &DebugInfo, dialect: Option<Dialect>) -> Result<Self, super::Failure> {
-        let (entries, problem) = debug.frame_entries()?;
-        Ok(Self { entries, dialect, problems: problem.into_iter().collect() })
+    pub(super) fn read(debug: &DebugInfo, dialect: Option<Dialect>) -> Self {
+        let frames = debug.call_frames();
+        let problems = frames.problems().iter().map(ToString::to_string).collect();
+        Self { entries: frames.entries().to_vec(), dialect, problems }
     }
 
     /// Shows each entry that has expressions with its expressions.
@@ -38,7 +39,7 @@ impl Frames {
             }
             let bytes = found.iter().map(|expression| expression.bytes);
             let dialect =
-                self.dialect.unwrap_or_else(|| Dialect::of_unit(Some(&entry.cie.augmentation), bytes));
+                self.dialect.unwrap_or_else(|| Dialect::of_unit(Some(&entry.cie.augmentation.text), bytes));
             let encoding = Encoding { dialect, dwarf64: entry.dwarf64 };
             let rows = found.into_iter().map(|expression| {
                 let program = Program::decode(expression.bytes, encoding);
@@ -53,7 +54,7 @@ impl Frames {
     pub(super) fn cut(&self) -> Vec<String> {
         let cut = |entry: &FrameEntry| {
             let (_, problem) = expressions(&entry.instructions, Pc(0), entry.cie.code_factor);
-            problem.map(|problem| format!(".debug_frame entry at {:#x}: {problem}", entry.offset))
+            problem.map(|problem| format!("{} entry at {:#x}: {problem}", entry.section, entry.offset))
         };
         self.entries.iter().filter_map(cut).collect()
     }

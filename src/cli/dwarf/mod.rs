@@ -10,7 +10,8 @@
 //! the offset, the operation and the cause.
 //!
 //! The dialect is chosen for each unit by its augmentation string and, where that leaves two, by which one decodes all
-//! expressions of the unit; `--dialect` says it for all.
+//! expressions of the unit; `--dialect` says it for all. In units of the draft dialect (augmentation `[draft:v0.0]`) tags,
+//! attributes and operations of the drafts have their names too, by the built-in numbers or those of `--draft FILE`.
 //!
 //! After the units come the expressions of call frame information: the first PC of the row, the instruction, its register.
 //!
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use frames::Frames;
 use serde_json::{Value, json};
 
+use super::dialect::named as dialect;
 use super::{Failure, print_json};
 use crate::arch::{Kind, Targets};
 use crate::codeobject::CodeObject;
@@ -66,13 +68,6 @@ pub(super) struct Args {
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
-}
-
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::name).collect();
-        format!("one of {}", names.join(", "))
-    })
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -124,7 +119,7 @@ impl Listing {
             None => &NoNames,
         };
         let debug = DebugInfo::with_folders(code, &args.debug_dirs);
-        let debug = debug.map_err(|error| format!("{label}: {error}"))?;
+        let debug = debug.map_err(|error| format!("{label}: {error}"))?.in_dialect(args.dialect);
         let mut listing = Self { text: String::new(), units: Vec::new(), frames: Vec::new(), found: false };
         for id in 0..debug.unit_count() {
             let unit = Unit::read(&debug, UnitId(id), args)?;
@@ -141,7 +136,7 @@ impl Listing {
             writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
         }
         if args.function.is_none() {
-            let frames = Frames::read(&debug, args.dialect)?;
+            let frames = Frames::read(&debug, args.dialect);
             for problem in frames.problems.iter().cloned().chain(frames.cut()) {
                 writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
             }
@@ -210,7 +205,7 @@ impl<'d> Unit<'d> {
             Err(problem) => problems.push(problem.to_string()),
         })?;
         let bytes = expressions.iter().map(|expression| &expression.bytes[..]);
-        let dialect = args.dialect.unwrap_or_else(|| Dialect::of_unit(facts.augmentation.as_deref(), bytes));
+        let dialect = facts.dialect.unwrap_or_else(|| Dialect::of_unit(facts.augmentation.as_deref(), bytes));
         if let Some(name) = &args.function {
             let is_it = |function: &Subprogram| {
                 let names = [&function.name, &function.qualified_name, &function.linkage_name];

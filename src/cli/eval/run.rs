@@ -156,6 +156,7 @@ impl<'f> Runner<'f> {
             code: case.code_alignment,
             data: case.data_alignment,
             return_address,
+            address_size: 8,
             encoding: self.context.encoding,
         };
         let (cie, fde) = (hex::bytes(&case.cie)?, hex::bytes(&case.fde)?);

@@ -1,12 +1,13 @@
 //! Instructions to rows ("Call Frame Instructions").
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::decode::{sleb128, uleb128};
 use super::super::draft;
 use super::super::error::{Cause, Error};
-use super::super::limits::MAX_REMEMBERED_ROWS;
+use super::super::limits::{MAX_COPIED_RULES, MAX_REMEMBERED_ROWS};
 use super::super::operation::{Dialect, Encoding, Program};
 use super::unwind::inside;
 use crate::units::{AddressSpace, DwarfReg, ExprOffset, Pc};
@@ -20,6 +21,8 @@ pub struct Factors {
     pub data: i64,
     /// `return_address_register`.
     pub return_address: DwarfReg,
+    /// `address_size`: bytes of the operand of `DW_CFA_set_loc`, at most 8.
+    pub address_size: u8,
     /// How expressions are encoded.
     pub encoding: Encoding,
 }
@@ -95,9 +98,24 @@ impl Row {
         start: Pc,
         pc: Option<Pc>,
     ) -> Result<Self, Error> {
+        Self::with_extent(factors, initial, instructions, start, pc).map(|(row, _)| row)
+    }
+
+    /// [`Self::find`] with the PCs that the row holds for, as far as the instructions say: from `start` on, to the end of
+    /// the address space at most.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub fn with_extent(
+        factors: &Factors,
+        initial: &[u8],
+        instructions: &[u8],
+        start: Pc,
+        pc: Option<Pc>,
+    ) -> Result<(Self, Range<Pc>), Error> {
         let cfa = Placement { rule: CfaRule::Unspecified, at: ExprOffset(0), name: "DW_CFA_nop" };
         let empty = Self { cfa, registers: BTreeMap::new(), return_address: factors.return_address };
-        let first = Interpreter::new(factors, initial, empty.clone(), None, start).run(None)?;
+        let (first, _) = Interpreter::new(factors, initial, empty.clone(), None, start).run(None)?;
         Interpreter::new(factors, instructions, first.clone(), Some(first), start).run(pc)
     }
 
@@ -117,27 +135,33 @@ struct Interpreter<'b> {
     /// The row after the CIE's instructions, which `DW_CFA_restore` goes back to; absent within those.
     initial: Option<Row>,
     remembered: Vec<Row>,
+    /// Rules copied by remembering rows so far.
+    copied: u64,
     place: u64,
 }
 
 impl<'b> Interpreter<'b> {
     fn new(factors: &'b Factors, bytes: &'b [u8], row: Row, initial: Option<Row>, start: Pc) -> Self {
-        Self { factors, bytes, at: 0, row, initial, remembered: Vec::new(), place: start.0 }
+        Self { factors, bytes, at: 0, row, initial, remembered: Vec::new(), copied: 0, place: start.0 }
     }
 
-    fn run(mut self, pc: Option<Pc>) -> Result<Row, Error> {
+    fn run(mut self, pc: Option<Pc>) -> Result<(Row, Range<Pc>), Error> {
+        // A table may go back by DW_CFA_set_loc: a row holds from the furthest place before it on.
+        let (mut furthest, mut until) = (self.place, u64::MAX);
         while self.at < self.bytes.len() {
             let start = ExprOffset(self.at);
             let mut name = "instruction";
             let next = self.step(start, &mut name).map_err(|cause| Error { at: start, op: name, cause })?;
             if let Some(place) = next {
                 if pc.is_some_and(|pc| pc.0 < place) {
+                    until = place;
                     break;
                 }
                 self.place = place;
+                furthest = furthest.max(place);
             }
         }
-        Ok(self.row)
+        Ok((self.row, Pc(furthest)..Pc(until)))
     }
 
     /// Runs one instruction; returns the place where a new row begins, if it says so.
@@ -180,7 +204,7 @@ impl<'b> Interpreter<'b> {
         *name = instruction_name(code).ok_or(Cause::UnknownOperation { code })?;
         match code {
             0x00 => {}
-            0x01 => return self.fixed(8).map(Some),
+            0x01 => return self.fixed(usize::from(self.factors.address_size)).map(Some),
             0x02 => return self.fixed(1).and_then(|by| self.advance(by)).map(Some),
             0x03 => return self.fixed(2).and_then(|by| self.advance(by)).map(Some),
             0x04 => return self.fixed(4).and_then(|by| self.advance(by)).map(Some),
@@ -195,6 +219,10 @@ impl<'b> Interpreter<'b> {
             0x0a => {
                 if self.remembered.len() >= MAX_REMEMBERED_ROWS {
                     return Err(Cause::Limit { what: "remembered rows", limit: MAX_REMEMBERED_ROWS as u64 });
+                }
+                self.copied += self.row.registers.len() as u64 + 1;
+                if self.copied > MAX_COPIED_RULES {
+                    return Err(Cause::Limit { what: "rules in remembered rows", limit: MAX_COPIED_RULES });
                 }
                 self.remembered.push(self.row.clone());
             }
@@ -254,7 +282,9 @@ impl<'b> Interpreter<'b> {
     }
 
     fn advance(&self, units: u64) -> Result<u64, Cause> {
-        Ok(self.place.wrapping_add(units.wrapping_mul(self.factors.code)))
+        let bytes = units.checked_mul(self.factors.code);
+        let place = bytes.and_then(|bytes| self.place.checked_add(bytes));
+        place.ok_or(Cause::CallFrame("the location advances beyond the address space"))
     }
 
     fn set(&mut self, register: DwarfReg, rule: RegisterRule, at: ExprOffset, name: &'static str) {

@@ -9,7 +9,8 @@ use super::fake::Fake;
 use crate::units::{AddressSpace, DwarfReg, Pc};
 
 fn factors() -> Factors {
-    Factors { code: 4, data: 4, return_address: DwarfReg(10), encoding: Encoding::new(Dialect::LlvmUser) }
+    let encoding = Encoding::new(Dialect::LlvmUser);
+    Factors { code: 4, data: 4, return_address: DwarfReg(10), address_size: 8, encoding }
 }
 
 fn row(fde: &str, pc: u64) -> Row {

@@ -164,9 +164,18 @@ fn remembered_rows() {
         code: 4,
         data: 4,
         return_address: crate::units::DwarfReg(16),
+        address_size: 8,
         encoding: Encoding::new(Dialect::LlvmUser),
     };
     let rows = |count| cfi::Row::find(&factors, &[], &vec![0x0a; count], crate::units::Pc(0), None);
     assert!(rows(MAX_REMEMBERED_ROWS).is_ok());
     assert_eq!(limit(rows(MAX_REMEMBERED_ROWS + 1)), ("remembered rows", MAX_REMEMBERED_ROWS as u64));
+    // A hundred rules, remembered and restored until too many were copied.
+    let mut busy: Vec<u8> = (0..100).flat_map(|register| [0x08, register]).collect();
+    let pairs = MAX_COPIED_RULES as usize / 101;
+    busy.extend([0x0a, 0x0b].repeat(pairs));
+    let row = |busy: &[u8]| cfi::Row::find(&factors, &[], busy, crate::units::Pc(0), None);
+    assert!(row(&busy).is_ok());
+    busy.extend([0x0a, 0x0b]);
+    assert_eq!(limit(row(&busy)), ("rules in remembered rows", MAX_COPIED_RULES));
 }

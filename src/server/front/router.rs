@@ -134,11 +134,13 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Lanes", vendor::lanes),
     own("qlanescope.Memory", vendor::memory),
     own("qlanescope.Locals", vendor::locals),
+    own("qlanescope.Frames", vendor::frames),
     own("qlanescope.Evaluate", vendor::evaluate),
     own("qlanescope.CodeObjects", vendor::code_objects),
     own("qXfer:lanescope-waves:read", xfer::waves),
     own("qXfer:lanescope-lanes:read", xfer::lanes),
     own("qXfer:lanescope-locals:read", xfer::locals),
+    own("qXfer:lanescope-frames:read", xfer::frames),
     own("qXfer:lanescope-code-objects:read", xfer::code_objects),
 ];
 

@@ -18,11 +18,13 @@ const OWN: &[&str] = &[
     "qlanescope.Lanes+",
     "qlanescope.Memory+",
     "qlanescope.Locals+",
+    "qlanescope.Frames+",
     "qlanescope.Evaluate+",
     "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",
     "qXfer:lanescope-lanes:read+",
     "qXfer:lanescope-locals:read+",
+    "qXfer:lanescope-frames:read+",
     "qXfer:lanescope-code-objects:read+",
 ];
 

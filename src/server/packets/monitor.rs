@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 
 use super::super::state::{State, thread_number};
-use crate::report::{Style, evaluation, spaces, text};
+use crate::report::{Style, evaluation, spaces, stack, text};
 use crate::session::{Expression, NotEvaluated, Question, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -45,9 +45,15 @@ const COMMANDS: &[Command] = &[
         run: lane,
     },
     Command {
+        name: "backtrace",
+        arguments: "[LANE|all|active]",
+        does: "Print the call stack of the wave, of lane LANE, or of several lanes.",
+        run: backtrace,
+    },
+    Command {
         name: "locals",
-        arguments: "[LANE|all]",
-        does: "Print the variables in scope, of the focused lane, of lane LANE or of all lanes.",
+        arguments: "[LANE|all] [frame N]",
+        does: "Print the variables of the focused lane, of lane LANE or of all lanes; frame N is that of `backtrace`.",
         run: locals,
     },
     Command {
@@ -199,13 +205,39 @@ fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
 
 fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let wave = state.selected();
-    let lanes = match arguments.first() {
+    let (lane, frame) = match arguments {
+        [] => (None, None),
+        ["frame", frame] => (None, Some(*frame)),
+        [lane] => (Some(*lane), None),
+        [lane, "frame", frame] => (Some(*lane), Some(*frame)),
+        _ => return Err("Say a lane and a frame: monitor locals 3 frame 1.".to_owned()),
+    };
+    let lanes = match lane {
         None => LaneSet::one(state.session.focus(wave)),
-        Some(&"all") => said(state.session.wave(wave))?.kind.wave_size.all(),
+        Some("all") => said(state.session.wave(wave))?.kind.wave_size.all(),
         Some(asked) => LaneSet::one(lane_of(state, wave, asked)?),
     };
-    let locals = said(state.session.locals(wave, lanes))?;
+    let frame = frame.map_or(Ok(0), |frame| said(spaces::number(frame)))?;
+    let frame = usize::try_from(frame).unwrap_or(usize::MAX);
+    let locals = said(state.session.locals(wave, lanes, frame))?;
     Ok(heading(state)? + &text::locals(&locals, Style::Plain))
+}
+
+fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let info = said(state.session.wave(wave))?;
+    let several = match arguments.first() {
+        Some(&"all") => Some(info.kind.wave_size.all()),
+        Some(&"active") => Some(info.exec.ok_or("EXEC was not captured.")?),
+        _ => None,
+    };
+    let answer = if let Some(lanes) = several {
+        stack::lanes_text(&said(state.session.lane_stacks(wave, lanes))?, Style::Plain)
+    } else {
+        let lane = arguments.first().map(|asked| lane_of(state, wave, asked)).transpose()?;
+        stack::text(&said(state.session.backtrace(wave, lane))?, Style::Plain)
+    };
+    Ok(heading(state)? + &answer)
 }
 
 fn eval(state: &mut State, arguments: &[&str]) -> Result<String, String> {

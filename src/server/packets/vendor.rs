@@ -13,7 +13,7 @@ use super::super::state::State;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
 use crate::dwarf::Dialect;
-use crate::report::{evaluation, json, spaces};
+use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, Question, Unreadable, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -54,10 +54,17 @@ pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<
     send(answer, reply)
 }
 
-/// `qlanescope.Locals[:thread:ID;][lane:N;]`, `lane:all;` for every lane.
+/// `qlanescope.Locals[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` for every lane.
 pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer =
-        wave(state, request.args).and_then(|wave| locals_json(state, wave, value(request.args, b"lane")));
+    let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
+    let answer = wave(state, request.args).and_then(|wave| locals_json(state, wave, lane, frame));
+    send(answer, reply)
+}
+
+/// `qlanescope.Frames[:thread:ID;][lane:N;]`, `lane:all;` and `lane:active;` for several lanes.
+pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let lane = value(request.args, b"lane");
+    let answer = wave(state, request.args).and_then(|wave| frames_json(state, wave, lane));
     send(answer, reply)
 }
 
@@ -91,9 +98,36 @@ pub(super) fn lanes_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
     Ok(json::lanes(state.session.as_ref(), wave)?)
 }
 
-pub(super) fn locals_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
+pub(super) fn locals_json(
+    state: &State,
+    wave: WaveId,
+    lane: Option<&[u8]>,
+    frame: Option<&[u8]>,
+) -> Result<Value, Fault> {
     let lanes = lanes_of(state, wave, lane)?;
-    Ok(json::locals(&state.session.locals(wave, lanes)?))
+    let frame = match frame {
+        None => 0,
+        Some(frame) => {
+            let number = parse::number(frame).ok_or(Fault::malformed("not a frame"))?;
+            usize::try_from(number).unwrap_or(usize::MAX)
+        }
+    };
+    Ok(json::locals(&state.session.locals(wave, lanes, frame)?))
+}
+
+pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
+    let lanes = match lane {
+        None => return Ok(stack::json(&state.session.backtrace(wave, None)?)),
+        Some(b"active") => {
+            let exec = state.session.wave(wave)?.exec;
+            exec.ok_or(Unreadable::NotCaptured { what: "EXEC".to_owned() })?
+        }
+        lane => lanes_of(state, wave, lane)?,
+    };
+    if matches!(lane, Some(b"all" | b"active")) {
+        return Ok(stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?));
+    }
+    Ok(stack::json(&state.session.backtrace(wave, lanes.first())?))
 }
 
 fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Fault> {
@@ -124,7 +158,7 @@ fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Faul
 fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
     let size = state.session.wave(wave)?.kind.wave_size;
     match lane {
-        None => Ok(LaneSet::one(state.session.focus(wave))),
+        None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
         Some(b"all") => Ok(size.all()),
         Some(lane) => {
             let lane = lane_of(lane)?;

@@ -42,12 +42,25 @@ pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'
     })
 }
 
-/// `qXfer:lanescope-locals:read:THREAD[.LANE]:OFFSET,LENGTH`; `LANE` is a number or `all`.
+/// `qXfer:lanescope-locals:read:THREAD[.LANE[.FRAME]]:OFFSET,LENGTH`; `LANE` is a number, `all` or empty.
 pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
+        let (lane, frame) = lane.map_or((None, None), |lane| {
+            let (lane, frame) = parse::split(lane, b'.');
+            (Some(lane), frame)
+        });
         let wave = wave(state, thread)?;
-        vendor::locals_json(state, wave, lane)
+        vendor::locals_json(state, wave, lane, frame)
+    })
+}
+
+/// `qXfer:lanescope-frames:read:THREAD[.LANE]:OFFSET,LENGTH`; `LANE` is a number, `all` or `active`.
+pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        let (thread, lane) = parse::split(annex, b'.');
+        let wave = wave(state, thread)?;
+        vendor::frames_json(state, wave, lane)
     })
 }
 

@@ -20,7 +20,7 @@ fn shown(function: &str) -> Vec<(String, String, String)> {
     maker.capture.code_objects.push(CodeObject { address, extent, uri, build_id, agent, name });
     maker.wave(WaveSize::W64, None, &[("exec", &[0xff; 8], 3), ("pc", &pc.to_le_bytes(), 3)]);
     let session = Session::new(maker.finish(), None).unwrap();
-    let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1))).unwrap();
+    let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     let value = |state: &ValueState| match state {
         ValueState::Value(text) => text.clone(),
         ValueState::OptimizedOut(why) => format!("optimized out: {why}"),

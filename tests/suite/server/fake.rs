@@ -11,8 +11,9 @@ use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
-    Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneState, LaneValue,
-    Locals, NotEvaluated, Place, Question, Region, Scope, Unreadable, ValueState, Variable, Want, WaveInfo,
+    Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneStack, LaneState,
+    LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
+    ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -265,10 +266,49 @@ impl Inspect for Fake {
         Ok(lanes.collect())
     }
 
-    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+        self.check(wave)?;
+        let frame = |level: usize, function: &str, line| StackFrame {
+            level,
+            of_wave: Some(level),
+            physical: level / 2,
+            inlined: level == 0,
+            function: Some(function.to_owned()),
+            file: Some("saxpy.hip".to_owned()),
+            line: Some(line),
+            column: None,
+            pc: Some(Pc(0x7fff_0000_1010)),
+            cfa: (level == 2).then(|| "private_wave+0x0".to_owned()),
+            code_object: Some("saxpy.hsaco".to_owned()),
+            problem: None,
+        };
+        let mut frames =
+            vec![frame(0, "scale(float)", 4), frame(1, "saxpy(int, float)", 9), frame(2, "kernel", 20)];
+        // Lanes from 32 on never entered the inlined call.
+        if lane.is_some_and(|lane| lane.0 >= 32) {
+            frames.remove(0);
+            frames.iter_mut().for_each(|frame| frame.level -= 1);
+        }
+        let end = match wave.0 {
+            0 => StackEnd::NoUnwindInformation { pc: Pc(0x7fff_0000_1010), why: "no table".to_owned() },
+            _ => StackEnd::Outermost,
+        };
+        Ok(Stack { wave, lane, frames, end })
+    }
+
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+        let low = lanes.and(LaneSet(0xffff_ffff));
+        let stacks = [low, lanes.without(low)].into_iter().filter(|lanes| !lanes.is_empty());
+        stacks.map(|lanes| Ok(LaneStack { lanes, stack: self.backtrace(wave, lanes.first())? })).collect()
+    }
+
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.check(wave)?;
         if wave.0 == 0 {
             return Err(Unreadable::NoVariables("no code object at 0x7fff00001000".to_owned()));
+        }
+        if frame > 2 {
+            return Err(Unreadable::NoVariables(format!("there is no frame {frame}")));
         }
         let lane = |lane: LaneId| LaneValue {
             lane,
@@ -292,6 +332,7 @@ impl Inspect for Fake {
         };
         Ok(Locals {
             wave,
+            frame,
             pc: Pc(Self::pc(wave)),
             function: Some("saxpy(int, float)".to_owned()),
             file: Some("saxpy.hip".to_owned()),

@@ -1,0 +1,45 @@
+//! `lanescope backtrace DUMP [--wave ID] [--lane LANES]`: the call stack of a wave, or as lanes see it.
+//!
+//! Callers are found through call frame information; calls that were inlined are frames of their own. A lane's stack has
+//! only the functions that the lane entered, and says where the lane itself goes on (DW_AT_LLVM_lane_pc). Where a stack
+//! ends before its kernel, the last line says why.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{Style, stack};
+use crate::session::Inspect as _;
+use crate::units::LaneSet;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) of: WaveArgs,
+    /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
+    #[arg(long, short, value_name = "LANES")]
+    lane: Option<String>,
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    let lanes = args.lane.as_deref().map(|asked| dump::lanes(&session, wave, Some(asked))).transpose()?;
+    let one = |lanes: LaneSet| {
+        args.lane.as_ref().is_some_and(|asked| asked.parse::<u8>().is_ok()) && lanes.count() == 1
+    };
+    let (value, text) = match lanes {
+        Some(lanes) if !one(lanes) => {
+            let stacks = session.lane_stacks(wave, lanes)?;
+            (stack::lanes_json(wave, &stacks), stack::lanes_text(&stacks, Style::Coloured))
+        }
+        lanes => {
+            let found = session.backtrace(wave, lanes.and_then(LaneSet::first))?;
+            (stack::json(&found), stack::text(&found, Style::Coloured))
+        }
+    };
+    if args.of.json {
+        return print_json(out, &value);
+    }
+    out.write_all(text.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! Augmentation strings: what they say of the fields that follow.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Vendors of the extensions whose augmentations add no field.
+const VENDORS: [&str; 2] = ["llvm", "amd"];
+
+/// An augmentation string with what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Augmentation {
+    /// The string.
+    pub text: Arc<str>,
+    /// What it means for the fields.
+    pub kind: AugmentationKind,
+}
+
+/// What an augmentation means for the fields after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AugmentationKind {
+    /// Nothing: it is empty, or `[llvm:vX.Y]` or `[amd:vX.Y]`, which speak of instructions and operations.
+    Plain,
+    /// Begins with `z`: the length of augmentation data follows, and each letter has its part of that.
+    Sized,
+    /// Unknown: of a CIE only length, id, version and augmentation can be read, of an FDE only its code.
+    Unknown,
+}
+
+impl Augmentation {
+    /// Tells the augmentations apart.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let kind = match text {
+            "" => AugmentationKind::Plain,
+            text if all_known(text) => AugmentationKind::Plain,
+            text if text.starts_with('z') && text.chars().all(|letter| "zRPLSBG".contains(letter)) => {
+                AugmentationKind::Sized
+            }
+            _ => AugmentationKind::Unknown,
+        };
+        Self { text: Arc::from(text), kind }
+    }
+
+    /// Whether only a few fields of its entries can be read.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.kind == AugmentationKind::Unknown
+    }
+
+    /// Whether the frames are those of signal handlers: their PC is no return address.
+    #[must_use]
+    pub fn is_signal(&self) -> bool {
+        self.kind == AugmentationKind::Sized && self.text.contains('S')
+    }
+}
+
+impl fmt::Display for Augmentation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Whether a string is one or more of `[vendor:vX.Y]` with vendors that are known.
+fn all_known(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) else { return false };
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    inner.split("][").all(|one| {
+        let Some((vendor, version)) = one.split_once(":v") else { return false };
+        let numbers = version.split_once('.');
+        VENDORS.contains(&vendor)
+            && numbers.is_some_and(|(major, minor)| is_number(major) && is_number(minor))
+    })
+}

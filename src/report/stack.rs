@@ -1,0 +1,135 @@
+//! Call stacks as text and JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::Style;
+use crate::session::{LaneStack, Stack, StackEnd, StackFrame};
+use crate::units::LaneSet;
+
+/// A call stack: a line a frame, and a last line where the stack ends before a kernel.
+#[must_use]
+pub fn text(stack: &Stack, style: Style) -> String {
+    let mut text = String::new();
+    for frame in &stack.frames {
+        let _ = writeln!(text, "{}", line(frame, stack.lane.is_some(), style));
+    }
+    if stack.frames.is_empty() && stack.lane.is_some() && stack.end != StackEnd::PcNotCaptured {
+        text.push_str("No frames: the lane was not active when any of the functions was called.\n");
+    }
+    if !stack.end.is_normal() {
+        let _ = writeln!(text, "{}", style.dim(&format!("The stack ends here: {}.", stack.end)));
+    }
+    text
+}
+
+/// The stacks of several lanes, each under the lanes that have it.
+#[must_use]
+pub fn lanes_text(stacks: &[LaneStack], style: Style) -> String {
+    let mut text = String::new();
+    for (index, LaneStack { lanes, stack }) in stacks.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        let _ = writeln!(text, "{gap}{}", style.heading(&lanes_words(*lanes)));
+        text.push_str(&self::text(stack, style));
+    }
+    text
+}
+
+/// `#1  outer (0x7f00001016a4) at user_ops.hip:19`
+fn line(frame: &StackFrame, of_lane: bool, style: Style) -> String {
+    let function = frame.function.as_deref().unwrap_or("??");
+    let pc = frame.pc.map_or("the lane's PC is not known".to_owned(), |pc| pc.to_string());
+    let mut line = format!("#{:<3}{} ({pc})", frame.level, style.heading(function));
+    match (&frame.file, frame.line) {
+        (Some(file), Some(number)) => {
+            let _ = write!(line, " at {file}:{number}");
+        }
+        (Some(file), None) => {
+            let _ = write!(line, " in {file}");
+        }
+        (None, _) => {
+            if let Some(object) = &frame.code_object {
+                let _ = write!(line, " from {object}");
+            }
+        }
+    }
+    let mut notes = Vec::new();
+    if frame.inlined {
+        notes.push("inlined".to_owned());
+    }
+    match frame.of_wave {
+        Some(number) if of_lane && number != frame.level => notes.push(format!("frame {number} of the wave")),
+        None if frame.pc.is_some() => notes.push("elsewhere than the wave".to_owned()),
+        _ => {}
+    }
+    notes.extend(frame.problem.clone());
+    if !notes.is_empty() {
+        line.push_str(&style.dim(&format!("  [{}]", notes.join("; "))));
+    }
+    line
+}
+
+/// `Lane 3:`, `Lanes 0-3, 8:`
+fn lanes_words(lanes: LaneSet) -> String {
+    let mut runs: Vec<(u8, u8)> = Vec::new();
+    for lane in lanes.iter() {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == lane.0 => *last = lane.0,
+            _ => runs.push((lane.0, lane.0)),
+        }
+    }
+    let run = |(first, last): &(u8, u8)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let all = runs.iter().map(run).collect::<Vec<_>>().join(", ");
+    format!("{} {all}:", if lanes.count() == 1 { "Lane" } else { "Lanes" })
+}
+
+/// A call stack.
+#[must_use]
+pub fn json(stack: &Stack) -> Value {
+    json!({
+        "thread": stack.wave.0 + 1,
+        "lane": stack.lane.map(|lane| lane.0),
+        "frames": frames_json(stack),
+        "end": end_json(&stack.end),
+    })
+}
+
+/// The stacks of several lanes of a wave.
+#[must_use]
+pub fn lanes_json(wave: crate::units::WaveId, stacks: &[LaneStack]) -> Value {
+    let each = stacks.iter().map(|LaneStack { lanes, stack }| {
+        json!({
+            "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
+            "frames": frames_json(stack),
+            "end": end_json(&stack.end),
+        })
+    });
+    json!({ "thread": wave.0 + 1, "stacks": each.collect::<Vec<_>>() })
+}
+
+pub(super) fn frames_json(stack: &Stack) -> Value {
+    let frames = stack.frames.iter().map(|frame| {
+        json!({
+            "level": frame.level,
+            "frame": frame.of_wave,
+            "physical": frame.physical,
+            "inlined": frame.inlined,
+            "function": frame.function,
+            "file": frame.file,
+            "line": frame.line,
+            "column": frame.column,
+            "pc": frame.pc.map(|pc| pc.to_string()),
+            "cfa": frame.cfa,
+            "code_object": frame.code_object,
+            "problem": frame.problem,
+        })
+    });
+    frames.collect()
+}
+
+pub(super) fn end_json(end: &StackEnd) -> Value {
+    json!({ "reason": end.name(), "words": end.to_string() })
+}

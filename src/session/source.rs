@@ -1,0 +1,116 @@
+//! What source text there is at an address: the function, the calls inlined there, and their lines; kept for all sessions.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::objects::Loaded;
+use crate::capture::Capture;
+use crate::codeobject::ElfAddress;
+use crate::debuginfo::{DebugInfo, FunctionAt, Place, demangle};
+
+/// Addresses whose source is kept of one code object; past this the cache starts anew.
+const MAX_CACHED: usize = 8192;
+
+/// What source text there is at an address.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The debug information with the function, where there is one.
+    pub(super) function: Option<(Arc<DebugInfo>, FunctionAt)>,
+    /// The calls at the address, innermost first, the function last; one without a line where nothing is known. Never
+    /// empty.
+    pub(super) calls: Vec<Call>,
+    /// What stands in the way of knowing more.
+    pub(super) problem: Option<String>,
+}
+
+/// A function or an inlined call at an address.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Call {
+    pub(super) function: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u64>,
+    pub(super) column: Option<u64>,
+}
+
+impl Source {
+    /// Looks an address of a code object up.
+    pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
+        let found = loaded.debug(capture).and_then(|debug| {
+            let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
+            let row = debug.line_at(at).map_err(words)?.map(|row| row.place);
+            let function = debug.function_at(at).map_err(words)?;
+            Ok((debug, function, row))
+        });
+        let symbol = || {
+            let object = loaded.object(capture).ok()?;
+            let (symbol, _) = object.symbol_at(at)?;
+            Some(demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()))
+        };
+        match found {
+            Ok((debug, Some(function), row)) => {
+                let calls = calls(&function, row.as_ref());
+                Self { function: Some((debug, function)), calls, problem: None }
+            }
+            Ok((_, None, row)) => {
+                let problem = Some(format!("no function with debug information holds the address {at}"));
+                Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
+            }
+            Err(problem) => {
+                Self { function: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem) }
+            }
+        }
+    }
+}
+
+impl Call {
+    fn at(function: Option<String>, place: Option<&Place>) -> Self {
+        let number = |number: u64| Some(number).filter(|number| *number != 0);
+        Self {
+            function,
+            file: place.and_then(|place| place.file.as_deref().map(tidy)),
+            line: place.and_then(|place| number(place.line)),
+            column: place.and_then(|place| number(place.column)),
+        }
+    }
+}
+
+/// A frame stands where the frame inside it was called; the innermost one on its line.
+fn calls(at: &FunctionAt, row: Option<&Place>) -> Vec<Call> {
+    let mut place = row;
+    let frames = at.frames.iter().map(|frame| {
+        let of = &frame.subprogram;
+        let name = of.qualified_name.as_deref().or(of.name.as_deref()).map(str::to_owned);
+        let call = Call::at(name, place);
+        place = frame.call_site.as_ref();
+        call
+    });
+    frames.collect()
+}
+
+/// A path without the `.` parts that a relative compilation directory leaves in it.
+fn tidy(path: &str) -> String {
+    let parts = Path::new(path).components().filter(|part| !matches!(part, Component::CurDir));
+    parts.collect::<PathBuf>().to_string_lossy().into_owned()
+}
+
+/// What was looked up of one code object.
+#[derive(Debug, Default)]
+pub(super) struct Sources(Mutex<HashMap<u64, Arc<Source>>>);
+
+impl Sources {
+    pub(super) fn at(&self, at: ElfAddress, read: impl FnOnce() -> Source) -> Arc<Source> {
+        // Sources are inserted whole, so that a thread that died while it held the lock left them sound.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&at.0) {
+            return Arc::clone(known);
+        }
+        // Outside of the lock: two clients may look the same place up once each, none waits for the other.
+        let source = Arc::new(read());
+        let mut known = lock();
+        if known.len() >= MAX_CACHED {
+            known.clear();
+        }
+        Arc::clone(known.entry(at.0).or_insert(source))
+    }
+}

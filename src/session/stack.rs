@@ -1,0 +1,174 @@
+//! Call stacks of waves and lanes.
+
+use std::fmt;
+
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
+
+/// The call stack of a wave, or of one of its lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lane; `None`: the wave as a whole.
+    pub lane: Option<LaneId>,
+    /// The frames, the innermost first. Of a lane: only those whose function it entered.
+    pub frames: Vec<StackFrame>,
+    /// Why there are no more.
+    pub end: StackEnd,
+}
+
+/// A function's activation: a physical frame, or a call that was inlined into one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// Its place in this stack, from 0 innermost.
+    pub level: usize,
+    /// Its place in the stack of the wave as a whole, by which variables are asked for; `None` where the lane is
+    /// elsewhere than the wave.
+    pub of_wave: Option<usize>,
+    /// Physical frames inside it: inlined calls share that of the function they were inlined into.
+    pub physical: usize,
+    /// Whether it is an inlined call.
+    pub inlined: bool,
+    /// The function, qualified; the ELF symbol where there is no debug information.
+    pub function: Option<String>,
+    /// Source file: of an outer frame the call's.
+    pub file: Option<String>,
+    /// Source line.
+    pub line: Option<u64>,
+    /// Source column.
+    pub column: Option<u64>,
+    /// Where it goes on: the PC, or the return address. Of a lane: the lane's own; `None` where nobody can tell.
+    pub pc: Option<Pc>,
+    /// The canonical frame address in words, where call frame information gives one.
+    pub cfa: Option<String>,
+    /// Name of the code object.
+    pub code_object: Option<String>,
+    /// What stands in the way of knowing more: debug information that cannot be read, a lane whose place is not known.
+    pub problem: Option<String>,
+}
+
+/// Lanes that have the same call stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneStack {
+    /// The lanes.
+    pub lanes: LaneSet,
+    /// Their stack, as the first of them has it.
+    pub stack: Stack,
+}
+
+/// Why a call stack has no more frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StackEnd {
+    /// The outermost frame, a kernel: call frame information says that it has no caller.
+    Outermost,
+    /// The wave's PC was not captured.
+    PcNotCaptured,
+    /// No code object that can be read holds the PC.
+    NoCodeObject {
+        /// The PC.
+        pc: Pc,
+    },
+    /// Call frame information says nothing of the frame.
+    NoUnwindInformation {
+        /// The frame's PC.
+        pc: Pc,
+        /// Why.
+        why: String,
+    },
+    /// It is known where the return address is, and not what.
+    CallerPcUnknown {
+        /// Where, in words.
+        place: String,
+        /// Why it cannot be read.
+        why: String,
+    },
+    /// Call frame information cannot be evaluated.
+    CallFrame {
+        /// Its section.
+        section: String,
+        /// Offset of the FDE in the section.
+        entry: u64,
+        /// Offset of the instruction among those of the FDE, or of its CIE.
+        instruction: usize,
+        /// Why, with the instruction.
+        why: String,
+    },
+    /// The frame is one that was there before: PC and CFA are the same.
+    Cycle {
+        /// The PC of both.
+        pc: Pc,
+        /// The physical frame that it repeats.
+        frame: usize,
+    },
+    /// There are more frames than are looked for.
+    TooDeep {
+        /// How many are.
+        limit: usize,
+    },
+    /// The return address cannot be one.
+    BadCallerPc {
+        /// The address.
+        pc: Pc,
+        /// Why not.
+        why: BadPc,
+    },
+}
+
+/// Why an address is no return address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadPc {
+    /// It is 0.
+    Zero,
+    /// It is not the address of an instruction.
+    Unaligned,
+    /// No code object holds it.
+    NoCode,
+}
+
+impl StackEnd {
+    /// Its name for programs: `outermost`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Outermost => "outermost",
+            Self::PcNotCaptured => "pc-not-captured",
+            Self::NoCodeObject { .. } => "no-code-object",
+            Self::NoUnwindInformation { .. } => "no-unwind-information",
+            Self::CallerPcUnknown { .. } => "caller-pc-unknown",
+            Self::CallFrame { .. } => "call-frame-error",
+            Self::Cycle { .. } => "cycle",
+            Self::TooDeep { .. } => "too-deep",
+            Self::BadCallerPc { .. } => "bad-caller-pc",
+        }
+    }
+
+    /// Whether the stack is whole: nothing was lost.
+    #[must_use]
+    pub fn is_normal(&self) -> bool {
+        *self == Self::Outermost
+    }
+}
+
+impl fmt::Display for StackEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outermost => f.write_str("the outermost frame has no caller"),
+            Self::PcNotCaptured => f.write_str("the PC was not captured"),
+            Self::NoCodeObject { pc } => write!(f, "no code object that can be read holds the PC {pc}"),
+            Self::NoUnwindInformation { pc, why } => write!(f, "no unwind information for {pc}: {why}"),
+            Self::CallerPcUnknown { place, why } => {
+                write!(f, "the return address is at {place} and cannot be read: {why}")
+            }
+            Self::CallFrame { section, entry, why, .. } => {
+                write!(f, "call frame information of the {section} entry at {entry:#x}: {why}")
+            }
+            Self::Cycle { pc, frame } => write!(f, "PC {pc} and CFA repeat those of physical frame {frame}"),
+            Self::TooDeep { limit } => write!(f, "more than {limit} frames"),
+            Self::BadCallerPc { pc, why } => match why {
+                BadPc::Zero => f.write_str("the return address is 0"),
+                BadPc::Unaligned => write!(f, "the return address {pc} is not that of an instruction"),
+                BadPc::NoCode => write!(f, "no code object holds the return address {pc}"),
+            },
+        }
+    }
+}

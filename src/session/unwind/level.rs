@@ -1,0 +1,121 @@
+//! One frame of a walk as the evaluator asks about it.
+
+use super::walk::{Code, Walk};
+use crate::arch::SpaceScope;
+use crate::dwarf::cfi::Unwind;
+use crate::dwarf::{
+    Answer, Context, Error, Frame, LaneNeed, Location, MemoryAt, Missing, RegisterBytes, SpaceInfo,
+};
+use crate::session::Place;
+use crate::session::frame::lacking;
+use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
+
+/// A physical frame of a wave, 0 being the innermost: its registers, memory and caller. It knows no DIEs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct Level<'w> {
+    pub(super) walk: &'w Walk<'w>,
+    pub(super) level: usize,
+}
+
+impl<'w> Level<'w> {
+    /// The walk that it belongs to.
+    pub(in crate::session) fn walk(&self) -> &'w Walk<'w> {
+        self.walk
+    }
+
+    /// The code that the frame is in.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(in crate::session) fn code(&self) -> Result<Code<'w>, String> {
+        let walk = self.walk;
+        let Some(frame) = walk.frames().get(self.level) else {
+            let id = walk.reader.wave(walk.wave).map_or(walk.wave.0, |wave| wave.id);
+            return Err(format!("the PC of wave {id} was not captured"));
+        };
+        let missing = || format!("no code object that can be read holds the PC {}", frame.pc);
+        frame.code.ok_or_else(missing)
+    }
+
+    /// The frame with its rules, which say where its caller's registers are.
+    pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
+        let rules = self.walk.rules(self.level).map_err(Missing::not_captured)?;
+        Ok(Unwind::new(self, &rules.row))
+    }
+
+    /// An object's location with this frame's registers where they really are, in terms of the innermost frame.
+    ///
+    /// # Errors
+    /// A rule cannot be evaluated.
+    pub(in crate::session) fn settled(
+        &self,
+        location: &Location,
+        lane: LaneId,
+        size: BitSize,
+    ) -> Result<Location, Error> {
+        let mut location = location.clone();
+        for level in (0..self.level).rev() {
+            let callee = Level { walk: self.walk, level };
+            let mut find = |register, _: Frame| callee.unwind().map_err(unknown)?.register(register);
+            location = location.with_registers_at(lane, size, &mut find)?;
+        }
+        Ok(location)
+    }
+}
+
+/// What is missing, as an error of looking for a register.
+fn unknown(missing: Missing) -> Error {
+    let at = crate::units::ExprOffset(0);
+    Error { at, op: "saved register", cause: missing.into() }
+}
+
+impl Context for Level<'_> {
+    fn wave_size(&self) -> WaveSize {
+        self.walk.kind.wave_size
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        let known = self.walk.kind.target.space(space)?;
+        let lane = match known.scope {
+            SpaceScope::Global | SpaceScope::Agent | SpaceScope::WorkGroup | SpaceScope::Wave => {
+                LaneNeed::None
+            }
+            SpaceScope::Generic => LaneNeed::WhenRead,
+            SpaceScope::Lane => LaneNeed::Now,
+            SpaceScope::LaneN(lane) => LaneNeed::Fixed(lane),
+        };
+        Some(SpaceInfo { address_bits: known.address_bits, lane })
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        let known = self.walk.kind.dwarf(register);
+        known.map(|known| BitSize(known.bits())).map_err(|error| error.to_string())
+    }
+
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
+        let outer = usize::from(frame == Frame::Caller);
+        self.walk.read_register(self.level + outer, register, into);
+    }
+
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        let place = Place { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
+        self.walk.reader.read_if_captured(place, into)
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        self.walk.frames().get(self.level).map(|frame| frame.lookup)
+    }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        let code = self.code().map_err(|why| lacking("load address", &why))?;
+        Ok(address.wrapping_add(code.loaded.address().0))
+    }
+
+    fn cfa(&self) -> Answer<Location> {
+        Ok(self.unwind()?.cfa()?)
+    }
+
+    fn entry_register(&self, register: DwarfReg, _: BitSize) -> Answer<Location> {
+        Ok(self.unwind()?.register(register)?)
+    }
+}

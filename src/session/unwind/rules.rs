@@ -1,0 +1,153 @@
+//! Rows of call frame information by PC, kept for all sessions: thousands of waves stand at a few places.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use crate::codeobject::{CodeObject, ElfAddress};
+use crate::debuginfo::{CallFrames, FrameEntry, FrameSection};
+use crate::dwarf::cfi::{Factors, Row, expressions};
+use crate::dwarf::{self, Dialect, Encoding};
+use crate::units::Pc;
+
+/// Rows kept of one code object; past this the cache starts anew. A row of a function that names 200 registers takes
+/// 30 kB.
+const MAX_CACHED_ROWS: usize = 2048;
+
+/// The rules of a frame.
+#[derive(Debug)]
+pub(in crate::session) struct Rules {
+    /// The entry that they come from.
+    pub(in crate::session) entry: EntryAt,
+    /// The rules.
+    pub(in crate::session) row: Row,
+}
+
+/// A place in call frame information.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::session) struct EntryAt {
+    /// The section.
+    pub(in crate::session) section: FrameSection,
+    /// Offset of the FDE in it.
+    pub(in crate::session) offset: u64,
+}
+
+impl fmt::Display for EntryAt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the {} entry at {:#x}", self.section, self.offset)
+    }
+}
+
+/// Why a frame has no rules.
+#[derive(Clone, Debug)]
+pub(in crate::session) enum NoRules {
+    /// Nobody says anything of this code, and why that may be.
+    Nothing(String),
+    /// The instructions cannot be run.
+    Broken(EntryAt, dwarf::Error),
+}
+
+pub(in crate::session) type Found = Arc<Result<Rules, NoRules>>;
+
+/// The call frame information of one code object, with the rows that were asked for.
+#[derive(Debug, Default)]
+pub(in crate::session) struct UnwindTable {
+    frames: OnceLock<CallFrames>,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Debug, Default)]
+struct Rows {
+    /// By entry, then by the first PC of a row, with the first PC past it.
+    by_entry: HashMap<(FrameSection, u64), BTreeMap<u64, (u64, Found)>>,
+    count: usize,
+}
+
+impl UnwindTable {
+    /// The rules that hold at an address.
+    ///
+    /// `dialect`: what the user says the code object to be in; `None`: each entry as it says.
+    pub(in crate::session) fn at(
+        &self,
+        object: &CodeObject,
+        pc: ElfAddress,
+        dialect: Option<Dialect>,
+    ) -> Found {
+        let frames = self.frames.get_or_init(|| CallFrames::read(object));
+        let Some(entry) = frames.at(pc) else {
+            return Arc::new(Err(NoRules::Nothing(nothing(frames))));
+        };
+        if let Some(found) = self.rows().get(entry, pc) {
+            return found;
+        }
+        // Outside of the lock: two clients may run the same instructions once each, none waits for the other.
+        let (extent, found) = run(entry, pc, dialect);
+        self.rows().insert(entry, extent, Arc::clone(&found));
+        found
+    }
+
+    fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
+        // Rows are inserted whole, so that a thread that died while it held the lock left them sound.
+        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Rows {
+    fn get(&self, entry: &FrameEntry, pc: ElfAddress) -> Option<Found> {
+        let rows = self.by_entry.get(&(entry.section, entry.offset))?;
+        let (_, (end, found)) = rows.range(..=pc.0).next_back()?;
+        (pc.0 < *end).then(|| Arc::clone(found))
+    }
+
+    fn insert(&mut self, entry: &FrameEntry, extent: Range<u64>, found: Found) {
+        if self.count >= MAX_CACHED_ROWS {
+            *self = Self::default();
+        }
+        self.count += 1;
+        let rows = self.by_entry.entry((entry.section, entry.offset)).or_default();
+        rows.insert(extent.start, (extent.end, found));
+    }
+}
+
+/// Why no entry holds a PC.
+fn nothing(frames: &CallFrames) -> String {
+    let none = match frames.entries() {
+        [] => "the code object has no call frame information",
+        _ => "no entry of its call frame information holds the PC",
+    };
+    match frames.problems() {
+        [] => none.to_owned(),
+        [first, ..] => format!("{none}, but not all of it can be read: {first}"),
+    }
+}
+
+/// Runs an entry's instructions as far as a PC; with the PCs for which the outcome holds.
+fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>) -> (Range<u64>, Found) {
+    let at = EntryAt { section: entry.section, offset: entry.offset };
+    let alone = pc.0..pc.0.saturating_add(1);
+    let cie = &entry.cie;
+    if cie.augmentation.is_unknown() {
+        let words = format!("{at} has the unknown augmentation `{}`", cie.augmentation);
+        return (alone, Arc::new(Err(NoRules::Nothing(words))));
+    }
+    let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
+    let by_bytes = || {
+        let bytes = |instructions| expressions(instructions, start, cie.code_factor).0;
+        let all = [bytes(&cie.instructions), bytes(&entry.instructions)].concat();
+        Dialect::of_unit(Some(&cie.augmentation.text), all.iter().map(|one| one.bytes))
+    };
+    let dialect = dialect.unwrap_or_else(by_bytes);
+    let factors = Factors {
+        code: cie.code_factor,
+        data: cie.data_factor,
+        return_address: cie.return_address,
+        address_size: cie.address_size,
+        encoding: Encoding { dialect, dwarf64: entry.dwarf64 },
+    };
+    let found = Row::with_extent(&factors, &cie.instructions, &entry.instructions, start, Some(Pc(pc.0)));
+    match found {
+        Ok((row, extent)) => (extent.start.0..extent.end.0, Arc::new(Ok(Rules { entry: at, row }))),
+        Err(error) => (alone, Arc::new(Err(NoRules::Broken(at, error)))),
+    }
+}

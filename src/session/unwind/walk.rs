@@ -1,0 +1,335 @@
+//! From the innermost frame outwards.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use super::level::Level;
+use super::rules::{Found, NoRules, Rules};
+use crate::arch::{Kind, RegId, RegisterValue};
+use crate::codeobject::ElfAddress;
+use crate::dwarf::cfi::{CfaRule, RegisterRule, Unwind};
+use crate::dwarf::print::{self, Names};
+use crate::dwarf::{self, Cause, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
+use crate::session::objects::Loaded;
+use crate::session::stack::{BadPc, StackEnd};
+use crate::session::{Reader, Unreadable};
+use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
+
+/// Physical frames of one stack: far more than kernels nest, and few enough that a rule of the outermost that asks for
+/// each frame inside it fits a thread's stack.
+pub(in crate::session) const MAX_FRAMES: usize = 128;
+
+/// Rules with an expression or in memory that one question evaluates; each register of a frame is read once.
+const MAX_RULES: u32 = 1 << 13;
+
+/// Instructions of every amdgcn are made of dwords.
+const INSTRUCTION_ALIGNMENT: u64 = 4;
+
+/// The physical frames of a wave, as far as they were asked for.
+#[derive(Debug)]
+pub(in crate::session) struct Walk<'a> {
+    pub(in crate::session) reader: &'a Reader,
+    pub(in crate::session) wave: WaveId,
+    pub(in crate::session) kind: Arc<Kind>,
+    frames: Vec<Physical<'a>>,
+    end: Option<StackEnd>,
+    /// Registers of frame 0 that were read: 64 lanes ask for the same vector.
+    own: RefCell<HashMap<RegId, RegisterValue>>,
+    rules_left: Cell<u32>,
+}
+
+/// A function's activation, with the calls inlined into it.
+#[derive(Debug)]
+pub(in crate::session) struct Physical<'a> {
+    /// Where it goes on: the wave's PC, or the return address.
+    pub(in crate::session) pc: Pc,
+    /// The PC to look things up by: a call is the instruction before its return address.
+    pub(in crate::session) lookup: Pc,
+    /// The code there.
+    pub(in crate::session) code: Option<Code<'a>>,
+    rules: Option<Found>,
+    /// Registers of its caller that its rules recover.
+    saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
+}
+
+/// Code that a frame is in.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct Code<'a> {
+    /// The code object.
+    pub(in crate::session) loaded: &'a Loaded,
+    /// The frame's [`Physical::lookup`] as the file counts.
+    pub(in crate::session) elf: ElfAddress,
+}
+
+impl<'a> Walk<'a> {
+    /// The wave's frame 0; none where its PC was not captured.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
+        let kind = Arc::clone(&reader.wave(wave)?.kind);
+        let pc = reader.scalar(wave, "pc")?;
+        let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
+        let end = pc.is_none().then_some(StackEnd::PcNotCaptured);
+        let mut walk = Self { reader, wave, kind, frames: Vec::new(), end, own, rules_left };
+        if let Some(pc) = pc {
+            walk.frames.push(walk.frame(Pc(pc), Pc(pc)));
+        }
+        Ok(walk)
+    }
+
+    /// The frames found so far, the innermost first.
+    pub(in crate::session) fn frames(&self) -> &[Physical<'a>] {
+        &self.frames
+    }
+
+    /// Why the frames end, once they do.
+    pub(in crate::session) fn end(&self) -> Option<&StackEnd> {
+        self.end.as_ref()
+    }
+
+    /// A frame as the evaluator asks about it.
+    pub(in crate::session) fn level(&self, level: usize) -> Level<'_> {
+        Level { walk: self, level }
+    }
+
+    /// Adds the next frame outwards; `false` at the end.
+    pub(in crate::session) fn step(&mut self) -> bool {
+        if self.end.is_some() {
+            return false;
+        }
+        match self.caller() {
+            Ok(frame) => self.frames.push(frame),
+            Err(end) => self.end = Some(end),
+        }
+        self.end.is_none()
+    }
+
+    fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
+        let dump = self.reader.dump();
+        let capture = dump.capture();
+        let agent = capture.wave(self.wave).map(|wave| wave.agent);
+        let loaded = dump.objects().at(capture, lookup.0, agent);
+        let code = loaded.map(|loaded| Code { loaded, elf: loaded.elf(lookup.0) });
+        let rules = code.and_then(|code| {
+            let object = code.loaded.object(capture).ok()?;
+            Some(code.loaded.rules(&object, code.elf))
+        });
+        Physical { pc, lookup, code, rules, saved: RefCell::default() }
+    }
+
+    /// The rules of a frame that say something, or why there are none.
+    pub(super) fn rules(&self, level: usize) -> Result<&Rules, String> {
+        let frame = self.frames.get(level).ok_or("there is no such frame")?;
+        let found = frame.rules.as_deref().ok_or("no code object that can be read holds the PC")?;
+        match found {
+            Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
+            Ok(rules) => Err(format!("{} never defines a CFA", rules.entry)),
+            Err(NoRules::Nothing(why)) => Err(why.clone()),
+            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", words(error, &*self.kind))),
+        }
+    }
+
+    /// The caller of the outermost frame so far.
+    fn caller(&self) -> Result<Physical<'a>, StackEnd> {
+        let level = self.frames.len().saturating_sub(1);
+        let frame = self.frames.get(level).ok_or(StackEnd::PcNotCaptured)?;
+        if frame.code.is_none() {
+            return Err(StackEnd::NoCodeObject { pc: frame.pc });
+        }
+        let found = frame.rules.as_deref();
+        if let Some(Ok(Rules { row, .. })) = found
+            && row.is_outermost()
+        {
+            return Err(StackEnd::Outermost);
+        }
+        if let Some(Err(NoRules::Broken(entry, error))) = found {
+            return Err(self.broken(&error.clone(), *entry));
+        }
+        let none = |why| StackEnd::NoUnwindInformation { pc: frame.pc, why };
+        let rules = self.rules(level).map_err(none)?;
+        let return_address = rules.row.return_address;
+        if !rules.row.registers.contains_key(&return_address) {
+            let why = format!("{} does not say where the return address is", rules.entry);
+            return Err(none(why));
+        }
+        let context = self.level(level);
+        let unwind = Unwind::new(&context, &rules.row);
+        let cfa = unwind.cfa().map_err(|error| self.broken(&error, rules.entry))?;
+        if let Some(same) = self.same_frame(level, &cfa) {
+            return Err(StackEnd::Cycle { pc: frame.pc, frame: same });
+        }
+        if self.frames.len() >= MAX_FRAMES {
+            return Err(StackEnd::TooDeep { limit: MAX_FRAMES });
+        }
+        let location = unwind.register(return_address).map_err(|error| self.broken(&error, rules.entry))?;
+        let pc = self.return_address(&unwind, &location, return_address)?;
+        let bad = |why| Err(StackEnd::BadCallerPc { pc, why });
+        if pc.0 == 0 {
+            return bad(BadPc::Zero);
+        }
+        if !pc.0.is_multiple_of(INSTRUCTION_ALIGNMENT) {
+            return bad(BadPc::Unaligned);
+        }
+        let caller = self.frame(pc, Pc(pc.0 - 1));
+        if caller.code.is_none() { bad(BadPc::NoCode) } else { Ok(caller) }
+    }
+
+    fn return_address(
+        &self,
+        unwind: &Unwind<'_>,
+        location: &Location,
+        register: DwarfReg,
+    ) -> Result<Pc, StackEnd> {
+        let lost = |why| {
+            let place = print::location(location, LaneId(0), &*self.kind);
+            StackEnd::CallerPcUnknown { place, why }
+        };
+        let value = unwind.value(register).map_err(|error| lost(words(&error, &*self.kind)))?;
+        if value.size() > BitSize(64) {
+            return Err(lost(format!("it has {} bits", value.size())));
+        }
+        Ok(Pc(value.low().get(LaneId(0))))
+    }
+
+    fn broken(&self, error: &dwarf::Error, entry: super::rules::EntryAt) -> StackEnd {
+        let (section, offset) = (entry.section.to_string(), entry.offset);
+        let why = words(error, &*self.kind);
+        StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
+    }
+
+    /// An earlier frame with the PC and the CFA of this one: the caller of both is the same, and so on for ever.
+    fn same_frame(&self, level: usize, cfa: &Location) -> Option<usize> {
+        let here = self.frames.get(level)?;
+        let place = |location: &Location| match location.storage {
+            Storage::Memory { space, .. } => Some((space, location.offset.get(LaneId(0)))),
+            _ => None,
+        };
+        let alike = self.frames.iter().take(level).enumerate().filter(|(_, frame)| frame.pc == here.pc);
+        let mut alike = alike.map(|(earlier, _)| earlier);
+        alike.find(|earlier| {
+            let context = self.level(*earlier);
+            let other = context.cfa().ok();
+            other.is_some_and(|other| place(&other) == place(cfa))
+        })
+    }
+
+    /// A register of a frame, into a cleared room. The level past the last frame is that of its caller.
+    pub(super) fn read_register(&self, level: usize, register: DwarfReg, into: &mut RegisterBytes) {
+        into.clear();
+        let mut level = level;
+        // A register that keeps its value is that of the frame inside, and so on.
+        while let Some(callee) = level.checked_sub(1) {
+            if self.is_pc(register)
+                && let Some(frame) = self.frames.get(level)
+            {
+                fill(into, &frame.pc.0.to_le_bytes());
+                return;
+            }
+            let Ok(rules) = self.rules(callee) else { return };
+            match rules.row.registers.get(&register).map(|placed| &placed.rule) {
+                None | Some(RegisterRule::SameValue) => level = callee,
+                Some(_) => return self.read_saved(callee, rules, register, into),
+            }
+        }
+        if let Err(error) = self.read_own(register, into) {
+            log::warn!("{error}");
+        }
+    }
+
+    fn is_pc(&self, register: DwarfReg) -> bool {
+        let found = self.kind.dwarf(register).ok().map(|known| known.id);
+        found.is_some() && found == self.kind.named("pc").map(|pc| pc.id)
+    }
+
+    /// The wave's register of a DWARF number, if it has one.
+    fn read_own(&self, register: DwarfReg, into: &mut RegisterBytes) -> Result<(), Unreadable> {
+        let Ok(known) = self.kind.dwarf(register) else { return Ok(()) };
+        let mut read = self.own.borrow_mut();
+        let value = match read.entry(known.id) {
+            Entry::Occupied(value) => value.into_mut(),
+            Entry::Vacant(room) => room.insert(self.reader.register(self.wave, known.id)?),
+        };
+        fill(into, value.bytes());
+        into.known = value.known();
+        Ok(())
+    }
+
+    /// The caller's value of a register as a frame's rule has it.
+    fn read_saved(&self, level: usize, rules: &Rules, register: DwarfReg, into: &mut RegisterBytes) {
+        let Some(frame) = self.frames.get(level) else { return };
+        if let Some(known) = frame.saved.borrow().get(&register) {
+            into.clone_from(known);
+            return;
+        }
+        match self.evaluate_saved(level, rules, register, into) {
+            Ok(()) => {}
+            Err(error) => {
+                log::debug!("register {register} of the caller of frame {level}: {error}");
+                into.clear();
+            }
+        }
+        frame.saved.borrow_mut().insert(register, into.clone());
+    }
+
+    fn evaluate_saved(
+        &self,
+        level: usize,
+        rules: &Rules,
+        register: DwarfReg,
+        into: &mut RegisterBytes,
+    ) -> Result<(), dwarf::Error> {
+        let context = self.level(level);
+        let fail = |cause| dwarf::Error { at: ExprOffset(0), op: "saved register", cause };
+        let Some(left) = self.rules_left.get().checked_sub(1) else {
+            let (what, limit) = ("rules of call frame information", u64::from(MAX_RULES));
+            return Err(fail(Cause::Limit { what, limit }));
+        };
+        self.rules_left.set(left);
+        let size = context.register_size(register).map_err(|why| fail(Missing::absent(why).into()))?;
+        let location = Unwind::new(&context, &rules.row).register(register)?;
+        let bits = fetch(&context, &location, None, size)?;
+        fill(into, bits.bytes());
+        for dword in 0..size.0.div_ceil(32).min(64) {
+            let bytes = dword as usize * 4..(dword as usize * 4 + 4).min(bits.bytes().len());
+            let any =
+                |mask: &[u8]| mask.get(bytes.clone()).is_some_and(|mask| mask.iter().any(|bits| *bits != 0));
+            let (undefined, missing) = (any(bits.undefined()), any(bits.not_captured()));
+            into.undefined |= u64::from(undefined) << dword;
+            into.known &= !(u64::from(undefined || missing) << dword);
+        }
+        into.origin = match location.storage {
+            Storage::Undefined(origin) => origin,
+            _ => None,
+        };
+        Ok(())
+    }
+}
+
+/// Bytes at the start of a register, all of them known.
+fn fill(into: &mut RegisterBytes, bytes: &[u8]) {
+    for (to, from) in into.bytes.iter_mut().zip(bytes) {
+        *to = *from;
+    }
+    let dwords = bytes.len().div_ceil(4);
+    into.known = if dwords >= 64 { u64::MAX } else { (1 << dwords) - 1 };
+}
+
+/// An error with AMD's names for registers and address spaces instead of their numbers.
+fn words(error: &dwarf::Error, names: &dyn Names) -> String {
+    let cause = match &error.cause {
+        Cause::RegisterNotCaptured(register) => match names.register(*register) {
+            Some(name) => format!("{name} was not captured"),
+            None => error.cause.to_string(),
+        },
+        Cause::MemoryNotCaptured { space, address } => match names.space(*space) {
+            Some(name) => format!("{name}+{address} was not captured"),
+            None => error.cause.to_string(),
+        },
+        Cause::Inside { what, error } => format!("in {what}: {}", words(error, names)),
+        cause => cause.to_string(),
+    };
+    format!("{} at {}: {cause}", error.op, error.at)
+}
