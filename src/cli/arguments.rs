@@ -16,7 +16,7 @@ use crate::session::{Inspect as _, Session};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    from: DumpArgs,
+    pub(super) from: DumpArgs,
     /// Only the dispatch with that id
     #[arg(long, short, value_name = "ID")]
     dispatch: Option<u32>,

@@ -43,6 +43,9 @@ struct Cli {
     /// A file with numbers for the draft dialect of DWARF, in place of the built-in ones
     #[arg(long, global = true, value_name = "FILE")]
     draft: Option<PathBuf>,
+    /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
+    #[arg(long = "debug-dir", global = true, value_name = "DIR")]
+    debug_dirs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,6 +86,28 @@ enum Command {
     },
 }
 
+impl Command {
+    /// Hands on the folders of separate debug information.
+    fn look_in(&mut self, folders: Vec<PathBuf>) {
+        let debug_dirs = match self {
+            Self::Serve(serve::Args { from, .. })
+            | Self::Info(info::Args { from, .. })
+            | Self::Waves(waves::Args { from, .. })
+            | Self::Arguments(arguments::Args { from, .. })
+            | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
+            Self::Lanes(lanes::Args { of, .. })
+            | Self::Registers(registers::Args { of, .. })
+            | Self::Memory(memory::Args { of, .. })
+            | Self::Backtrace(backtrace::Args { of, .. })
+            | Self::Locals(locals::Args { of, .. }) => &mut of.from.debug_dirs,
+            Self::Dwarf(args) => &mut args.debug_dirs,
+            Self::Eval(args) => &mut args.debug_dirs,
+            Self::CodeObject(_) | Self::Targets { .. } => return,
+        };
+        *debug_dirs = folders;
+    }
+}
+
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -113,7 +138,9 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
     cli.draft.as_deref().map(dialect::install).transpose()?;
-    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+    let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    command.look_in(cli.debug_dirs);
+    match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,
         Command::Waves(args) => waves::run(&args, &targets, out)?,

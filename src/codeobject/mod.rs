@@ -25,6 +25,7 @@ mod metadata;
 mod note;
 mod relocation;
 mod section;
+mod separate;
 mod symbol;
 #[cfg(test)]
 mod tests;
@@ -44,6 +45,7 @@ pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata};
 pub use note::NoteRecord;
 pub use section::{Section, Segment};
+pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
 

@@ -15,6 +15,12 @@ pub enum DebugInfoError {
     /// The code object was compiled without `-g`, or stripped.
     #[error("the code object has no .debug_info section: it was built without -g, or stripped")]
     NoDebugInfo,
+    /// The code object has none of its own, and what was found for it is not its: files with the reasons.
+    #[error("the code object has no .debug_info section, and no separate file has it: {0}")]
+    NotSeparate(String),
+    /// Parts of the debug information are in a file that several share (`.gnu_debugaltlink`), which is not read.
+    #[error("names and types are missing: they are in the supplementary file {0}")]
+    Supplementary(std::sync::Arc<str>),
     /// A debug section cannot be read.
     #[error("debug section")]
     Section(#[from] CodeObjectError),
@@ -43,6 +49,16 @@ pub enum DebugInfoError {
         at: DieOffset,
         /// What AMDGPU has: 8 and 0.
         expected: u8,
+    },
+    /// The unit is a skeleton: its DIEs are in a file of their own (DWARF 5 section 7.3.2), which was not given.
+    #[error(
+        "the unit at {unit} is split: its debug information is in {file}, which is not part of the code object"
+    )]
+    Split {
+        /// Offset of the skeleton's header.
+        unit: DieOffset,
+        /// `DW_AT_dwo_name`.
+        file: std::sync::Arc<str>,
     },
     /// A DIE or an attribute of it that cannot be read.
     #[error("{attribute} of DIE {die} in the unit at {unit}: {why}")]

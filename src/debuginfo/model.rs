@@ -13,8 +13,8 @@ pub(super) const OFFSET_COUNT: usize = 4;
 /// What a unit has after its length at the least: version, abbreviations' offset, address size.
 const SHORTEST_UNIT: usize = 7;
 
-/// Offset of the version, and of the first byte after the unit; `None` where the unit leaves the section.
-fn unit(info: &[u8], at: usize) -> Option<(usize, usize, bool)> {
+/// Offset of the version, and whether the unit is of the 64-bit format; `None` where it leaves the section.
+fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
     let rest = info.get(at..)?;
     let word = u32::from_le_bytes(*rest.first_chunk()?);
     let (start, length, is_64) = match word {
@@ -24,18 +24,15 @@ fn unit(info: &[u8], at: usize) -> Option<(usize, usize, bool)> {
         }
         word => (at.checked_add(4)?, word as usize, false),
     };
-    let end = start.checked_add(length).filter(|end| *end <= info.len() && length >= SHORTEST_UNIT)?;
-    Some((start, end, is_64))
-}
-
-/// Where the unit at `at` ends.
-pub(super) fn unit_end(info: &[u8], at: usize) -> Option<usize> {
-    unit(info, at).map(|(_, end, _)| end)
+    start.checked_add(length).filter(|end| *end <= info.len() && length >= SHORTEST_UNIT)?;
+    Some((start, is_64))
 }
 
 /// Checks the address size of a unit's header; one that cannot be read is for the parser to refuse.
-pub(super) fn unit_header(info: &[u8], at: usize) -> Result<()> {
-    let Some((start, _, is_64)) = unit(info, at) else { return Ok(()) };
+///
+/// `base` is what offsets of units in the section count from.
+pub(super) fn unit_header(info: &[u8], section: &'static str, at: usize, base: usize) -> Result<()> {
+    let Some((start, is_64)) = unit(info, at) else { return Ok(()) };
     let version =
         info.get(start..).and_then(|rest| rest.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
     // Version 5 has unit type and address size before the offset of the abbreviations, older ones after it.
@@ -44,7 +41,8 @@ pub(super) fn unit_header(info: &[u8], at: usize) -> Result<()> {
         Some(2..=4) => start + 2 + if is_64 { 8 } else { 4 },
         _ => return Ok(()),
     };
-    check(info, ".debug_info", DieOffset(at as u64), "address size", place, ADDRESS_SIZE)
+    let unit = DieOffset(base.saturating_add(at) as u64);
+    check(info, section, unit, "address size", place, ADDRESS_SIZE)
 }
 
 /// Checks the header of the table that ends `after` bytes before its base.

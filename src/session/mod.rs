@@ -16,6 +16,7 @@ mod frame;
 mod inspect;
 mod lanes;
 mod locals;
+mod object;
 mod object_map;
 mod objects;
 mod reader;

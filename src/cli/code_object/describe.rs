@@ -458,5 +458,11 @@ fn dwarf(object: &Arc<CodeObject>, problems: &mut Vec<String>) -> DwarfFacts {
             Err(error) => problems.push(error.to_string()),
         }
     }
-    DwarfFacts { present: true, units, problem: debug.problem().map(ToString::to_string) }
+    for problem in debug.problems() {
+        let words = problem.to_string();
+        if !problems.contains(&words) {
+            problems.push(words);
+        }
+    }
+    DwarfFacts { present: true, units, problem: None }
 }
