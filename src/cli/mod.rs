@@ -8,6 +8,7 @@ mod info;
 mod lanes;
 mod locals;
 mod memory;
+mod print;
 mod registers;
 mod serve;
 pub mod targets;
@@ -57,6 +58,8 @@ enum Command {
     Backtrace(backtrace::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
+    /// Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]
+    Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// Evaluate DWARF expressions in a machine state given as text
@@ -110,6 +113,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out)?,
         Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Print(args) => print::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

@@ -5,6 +5,7 @@
 
 pub mod export;
 pub mod json;
+pub mod print;
 pub mod spaces;
 pub mod stack;
 mod table;

@@ -95,7 +95,7 @@ fn variable_lines(text: &mut String, variable: &Variable, style: Style) {
     }
 }
 
-fn shown(state: &ValueState) -> String {
+pub(super) fn shown(state: &ValueState) -> String {
     match state {
         ValueState::Value(value) => value.clone(),
         ValueState::OptimizedOut(_) => "<optimized out>".to_owned(),

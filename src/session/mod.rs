@@ -14,6 +14,7 @@ mod inspect;
 mod lanes;
 mod locals;
 mod objects;
+pub mod print;
 mod reader;
 mod regions;
 mod source;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
-use super::source::Source;
+use super::source::{Call, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::capture::Capture;
@@ -15,7 +15,7 @@ use crate::dwarf::{
     self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
     print,
 };
-use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
 /// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
@@ -27,14 +27,38 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
-    let none = Unreadable::NoVariables;
+    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call }| {
+        let lanes = lanes.and(evaluated.context.kind().wave_size.all());
+        let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
+        Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+    })
+}
+
+/// A frame with the variables that are in its scope, outermost first.
+pub(super) struct Found<'a> {
+    pub(super) frame: Frame<'a>,
+    pub(super) variables: Vec<VariableAt>,
+    pub(super) pc: Pc,
+    pub(super) call: Call,
+}
+
+/// Finds a frame and asks it something; it lives no longer than the walk that found it.
+///
+/// # Errors
+/// Why there is no frame to ask, or what was asked fails with.
+pub(super) fn with_frame<T, E: From<Unreadable>>(
+    reader: &Reader,
+    wave: WaveId,
+    frame: usize,
+    ask: impl FnOnce(Found<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let none = |words: String| E::from(Unreadable::NoVariables(words));
     let captured = reader.wave(wave)?;
     let capture = reader.dump().capture();
     let mut walk = Walk::new(reader, wave)?;
     if walk.frames().is_empty() {
         return Err(none(format!("the PC of wave {} was not captured", captured.id)));
     }
-    let lanes = lanes.and(walk.kind.wave_size.all());
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
     let Some(physical) = walk.frames().get(level) else { return Err(none("there is no such frame".to_owned())) };
     let pc = physical.pc;
@@ -56,9 +80,8 @@ pub(super) fn locals(
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
     };
-    let evaluated = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
-    let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
-    Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+    let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
+    ask(Found { frame, variables, pc, call })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
@@ -97,11 +120,11 @@ fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
 }
 
 /// A frame whose variables are being evaluated.
-struct Frame<'a> {
-    context: FrameContext<'a>,
-    debug: Arc<DebugInfo>,
+pub(super) struct Frame<'a> {
+    pub(super) context: FrameContext<'a>,
+    pub(super) debug: Arc<DebugInfo>,
     /// Whether the unit's compiler writes clang's xderef idiom instead of address spaces.
-    legacy: bool,
+    pub(super) legacy: bool,
 }
 
 impl Frame<'_> {
@@ -144,7 +167,7 @@ impl Frame<'_> {
         }
     }
 
-    fn scratch(&self) -> legacy::Scratch {
+    pub(super) fn scratch(&self) -> legacy::Scratch {
         if self.context.kind().target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
     }
 
@@ -252,12 +275,12 @@ impl Frame<'_> {
     }
 }
 
-fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
+pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
 /// Why there is no value, with AMD's name for a register instead of its number.
-fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     let words = match &error.cause {
         Cause::RegisterNotCaptured(register) => match names.register(*register) {
             Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),

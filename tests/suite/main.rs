@@ -4,5 +4,6 @@ mod cli;
 mod dwarf;
 mod fixtures;
 mod house;
+mod print;
 mod server;
 mod variables;

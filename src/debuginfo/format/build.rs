@@ -23,11 +23,11 @@ impl DebugInfo {
     }
 }
 
-struct Walk<'a> {
-    info: &'a DebugInfo,
-    options: &'a Options<'a>,
+pub(super) struct Walk<'a> {
+    pub(super) info: &'a DebugInfo,
+    pub(super) options: &'a Options<'a>,
     /// Values that may still be made.
-    left: Cell<usize>,
+    pub(super) left: Cell<usize>,
 }
 
 impl Walk<'_> {
@@ -77,7 +77,7 @@ impl Walk<'_> {
     }
 
     /// One dimension of an array; the elements of all but the last are arrays themselves.
-    fn array(
+    pub(super) fn array(
         &self,
         element: Option<TypeId>,
         dimensions: &[Dimension],
@@ -152,7 +152,7 @@ impl Walk<'_> {
 
     /// An array of characters that are all there, as a string.
     fn characters(&self, element: Option<TypeId>, part: Part<'_>, count: u64) -> Result<Option<String>> {
-        let Some(id) = element else { return Ok(None) };
+        let Some(id) = element.filter(|_| self.options.writes_strings()) else { return Ok(None) };
         let Some(found) = self.info.stripped(id)? else { return Ok(None) };
         let Some(kind) = self.char_kind(id, &found)? else { return Ok(None) };
         let length = count.saturating_mul(kind.width as u64);
@@ -191,6 +191,9 @@ impl Walk<'_> {
 
     /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
     fn scalar(&self, id: TypeId, found: &Type, part: Part<'_>, bits: u64) -> Result<Value> {
+        if let Some(text) = self.lettered(found, part, bits)? {
+            return Ok(text);
+        }
         let shown = match &found.kind {
             TypeKind::Base(base) => self.base(id, found, base, part, bits)?,
             TypeKind::Enum { scope, enumerators, underlying, .. } => {
@@ -288,7 +291,7 @@ impl Walk<'_> {
         if is_signed { part.signed(bits) } else { part.unsigned(bits).map(|number| number as i128) }
     }
 
-    fn is_signed(&self, id: TypeId) -> Result<bool> {
+    pub(super) fn is_signed(&self, id: TypeId) -> Result<bool> {
         let found = self.info.stripped(id)?;
         Ok(
             matches!(found.as_deref(), Some(Type { kind: TypeKind::Base(base), .. }) if base.encoding.is_signed()),

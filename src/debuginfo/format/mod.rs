@@ -7,14 +7,17 @@
 //! The text is gdb 13's `info locals`, character by character, but for static members, which are not part of a value.
 
 mod build;
+mod elements;
 mod enumerator;
 mod float;
+mod letter;
 mod number;
 mod text;
 mod value;
 
 use std::fmt;
 
+pub use letter::{Letter, Scalar};
 pub use value::{Absence, Element, Field, Value};
 
 /// Elements of an array that gdb prints (`set print elements`).
@@ -44,6 +47,9 @@ impl<'a> Contents<'a> {
 /// How to name an address space; `None` where it needs no name: plain addresses.
 pub type SpaceName<'a> = &'a dyn Fn(crate::units::AddressSpace) -> Option<String>;
 
+/// The symbol that holds a run-time address, `foo(int)` or `foo(int)+4`; `None` where none does.
+pub type SymbolName<'a> = &'a dyn Fn(u64) -> Option<String>;
+
 /// How much to print, and how.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
@@ -57,6 +63,10 @@ pub struct Options<'a> {
     pub max_values: usize,
     /// Names of address spaces before a pointer, `local#0x10`.
     pub space_name: SpaceName<'a>,
+    /// Symbols behind function pointers and tables of virtual functions, `0x1040 <foo(int)>`.
+    pub symbol_name: SymbolName<'a>,
+    /// How numbers are written; `None`: as their types have it.
+    pub letter: Option<Letter>,
 }
 
 impl Options<'_> {
@@ -75,6 +85,8 @@ impl Options<'_> {
             max_depth: 20,
             max_values: 1 << 16,
             space_name: &|_| None,
+            symbol_name: &|_| None,
+            letter: None,
         }
     }
 }

@@ -135,11 +135,13 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Memory", vendor::memory),
     own("qlanescope.Locals", vendor::locals),
     own("qlanescope.Frames", vendor::frames),
+    own("qlanescope.Print", print::print),
     own("qlanescope.CodeObjects", vendor::code_objects),
     own("qXfer:lanescope-waves:read", xfer::waves),
     own("qXfer:lanescope-lanes:read", xfer::lanes),
     own("qXfer:lanescope-locals:read", xfer::locals),
     own("qXfer:lanescope-frames:read", xfer::frames),
+    own("qXfer:lanescope-print:read", xfer::print),
     own("qXfer:lanescope-code-objects:read", xfer::code_objects),
 ];
 
