@@ -25,7 +25,7 @@ fn main() -> Result<ExitCode, Failure> {
     let session = Session::new(Arc::clone(&dump), None)?;
     let wave = session.first_wave();
     let lanes = session.kind().wave_size.all();
-    let variables = session.locals(wave, lanes)?.variables.len();
+    let variables = session.locals(wave, lanes, 0)?.variables.len();
     if variables < 10 {
         return Err(format!("only {variables} variables").into());
     }
@@ -40,12 +40,12 @@ fn main() -> Result<ExitCode, Failure> {
     let mut ratios = Vec::new();
     for turn in 1..=TURNS {
         let together = seconds_each(|| {
-            session.locals(wave, lanes)?;
+            session.locals(wave, lanes, 0)?;
             Ok(())
         })?;
         let apart = seconds_each(|| {
             for lane in lanes.iter() {
-                session.locals(wave, LaneSet::one(lane))?;
+                session.locals(wave, LaneSet::one(lane), 0)?;
             }
             Ok(())
         })?;

@@ -1,4 +1,4 @@
-//! `lanescope backtrace DUMP [--wave ID] [--lane N|all|active]`: the call stack of a wave, or as lanes see it.
+//! `lanescope backtrace DUMP [--wave ID] [--lane LANES]`: the call stack of a wave, or as lanes see it.
 //!
 //! Callers are found through call frame information; calls that were inlined are frames of their own. A lane's stack has
 //! only the functions that the lane entered, and says where the lane itself goes on (DW_AT_LLVM_lane_pc). Where a stack
@@ -16,36 +16,30 @@ use crate::units::LaneSet;
 pub(super) struct Args {
     #[command(flatten)]
     of: WaveArgs,
-    /// A lane's stack, that of `all` lanes or of `active` ones, alike ones together [default: the wave's]
-    #[arg(long, short, value_name = "N|all|active")]
+    /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
+    #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
-    let lanes = match args.lane.as_deref() {
-        None | Some("active") => {
-            let exec = session.wave(wave)?.exec;
-            exec.ok_or("EXEC was not captured, so nobody knows which lanes are active")
-        }
-        asked => Ok(dump::lanes(&session, wave, asked)?),
+    let lanes = args.lane.as_deref().map(|asked| dump::lanes(&session, wave, Some(asked))).transpose()?;
+    let one = |lanes: LaneSet| {
+        args.lane.as_ref().is_some_and(|asked| asked.parse::<u8>().is_ok()) && lanes.count() == 1
     };
-    match args.lane.as_deref() {
-        Some("all" | "active") => {
-            let stacks = session.lane_stacks(wave, lanes?)?;
-            if args.of.json {
-                return print_json(out, &stack::lanes_json(wave, &stacks));
-            }
-            out.write_all(stack::lanes_text(&stacks, Style::Coloured).as_bytes())?;
+    let (value, text) = match lanes {
+        Some(lanes) if !one(lanes) => {
+            let stacks = session.lane_stacks(wave, lanes)?;
+            (stack::lanes_json(wave, &stacks), stack::lanes_text(&stacks, Style::Coloured))
         }
-        one => {
-            let lane = one.and_then(|_| lanes.ok()).and_then(LaneSet::first);
-            let found = session.backtrace(wave, lane)?;
-            if args.of.json {
-                return print_json(out, &stack::json(&found));
-            }
-            out.write_all(stack::text(&found, Style::Coloured).as_bytes())?;
+        lanes => {
+            let found = session.backtrace(wave, lanes.and_then(LaneSet::first))?;
+            (stack::json(&found), stack::text(&found, Style::Coloured))
         }
+    };
+    if args.of.json {
+        return print_json(out, &value);
     }
+    out.write_all(text.as_bytes())?;
     Ok(())
 }

@@ -86,18 +86,36 @@ pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, Wa
     Ok((session, wave))
 }
 
-/// The lanes that `--lane` names: a number, `all`, or the focused one.
+/// The lanes that `--lane` names: numbers and ranges, `active`, `all`, or the focused one.
 pub(super) fn lanes(session: &Session, wave: WaveId, asked: Option<&str>) -> Result<LaneSet, Failure> {
     let all = session.kind().wave_size.all();
-    let lane = match asked {
-        None => session.focus(wave),
-        Some("all") => return Ok(all),
+    match asked {
+        None => Ok(LaneSet::one(session.focus(wave))),
+        Some("all") => Ok(all),
+        Some("active") => match session.wave(wave)?.exec {
+            None => Err("EXEC was not captured, so that the active lanes are not known".into()),
+            Some(LaneSet::EMPTY) => Err("no lane of the wave is active".into()),
+            Some(active) => Ok(active),
+        },
         Some(text) => {
-            LaneId(text.parse().map_err(|_| format!("--lane takes a lane number or `all`, not `{text}`"))?)
+            let mut lanes = LaneSet::EMPTY;
+            for part in text.split(',') {
+                let (first, last) = part.split_once('-').unwrap_or((part, part));
+                let (first, last) = (lane(first, text, all)?, lane(last, text, all)?);
+                if first > last {
+                    return Err(format!("--lane {text}: {first} is above {last}").into());
+                }
+                lanes = LaneSet(lanes.0 | (first.0..=last.0).map(LaneId).collect::<LaneSet>().0);
+            }
+            Ok(lanes)
         }
-    };
-    if !all.contains(lane) {
-        return Err(format!("no lane {lane}: the wave has {}", all.count()).into());
     }
-    Ok(LaneSet::one(lane))
+}
+
+/// One lane of the list that `--lane` gives.
+fn lane(number: &str, list: &str, all: LaneSet) -> Result<LaneId, Failure> {
+    let wrong = |_| format!("--lane takes lanes, 3 or 0,8-15, `active` or `all`, not `{list}`");
+    let number: u32 = number.trim().parse().map_err(wrong)?;
+    let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| all.contains(*lane));
+    Ok(lane.ok_or_else(|| format!("no lane {number}: the wave has {}", all.count()))?)
 }

@@ -1,4 +1,4 @@
-//! `lanescope locals DUMP [--wave ID] [--lane N|all] [--frame N]`: the variables in scope of a frame, lane by lane.
+//! `lanescope locals DUMP [--wave ID] [--lane LANES] [--frame N]`: the variables in scope of a frame, lane by lane.
 //!
 //! Frames are those of `lanescope backtrace`, 0 the innermost. A caller's registers are where its callees saved them.
 //!
@@ -15,8 +15,8 @@ use crate::session::Inspect as _;
 pub(super) struct Args {
     #[command(flatten)]
     of: WaveArgs,
-    /// The lane, or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "N|all")]
+    /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
+    #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
     /// The frame, as `lanescope backtrace` numbers them
     #[arg(long, short, value_name = "N", default_value_t = 0)]

@@ -33,8 +33,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     // Without --lane an address that names its lane keeps it, and another takes the focused one.
     let lane = match args.lane.as_deref() {
         None => None,
-        Some("all") => return Err("--lane takes one lane here".into()),
-        some => dump::lanes(&session, wave, some)?.first(),
+        some => match dump::lanes(&session, wave, some)? {
+            lanes if lanes.count() == 1 => lanes.first(),
+            _ => return Err("--lane takes one lane here".into()),
+        },
     };
     let place = spaces::parse_word(&session, wave, lane, &args.at)?;
     let length = spaces::number(&args.length)?;

@@ -62,9 +62,9 @@ enum Command {
     Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
-    /// Evaluate DWARF expressions in a machine state given as text
+    /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
     Eval(eval::Args),
-    /// List every DWARF expression of a code object
+    /// List every DWARF expression of a code object, or of those that a dump holds
     Dwarf(dwarf::Args),
     /// List the known GPUs, or print one
     Targets {

@@ -271,8 +271,11 @@ pub trait Context {
     }
 
     /// The address in the process of an address in the file: adds the load bias.
-    fn loaded(&self, address: u64) -> u64 {
-        address
+    ///
+    /// # Errors
+    /// Says why it is not known where the file was loaded.
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        Ok(address)
     }
 
     /// A `DW_TAG_object_map` of the unit.

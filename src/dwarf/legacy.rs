@@ -172,7 +172,7 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
         Idiom::Address { address, space } => {
             let info = context.space(*space).ok_or(Cause::ReservedSpace(*space))?;
             // Only addresses of the process move with the code object; those of LDS are offsets already.
-            let address = if *space == GLOBAL { context.loaded(*address) } else { *address };
+            let address = if *space == GLOBAL { context.loaded(*address)? } else { *address };
             let address = address & low_mask(u32::from(info.address_bits));
             Ok(Location::memory(*space, info.address_bits, Address(address)))
         }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Style, Table};
 use crate::arch::{Kind, Register, RegisterValue};
 use crate::session::{Inspect, LaneState, Locals, Scope, Unreadable, ValueState, Variable};
-use crate::units::WaveId;
+use crate::units::{LaneId, WaveId};
 
 /// All served waves: which, where, why they stopped.
 #[must_use]
@@ -86,13 +86,28 @@ fn variable_lines(text: &mut String, variable: &Variable, style: Style) {
     }
     let _ = writeln!(text, "{head}:");
     for run in variable.lanes.chunk_by(|a, b| shown(&a.state) == shown(&b.state)) {
-        if let [first, .., last] = run {
-            let _ = writeln!(text, "  lanes {}-{}: {}", first.lane, last.lane, shown(&first.state));
-        } else if let [only] = run {
+        let lanes = lane_list(run.iter().map(|lane| lane.lane));
+        if let [only] = run {
             let place = only.location.as_ref().map_or(String::new(), |p| style.dim(&format!("  [{p}]")));
-            let _ = writeln!(text, "  lane {}: {}{place}", only.lane, shown(&only.state));
+            let _ = writeln!(text, "  {lanes}: {}{place}", shown(&only.state));
+        } else if let [first, ..] = run {
+            let _ = writeln!(text, "  {lanes}: {}", shown(&first.state));
         }
     }
+}
+
+/// Lanes in words, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`.
+#[must_use]
+pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
+    let lanes: Vec<LaneId> = lanes.collect();
+    let run = |run: &[LaneId]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    };
+    let runs: Vec<String> =
+        lanes.chunk_by(|lane, next| u16::from(lane.0) + 1 == u16::from(next.0)).map(run).collect();
+    format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, runs.join(", "))
 }
 
 pub(super) fn shown(state: &ValueState) -> String {

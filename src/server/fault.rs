@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::session::Unreadable;
+use crate::session::{NotEvaluated, Unreadable};
 
 /// A refusal: `Enn`, and its words where the client takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,5 +52,14 @@ impl From<Unreadable> for Fault {
             Unreadable::Io { .. } => IO,
         };
         Self::new(code, unreadable.to_string())
+    }
+}
+
+impl From<NotEvaluated> for Fault {
+    fn from(error: NotEvaluated) -> Self {
+        match error {
+            NotEvaluated::Unreadable(unreadable) => unreadable.into(),
+            error => Self::new(MALFORMED, error.to_string()),
+        }
     }
 }

@@ -18,7 +18,8 @@ use crate::capture::Capture;
 use crate::debuginfo::{LocationAttribute, SimdFacts};
 use crate::dwarf::print;
 use crate::dwarf::{
-    Attribute, Context as _, Dialect, Encoding, Frame, Program, RegisterBytes, active_lanes, lane_pcs, mask_lanes,
+    Attribute, Context as _, Dialect, Encoding, Frame, Program, RegisterBytes, active_lanes, lane_pcs,
+    mask_lanes,
 };
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
@@ -197,7 +198,9 @@ impl<'a> Frames<'a> {
         let source = self.each.get(level).and_then(|described| described.source.as_deref());
         match self.positions(level, source, None).of(lane, frame.pc) {
             Position::NotEntered => Vec::new(),
-            Position::At(pc) if pc == frame.pc => self.inlined_of(lane, level, frame, source),
+            Position::At(pc) if pc == frame.pc && self.is_in_call(lane, level) => {
+                self.inlined_of(lane, level, frame, source)
+            }
             Position::At(pc) => self.elsewhere(level, pc),
             Position::Unknown(why) => {
                 // Which of the calls inlined here the lane is in is not known either.
@@ -207,6 +210,12 @@ impl<'a> Frames<'a> {
                 vec![StackFrame { problem: Some(why), ..self.blank(level, &call) }]
             }
         }
+    }
+
+    /// Whether a lane that is at a caller's PC is in the call before it. A lane that the call left out may well wait at the
+    /// instruction after it, which is the same address.
+    fn is_in_call(&self, lane: LaneId, level: usize) -> bool {
+        level == 0 || self.exec(level).is_none_or(|active| active.contains(lane))
     }
 
     /// The calls where the wave is, without inlined ones that the lane never entered.
@@ -283,11 +292,14 @@ impl<'a> Frames<'a> {
         let unit = debug.unit(function.function.unit).ok();
         let mut context = FrameContext {
             level: self.walk.level(level),
-            debug: Arc::clone(debug),
-            function: function.clone(),
+            debug: Ok(Arc::clone(debug)),
+            function: Ok(function.clone()),
             inlined,
             elf_pc: code.elf,
-            encoding: Encoding { dialect: Dialect::LlvmUser, dwarf64: unit.is_some_and(|unit| unit.offset_size == 8) },
+            encoding: Encoding {
+                dialect: Dialect::LlvmUser,
+                dwarf64: unit.is_some_and(|unit| unit.offset_size == 8),
+            },
         };
         let SimdFacts { lane_pc, active_lane, .. } = function.simd(inlined);
         let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::print::{NotPrinted, Printed, Query};
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, Dump, Inspect, LaneInfo, LaneStack, Locals, Place, Region, Stack, Unreadable, WaveInfo,
-    lanes, regions, waves,
+    CodeObjectInfo, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question,
+    Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -173,6 +173,16 @@ impl Inspect for Session {
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
         self.serves(wave)?;
         super::backtrace::lane_stacks(&self.reader, wave, lanes)
+    }
+
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, NotEvaluated> {
+        self.serves(wave)?;
+        evaluate::evaluate(&self.reader, wave, lanes, question)
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {

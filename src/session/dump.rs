@@ -7,6 +7,7 @@ use super::CodeObjectInfo;
 use super::objects::Objects;
 use crate::arch::{Kind, RegId};
 use crate::capture::{Capture, Wave};
+use crate::codeobject::CodeObject;
 use crate::units::WaveId;
 
 /// A capture with what is derived from it once: which waves are served together, which registers they have, and the
@@ -78,6 +79,14 @@ impl Dump {
     #[must_use]
     pub fn code_objects(&self) -> Vec<CodeObjectInfo> {
         self.objects.list(&self.capture)
+    }
+
+    /// The code object of that index in the capture's list.
+    ///
+    /// # Errors
+    /// Why it cannot be read, in words: its bytes are not at hand, it is another build, it is no ELF file.
+    pub fn code_object(&self, index: usize) -> Result<Arc<CodeObject>, String> {
+        self.objects.object(&self.capture, index)
     }
 
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {

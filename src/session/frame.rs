@@ -8,8 +8,8 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt, Missing,
-    Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
+    Missing, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -18,11 +18,14 @@ use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 pub(super) struct FrameContext<'w> {
     /// Registers, memory and caller.
     pub(super) level: Level<'w>,
-    pub(super) debug: Arc<DebugInfo>,
-    pub(super) function: FunctionAt,
+    /// The debug information of the code at the PC, or why there is none.
+    pub(super) debug: Result<Arc<DebugInfo>, String>,
+    /// The function at the PC, or why there is none.
+    pub(super) function: Result<FunctionAt, String>,
     /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
-    /// What is in scope is looked up by it: within the call instruction in a caller's frame.
+    /// What is in scope is looked up by it: within the call instruction in a caller's frame. Only asked for where there
+    /// is debug information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
 }
@@ -46,9 +49,35 @@ impl Names for Kind {
     }
 }
 
+impl Names for FrameContext<'_> {
+    fn register(&self, register: DwarfReg) -> Option<String> {
+        Names::register(&**self.kind(), register)
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<String> {
+        Names::space(&**self.kind(), space)
+    }
+
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        self.kind().register_named(name)
+    }
+
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        self.kind().space_named(name)
+    }
+}
+
 impl<'w> FrameContext<'w> {
-    pub(super) fn unit(&self) -> UnitId {
-        self.function.function.unit
+    fn debug(&self) -> Answer<&DebugInfo> {
+        self.debug.as_deref().map_err(|why| lacking("debug information", why))
+    }
+
+    fn function(&self) -> Answer<&FunctionAt> {
+        self.function.as_ref().map_err(|why| lacking("function", why))
+    }
+
+    fn unit(&self) -> Answer<UnitId> {
+        Ok(self.function()?.function.unit)
     }
 
     pub(super) fn kind(&self) -> &Arc<Kind> {
@@ -66,7 +95,7 @@ impl<'w> FrameContext<'w> {
 
     /// An attribute at the frame's PC; `None` where it says nothing.
     pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
-        let location = self.debug.location_at(self.unit(), attribute, self.elf_pc).map_err(absent)?;
+        let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
             debuginfo::Location::NotAtPc => Err(Missing::absent(format!("{what} has no entry for this PC"))),
@@ -81,6 +110,11 @@ impl<'w> FrameContext<'w> {
             }
         }
     }
+}
+
+/// What an expression needs and the PC does not lead to, with the reason.
+pub(super) fn lacking(what: &str, why: &str) -> Missing {
+    Missing::not_captured(format!("no {what}: {why}"))
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
@@ -122,7 +156,7 @@ impl Context for FrameContext<'_> {
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
-        match &self.function.frame_base {
+        match &self.function()?.frame_base {
             debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
             location => match location.expression() {
                 Some(bytes) => self.decode(bytes),
@@ -132,7 +166,9 @@ impl Context for FrameContext<'_> {
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {
-        match &self.function.simd(self.inlined).lanes {
+        // Without a function the wave's size bounds the lanes, as without the attribute.
+        let Ok(function) = &self.function else { return Ok(None) };
+        match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
             Lanes::Expression(attribute) => self.attribute(attribute, "DW_AT_LLVM_lanes"),
@@ -140,18 +176,18 @@ impl Context for FrameContext<'_> {
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
-        self.of_unit(self.unit(), self.encoding).die(die)
+        self.of_unit(self.unit()?, self.encoding).die(die)
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        self.of_unit(self.unit(), self.encoding).base_type(die)
+        self.of_unit(self.unit()?, self.encoding).base_type(die)
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        self.of_unit(self.unit(), self.encoding).debug_addr(index)
+        self.of_unit(self.unit()?, self.encoding).debug_addr(index)
     }
 
-    fn loaded(&self, address: u64) -> u64 {
+    fn loaded(&self, address: u64) -> Answer<u64> {
         self.level.loaded(address)
     }
 }
@@ -205,18 +241,19 @@ impl Context for UnitContext<'_, '_> {
         self.frame.lanes()
     }
 
-    fn loaded(&self, address: u64) -> u64 {
+    fn loaded(&self, address: u64) -> Answer<u64> {
         self.frame.loaded(address)
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
-        let unit = self.frame.debug.unit(self.unit).map_err(absent)?.offset;
+        let debug = self.frame.debug()?;
+        let unit = debug.unit(self.unit).map_err(absent)?.offset;
         let offset = match die {
             DieRef::Unit(offset) => unit.0.checked_add(offset.0).map(DieOffset),
             DieRef::Section(offset) => Some(offset),
         };
         let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {}", die.offset())))?;
-        let found = self.frame.debug.referenced_die(offset, self.frame.elf_pc).map_err(absent)?;
+        let found = debug.referenced_die(offset, self.frame.elf_pc).map_err(absent)?;
         let location = match &found.location {
             debuginfo::Location::None => DieLocation::None,
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
@@ -230,7 +267,7 @@ impl Context for UnitContext<'_, '_> {
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        let found = self.frame.debug.base_type(self.unit, die.0).map_err(absent)?;
+        let found = self.frame.debug()?.base_type(self.unit, die.0).map_err(absent)?;
         let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
         let element_bits = bits(found.byte_size)
             .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
@@ -240,6 +277,6 @@ impl Context for UnitContext<'_, '_> {
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        self.frame.debug.indexed_address(self.unit, index).map_err(absent)
+        self.frame.debug()?.indexed_address(self.unit, index).map_err(absent)
     }
 }

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{CodeObjectInfo, LaneInfo, LaneStack, Locals, Place, Region, Stack, Unreadable, WaveInfo};
+use super::{
+    CodeObjectInfo, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack,
+    Unreadable, WaveInfo,
+};
 use super::print::{NotPrinted, Printed, Query};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -98,6 +101,14 @@ pub trait Inspect: Send {
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
+
+    /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
+    ///
+    /// # Errors
+    /// The expression cannot be read, or the question asks too much. What an expression lacks or does wrong is an
+    /// answer, lane by lane.
+    fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
+    -> Result<Evaluation, NotEvaluated>;
 
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;

@@ -9,6 +9,7 @@ mod answers;
 mod backtrace;
 mod client;
 mod dump;
+mod evaluate;
 mod frame;
 mod inspect;
 mod lanes;
@@ -24,17 +25,20 @@ mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
+pub use evaluate::{
+    Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
+};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reader::Reader;
-pub(crate) use backtrace::backtrace as wave_stack;
 pub(crate) use regions::lane_runs;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
 pub(crate) use waves::info as wave_info;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

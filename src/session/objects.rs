@@ -71,6 +71,12 @@ impl Objects {
         each.collect()
     }
 
+    /// A code object, parsed.
+    pub(super) fn object(&self, capture: &Capture, index: usize) -> Result<Arc<CodeObject>, String> {
+        let loaded = self.each.get(index).ok_or_else(|| format!("no code object {index}"))?;
+        loaded.object(capture)
+    }
+
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
         let seen = |loaded: &&Loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent;

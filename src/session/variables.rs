@@ -7,9 +7,10 @@ use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::source::{Call, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
+use crate::arch::Kind;
 use crate::capture::Capture;
 use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
+use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
@@ -27,7 +28,7 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
-    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call }| {
+    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, .. }| {
         let lanes = lanes.and(evaluated.context.kind().wave_size.all());
         let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
         Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
@@ -37,6 +38,9 @@ pub(super) fn locals(
 /// A frame with the variables that are in its scope, outermost first.
 pub(super) struct Found<'a> {
     pub(super) frame: Frame<'a>,
+    pub(super) function: FunctionAt,
+    /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
+    pub(super) inlined: usize,
     pub(super) variables: Vec<VariableAt>,
     pub(super) pc: Pc,
     pub(super) call: Call,
@@ -60,7 +64,9 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
         return Err(none(format!("the PC of wave {} was not captured", captured.id)));
     }
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
-    let Some(physical) = walk.frames().get(level) else { return Err(none("there is no such frame".to_owned())) };
+    let Some(physical) = walk.frames().get(level) else {
+        return Err(none("there is no such frame".to_owned()));
+    };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
         let unknown = || format!("no function with debug information holds the PC {pc}");
@@ -74,14 +80,14 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
     let context = FrameContext {
         level: walk.level(level),
-        debug: Arc::clone(&debug),
-        function,
+        debug: Ok(Arc::clone(&debug)),
+        function: Ok(function.clone()),
         inlined,
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
     };
     let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
-    ask(Found { frame, variables, pc, call })
+    ask(Found { frame, function, inlined, variables, pc, call })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
@@ -114,7 +120,7 @@ fn find<'a>(
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.
-fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
@@ -167,10 +173,6 @@ impl Frame<'_> {
         }
     }
 
-    pub(super) fn scratch(&self) -> legacy::Scratch {
-        if self.context.kind().target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
-    }
-
     fn type_name(&self, id: Option<TypeId>) -> String {
         self.debug.type_name(id).unwrap_or_else(|error| format!("<{error}>"))
     }
@@ -187,11 +189,11 @@ impl Frame<'_> {
         }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error, &**self.context.kind())),
+            Err(error) => return self.each(lanes, || failed(&error, &self.context)),
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
-            legacy::recognise(&self.context, &program, self.scratch(), focus)
+            legacy::recognise(&self.context, &program, scratch(self.context.kind()), focus)
         } else {
             None
         };
@@ -199,7 +201,7 @@ impl Frame<'_> {
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
             Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
-            Err(error) => self.each(group.lanes, || failed(&error, &**self.context.kind())),
+            Err(error) => self.each(group.lanes, || failed(&error, &self.context)),
         });
         values.collect()
     }
@@ -221,7 +223,7 @@ impl Frame<'_> {
             let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
             let (at, bits) = match found.and_then(settled) {
                 Ok(found) => found,
-                Err(error) => return nowhere(lane, failed(&error, &**self.context.kind())),
+                Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
                 let why = dwarf::explain::undefined(&at, lane).join("; ");
@@ -232,14 +234,8 @@ impl Frame<'_> {
                 return nowhere(lane, ValueState::OptimizedOut(why));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let bytes: Vec<Byte> = (0..count)
-                .map(|index| match bits.byte(index) {
-                    Ok(byte) => Byte::Known(byte),
-                    Err(Known::Undefined) => Byte::OptimizedOut,
-                    Err(_) => Byte::NotCaptured,
-                })
-                .collect();
-            let place = print::location(&at, lane, &**self.context.kind());
+            let bytes = bytes(&bits, count);
+            let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
@@ -279,15 +275,35 @@ pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
-/// Why there is no value, with AMD's name for a register instead of its number.
-pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
-    let words = match &error.cause {
+/// How the wave's target reaches private memory.
+pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
+    if kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
+}
+
+/// The first bytes of what was fetched; a last one of fewer bits counts as one.
+pub(super) fn bytes(bits: &Bits, count: usize) -> Vec<Byte> {
+    let byte = |index| match bits.byte(index) {
+        Ok(byte) => Byte::Known(byte),
+        Err(Known::Undefined) => Byte::OptimizedOut,
+        Err(_) => Byte::NotCaptured,
+    };
+    (0..count).map(byte).collect()
+}
+
+/// An error in words, with AMD's name for a register instead of its number.
+pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
+    match &error.cause {
         Cause::RegisterNotCaptured(register) => match names.register(*register) {
             Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
             None => error.to_string(),
         },
         _ => error.to_string(),
-    };
+    }
+}
+
+/// Why there is no value.
+pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+    let words = words(error, names);
     match error.class() {
         _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
         Class::Unavailable => ValueState::Unavailable(words),

@@ -1,7 +1,7 @@
 //! gdb and gdb-multiarch: every fixture dump, as their user reads it.
 
 use super::harness::Server;
-use super::locals;
+use super::locals::{self, FOUR_LANES};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, fail_with};
 
@@ -80,6 +80,10 @@ fn one_wave(script: &mut Script, wave: &Wave) {
             format!("monitor locals {lane}")
         } else {
             script.expect(format!("monitor lane {lane}"), format!("Lane {lane} of thread {}", wave.thread));
+            script.expect(
+                format!("monitor eval --value {FOUR_LANES}"),
+                format!("lane {lane}: {:#x}", lane * 4),
+            );
             "monitor locals".to_owned()
         };
         let model = wave.clone();

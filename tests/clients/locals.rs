@@ -6,6 +6,9 @@ use serde_json::Value;
 
 use super::model::Wave;
 
+/// Four times the lane in focus, as an expression: the separators reach the server too.
+pub(crate) const FOUR_LANES: &str = "DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul";
+
 /// A printed variable: `argument int n`, and its text in each lane.
 struct Printed {
     head: String,

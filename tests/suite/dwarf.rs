@@ -27,7 +27,7 @@ fn objects() -> Vec<PathBuf> {
 }
 
 /// The newest of LLVM's tools of that name.
-fn newest(tool: &str) -> PathBuf {
+pub(crate) fn newest(tool: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let folders: Vec<_> = std::env::split_paths(&path).collect();
     let find = |name: String| folders.iter().map(|folder| folder.join(&name)).find(|file| file.is_file());

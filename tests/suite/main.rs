@@ -2,7 +2,9 @@
 
 mod cli;
 mod dwarf;
+mod evaluate;
 mod fixtures;
+mod frames;
 mod house;
 mod print;
 mod server;

@@ -14,7 +14,7 @@ use crate::fixtures::{each_wave, expected, open, session};
 #[test]
 fn variables_of_every_lane_agree_with_the_models() {
     each_wave(|session, wave, expected, wrong| {
-        let locals = session.locals(wave, session.kind().wave_size.all());
+        let locals = session.locals(wave, session.kind().wave_size.all(), 0);
         let locals = locals.map(|locals| json::locals(&locals)).map_err(|error| error.to_string());
         compare(locals, expected, wrong);
     });
@@ -114,7 +114,7 @@ fn refused(answer: Value) -> Result<Value, String> {
 }
 
 /// Compares an answer with the model: place, names, types, and every lane that both know.
-fn compare(answer: Result<Value, String>, expected: &Value, wrong: &mut dyn FnMut(String)) {
+pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &mut dyn FnMut(String)) {
     let Some(variables) = expected["locals"].as_array() else { return };
     let answer = match answer {
         Ok(answer) => answer,
@@ -210,10 +210,10 @@ fn a_lane_alone_is_the_lane_among_all() {
         for wave in 0..dump.capture().waves.len().min(2) {
             let (session, ordinal) = session(&dump, u64::from(dump.capture().waves[wave].id));
             let all = session.kind().wave_size.all();
-            let Ok(together) = session.locals(ordinal, all) else { continue };
+            let Ok(together) = session.locals(ordinal, all, 0) else { continue };
             let together = json::locals(&together);
             for lane in [0, 17, 31].map(lanescope::units::LaneId) {
-                let alone = json::locals(&session.locals(ordinal, LaneSet::one(lane)).unwrap());
+                let alone = json::locals(&session.locals(ordinal, LaneSet::one(lane), 0).unwrap());
                 let pairs = alone["variables"]
                     .as_array()
                     .unwrap()

@@ -1,5 +1,8 @@
 //! `lanescope dwarf FILE [--function NAME] [--dialect D] [--json]`: every DWARF expression of a code object.
 //!
+//! FILE is an AMDGPU ELF file or a dump, which is told by what it holds: of a dump every code object is listed under its
+//! name and load address. One that cannot be read is told of on standard error, and is no reason not to list the others.
+//!
 //! For each unit: the dialect that its expressions are read in, then for each function and for what is outside of
 //! functions the DIEs with an expression, the attribute, the PCs (ELF addresses) that it is for, the operations, and
 //! after `#` the bytes. The operations are in the form that `lanescope eval` takes. `all` stands for an expression that
@@ -17,18 +20,20 @@
 //! `--json` gives the same as JSON: `units`, each with `offset`, `name`, `dialect` and `expressions`; of an expression `die`, `tag`, `name`, `function`, `attribute`, `pcs` (`"all"`, `"else"` or an array of the first PC and
 //! the one past the last), `bytes`, and either `text` and `operations` (names, those within `DW_OP_entry_value` after it)
 //! or `error`. `frames` has the entries of `.debug_frame` with expressions: `offset`, `pcs` (null for a CIE), `dialect` and
-//! `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest as above.
+//! `expressions` with `pc`, `instruction`, `register` (null for the CFA), `bytes` and the rest as above. Of a dump it is `code_objects`, each with `name`, `address`
+//! and either `units` and `frames` or `problem`.
 //!
 //! ```text
 //! $ lanescope dwarf saxpy.hsaco --function saxpy
 //! $ lanescope dwarf saxpy.hsaco --json | jq '.units[].expressions[] | select(.error)'
 //! ```
 
+mod dump;
 mod frames;
 
 use std::fmt::Write as _;
-use std::io::Write;
-use std::path::PathBuf;
+use std::io::{Read as _, Write};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use frames::Frames;
@@ -42,9 +47,11 @@ use crate::dwarf::print::{self, Names, NoNames};
 use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
+const ELF_MAGIC: &[u8] = b"\x7fELF";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The code object: an AMDGPU ELF file
+    /// The code object, an AMDGPU ELF file; or a dump, for all that it holds
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Only this function and what is in it: a source name, a qualified or a mangled one
@@ -66,46 +73,85 @@ fn dialect(name: &str) -> Result<Dialect, String> {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let path = args.file.display();
+    let path = args.file.display().to_string();
+    if !is_elf(&args.file).map_err(|error| format!("{path}: {error}"))? {
+        return dump::run(&path, args, targets, out);
+    }
     let file = std::fs::read(&args.file).map_err(|error| format!("{path}: {error}"))?;
     let code = CodeObject::parse(file).map_err(|error| format!("{path}: {error}"))?;
-    let kind = kind(&code, targets);
-    let names: &dyn Names = match &kind {
-        Some(kind) => &KindNames(kind),
-        None => &NoNames,
-    };
-    let debug = DebugInfo::new(Arc::new(code)).map_err(|error| format!("{path}: {error}"))?;
-    let (mut units, mut found) = (Vec::new(), false);
-    for id in 0..debug.unit_count() {
-        let unit = Unit::read(&debug, UnitId(id), args)?;
-        found |= !unit.rows.is_empty();
-        if args.function.is_some() && unit.rows.is_empty() {
-            continue;
+    let listing = Listing::read(&path, Arc::new(code), args, targets)?;
+    if let (false, Some(function)) = (listing.found, &args.function) {
+        return Err(no_function(&path, function));
+    }
+    match args.json {
+        true => print_json(out, &listing.json()),
+        false => Ok(out.write_all(listing.text.as_bytes())?),
+    }
+}
+
+fn no_function(path: &str, function: &str) -> Failure {
+    format!("{path}: no function `{function}` with an expression").into()
+}
+
+/// Whether a file begins as an ELF file does; whatever else there is may be a dump.
+fn is_elf(path: &Path) -> std::io::Result<bool> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(false);
+    }
+    let mut start = Vec::new();
+    std::fs::File::open(path)?.take(ELF_MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start == ELF_MAGIC)
+}
+
+/// What is shown of a code object: as text, or as JSON.
+struct Listing {
+    text: String,
+    units: Vec<Value>,
+    frames: Vec<Value>,
+    /// Whether there is a unit with something to show.
+    found: bool,
+}
+
+impl Listing {
+    /// Reads a code object; what is wrong with parts of it goes to standard error.
+    fn read(label: &str, code: Arc<CodeObject>, args: &Args, targets: &Targets) -> Result<Self, Failure> {
+        let kind = kind(&code, targets);
+        let names: &dyn Names = match &kind {
+            Some(kind) => &KindNames(kind),
+            None => &NoNames,
+        };
+        let debug = DebugInfo::new(code).map_err(|error| format!("{label}: {error}"))?;
+        let mut listing = Self { text: String::new(), units: Vec::new(), frames: Vec::new(), found: false };
+        for id in 0..debug.unit_count() {
+            let unit = Unit::read(&debug, UnitId(id), args)?;
+            listing.found |= !unit.rows.is_empty();
+            if args.function.is_some() && unit.rows.is_empty() {
+                continue;
+            }
+            match args.json {
+                true => listing.units.push(unit.json(names)),
+                false => listing.text.push_str(&unit.text(names)),
+            }
         }
-        match args.json {
-            true => units.push(unit.json(names)),
-            false => out.write_all(unit.text(names).as_bytes())?,
+        if let Some(problem) = debug.problem() {
+            writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
         }
+        if args.function.is_none() {
+            let frames = Frames::read(&debug, args.dialect);
+            for problem in frames.problems.iter().cloned().chain(frames.cut()) {
+                writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
+            }
+            match args.json {
+                true => listing.frames = frames.json(names),
+                false => listing.text.push_str(&frames.text(names)),
+            }
+        }
+        Ok(listing)
     }
-    if let Some(problem) = debug.problem() {
-        writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
+
+    fn json(self) -> Value {
+        json!({"units": self.units, "frames": self.frames})
     }
-    if let (false, Some(function)) = (found, &args.function) {
-        return Err(format!("{path}: no function `{function}` with an expression").into());
-    }
-    let frames = match args.function {
-        None => Some(Frames::read(&debug, args.dialect)),
-        Some(_) => None,
-    };
-    for problem in frames.iter().flat_map(|frames| frames.problems.iter().cloned().chain(frames.cut())) {
-        writeln!(anstream::stderr(), "warning: {path}: {problem}")?;
-    }
-    if args.json {
-        let frames = frames.map(|frames| frames.json(names)).unwrap_or_default();
-        return print_json(out, &json!({"units": units, "frames": frames}));
-    }
-    out.write_all(frames.map(|frames| frames.text(names)).unwrap_or_default().as_bytes())?;
-    Ok(())
 }
 
 /// The processor and the wave size of a code object, as far as registers' names need them.

@@ -1,6 +1,25 @@
-//! `lanescope eval --cases FILE.toml`: evaluate DWARF expressions in a machine state given as text.
+//! `lanescope eval [DUMP] EXPRESSION`: evaluate a DWARF expression in a captured wave; `lanescope eval --cases FILE.toml`:
+//! evaluate many in a machine state given as text.
 //!
-//! The file describes one state (registers, memory, debugging information entries) and any number of cases; each is an
+//! EXPRESSION is in the form that `lanescope dwarf` prints; `--bytes HEX` gives its bytes instead. It is evaluated in frame
+//! 0 of the wave: its registers, its memory of every address space, its PC, and the function and unit there with their
+//! frame base, base types and other entries, for the lane in focus or the lanes of `--lane`. A wave without PC, code object
+//! or debug information has the rest; what an expression lacks is said where it asks.
+//!
+//! Prints a line for each run of lanes that find the same: the location and the bytes there, `xx` what was not captured and
+//! `..` what is nowhere. A register, a constant and a composite have their size; of a vector register it is the lane's dword.
+//! Memory has none: `--size N` reads N bytes. `--value` prints the value that the expression computes. An expression that
+//! fails is a result: class, operation, its offset, cause. Exit status 0: evaluated; 1: there is no such dump, wave or
+//! lane; 2: the expression cannot be read, and where.
+//!
+//! `--legacy` reads clang's xderef idiom as `lanescope locals` does; by the book it is something else.
+//!
+//! ```text
+//! $ lanescope eval --wave 1 --lane 15-17 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'
+//! lane 15: VGPR3 lane 15  dc 0f 00 00
+//! ```
+//!
+//! A file of cases describes one state (registers, memory, debugging information entries) and any number of cases; each is an
 //! expression with what is wanted of it: a location, a value, the whole stack, the mask of active lanes, the program
 //! location of every lane, or what call frame instructions say. `docs/evaluator.md` has the format.
 //!
@@ -23,6 +42,7 @@ mod run;
 mod state;
 #[cfg(test)]
 mod tests;
+mod wave;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -32,23 +52,52 @@ use serde_json::{Value, json};
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
+use super::Failure;
 use crate::arch::Targets;
 use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers};
 
-/// Evaluate DWARF expressions in a machine state given as text
+/// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The file with the state and the cases
-    #[arg(long, value_name = "FILE")]
-    pub cases: PathBuf,
+    /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
+    #[arg(value_name = "DUMP")]
+    pub dump: Option<PathBuf>,
+    /// The expression: 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'
+    #[arg(value_name = "EXPRESSION")]
+    pub expression: Option<String>,
+    /// The bytes of the expression in hexadecimal: '90 83 14'
+    #[arg(long, value_name = "HEX", conflicts_with = "cases")]
+    pub bytes: Option<String>,
+    /// The wave's id, the last number of `AMDGPU Wave 1:1:1:4` [default: the one that faulted, else the first]
+    #[arg(long, short, value_name = "ID", conflicts_with = "cases")]
+    pub wave: Option<u32>,
+    /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
+    #[arg(long, short, value_name = "LANES", conflicts_with = "cases")]
+    pub lane: Option<String>,
+    /// Take a wave of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
+    #[arg(long, value_name = "KIND", conflicts_with = "cases")]
+    pub kind: Option<String>,
+    /// Compute a value, not a location
+    #[arg(long, conflicts_with_all = ["cases", "size", "legacy"])]
+    pub value: bool,
+    /// How many bytes to read at the location
+    #[arg(long, value_name = "BYTES", conflicts_with = "cases")]
+    pub size: Option<u64>,
+    /// Read clang's xderef idiom as clang means it
+    #[arg(long, conflicts_with = "cases")]
+    pub legacy: bool,
+    /// The file with the state and the cases, instead of a dump and an expression
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "expression"])]
+    pub cases: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
     /// Say of every operation what it did, and why the result is what it is
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,
-    /// Decode every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft
+    /// Read every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: that of the unit
+    /// at the PC, of the case]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub dialect: Option<Dialect>,
     /// A file with numbers for the draft dialect, in place of the built-in ones
@@ -85,6 +134,9 @@ pub enum EvalError {
         /// What, and where in the file.
         what: String,
     },
+    /// The expression cannot be read.
+    #[error("{0}")]
+    Expression(String),
     /// The output is gone.
     #[error("cannot write: {0}")]
     Write(#[from] std::io::Error),
@@ -136,19 +188,31 @@ pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Ou
     file.cases.iter().map(run).collect()
 }
 
-/// Evaluates the cases of a file and prints the results; the answer is the exit status, 0 or 1.
+/// Evaluates an expression in a dump's wave or the cases of a file, and prints; the answer is the exit status, 0 or 1.
 ///
 /// # Errors
-/// The file cannot be read, is not of the format, or contradicts itself (exit status 2), or the output is gone.
-pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
+/// The dump or the wave is not there; or an [`EvalError`], exit status 2.
+pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     if let Some(path) = &args.draft {
-        let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| EvalError::Read { path: path.clone(), error })?;
-        let invalid =
-            |error: draft::NumbersError| EvalError::Invalid { path: path.clone(), what: error.to_string() };
-        draft::install(Numbers::parse(&text).map_err(invalid)?).map_err(invalid)?;
+        install(path)?;
     }
-    let outcomes = outcomes(&args.cases, targets, Manner { explain: args.explain, dialect: args.dialect })?;
+    match &args.cases {
+        Some(cases) => Ok(run_cases(cases, args, targets, out)?),
+        None => wave::run(args, targets, out).map(|()| 0),
+    }
+}
+
+/// Gives the draft dialect the numbers of a file.
+fn install(path: &Path) -> Result<(), EvalError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| EvalError::Read { path: path.into(), error })?;
+    let invalid =
+        |error: draft::NumbersError| EvalError::Invalid { path: path.into(), what: error.to_string() };
+    draft::install(Numbers::parse(&text).map_err(invalid)?).map_err(invalid)
+}
+
+fn run_cases(cases: &Path, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {
+    let outcomes = outcomes(cases, targets, Manner { explain: args.explain, dialect: args.dialect })?;
     if args.json {
         let cases: Vec<Value> =
             outcomes.iter().map(|outcome| json!({"name": outcome.name, "result": outcome.result})).collect();

@@ -271,7 +271,7 @@ impl Context for Unwind<'_> {
         self.context.pc()
     }
 
-    fn loaded(&self, address: u64) -> u64 {
+    fn loaded(&self, address: u64) -> Answer<u64> {
         self.context.loaded(address)
     }
 

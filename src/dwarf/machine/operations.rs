@@ -21,11 +21,11 @@ impl Evaluator<'_> {
         match operation {
             Operation::Constant(value) => fiber.push(Number::generic(*value)),
             Operation::Addr(address) => {
-                let address = self.context.loaded(*address);
+                let address = self.context.loaded(*address)?;
                 self.push_global(fiber, address)?;
             }
             Operation::Addrx(index) => {
-                let address = self.context.loaded(self.context.debug_addr(*index)?);
+                let address = self.context.loaded(self.context.debug_addr(*index)?)?;
                 self.push_global(fiber, address)?;
             }
             Operation::Constx(index) => fiber.push(Number::generic(self.context.debug_addr(*index)?)),

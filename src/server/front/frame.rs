@@ -116,7 +116,8 @@ pub(crate) fn checksum(body: &[u8]) -> u8 {
     body.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-fn hex_byte(digits: &[u8]) -> Option<u8> {
+/// The byte that two hex digits write.
+pub(crate) fn hex_byte(digits: &[u8]) -> Option<u8> {
     match digits {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
         _ => None,

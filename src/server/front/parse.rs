@@ -1,6 +1,6 @@
 //! The few grammars that packets share: hex numbers, thread ids, `key:value;` pairs.
 
-use super::frame::digit;
+use super::frame::{digit, hex_byte};
 
 /// A number of 1 to 16 hex digits.
 pub(crate) fn number(text: &[u8]) -> Option<u64> {
@@ -8,6 +8,11 @@ pub(crate) fn number(text: &[u8]) -> Option<u64> {
         return None;
     }
     text.iter().try_fold(0, |number: u64, byte| Some(number << 4 | u64::from(digit(*byte)?)))
+}
+
+/// Bytes as pairs of hex digits.
+pub(crate) fn bytes(text: &[u8]) -> Option<Vec<u8>> {
+    text.chunks(2).map(hex_byte).collect()
 }
 
 /// Two parts around the first `separator`; the second is `None` where there is none.

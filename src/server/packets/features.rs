@@ -19,6 +19,7 @@ const OWN: &[&str] = &[
     "qlanescope.Memory+",
     "qlanescope.Locals+",
     "qlanescope.Frames+",
+    "qlanescope.Evaluate+",
     "qlanescope.Print+",
     "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",

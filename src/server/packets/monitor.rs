@@ -7,7 +7,8 @@
 use std::fmt::Write as _;
 
 use super::super::state::{State, thread_number};
-use crate::report::{Style, spaces, stack, text};
+use crate::report::{Style, evaluation, spaces, stack, text};
+use crate::session::{Expression, NotEvaluated, Question, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// One command: its name, its arguments, what it does, and who does it.
@@ -56,10 +57,16 @@ const COMMANDS: &[Command] = &[
         run: locals,
     },
     Command {
+        name: "eval",
+        arguments: "EXPRESSION",
+        does: "Evaluate a DWARF expression for the focused lane; before it --value, or --size N to read N bytes.",
+        run: eval,
+    },
+    Command {
         name: "print",
         arguments: "[/LETTER] [lane N|all|active] [frame N] PATH",
         does: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
-        run: print::monitor,
+        run: super::print::monitor,
     },
     Command {
         name: "register",
@@ -239,6 +246,46 @@ fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         stack::text(&said(state.session.backtrace(wave, lane))?, Style::Plain)
     };
     Ok(heading(state)? + &answer)
+}
+
+fn eval(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let (mut value, mut size, mut rest) = (false, None, arguments);
+    loop {
+        rest = match rest {
+            ["--value", rest @ ..] => {
+                value = true;
+                rest
+            }
+            ["--size"] => return Err("Say how many bytes: monitor eval --size 4 DW_OP_lit16.".to_owned()),
+            ["--size", number, rest @ ..] => {
+                size = Some(said(spaces::number(number))?);
+                rest
+            }
+            _ => break,
+        };
+    }
+    let text = rest.join(" ");
+    if text.is_empty() {
+        return Err("Say an expression: monitor eval DW_OP_regx VGPR3.".to_owned());
+    }
+    let want = if value { Want::Value } else { Want::Location { size, legacy: false } };
+    let expression = Expression::Text(text.clone());
+    let question = Question { expression, dialect: None, want, explain: false };
+    let lanes = LaneSet::one(state.session.focus(wave));
+    match state.session.evaluate(wave, lanes, &question) {
+        Ok(found) => Ok(heading(state)? + &evaluation::text(&found, Style::Plain)),
+        Err(NotEvaluated::Text(error)) => Err(sentence_above(&evaluation::misread(&text, &error))),
+        Err(error) => Err(sentence(&error.to_string())),
+    }
+}
+
+/// The same as [`sentence`] for words that more lines follow.
+fn sentence_above(words: &str) -> String {
+    match words.split_once('\n') {
+        Some((first, rest)) => format!("{}\n{rest}", sentence(first)),
+        None => sentence(words),
+    }
 }
 
 fn register(state: &mut State, arguments: &[&str]) -> Result<String, String> {

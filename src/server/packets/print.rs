@@ -34,9 +34,8 @@ pub(super) fn answer(
     letter: Option<&[u8]>,
 ) -> Result<Value, Fault> {
     let lanes = match lane {
-        None => LaneSet::one(state.session.focus(wave)),
         Some(b"active") => active(state, wave)?,
-        Some(lane) => lanes_of(state, wave, lane)?,
+        lane => lanes_of(state, wave, lane)?,
     };
     let path = path.ok_or(Fault::malformed("a path is needed, in hex"))?;
     let path = parse::bytes(path).and_then(|bytes| String::from_utf8(bytes).ok());

@@ -12,8 +12,9 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
-use crate::report::{json, spaces, stack};
-use crate::session::Unreadable;
+use crate::dwarf::Dialect;
+use crate::report::{evaluation, json, spaces, stack};
+use crate::session::{Expression, Question, Unreadable, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
@@ -67,6 +68,16 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
     send(answer, reply)
 }
 
+/// `qlanescope.Evaluate:expression:HEX;` (text) or `bytes:HEX;`, `[thread:ID;][lane:N;][size:N;]...
+pub(crate) fn evaluate(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let answer = wave(state, request.args).and_then(|wave| evaluate_json(state, wave, request.args));
+    send(answer, reply)
+}
+
 /// `qlanescope.CodeObjects`
 pub(crate) fn code_objects(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     send(Ok(code_objects_json(state)), reply)
@@ -93,10 +104,7 @@ pub(super) fn locals_json(
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
-    let lanes = match lane {
-        None | Some(b"") => LaneSet::one(state.session.focus(wave)),
-        Some(lane) => lanes_of(state, wave, lane)?,
-    };
+    let lanes = lanes_of(state, wave, lane)?;
     Ok(json::locals(&state.session.locals(wave, lanes, frame_of(frame)?)?))
 }
 
@@ -114,7 +122,7 @@ pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> R
             let exec = state.session.wave(wave)?.exec;
             exec.ok_or(Unreadable::NotCaptured { what: "EXEC".to_owned() })?
         }
-        Some(lane) => lanes_of(state, wave, lane)?,
+        lane => lanes_of(state, wave, lane)?,
     };
     if matches!(lane, Some(b"all" | b"active")) {
         return Ok(stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?));
@@ -122,17 +130,44 @@ pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> R
     Ok(stack::json(&state.session.backtrace(wave, lanes.first())?))
 }
 
-/// The lanes of a number or of `all`.
-pub(super) fn lanes_of(state: &State, wave: WaveId, lane: &[u8]) -> Result<LaneSet, Fault> {
+fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Fault> {
+    let lanes = lanes_of(state, wave, value(args, b"lane"))?;
+    let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(Fault::malformed("not hex digits in pairs"));
+    let expression = match (value(args, b"expression"), value(args, b"bytes")) {
+        (Some(text), None) => {
+            let text = String::from_utf8(bytes(text)?);
+            Expression::Text(text.map_err(|_| Fault::malformed("the expression is not UTF-8"))?)
+        }
+        (None, Some(hex)) => Expression::Bytes(bytes(hex)?),
+        _ => return Err(Fault::malformed("either expression or bytes is needed")),
+    };
+    let dialect = value(args, b"dialect").map(|name| {
+        let name = String::from_utf8_lossy(name);
+        Dialect::named(&name).ok_or_else(|| Fault::new(MALFORMED, format!("no dialect {name}")))
+    });
+    let want = match value(args, b"as") {
+        None | Some(b"location") => Want::Location { size: number_of(args, b"size")?, legacy: false },
+        Some(b"value") => Want::Value,
+        Some(_) => return Err(Fault::malformed("as: location or value")),
+    };
+    let question = Question { expression, dialect: dialect.transpose()?, want, explain: false };
+    Ok(evaluation::json(&state.session.evaluate(wave, lanes, &question)?))
+}
+
+/// The lanes that `lane:N;` or `lane:all;` names, else the focused one.
+pub(super) fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
     let size = state.session.wave(wave)?.kind.wave_size;
-    if lane == b"all" {
-        return Ok(size.all());
+    match lane {
+        None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
+        Some(b"all") => Ok(size.all()),
+        Some(lane) => {
+            let lane = lane_of(lane)?;
+            if !size.has(lane) {
+                return Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into());
+            }
+            Ok(LaneSet::one(lane))
+        }
     }
-    let lane = lane_of(lane)?;
-    if size.has(lane) {
-        return Ok(LaneSet::one(lane));
-    }
-    Err(Unreadable::NoSuchLane { lane, lanes: size.lanes() }.into())
 }
 
 pub(super) fn code_objects_json(state: &State) -> Value {
@@ -214,7 +249,7 @@ pub(super) fn send(answer: Result<Value, Fault>, reply: &mut Reply<'_>) -> Resul
     reply.escaped(text.as_bytes());
     if reply.body().len() > PACKET_SIZE {
         reply.clear();
-        let words = "the answer does not fit one packet: read the object with qXfer:lanescope-...:read";
+        let words = "the answer does not fit one packet: ask for less, or read the object with qXfer:lanescope-...:read";
         reply.escaped(json!({ "error": words }).to_string().as_bytes());
     }
     Ok(Flow::Continue)

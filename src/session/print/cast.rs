@@ -114,7 +114,7 @@ impl Scene<'_, '_> {
     /// The space of a pointer that names none: what the unit's augmentation says of that.
     pub(super) fn default_space(&self) -> AddressSpace {
         let context = &self.found.frame.context;
-        let facts = self.debug().unit(context.unit()).ok();
+        let facts = self.debug().unit(self.found.function.unit()).ok();
         let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
         context.kind().target.address_class(augmentation, None).map_or(GLOBAL, |space| space.id)
     }

@@ -15,7 +15,7 @@ use crate::debuginfo::{
 };
 use crate::dwarf::{Context, Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
 use crate::session::ValueState;
-use crate::session::variables::failed;
+use crate::session::variables::{failed, scratch};
 use crate::units::{LaneId, LaneSet, Pc};
 
 /// Runs of PCs that an error lists.
@@ -91,8 +91,7 @@ impl Scene<'_, '_> {
 
     /// The namespaces and classes around the function from the inside out, with `::`; the last one is empty.
     pub(super) fn around(&self) -> Vec<String> {
-        let context = &self.found.frame.context;
-        let frame = context.function.frames.get(context.inlined);
+        let frame = self.found.function.frames.get(self.found.inlined);
         let name = frame.and_then(|frame| frame.subprogram.qualified_name.clone());
         let mut prefixes = vec![String::new()];
         let (mut depth, mut end) = (0usize, 0);
@@ -114,7 +113,7 @@ impl Scene<'_, '_> {
 
     /// The frame's unit, then the others.
     pub(super) fn units(&self) -> Vec<UnitId> {
-        let own = self.found.frame.context.unit();
+        let own = self.found.function.unit();
         let others = (0..self.debug().unit_count()).map(UnitId).filter(|unit| *unit != own);
         std::iter::once(own).chain(others).collect()
     }
@@ -202,7 +201,7 @@ impl Scene<'_, '_> {
             return lost("its location is empty at this PC".to_owned());
         }
         let frame = &self.found.frame;
-        let own = frame.context.unit();
+        let own = self.found.function.unit();
         let encoding = if variable.unit == own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
         let context = frame.context.of_unit(variable.unit, encoding);
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
@@ -218,7 +217,7 @@ impl Scene<'_, '_> {
         };
         let focus = Focus::Lanes(self.lanes);
         let meant = match is_legacy {
-            true => legacy::recognise(&context, &program, frame.scratch(), focus),
+            true => legacy::recognise(&context, &program, scratch(frame.context.kind()), focus),
             false => None,
         };
         let legacy = meant.is_some();
@@ -255,9 +254,8 @@ impl Scene<'_, '_> {
     /// Runs of PCs as they were loaded: `0x1000-0x1010 and 0x1020-0x1024`.
     fn listed(&self, ranges: &[Range<ElfAddress>]) -> String {
         let context = &self.found.frame.context;
-        let each = |range: &Range<ElfAddress>| {
-            format!("{}-{}", Pc(context.loaded(range.start.0)), Pc(context.loaded(range.end.0)))
-        };
+        let loaded = |address: ElfAddress| context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string());
+        let each = |range: &Range<ElfAddress>| format!("{}-{}", loaded(range.start), loaded(range.end));
         let mut shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(each).collect();
         if ranges.len() > MAX_RANGES {
             shown.push(format!("{} more", ranges.len() - MAX_RANGES));
@@ -271,7 +269,7 @@ impl Scene<'_, '_> {
 
     /// Why a name means nothing: a variable of another block of the function, or nothing at all.
     fn not_found(&self, name: &str) -> Answer<String> {
-        let function = &self.found.frame.context.function.function;
+        let function = &self.found.function.function;
         let has = |scope: &&debuginfo::Scope| {
             scope.variables.iter().any(|variable| variable.name.as_deref() == Some(name))
         };

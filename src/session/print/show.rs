@@ -8,10 +8,10 @@ use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
 use crate::debuginfo::demangle;
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
-use crate::dwarf::{Bits, Known, print};
+use crate::dwarf::{Bits, print};
 use crate::session::address::GLOBAL;
 use crate::session::locals::{Byte, LaneValue, ValueState};
-use crate::session::variables::nowhere;
+use crate::session::variables::{bytes as fetched, nowhere};
 use crate::units::{AddressSpace, BitSize, LaneId};
 
 impl Scene<'_, '_> {
@@ -85,13 +85,7 @@ impl Walk<'_, '_, '_> {
             return Err(Box::new(self.absence(&object.location, &bits)));
         }
         let missing = self.first_missing(&object.location, &bits);
-        let bytes: Vec<Byte> = (0..bits.bytes().len())
-            .map(|index| match bits.byte(index) {
-                Ok(byte) => Byte::Known(byte),
-                Err(Known::Undefined) => Byte::OptimizedOut,
-                Err(_) => Byte::NotCaptured,
-            })
-            .collect();
+        let bytes = fetched(&bits, bits.bytes().len());
         let nothing = !bytes.is_empty() && bytes.iter().all(|byte| *byte == Byte::NotCaptured);
         let context = &self.scene.found.frame.context;
         let place = match object.is_value {

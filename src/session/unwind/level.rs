@@ -1,12 +1,13 @@
 //! One frame of a walk as the evaluator asks about it.
 
-use super::walk::Walk;
+use super::walk::{Code, Walk};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
     Answer, Context, Error, Frame, LaneNeed, Location, MemoryAt, Missing, RegisterBytes, SpaceInfo,
 };
 use crate::session::Place;
+use crate::session::frame::lacking;
 use crate::units::{AddressSpace, BitSize, DwarfReg, LaneId, Pc, WaveSize};
 
 /// A physical frame of a wave, 0 being the innermost: its registers, memory and caller. It knows no DIEs.
@@ -20,6 +21,20 @@ impl<'w> Level<'w> {
     /// The walk that it belongs to.
     pub(in crate::session) fn walk(&self) -> &'w Walk<'w> {
         self.walk
+    }
+
+    /// The code that the frame is in.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(in crate::session) fn code(&self) -> Result<Code<'w>, String> {
+        let walk = self.walk;
+        let Some(frame) = walk.frames().get(self.level) else {
+            let id = walk.reader.wave(walk.wave).map_or(walk.wave.0, |wave| wave.id);
+            return Err(format!("the PC of wave {id} was not captured"));
+        };
+        let missing = || format!("no code object that can be read holds the PC {}", frame.pc);
+        frame.code.ok_or_else(missing)
     }
 
     /// The frame with its rules, which say where its caller's registers are.
@@ -91,9 +106,9 @@ impl Context for Level<'_> {
         self.walk.frames().get(self.level).map(|frame| frame.lookup)
     }
 
-    fn loaded(&self, address: u64) -> u64 {
-        let code = self.walk.frames().get(self.level).and_then(|frame| frame.code.as_ref());
-        address.wrapping_add(code.map_or(0, |code| code.loaded.address().0))
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        let code = self.code().map_err(|why| lacking("load address", &why))?;
+        Ok(address.wrapping_add(code.loaded.address().0))
     }
 
     fn cfa(&self) -> Answer<Location> {

@@ -111,7 +111,7 @@ fn nothing(frames: &CallFrames) -> String {
     };
     match frames.problems() {
         [] => none.to_owned(),
-        [first, ..] => format!("{none} that can be read: {first}"),
+        [first, ..] => format!("{none}, but not all of it can be read: {first}"),
     }
 }
 

@@ -164,8 +164,7 @@ impl<'a> Walk<'a> {
         if self.frames.len() >= MAX_FRAMES {
             return Err(StackEnd::TooDeep { limit: MAX_FRAMES });
         }
-        let location =
-            unwind.register(return_address).map_err(|error| self.broken(&error, rules.entry))?;
+        let location = unwind.register(return_address).map_err(|error| self.broken(&error, rules.entry))?;
         let pc = self.return_address(&unwind, &location, return_address)?;
         let bad = |why| Err(StackEnd::BadCallerPc { pc, why });
         if pc.0 == 0 {
@@ -295,7 +294,8 @@ impl<'a> Walk<'a> {
         fill(into, bits.bytes());
         for dword in 0..size.0.div_ceil(32).min(64) {
             let bytes = dword as usize * 4..(dword as usize * 4 + 4).min(bits.bytes().len());
-            let any = |mask: &[u8]| mask.get(bytes.clone()).is_some_and(|mask| mask.iter().any(|bits| *bits != 0));
+            let any =
+                |mask: &[u8]| mask.get(bytes.clone()).is_some_and(|mask| mask.iter().any(|bits| *bits != 0));
             let (undefined, missing) = (any(bits.undefined()), any(bits.not_captured()));
             into.undefined |= u64::from(undefined) << dword;
             into.known &= !(u64::from(undefined || missing) << dword);

@@ -7,13 +7,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
-use super::lib::dwarf::Location;
+use super::lib::dwarf::text::AssembleError;
+use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
-    Byte, CodeObjectInfo, Inspect, LaneInfo, LaneState, LaneValue, Locals, Place, Region, Scope, Unreadable,
-    ValueState, Variable, WaveInfo,
+    Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneStack, LaneState,
+    LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
+    ValueState, Variable, Want, WaveInfo,
 };
-use super::lib::units::{Address, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId, WaveSize};
+use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
 /// Global memory that was captured: the byte at address A is A modulo 251.
 pub(crate) const GLOBAL: std::ops::Range<u64> = 0x10_0000..0x12_0000;
@@ -264,10 +266,77 @@ impl Inspect for Fake {
         Ok(lanes.collect())
     }
 
-    fn locals(&self, wave: WaveId, lanes: LaneSet) -> Result<Locals, Unreadable> {
+    /// `i` as `locals` has it; every other path that parses is not found.
+    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Printed, NotPrinted> {
+        let path = parse(&query.path, &|_| false)?;
+        let locals = self.locals(wave, lanes, frame)?;
+        let values = locals.variables.into_iter().flat_map(|variable| variable.lanes);
+        let lane = |value: LaneValue| match (path.to_string().as_str(), query.letter) {
+            ("i", letter) => {
+                let text = match (&value.state, letter) {
+                    (ValueState::Value(number), Some(letter)) => format!("{number} as {}", letter.letter()),
+                    (ValueState::Value(number), None) => number.clone(),
+                    _ => String::new(),
+                };
+                let known = matches!(value.state, ValueState::Value(_));
+                let state = if known { ValueState::Value(text.clone()) } else { value.state.clone() };
+                let tree = known.then(|| lanescope::debuginfo::format::Value::text(text));
+                PrintedLane { value: LaneValue { state, ..value }, tree, active: Some(true), missing: None }
+            }
+            (other, _) => {
+                let state = ValueState::Error(format!("there is no `{other}` in this frame or its code object"));
+                let value = LaneValue { lane: value.lane, location: None, place: None, legacy: false, bytes: Vec::new(), state };
+                PrintedLane { value, tree: None, active: Some(true), missing: None }
+            }
+        };
+        let lanes = values.map(lane).collect();
+        let type_name = (path.to_string() == "i").then(|| "int".to_owned());
+        Ok(Printed { wave, frame, pc: locals.pc, path: path.to_string(), type_name, lanes })
+    }
+
+    fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
+        self.check(wave)?;
+        let frame = |level: usize, function: &str, line| StackFrame {
+            level,
+            of_wave: Some(level),
+            physical: level / 2,
+            inlined: level == 0,
+            function: Some(function.to_owned()),
+            file: Some("saxpy.hip".to_owned()),
+            line: Some(line),
+            column: None,
+            pc: Some(Pc(0x7fff_0000_1010)),
+            cfa: (level == 2).then(|| "private_wave+0x0".to_owned()),
+            code_object: Some("saxpy.hsaco".to_owned()),
+            problem: None,
+        };
+        let mut frames =
+            vec![frame(0, "scale(float)", 4), frame(1, "saxpy(int, float)", 9), frame(2, "kernel", 20)];
+        // Lanes from 32 on never entered the inlined call.
+        if lane.is_some_and(|lane| lane.0 >= 32) {
+            frames.remove(0);
+            frames.iter_mut().for_each(|frame| frame.level -= 1);
+        }
+        let end = match wave.0 {
+            0 => StackEnd::NoUnwindInformation { pc: Pc(0x7fff_0000_1010), why: "no table".to_owned() },
+            _ => StackEnd::Outermost,
+        };
+        Ok(Stack { wave, lane, frames, end })
+    }
+
+    fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
+        let low = lanes.and(LaneSet(0xffff_ffff));
+        let stacks = [low, lanes.without(low)].into_iter().filter(|lanes| !lanes.is_empty());
+        stacks.map(|lanes| Ok(LaneStack { lanes, stack: self.backtrace(wave, lanes.first())? })).collect()
+    }
+
+    fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.check(wave)?;
         if wave.0 == 0 {
             return Err(Unreadable::NoVariables("no code object at 0x7fff00001000".to_owned()));
+        }
+        if frame > 2 {
+            return Err(Unreadable::NoVariables(format!("there is no frame {frame}")));
         }
         let lane = |lane: LaneId| LaneValue {
             lane,
@@ -291,11 +360,65 @@ impl Inspect for Fake {
         };
         Ok(Locals {
             wave,
+            frame,
             pc: Pc(Self::pc(wave)),
             function: Some("saxpy(int, float)".to_owned()),
             file: Some("saxpy.hip".to_owned()),
             line: Some(9),
             variables: vec![variable],
+        })
+    }
+
+    /// Knows one expression, `DW_OP_lit4`, in wave 1: whatever is asked, lanes below 16 find register 2560.
+    fn evaluate(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        question: &Question,
+    ) -> Result<Evaluation, NotEvaluated> {
+        self.check(wave)?;
+        let bytes = match &question.expression {
+            Expression::Text(text) if text == "DW_OP_lit4" => vec![0x34],
+            Expression::Text(text) => {
+                let what = format!("no operation `{text}`");
+                let expected = "`DW_OP_lit4`".to_owned();
+                return Err(AssembleError { line: 1, column: 3, what, expected }.into());
+            }
+            Expression::Bytes(bytes) => bytes.clone(),
+        };
+        let size = match question.want {
+            Want::Location { size, .. } => size.unwrap_or(4),
+            Want::Value => 8,
+        };
+        let lane = |lane: LaneId| LaneFound {
+            lane,
+            found: match question.want {
+                Want::Value => Found::Value(Number::generic(4)),
+                Want::Location { .. } if lane.0 < 16 => Found::Location {
+                    words: format!("v0[{lane}]"),
+                    place: Location::register(DwarfReg(2560), BitSize(2048)),
+                    legacy: false,
+                    size: Some(BitSize(size * 8)),
+                    bytes: (0..size)
+                        .map(|at| if at < 2 { Byte::Known(lane.0) } else { Byte::NotCaptured })
+                        .collect(),
+                    unread: None,
+                },
+                Want::Location { .. } => {
+                    let cause = Cause::RegisterNotCaptured(DwarfReg(2560));
+                    let error = dwarf::Error { at: ExprOffset(0), op: "DW_OP_lit4", cause };
+                    Found::Failed { words: "v0 was not captured".to_owned(), error }
+                }
+            },
+        };
+        Ok(Evaluation {
+            wave,
+            pc: Some(Pc(Self::pc(wave))),
+            dialect: question.dialect.unwrap_or(Dialect::LlvmUser),
+            expression: Some("DW_OP_lit4".to_owned()),
+            bytes,
+            lanes: lanes.iter().map(lane).collect(),
+            explained: Vec::new(),
         })
     }
 

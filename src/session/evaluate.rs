@@ -1,0 +1,331 @@
+//! An expression of the user's, evaluated in a wave's frame 0.
+//!
+//! The PC, its code object and its debug information may all be missing: what an expression does not ask for it does
+//! not need. Where it asks, it is told what is missing and why.
+
+use super::frame::FrameContext;
+use super::locals::Byte;
+use super::unwind::Walk;
+use super::{Reader, Unreadable, variables};
+use crate::codeobject::ElfAddress;
+use crate::dwarf::explain::{self, Explainer};
+use crate::dwarf::print;
+use crate::dwarf::text::AssembleError;
+use crate::dwarf::{
+    self, Context as _, Dialect, Encoding, Evaluator, Focus, Location, Number, Program, Storage, fetch,
+    legacy,
+};
+use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
+
+/// The most bytes that are read at a location, for each lane.
+pub const MAX_READ_BYTES: u64 = 4096;
+
+/// Bits of a lane's slot in a vector register.
+const SLOT_BITS: u128 = 32;
+
+/// An expression to evaluate, and what is wanted of it.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The expression.
+    pub expression: Expression,
+    /// How the operations of the extensions are encoded; `None`: as in the unit at the PC, else `llvm-user`.
+    pub dialect: Option<Dialect>,
+    /// What is wanted.
+    pub want: Want,
+    /// Whether to say of every operation what it did.
+    pub explain: bool,
+}
+
+/// An expression as a user gives it.
+#[derive(Clone, Debug)]
+pub enum Expression {
+    /// Operations in words: see [`dwarf::text`].
+    Text(String),
+    /// The bytes of it.
+    Bytes(Vec<u8>),
+}
+
+/// What is wanted of an expression.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Want {
+    /// A location and what is there.
+    Location {
+        /// How many bytes to read; `None`: as many as the location has. Memory does not say how many.
+        size: Option<u64>,
+        /// Whether clang's xderef idiom is read as it is meant: see [`legacy`].
+        legacy: bool,
+    },
+    /// A value.
+    Value,
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The wave.
+    pub wave: WaveId,
+    /// Its PC, if captured.
+    pub pc: Option<Pc>,
+    /// The dialect that the expression was read in.
+    pub dialect: Dialect,
+    /// The expression in words; `None` where its bytes are no operations.
+    pub expression: Option<String>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// One for each lane asked for, lowest lane first.
+    pub lanes: Vec<LaneFound>,
+    /// What happened, for each set of lanes that went one way; empty unless asked for.
+    pub explained: Vec<Explained>,
+}
+
+/// What an expression gives for one lane.
+#[derive(Clone, Debug)]
+pub struct LaneFound {
+    /// The lane.
+    pub lane: LaneId,
+    /// What was found.
+    pub found: Found,
+}
+
+/// What was found for a lane.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A location.
+    Location {
+        /// The location in words.
+        words: String,
+        /// The location; nothing in it depends on the lane any more.
+        place: Location,
+        /// Whether it was read as clang means its xderef idiom.
+        legacy: bool,
+        /// Bits that were asked for, or that the location has; `None` where it does not say how many.
+        size: Option<BitSize>,
+        /// What was read of them, at most [`MAX_READ_BYTES`].
+        bytes: Vec<Byte>,
+        /// Why nothing can be read there, as for an implicit pointer.
+        unread: Option<String>,
+    },
+    /// A value.
+    Value(Number),
+    /// None.
+    Failed {
+        /// Where and why.
+        error: dwarf::Error,
+        /// The same in words, with AMD's names.
+        words: String,
+    },
+}
+
+/// What every operation did for lanes that went one way.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The lanes; stacks are shown as the first of them has them.
+    pub lanes: LaneSet,
+    /// Line by line.
+    pub lines: Vec<String>,
+}
+
+/// Why nothing was evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotEvaluated {
+    /// The wave cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The text is no expression.
+    #[error("the expression at {0}")]
+    Text(#[from] AssembleError),
+    /// More bytes than are read at once.
+    #[error("{0} bytes are more than the {MAX_READ_BYTES} that are read at a location")]
+    TooManyBytes(u64),
+}
+
+/// Evaluates an expression for lanes of a wave.
+///
+/// # Errors
+/// The expression cannot be read, the question asks too much, or the wave's PC cannot be read.
+pub(super) fn evaluate(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    question: &Question,
+) -> Result<Evaluation, NotEvaluated> {
+    if let Want::Location { size: Some(size), .. } = question.want
+        && size > MAX_READ_BYTES
+    {
+        return Err(NotEvaluated::TooManyBytes(size));
+    }
+    let walk = Walk::new(reader, wave)?;
+    let mut context = frame(&walk);
+    context.encoding.dialect = question.dialect.unwrap_or(context.encoding.dialect);
+    let program = match &question.expression {
+        Expression::Text(text) => Ok(Program::assemble(text, context.encoding, &context)?),
+        Expression::Bytes(bytes) => Program::decode(bytes, context.encoding),
+    };
+    let lanes = lanes.and(context.kind().wave_size.all());
+    let asked = Asked { context: &context, want: question.want };
+    let (mut found, mut explained) = (Vec::new(), Vec::new());
+    match &program {
+        Ok(program) => {
+            for part in asked.parts(program, lanes) {
+                if question.explain {
+                    explained.push(asked.explained(program, &part));
+                }
+                asked.found(&part, &mut found);
+            }
+        }
+        Err(error) => {
+            found.extend(lanes.iter().map(|lane| asked.failed(lane, error)));
+            if question.explain {
+                explained.push(Explained { lanes, lines: explain::error(error) });
+            }
+        }
+    }
+    found.sort_by_key(|lane| lane.lane);
+    Ok(Evaluation {
+        wave,
+        pc: context.pc(),
+        dialect: context.encoding.dialect,
+        expression: program.as_ref().ok().map(|program| print::program(program, &context)),
+        bytes: match &question.expression {
+            Expression::Bytes(bytes) => bytes.clone(),
+            Expression::Text(_) => program.map(|program| program.encode()).unwrap_or_default(),
+        },
+        lanes: found,
+        explained,
+    })
+}
+
+/// The wave's frame 0 with as much of it as there is.
+fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
+    let capture = walk.reader.dump().capture();
+    let level = walk.level(0);
+    let code = level.code();
+    let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
+    let debug = code.and_then(|code| code.loaded.debug(capture));
+    let function = debug.clone().and_then(|debug| {
+        let found = debug.function_at(elf_pc).map_err(|error| error.to_string())?;
+        found.ok_or_else(|| "no function with debug information holds the PC".to_owned())
+    });
+    let mut encoding = Encoding::new(Dialect::LlvmUser);
+    if let (Ok(debug), Ok(at)) = (&debug, &function) {
+        encoding.dwarf64 = debug.unit(at.function.unit).is_ok_and(|unit| unit.offset_size == 8);
+        if let Ok(hint) = debug.dialect_hint(&at.function) {
+            encoding.dialect = variables::dialect(&hint, &debug.variables_at(elf_pc).unwrap_or_default());
+        }
+    }
+    FrameContext { level, debug, function, inlined: 0, elf_pc, encoding }
+}
+
+/// A question with its frame.
+struct Asked<'a> {
+    context: &'a FrameContext<'a>,
+    want: Want,
+}
+
+/// What lanes found that went one way.
+enum What {
+    At(Location),
+    Value(Number),
+}
+
+/// Lanes that went one way.
+struct Part {
+    lanes: LaneSet,
+    result: Result<What, dwarf::Error>,
+    /// Whether the expression was read as clang means its xderef idiom.
+    idiom: bool,
+}
+
+impl Asked<'_> {
+    fn parts(&self, program: &Program, lanes: LaneSet) -> Vec<Part> {
+        let focus = Focus::Lanes(lanes);
+        let mut evaluator = Evaluator::new(self.context);
+        let part = |lanes, result, idiom| Part { lanes, result, idiom };
+        match self.want {
+            Want::Value => {
+                let groups = evaluator.value(program, focus, &[]).into_iter();
+                groups.map(|group| part(group.lanes, group.result.map(What::Value), false)).collect()
+            }
+            Want::Location { legacy, .. } => {
+                let scratch = variables::scratch(self.context.kind());
+                let meant = legacy.then(|| legacy::recognise(self.context, program, scratch, focus));
+                let meant = meant.flatten();
+                let idiom = meant.is_some();
+                let groups = meant.unwrap_or_else(|| evaluator.location(program, focus, &[])).into_iter();
+                groups.map(|group| part(group.lanes, group.result.map(What::At), idiom)).collect()
+            }
+        }
+    }
+
+    /// Evaluates once more for lanes that are known to go one way, and listens.
+    fn explained(&self, program: &Program, part: &Part) -> Explained {
+        let focus = Focus::Lanes(part.lanes);
+        let first = part.lanes.first().unwrap_or_default();
+        let mut explainer = Explainer::new(self.context);
+        if !part.idiom {
+            let mut evaluator = Evaluator::new(self.context).traced(&mut explainer);
+            match self.want {
+                Want::Value => drop(evaluator.value(program, focus, &[])),
+                Want::Location { .. } => drop(evaluator.location(program, focus, &[])),
+            }
+        }
+        let mut lines = explainer.lines();
+        if part.idiom {
+            lines.push(legacy::WORDS.to_owned());
+        }
+        lines.extend(match &part.result {
+            Ok(What::At(location)) => explain::undefined(location, first),
+            Ok(What::Value(_)) => Vec::new(),
+            Err(error) => explain::error(error),
+        });
+        Explained { lanes: part.lanes, lines }
+    }
+
+    /// What each lane of a part found.
+    fn found(&self, part: &Part, into: &mut Vec<LaneFound>) {
+        into.extend(part.lanes.iter().map(|lane| match &part.result {
+            Ok(What::At(location)) => self.located(location.at(lane), lane, part.idiom),
+            Ok(What::Value(number)) => LaneFound { lane, found: Found::Value(number.at(lane)) },
+            Err(error) => self.failed(lane, error),
+        }));
+    }
+
+    fn failed(&self, lane: LaneId, error: &dwarf::Error) -> LaneFound {
+        let words = variables::words(error, self.context);
+        LaneFound { lane, found: Found::Failed { error: error.clone(), words } }
+    }
+
+    fn located(&self, place: Location, lane: LaneId, legacy: bool) -> LaneFound {
+        let asked = match self.want {
+            Want::Location { size, .. } => size.map(|bytes| BitSize(bytes.saturating_mul(8))),
+            Want::Value => None,
+        };
+        let size = asked.or_else(|| self.size(&place, lane));
+        let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
+        let fetched = read.map(|size| fetch(self.context, &place, Some(lane), size)).transpose();
+        let (bytes, unread) = match fetched {
+            Ok(Some(bits)) => (variables::bytes(&bits, bits.bytes().len()), None),
+            Ok(None) => (Vec::new(), None),
+            Err(error) => (Vec::new(), Some(error.cause.to_string())),
+        };
+        let words = print::location(&place, lane, self.context);
+        LaneFound { lane, found: Found::Location { words, place, legacy, size, bytes, unread } }
+    }
+
+    /// How many bits a location has from its offset on; of a vector register those of the lane's slot.
+    fn size(&self, place: &Location, lane: LaneId) -> Option<BitSize> {
+        let at = place.offset.get(lane);
+        let end = match &place.storage {
+            Storage::Undefined(_) | Storage::Memory { .. } | Storage::ImplicitPointer(_) => return None,
+            Storage::Register { register, .. } if self.is_vector(*register) => {
+                (at / SLOT_BITS + 1) * SLOT_BITS
+            }
+            storage => storage.size()?,
+        };
+        u64::try_from(end.saturating_sub(at)).ok().map(BitSize)
+    }
+
+    fn is_vector(&self, register: DwarfReg) -> bool {
+        self.context.kind().dwarf(register).is_ok_and(|register| register.is_vector())
+    }
+}

@@ -1,0 +1,69 @@
+//! Inlined calls and lines of every fixture that a compiler wrote, against llvm-symbolizer.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::capture::CodeObject;
+use crate::codeobject::{self, Bytes, ElfAddress, newest_llvm};
+use crate::session::tests::Maker;
+use crate::units::Address;
+
+/// Addresses that are asked for of one object, spread over its code.
+const SAMPLES: u64 = 40;
+
+#[test]
+fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
+    let (mut compared, mut inlined) = (0, 0);
+    for file in fs::read_dir(folder).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "hsaco") {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let text = codeobject::CodeObject::parse(Bytes::from(bytes.clone())).unwrap().text().unwrap();
+        let step = ((text.end.0 - text.start.0) / SAMPLES / 4 * 4).max(4);
+        let samples: Vec<u64> = (text.start.0..text.end.0).step_by(step as usize).collect();
+        let mut command = Command::new(newest_llvm("llvm-symbolizer"));
+        command
+            .args(["--inlines", "--output-style=JSON", "--no-demangle"])
+            .arg(format!("--obj={}", path.display()));
+        command.args(samples.iter().map(|address| format!("{address:#x}")));
+        let output = command.output().unwrap();
+        assert!(output.status.success());
+        let answers: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let mut maker = Maker::new("gfx90a");
+        let extent = Some(maker.extent(&bytes));
+        let name = path.display().to_string();
+        let object = CodeObject { address: Address(0), extent, uri: None, build_id: None, agent: None, name };
+        maker.capture.code_objects.push(object);
+        let dump = maker.finish();
+        let loaded = dump.objects().at(dump.capture(), text.start.0, None).unwrap();
+        for (address, answer) in samples.iter().zip(answers.as_array().unwrap()) {
+            let context = format!("{} {address:#x}: {answer}", path.display());
+            let source = loaded.source(dump.capture(), ElfAddress(*address));
+            let frames = answer["Symbol"].as_array().unwrap();
+            let Some((_, function)) = &source.function else {
+                // Padding between functions, whose line tables may go on there: no function of debug information.
+                assert_eq!((source.calls.len(), frames.len()), (1, 1), "{context}");
+                assert_eq!(source.calls[0].line.unwrap_or(0), frames[0]["Line"], "{context}");
+                continue;
+            };
+            assert_eq!(source.calls.len(), frames.len(), "{context}");
+            for ((call, frame), part) in source.calls.iter().zip(frames).zip(&function.frames) {
+                let number = |key: &str| frame[key].as_u64().filter(|number| *number != 0);
+                assert_eq!((call.line, call.column), (number("Line"), number("Column")), "{context}");
+                let symbol = part.subprogram.linkage_name.as_deref().or(part.subprogram.name.as_deref());
+                assert_eq!(symbol, frame["FunctionName"].as_str(), "{context}");
+                let file = frame["FileName"].as_str().unwrap();
+                assert!(file.ends_with(call.file.as_deref().unwrap_or_default()), "{context}: {call:?}");
+            }
+            compared += 1;
+            inlined += frames.len() - 1;
+        }
+    }
+    assert!(compared > 800 && inlined > 50, "only {compared} addresses, {inlined} inlined calls");
+}

@@ -1,0 +1,172 @@
+//! Call stacks of every wave of every fixture: against the models where call frame information leads to callers, and
+//! against what the debug information nests where there is none.
+
+use std::process::Command;
+
+use lanescope::report::{json, stack};
+use lanescope::session::{Inspect, Session};
+use lanescope::units::{LaneSet, WaveId};
+use serde_json::{Value, json};
+
+use crate::fixtures::{each_wave, expected};
+use crate::variables::compare;
+
+fn wave_stack(session: &Session, wave: WaveId) -> Value {
+    stack::json(&session.backtrace(wave, None).unwrap())
+}
+
+/// `{"space": 6, "address": "0x800"}` as an answer says it.
+fn cfa(expected: &Value) -> Value {
+    assert_eq!(expected["space"], 6);
+    json!(format!("private_wave+{}", expected["address"].as_str().unwrap()))
+}
+
+#[test]
+fn callers_agree_with_the_models() {
+    let mut seen = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        let Some(callers) = expected["callers"].as_array() else { return };
+        let all = wave_stack(session, wave);
+        let frames = all["frames"].as_array().unwrap();
+        if frames.len() != callers.len() + 1 || all["end"]["reason"] != "outermost" {
+            return wrong(format!("{} callers expected, got {all}", callers.len()));
+        }
+        if expected["cfa"].is_object() && frames[0]["cfa"] != cfa(&expected["cfa"]) {
+            wrong(format!("CFA of frame 0: {}", frames[0]));
+        }
+        for (number, (frame, caller)) in frames[1..].iter().zip(callers).enumerate() {
+            for key in ["function", "pc", "line"] {
+                if frame[key] != caller[key] {
+                    wrong(format!("{key} of caller {number}: {}, expected {}", frame[key], caller[key]));
+                }
+            }
+            if frame["cfa"] != cfa(&caller["cfa"]) {
+                wrong(format!("CFA of caller {number}: {}", frame["cfa"]));
+            }
+            // The variables of the caller, in all lanes that the model speaks of.
+            let locals = session.locals(wave, session.kind().wave_size.all(), number + 1);
+            let locals = locals.map(|locals| json::locals(&locals)).map_err(|error| error.to_string());
+            let mut caller = caller.clone();
+            caller["lanes"] = expected["lanes"].clone();
+            compare(locals, &caller, &mut |text| wrong(format!("caller {number}: {text}")));
+            seen.set(seen.get() + 1);
+        }
+        // One frame more is none.
+        let error = session.locals(wave, LaneSet(1), callers.len() + 1).unwrap_err().to_string();
+        if !error.contains("there is no frame") {
+            wrong(error);
+        }
+    });
+    assert!(*seen.get_mut() >= 15, "only {} callers", seen.get());
+}
+
+#[test]
+fn lanes_are_where_the_models_say() {
+    let mut seen = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        let Some(stacks) = expected["lane_stacks"].as_array() else { return };
+        for (lane, wanted) in (0u8..).zip(stacks) {
+            let lane = lanescope::units::LaneId(lane);
+            let stack = stack::json(&session.backtrace(wave, Some(lane)).unwrap());
+            let frames = stack["frames"].as_array().unwrap().iter();
+            let got: Value =
+                frames.map(|frame| json!([frame["function"], frame["pc"], frame["line"]])).collect();
+            if got != *wanted {
+                wrong(format!("lane {lane}: expected {wanted}, got {got}"));
+            }
+            seen.set(seen.get() + 1);
+        }
+        // Together they are what each is alone.
+        let together = session.lane_stacks(wave, session.kind().wave_size.all()).unwrap();
+        let all = together.iter().fold(0, |all, stack| all ^ stack.lanes.0);
+        assert_eq!(all, session.kind().wave_size.all().0);
+        for group in together {
+            for lane in group.lanes.iter() {
+                assert_eq!(session.backtrace(wave, Some(lane)).unwrap().frames, group.stack.frames);
+            }
+        }
+    });
+    assert!(*seen.get_mut() >= 7 * (64 + 32), "only {} lanes", seen.get());
+}
+
+#[test]
+fn a_lane_that_never_entered_has_no_frame() {
+    each_wave(|session, wave, expected, wrong| {
+        let Some(pcs) = expected["lane_pc"].as_array() else { return };
+        for (lane, pc) in expected["lanes"].as_array().unwrap().iter().zip(pcs) {
+            let lane = lanescope::units::LaneId(lane.as_u64().unwrap() as u8);
+            let frames = session.backtrace(wave, Some(lane)).unwrap().frames;
+            let innermost = frames.iter().find(|frame| frame.physical == 0);
+            let got = innermost.and_then(|frame| frame.pc).map(|pc| pc.to_string());
+            if got.as_deref() != pc.as_str() {
+                wrong(format!("lane {lane}: expected {pc}, got {got:?}"));
+            }
+        }
+    });
+}
+
+/// clang 22 writes call frame tables without instructions: nothing is known of callers, and nothing is guessed.
+#[test]
+fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
+    let mut inlined = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        if expected["callers"].is_array() || expected["lane_stacks"].is_array() {
+            return;
+        }
+        let stack = wave_stack(session, wave);
+        let frames = stack["frames"].as_array().unwrap();
+        if expected["pc"].is_null() {
+            if stack["end"]["reason"] != "pc-not-captured" || !frames.is_empty() {
+                wrong(format!("{stack}"));
+            }
+            return;
+        }
+        let Some(function) = expected["function"].as_str() else { return };
+        let reason = stack["end"]["reason"].as_str().unwrap();
+        // user_ops.s, stopped in its kernel, has a table that says that this is the outermost frame.
+        let normal = function == "outer";
+        if reason != if normal { "outermost" } else { "no-unwind-information" } {
+            wrong(format!("{stack}"));
+        }
+        let around = expected["inlined_into"].as_array().cloned().unwrap_or_default();
+        let mut wanted = vec![(function.to_owned(), expected["line"].clone())];
+        wanted.extend(
+            around.iter().map(|of| (of["function"].as_str().unwrap().to_owned(), of["line"].clone())),
+        );
+        inlined.set(inlined.get() + around.len());
+        if frames.len() != wanted.len() {
+            return wrong(format!("expected {wanted:?}, got {stack}"));
+        }
+        for (index, (frame, (function, line))) in frames.iter().zip(&wanted).enumerate() {
+            let name = frame["function"].as_str().unwrap_or_default();
+            let named = name == function || name.ends_with(&format!("::{function}"));
+            if !named || (line.is_u64() && frame["line"] != *line) {
+                wrong(format!("frame {index}: expected {function} line {line}, got {frame}"));
+            }
+            if frame["inlined"] != json!(index + 1 < wanted.len()) || frame["physical"] != 0 {
+                wrong(format!("{frame}"));
+            }
+        }
+    });
+    assert!(*inlined.get_mut() > 0, "no inlined frame was seen");
+}
+
+#[test]
+fn the_command_shows_the_stack_that_programs_read() {
+    let (_, path, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.arg("backtrace").arg(&path).args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = run(&["--wave", "1"]);
+    let lines: Vec<&str> = text.lines().collect();
+    let [leaf, middle, launch] = lines.as_slice() else { panic!("{text}") };
+    assert!(leaf.starts_with("#0  leaf (0x") && leaf.ends_with("calls.hip:4"), "{leaf}");
+    assert!(middle.starts_with("#1  middle (0x") && middle.ends_with("calls.hip:13"), "{middle}");
+    assert!(launch.starts_with("#2  launch (0x") && launch.ends_with("calls.hip:26"), "{launch}");
+    let json: Value = serde_json::from_str(&run(&["--wave", "1", "--lane", "active", "--json"])).unwrap();
+    assert_eq!(json["stacks"].as_array().unwrap().len(), 1);
+    assert_eq!(json["stacks"][0]["lanes"].as_array().unwrap().len(), 16);
+}
