@@ -10,7 +10,13 @@ use serde_json::Value;
 
 use crate::fixtures::{each_wave, fixtures, open, session};
 
-fn ask(session: &Session, wave: WaveId, lanes: LaneSet, frame: usize, path: &str) -> Result<Value, NotPrinted> {
+fn ask(
+    session: &Session,
+    wave: WaveId,
+    lanes: LaneSet,
+    frame: usize,
+    path: &str,
+) -> Result<Value, NotPrinted> {
     let query = Query { path: path.to_owned(), letter: None };
     session.print(wave, lanes, frame, &query).map(|printed| print::json(&printed))
 }
@@ -54,7 +60,9 @@ fn tree(text: &str) -> Tree {
     {
         return Tree::Characters(inner.to_owned());
     }
-    let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) else { return Tree::Leaf };
+    let Some(inner) = text.strip_prefix('{').and_then(|text| text.strip_suffix('}')) else {
+        return Tree::Leaf;
+    };
     let parts = split(inner);
     let member = |part: &String| {
         let (name, value) = part.split_once(" = ")?;
@@ -104,65 +112,89 @@ fn columns(expected: &Value) -> Vec<u64> {
     }
 }
 
+/// Compares a variable and all paths below it with the model; how many values there were.
+fn variable_below(
+    session: &Session,
+    wave: WaveId,
+    frame: usize,
+    variable: &Value,
+    columns: &[u64],
+    wrong: &mut dyn FnMut(String),
+) -> usize {
+    let mut compared = 0;
+    let all = session.kind().wave_size.all();
+    let name = variable["name"].as_str().unwrap();
+    let is_reference = variable["type"].as_str().is_some_and(|ty| ty.ends_with('&'));
+    let whole = match ask(session, wave, all, frame, name) {
+        Ok(whole) => whole,
+        Err(error) => {
+            wrong(format!("{name}: {error}"));
+            return 0;
+        }
+    };
+    let state = variable["state"].as_str().unwrap();
+    let wanted = if state.starts_with("partly_") { "ok" } else { state };
+    if !is_reference && wanted == "ok" && whole["type"] != variable["type"] {
+        wrong(format!("{name}: type {}, expected {}", whole["type"], variable["type"]));
+    }
+    for (index, lane) in columns.iter().enumerate().filter(|(_, lane)| **lane < u64::from(all.count())) {
+        let known = !variable["bytes"][index].is_null() || !variable["values"][index].is_null();
+        let got = &whole["lanes"][*lane as usize];
+        if !is_reference && (wanted != "ok" || known) && got["state"] != wanted {
+            wrong(format!("{name} lane {lane}: expected {wanted}, got {got}"));
+        }
+    }
+    if is_reference {
+        return 0;
+    }
+    // The paths of one lane are those of all.
+    let mut by_path: std::collections::BTreeMap<String, Vec<(u64, String)>> = Default::default();
+    for (index, lane) in columns.iter().enumerate().filter(|(_, lane)| **lane < u64::from(all.count())) {
+        let Some(text) = variable["values"][index].as_str() else { continue };
+        let mut found = Vec::new();
+        below(name, text, &mut found);
+        for (path, value) in found {
+            by_path.entry(path).or_default().push((*lane, value));
+        }
+    }
+    for (path, lanes) in by_path {
+        let set = lanes.iter().map(|(lane, _)| LaneId(*lane as u8)).collect();
+        let printed = match ask(session, wave, set, frame, &path) {
+            Ok(printed) => printed,
+            Err(error) => {
+                wrong(format!("{path}: {error}"));
+                return compared;
+            }
+        };
+        compared += lanes.len();
+        for ((lane, value), got) in lanes.iter().zip(printed["lanes"].as_array().unwrap()) {
+            let text = got["value"].as_str();
+            let absent = matches!(
+                (value.as_str(), got["state"].as_str()),
+                ("<unavailable>", Some("unavailable")) | ("<optimized out>", Some("optimized_out"))
+            );
+            if got["lane"] != *lane || (text != Some(value) && !absent) {
+                wrong(format!("{path} lane {lane}: expected {value}, got {got}"));
+            }
+            if absent && got["why"].as_str().is_none_or(str::is_empty) {
+                wrong(format!("{path} lane {lane}: no reason: {got}"));
+            }
+        }
+    }
+    compared
+}
+
 #[test]
 fn every_member_of_every_variable_agrees_with_the_models() {
     let paths = std::cell::Cell::new(0usize);
     each_wave(|session, wave, expected, wrong| {
-        let Some(locals) = expected["locals"].as_array() else { return };
-        let columns = columns(expected);
-        let all = session.kind().wave_size.all();
-        for variable in named(locals) {
-            let name = variable["name"].as_str().unwrap();
-            let is_reference = variable["type"].as_str().is_some_and(|ty| ty.ends_with('&'));
-            let whole = match ask(session, wave, all, 0, name) {
-                Ok(whole) => whole,
-                Err(error) => return wrong(format!("{name}: {error}")),
-            };
-            let state = variable["state"].as_str().unwrap();
-            let wanted = if state.starts_with("partly_") { "ok" } else { state };
-            if !is_reference && wanted == "ok" && whole["type"] != variable["type"] {
-                wrong(format!("{name}: type {}, expected {}", whole["type"], variable["type"]));
-            }
-            for (index, lane) in columns.iter().enumerate().filter(|(_, lane)| **lane < u64::from(all.count())) {
-                let known = !variable["bytes"][index].is_null() || !variable["values"][index].is_null();
-                let got = &whole["lanes"][*lane as usize];
-                if !is_reference && (wanted != "ok" || known) && got["state"] != wanted {
-                    wrong(format!("{name} lane {lane}: expected {wanted}, got {got}"));
-                }
-            }
-            if is_reference {
-                continue;
-            }
-            // The paths of one lane are those of all.
-            let mut by_path: std::collections::BTreeMap<String, Vec<(u64, String)>> = Default::default();
-            for (index, lane) in columns.iter().enumerate().filter(|(_, lane)| **lane < u64::from(all.count())) {
-                let Some(text) = variable["values"][index].as_str() else { continue };
-                let mut found = Vec::new();
-                below(name, text, &mut found);
-                for (path, value) in found {
-                    by_path.entry(path).or_default().push((*lane, value));
-                }
-            }
-            for (path, lanes) in by_path {
-                let set = lanes.iter().map(|(lane, _)| LaneId(*lane as u8)).collect();
-                let printed = match ask(session, wave, set, 0, &path) {
-                    Ok(printed) => printed,
-                    Err(error) => return wrong(format!("{path}: {error}")),
-                };
-                paths.set(paths.get() + lanes.len());
-                for ((lane, value), got) in lanes.iter().zip(printed["lanes"].as_array().unwrap()) {
-                    let text = got["value"].as_str();
-                    let absent = matches!(
-                        (value.as_str(), got["state"].as_str()),
-                        ("<unavailable>", Some("unavailable")) | ("<optimized out>", Some("optimized_out"))
-                    );
-                    if got["lane"] != *lane || (text != Some(value) && !absent) {
-                        wrong(format!("{path} lane {lane}: expected {value}, got {got}"));
-                    }
-                    if absent && got["why"].as_str().is_none_or(str::is_empty) {
-                        wrong(format!("{path} lane {lane}: no reason: {got}"));
-                    }
-                }
+        let callers = expected["callers"].as_array().map_or(&[][..], Vec::as_slice);
+        for (frame, of) in std::iter::once(expected).chain(callers).enumerate() {
+            let Some(locals) = of["locals"].as_array() else { continue };
+            let columns = columns(expected);
+            for variable in named(locals) {
+                let mut say = |text: String| wrong(format!("frame {frame}: {text}"));
+                paths.set(paths.get() + variable_below(session, wave, frame, variable, &columns, &mut say));
             }
         }
     });
@@ -211,7 +243,8 @@ fn addresses_and_what_they_point_to() {
                 let one = LaneSet::one(LaneId(number as u8));
                 let byte = ask(session, wave, one, 0, &format!("*(unsigned char *) {name}")).unwrap();
                 let byte = &byte["lanes"][0];
-                let place = lanescope::report::spaces::parse_word(session, wave, Some(LaneId(number as u8)), text);
+                let place =
+                    lanescope::report::spaces::parse_word(session, wave, Some(LaneId(number as u8)), text);
                 let mut read = [0];
                 match place.map(|place| session.read(place, &mut read)) {
                     Ok(Ok(_)) => {
@@ -220,7 +253,9 @@ fn addresses_and_what_they_point_to() {
                         }
                         checked.set([checked.get()[0], checked.get()[1], checked.get()[2] + 1]);
                     }
-                    _ if byte["state"] == "ok" => wrong(format!("*{name} lane {number}: not captured, got {byte}")),
+                    _ if byte["state"] == "ok" => {
+                        wrong(format!("*{name} lane {number}: not captured, got {byte}"))
+                    }
                     _ => {}
                 }
             }
@@ -284,7 +319,7 @@ fn names_outside_of_the_function() {
         ("(&body)->tag", "\"bod\""),
         ("*&body.at.z", "2"),
         ("((sky::Vec3 *) &body.at)->z", "2"),
-        ("*(struct Vec3 *) &body.at", "{x = 8, y = 6, z = 2}"),
+        ("*(struct Vec3 *) &body.at", "{x = 8, y = 31, z = 2}"),
     ] {
         assert_eq!(case.value(0, 5, path), value, "{path}");
     }
@@ -297,25 +332,60 @@ fn names_outside_of_the_function() {
     assert!(function["value"].as_str().unwrap().starts_with("{float (sky::Body, float)} 0x7f"), "{function}");
 }
 
-/// A caller's frame: members through `this`, a reference, both generic pointers into private memory.
+/// A member function: members through `this`, a reference; both are generic pointers into private memory.
 #[test]
-fn this_and_references_in_a_callers_frame() {
-    let case = Case::of("call-gfx90a-O0", 1);
-    for (path, value) in [
-        ("steps", "3"),
-        ("dt", "2"),
-        ("this->steps", "3"),
-        ("this->dt", "2"),
-        ("(*this).steps", "3"),
-        ("body.id", "5"),
-        ("body.tag", "\"bod\""),
-        ("upto", "3"),
-    ] {
-        assert_eq!(case.value(1, 5, path), value, "{path}");
+fn this_and_references() {
+    for dump in ["call-gfx90a-O0", "call-gfx1100-O0"] {
+        let case = Case::of(dump, 2);
+        for (path, value) in [
+            ("steps", "3"),
+            ("dt", "2"),
+            ("this->steps", "3"),
+            ("this->dt", "2"),
+            ("(*this).steps", "3"),
+            ("body.tag", "\"bod\""),
+            ("upto", "3"),
+            ("before.z", "2"),
+        ] {
+            assert_eq!(case.value(0, 5, path), value, "{dump} {path}");
+        }
+        let body = case.value(0, 5, "&body.id");
+        assert!(body.starts_with("private_lane#0x"), "{body}");
+        assert_eq!(case.lane(0, 5, "steps")["type"], "int");
+        // Each lane follows its own pointer: the kernel numbers its work-items.
+        let first: u32 = case.value(0, 0, "body.id").parse().unwrap();
+        for lane in [1, 17, 31] {
+            assert_eq!(case.value(0, lane, "body.id"), (first + u32::from(lane)).to_string());
+        }
     }
-    let body = case.value(1, 5, "&body.id");
-    assert!(body.starts_with("private_lane#0x"), "{body}");
-    assert_eq!(case.lane(1, 5, "steps")["type"], "int");
+}
+
+/// Registers of callers, as the model of the calling convention has them.
+#[test]
+fn registers_of_callers() {
+    let compared = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        let callers = expected["callers"].as_array().map_or(&[][..], Vec::as_slice);
+        for (index, caller) in callers.iter().enumerate() {
+            let registers = caller["registers"].as_object().unwrap();
+            for (name, lanes) in registers.iter().filter(|(name, _)| name.starts_with('v')) {
+                let Some(lanes) = lanes.as_array() else { continue };
+                let all = session.kind().wave_size.all();
+                let query = Query { path: format!("${name}"), letter: Letter::of("z") };
+                let printed =
+                    session.print(wave, all, index + 1, &query).map(|printed| print::json(&printed));
+                let printed = printed.unwrap_or_else(|error| panic!("{name}: {error}"));
+                for (lane, expected) in printed["lanes"].as_array().unwrap().iter().zip(lanes) {
+                    let got = lane["bytes"].as_str();
+                    if expected.is_string() && got != expected.as_str() {
+                        wrong(format!("{name} of caller {index}: expected {expected}, got {lane}"));
+                    }
+                    compared.set(compared.get() + usize::from(expected.is_string()));
+                }
+            }
+        }
+    });
+    assert!(compared.get() > 100, "only {} were compared", compared.get());
 }
 
 /// Pointers of every space of the OpenCL kernel, against what it computed through them.
@@ -367,7 +437,10 @@ fn registers_by_name() {
                     assert_eq!(own["value"], dword.to_string());
                     assert_eq!(indexed["value"], dword.to_string());
                 }
-                None => assert_eq!(own["why"], format!("{vector} lane {lane} was not captured")),
+                None => assert_eq!(
+                    own["why"],
+                    format!("{} lane {lane} was not captured", vector.replace('v', "VGPR"))
+                ),
             }
         }
     }
@@ -407,8 +480,12 @@ fn what_cannot_be_shown_says_why() {
         (&call, "*(int *) 0", "the pointer is NULL: 0x0 is the null address of global memory"),
         (&call, "*local#0x10", "`void` has no value: cast it to what is there"),
         (&call, "*(int *) 0x10", "global+0x10 was not captured"),
-        (&call, "&$v0", "it has no address: it is not in memory but in v0 lane 5"),
-        (&lds, "*(local int *) 0xffffffff", "the pointer is NULL: local#0xffffffff is the null address of local memory"),
+        (&call, "&$v0", "it has no address: it is not in memory but in VGPR0 lane 5"),
+        (
+            &lds,
+            "*(local int *) 0xffffffff",
+            "the pointer is NULL: local#0xffffffff is the null address of local memory",
+        ),
         (&lds, "*(local int *) 0xfffffff0", "local+0xfffffff0 was not captured"),
         (&lds, "(local int) 5", "`local` is the address space of a pointer, and `local int` is none"),
         (&lds, "tile - in", "`-` needs two pointers to the same type in the same address space"),
@@ -418,7 +495,10 @@ fn what_cannot_be_shown_says_why() {
         assert_eq!(case.why(0, 5, path), *expected, "{path}");
     }
     let bit_field = saxpy.why(0, 5, "&sample.high");
-    assert!(bit_field.starts_with("a bit-field has no address; this one is 11 bits at private_lane[5]+0x"), "{bit_field}");
+    assert!(
+        bit_field.starts_with("a bit-field has no address; this one is 11 bits at private_lane[5]+0x"),
+        "{bit_field}"
+    );
     assert_eq!(saxpy.value(0, 5, "Pass::Later"), "demo::Pass::Later");
     assert_eq!(saxpy.value(0, 5, "demo::BLUE"), "demo::BLUE");
     assert_eq!(saxpy.value(0, 5, "GREEN + 0"), "1");
@@ -432,12 +512,17 @@ fn elsewhere_in_the_function() {
     let outside: Vec<&str> = why.iter().filter_map(|answer| answer["why"].as_str()).collect();
     assert!(!outside.is_empty(), "all blocks at once: {why:?}");
     for words in outside {
-        assert!(words.contains("` is not in scope at PC 0x7f") && words.contains("; it is at 0x7f"), "{words}");
+        assert!(
+            words.contains("` is not in scope at PC 0x7f") && words.contains("; it is at 0x7f"),
+            "{words}"
+        );
     }
     let optimized = Case::of("saxpy-gfx1100-O2", 1);
     assert_eq!(optimized.why(0, 0, "half"), "`half` was optimized out: it has no DW_AT_location");
     let list = ["first", "lane_item", "bits"].map(|name| optimized.lane(0, 0, name)["why"].to_string());
-    let known = list.iter().filter(|why| why.contains("its location list has no entry for this PC 0x7f") && why.contains(", but for 0x7f"));
+    let known = list.iter().filter(|why| {
+        why.contains("its location list has no entry for this PC 0x7f") && why.contains(", but for 0x7f")
+    });
     assert!(known.count() > 0, "{list:?}");
 }
 
@@ -460,8 +545,8 @@ fn formats_are_those_of_gdb() {
         ("d", "body.tag", "{98, 111, 100, 0}"),
         ("s", "body.tag", "\"bod\""),
         ("s", "(char *) &body.tag", "private_lane"),
-        ("x", "body.at", "{x = 0x41000000, y = 0x40c00000, z = 0x40000000}"),
-        ("f", "body.at", "{x = 8, y = 6, z = 2}"),
+        ("x", "body.at", "{x = 0x41000000, y = 0x41f80000, z = 0x40000000}"),
+        ("f", "body.at", "{x = 8, y = 31, z = 2}"),
         ("x", "scale", "0x3f000000"),
         ("d", "scale", "1056964608"),
         ("c", "scale", "0 '\\000'"),
@@ -472,7 +557,9 @@ fn formats_are_those_of_gdb() {
         let answer = print::json(&printed)["lanes"][0].clone();
         let value = answer["value"].as_str().unwrap_or_else(|| panic!("/{letter} {path}: {answer}"));
         match path {
-            "(char *) &body.tag" => assert!(value.starts_with("private_lane#") && value.ends_with(" \"bod\""), "{value}"),
+            "(char *) &body.tag" => {
+                assert!(value.starts_with("private_lane#") && value.ends_with(" \"bod\""), "{value}")
+            }
             "&gains" => assert!(value.ends_with(expected), "{value}"),
             _ => assert_eq!(value, expected, "/{letter} {path}"),
         }

@@ -525,7 +525,7 @@ impl Walk<'_, '_, '_> {
             (_, _, 2) => Ty::Basic(Basic::integer(8, true)),
             (_, _, count) => Ty::Array { element: Arc::new(dword), count },
         };
-        if let Some(number) = kind.dwarf_named(name) {
+        if let Some(number) = kind.dwarf_of(register.id) {
             let storage = Storage::Register {
                 register: number,
                 frame: Frame::Current,

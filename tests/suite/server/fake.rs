@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
+use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::address::{self, Token};
 use super::lib::session::{
     Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneStack, LaneState,
@@ -280,7 +281,7 @@ impl Inspect for Fake {
                 };
                 let known = matches!(value.state, ValueState::Value(_));
                 let state = if known { ValueState::Value(text.clone()) } else { value.state.clone() };
-                let tree = known.then(|| lanescope::debuginfo::format::Value::text(text));
+                let tree = known.then(|| super::lib::debuginfo::format::Value::text(text));
                 PrintedLane { value: LaneValue { state, ..value }, tree, active: Some(true), missing: None }
             }
             (other, _) => {
