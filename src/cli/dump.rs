@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::dwarf::Dialect;
 use crate::import;
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -22,6 +23,9 @@ pub struct DumpArgs {
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
+    /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: as each unit says]
+    #[arg(long, value_name = "DIALECT", value_parser = super::dialect::named)]
+    pub dialect: Option<Dialect>,
 }
 
 /// Which dump and which of its waves.
@@ -62,7 +66,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    Ok(Arc::new(Dump::new(opened.capture, problems)))
+    Ok(Arc::new(Dump::new(opened.capture, problems).in_dialect(args.dialect)))
 }
 
 /// A session over a dump's waves; a wave of another kind than the default is found by its id.

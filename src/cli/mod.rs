@@ -1,6 +1,7 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
 mod backtrace;
+mod dialect;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -38,6 +39,9 @@ struct Cli {
     /// A folder with more target files, read beside the built-in ones
     #[arg(long, global = true, value_name = "DIR")]
     targets: Option<PathBuf>,
+    /// A file with numbers for the draft dialect of DWARF, in place of the built-in ones
+    #[arg(long, global = true, value_name = "FILE")]
+    draft: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -97,13 +101,15 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            ExitCode::from(if error.is::<eval::EvalError>() { 2 } else { 1 })
+            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>();
+            ExitCode::from(if is_input { 2 } else { 1 })
         }
     }
 }
 
 fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
+    cli.draft.as_deref().map(dialect::install).transpose()?;
     match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,

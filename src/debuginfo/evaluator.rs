@@ -14,6 +14,7 @@ use super::unit::UnitId;
 use super::variable::Variable;
 use super::view::UnitView;
 use crate::codeobject::ElfAddress;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
 /// `DW_OP_LLVM_user`, as today's compilers use the byte.
@@ -24,6 +25,8 @@ const DW_OP_LLVM_USER: u8 = 0xe9;
 pub struct DialectHint {
     /// `DW_AT_LLVM_augmentation` of the unit.
     pub augmentation: Option<Arc<str>>,
+    /// The dialect that the user or the augmentation names.
+    pub dialect: Option<Dialect>,
     /// Whether clang compiled the unit.
     pub producer_is_clang: bool,
     /// Whether an expression of the function has `DW_OP_LLVM_user`: then the compiler knows address spaces, and its
@@ -84,24 +87,6 @@ impl DebugInfo {
             type_id: variable.type_id,
             location,
         })
-    }
-
-    /// A location attribute of a DIE by its code, for DIEs that describe storage in ways of their own; a constant comes
-    /// as 8 bytes. `Missing` when the DIE has no such attribute.
-    ///
-    /// # Errors
-    /// There is no DIE at the offset, or the attribute is of another class.
-    pub fn attribute(&self, die: DieOffset, code: u16) -> Result<(UnitId, LocationAttribute)> {
-        let dwarf = self.sections.dwarf();
-        let reading = self.reading(&dwarf);
-        let found = reading.die(die)?;
-        let unit = found.view.facts().id;
-        let name = gimli::DwAt(code);
-        let Some(value) = found.entry.attr_value(name) else { return Ok((unit, LocationAttribute::Missing)) };
-        if let Some(number) = super::view::unsigned(&value) {
-            return Ok((unit, LocationAttribute::Constant(Arc::from(number.to_le_bytes()))));
-        }
-        Ok((unit, found.location_attribute(&self.sections, name, value)?))
     }
 
     /// The base type that a typed operation (`DW_OP_regval_type`, `deref_type`, `convert` ...) names by its offset in
@@ -168,7 +153,7 @@ impl DebugInfo {
             }
         }
         let (augmentation, producer_is_clang) = (facts.augmentation.clone(), facts.producer_is_clang());
-        Ok(DialectHint { augmentation, producer_is_clang, llvm_user })
+        Ok(DialectHint { augmentation, dialect: facts.dialect, producer_is_clang, llvm_user })
     }
 }
 

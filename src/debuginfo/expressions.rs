@@ -103,7 +103,7 @@ impl DebugInfo {
     ) -> Result<()> {
         let mut named = None;
         let unit = die.view.facts().id;
-        for (name, value) in locations(&die.entry) {
+        for (name, value) in locations(die) {
             let found = die.location_attribute(&self.sections, name, value);
             let entries = found.and_then(|found| match found {
                 LocationAttribute::Expression(bytes) => Ok(vec![(Pcs::All, bytes)]),
@@ -131,10 +131,10 @@ impl DebugInfo {
             for (pcs, bytes) in entries {
                 each(Ok(Expression {
                     die: die.offset(),
-                    tag: die.tag().to_string(),
+                    tag: die.tag_name(),
                     name: own.clone(),
                     function: function.cloned(),
-                    attribute: AttributeName(name.0),
+                    attribute: AttributeName::of(name, die.view.facts()),
                     pcs,
                     bytes,
                 }));
@@ -145,11 +145,22 @@ impl DebugInfo {
 }
 
 /// The attributes of a DIE that are expressions or lists of them.
-fn locations<'a>(entry: &Entry<'a>) -> Vec<(gimli::DwAt, AttributeValue<'a>)> {
-    let of_llvm = [Heterogeneous::ActiveLane, Heterogeneous::LanePc].map(|attribute| attribute.value(entry));
+fn locations<'a>(die: &Die<'a>) -> Vec<(gimli::DwAt, AttributeValue<'a>)> {
+    /// Those that can be location lists, which gimli knows by the names of DWARF 5 alone.
+    const EXTENSIONS: [Heterogeneous; 8] = [
+        Heterogeneous::ActiveLane,
+        Heterogeneous::LanePc,
+        Heterogeneous::Lanes,
+        Heterogeneous::MemLocation,
+        Heterogeneous::CntlOrdinal,
+        Heterogeneous::VecLocation,
+        Heterogeneous::ElementSize,
+        Heterogeneous::ElementCount,
+    ];
+    let extensions = EXTENSIONS.map(|wanted| die.extension(wanted));
     let value = |attribute: &gimli::Attribute<_>| {
         let name = attribute.name();
-        let known = of_llvm.iter().flatten().find(|(llvm, _)| *llvm == name);
+        let known = extensions.iter().flatten().find(|(extension, _)| *extension == name);
         let value = known.map_or_else(|| attribute.value(), |(_, value)| *value);
         let is_location = match &value {
             AttributeValue::Exprloc(_)
@@ -160,5 +171,5 @@ fn locations<'a>(entry: &Entry<'a>) -> Vec<(gimli::DwAt, AttributeValue<'a>)> {
         };
         is_location.then_some((name, value))
     };
-    entry.attrs().iter().filter_map(value).collect()
+    die.entry.attrs().iter().filter_map(value).collect()
 }

@@ -28,7 +28,9 @@ impl Naming {
         let asked = asked.strip_prefix("::").unwrap_or(asked);
         let is_it = |full: &str| match self {
             Self::Whole => full == asked,
-            Self::Ending => full == asked || full.strip_suffix(asked).is_some_and(|rest| rest.ends_with("::")),
+            Self::Ending => {
+                full == asked || full.strip_suffix(asked).is_some_and(|rest| rest.ends_with("::"))
+            }
         };
         is_it(full) || full.contains(ANONYMOUS) && is_it(&full.replace(ANONYMOUS, ""))
     }
@@ -50,7 +52,12 @@ impl DebugInfo {
     ///
     /// # Errors
     /// The unit cannot be read.
-    pub fn enumerator_named(&self, unit: UnitId, name: &str, naming: Naming) -> Result<Option<(TypeId, i128)>> {
+    pub fn enumerator_named(
+        &self,
+        unit: UnitId,
+        name: &str,
+        naming: Naming,
+    ) -> Result<Option<(TypeId, i128)>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
         for die in &view.index().types {

@@ -29,6 +29,7 @@ mod line;
 mod location;
 mod lookup;
 mod names;
+mod object_map;
 mod query;
 mod scope;
 mod sections;
@@ -50,18 +51,21 @@ pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
 pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProblem, FrameSection};
 pub use line::{LineRow, Place};
-pub use lookup::Naming;
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
+pub use lookup::Naming;
+pub use object_map::ObjectMap;
 pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
+    Base, Dimension, Encoding, Enumerator, Member, MemorySpace, Qualifier, Record, RecordKind, Type, TypeId,
+    TypeKind,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};
 
 use crate::codeobject::CodeObject;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 use cache::Cache;
 use die::Reading;
@@ -72,6 +76,7 @@ use unit::Units;
 #[derive(Debug)]
 pub struct DebugInfo {
     code_object: Arc<CodeObject>,
+    dialect: Option<Dialect>,
     sections: Sections,
     units: OnceLock<Units>,
     functions: Cache<DieOffset, Arc<Function>>,
@@ -87,7 +92,15 @@ impl DebugInfo {
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Ok(Self { code_object, sections, units, functions, types })
+        Ok(Self { code_object, dialect: None, sections, units, functions, types })
+    }
+
+    /// The same with all units in that dialect, whatever they say; `None`: each as it says.
+    #[must_use]
+    pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
+        // What was read so far may have been read otherwise.
+        let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
+        Self { dialect, units, functions, types, ..self }
     }
 
     /// The code object it belongs to.
@@ -120,7 +133,7 @@ impl DebugInfo {
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
-        self.units.get_or_init(|| Units::read(dwarf))
+        self.units.get_or_init(|| Units::read(dwarf, self.dialect))
     }
 
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {

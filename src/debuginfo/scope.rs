@@ -23,7 +23,7 @@ use crate::units::DieOffset;
 /// Blocks of an abstract instance nest no deeper than source text; a longer chain is a cycle.
 const MAX_ABSTRACT_DEPTH: usize = 64;
 
-/// How many lanes a function was compiled for: `DW_AT_LLVM_lanes`.
+/// How many lanes a function was compiled for: `DW_AT_LLVM_lanes`, `DW_AT_num_lanes` of the drafts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lanes {
     /// Not said; the wave size bounds `DW_OP_LLVM_push_lane`.
@@ -39,9 +39,9 @@ pub enum Lanes {
 pub struct SimdFacts {
     /// `DW_AT_LLVM_lanes`.
     pub lanes: Lanes,
-    /// `DW_AT_LLVM_lane_pc`: the PC of every lane.
+    /// `DW_AT_LLVM_lane_pc`, `DW_AT_lane_pc` of the drafts: the PC of every lane.
     pub lane_pc: LocationAttribute,
-    /// `DW_AT_LLVM_active_lane`: the lanes that are active.
+    /// `DW_AT_LLVM_active_lane`, `DW_AT_active_lane` of the drafts: the lanes that are active.
     pub active_lane: LocationAttribute,
 }
 
@@ -121,7 +121,7 @@ impl Function {
     pub(super) fn read(reading: Reading<'_>, offset: DieOffset) -> Result<Self> {
         let die = reading.die(offset)?;
         if die.tag() != gimli::DW_TAG_subprogram {
-            let (expected, found) = ("DW_TAG_subprogram", die.tag().to_string());
+            let (expected, found) = ("DW_TAG_subprogram", die.tag_name());
             return Err(DebugInfoError::Tag { die: offset, expected, found });
         }
         let view = Rc::clone(&die.view);
@@ -158,7 +158,7 @@ fn attribute(reading: Reading<'_>, origins: &Origins<'_>, name: gimli::DwAt) -> 
 
 fn simd(reading: Reading<'_>, origins: &Origins<'_>) -> Result<SimdFacts> {
     let find = |wanted: Heterogeneous| {
-        origins.chain.iter().find_map(|die| wanted.value(&die.entry).map(|(name, value)| (die, name, value)))
+        origins.chain.iter().find_map(|die| die.extension(wanted).map(|(name, value)| (die, name, value)))
     };
     let located = |wanted| match find(wanted) {
         Some((die, name, value)) => die.location_attribute(&reading.info.sections, name, value),

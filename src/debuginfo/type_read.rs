@@ -10,7 +10,8 @@ use super::die::{Die, Reading};
 use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Entry};
 use super::types::{
-    Base, Dimension, Encoding, Enumerator, Member, Qualifier, Record, RecordKind, Type, TypeId, TypeKind,
+    Base, Dimension, Encoding, Enumerator, Member, MemorySpace, Qualifier, Record, RecordKind, Type, TypeId,
+    TypeKind,
 };
 use super::view::unsigned;
 use crate::units::AddressSpace;
@@ -117,7 +118,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         _ => match qualifier(tag) {
             Some(qualifier) => TypeKind::Qualified { qualifier, of: target },
             None => {
-                return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: tag.to_string() });
+                return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: die.tag_name() });
             }
         },
     };
@@ -129,7 +130,9 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     };
     let is_declaration = die.flag(gimli::DW_AT_declaration);
     let unit = die.view.facts().id;
-    Ok(Type { id, unit, name, byte_size: die.constant(gimli::DW_AT_byte_size), is_declaration, kind })
+    let memory_space = die.extension(Heterogeneous::MemorySpace).and_then(|(_, value)| unsigned(&value));
+    let (byte_size, memory_space) = (die.constant(gimli::DW_AT_byte_size), memory_space.map(MemorySpace));
+    Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, kind })
 }
 
 fn qualifier(tag: DwTag) -> Option<Qualifier> {
@@ -150,7 +153,7 @@ fn base(die: &Die<'_>) -> TypeKind {
         Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
         _ => Encoding(0),
     };
-    let vector_size = Heterogeneous::VectorSize.value(&die.entry).and_then(|(_, value)| unsigned(&value));
+    let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
     TypeKind::Base(Base { encoding, bit_size: die.constant(gimli::DW_AT_bit_size), vector_size })
 }
 
@@ -158,7 +161,7 @@ fn base(die: &Die<'_>) -> TypeKind {
 fn address_space(die: &Die<'_>) -> AddressSpace {
     /// `DW_ADDR` of the 2020 proposal, by number: none (generic), global, region, local, constant, private.
     const CLASSES_2020: [u64; 6] = [1, 0, 2, 3, 0, 5];
-    let space = Heterogeneous::AddressSpace.value(&die.entry).and_then(|(_, value)| unsigned(&value));
+    let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
     if let Some(space) = space {
         return AddressSpace(space);
     }

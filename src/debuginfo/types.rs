@@ -25,9 +25,16 @@ pub struct Type {
     pub byte_size: Option<u64>,
     /// Whether this only declares a type that is defined elsewhere.
     pub is_declaration: bool,
+    /// `DW_AT_LLVM_memory_space`, `DW_AT_memory_space` of the drafts. It is the source language's storage, of which no
+    /// address follows: nothing but a listing of types depends on it.
+    pub memory_space: Option<MemorySpace>,
     /// What it is.
     pub kind: TypeKind,
 }
+
+/// A `DW_MSPACE` code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemorySpace(pub u64);
 
 /// What a type is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +45,8 @@ pub enum TypeKind {
     Pointer {
         /// What it points to; `None` is `void`.
         to: Option<TypeId>,
-        /// The DWARF address space of what it points to: `DW_AT_LLVM_address_space`, else `DW_AT_address_class`, which
+        /// The DWARF address space of what it points to: `DW_AT_LLVM_address_space` or the drafts'
+        /// `DW_AT_address_space`, else `DW_AT_address_class`, which
         /// compilers fill with the same numbers; 0 where the DIE says nothing. In units with augmentation `[amd:v0.0]`
         /// the older table of classes holds, where nothing means generic.
         address_space: AddressSpace,
@@ -116,7 +124,7 @@ pub struct Base {
     pub encoding: Encoding,
     /// `DW_AT_bit_size` where it differs from the byte size: `_BitInt(7)`.
     pub bit_size: Option<u64>,
-    /// `DW_AT_LLVM_vector_size`: elements of a vector base type; `byte_size` counts all of them.
+    /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a vector base type; `byte_size` counts all of them.
     pub vector_size: Option<u64>,
 }
 

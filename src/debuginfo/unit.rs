@@ -12,6 +12,7 @@ use super::interval::Intervals;
 use super::line::LineTable;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit};
 use super::view::UnitView;
+use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
 /// A unit's place in the file's order, from 0.
@@ -41,6 +42,8 @@ pub struct UnitFacts {
     pub comp_dir: Option<Arc<str>>,
     /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
     pub augmentation: Option<Arc<str>>,
+    /// The dialect of its expressions, where the user or the augmentation says it; `None`: what decodes tells.
+    pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
 }
@@ -50,6 +53,12 @@ impl UnitFacts {
     #[must_use]
     pub fn producer_is_clang(&self) -> bool {
         self.producer.as_deref().is_some_and(|producer| producer.contains("clang"))
+    }
+
+    /// Whether the numbers of [`crate::dwarf::draft`] mean something in the unit: of tags and attributes as of operations.
+    #[must_use]
+    pub fn is_draft(&self) -> bool {
+        self.dialect == Some(Dialect::Draft)
     }
 
     /// Whether the unit names seed-2020 as its dialect: augmentation `[amd:v0.0]`.
@@ -90,6 +99,8 @@ pub(super) struct UnitSlot {
     pub(super) id: UnitId,
     pub(super) offset: DebugInfoOffset,
     end: usize,
+    /// The dialect that the user says all units to be in.
+    said: Option<Dialect>,
     /// Signature and offset of the type, for a type unit.
     signature: Option<(u64, usize)>,
     abbreviations: OnceLock<Result<Arc<Abbreviations>>>,
@@ -109,8 +120,9 @@ pub(super) struct Units {
 }
 
 impl Units {
-    /// Reads the headers; a bad one ends the list, since nothing tells where the next begins.
-    pub(super) fn read(dwarf: &Dwarf<'_>) -> Self {
+    /// Reads the headers; a bad one ends the list, since nothing tells where the next begins. `said` is the dialect that
+    /// the user says all units to be in.
+    pub(super) fn read(dwarf: &Dwarf<'_>, said: Option<Dialect>) -> Self {
         let mut headers = dwarf.units();
         let (mut slots, mut at) = (Vec::new(), 0);
         let problem = loop {
@@ -129,6 +141,7 @@ impl Units {
                         id: UnitId(slots.len() as u32),
                         offset,
                         end,
+                        said,
                         signature,
                         abbreviations: OnceLock::new(),
                         root: OnceLock::new(),
@@ -261,6 +274,7 @@ impl UnitSlot {
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
         let low_pc = low_pc.and_then(|value| dwarf.attr_address(&unit, value).ok().flatten());
         let encoding = unit.encoding();
+        let augmentation = Heterogeneous::Augmentation.value(&root, false).and_then(|(_, value)| text(value));
         let facts = UnitFacts {
             id: self.id,
             offset: self.die_offset(),
@@ -274,7 +288,8 @@ impl UnitSlot {
             producer: string(gimli::DW_AT_producer),
             name: string(gimli::DW_AT_name),
             comp_dir: string(gimli::DW_AT_comp_dir),
-            augmentation: Heterogeneous::Augmentation.value(&root).and_then(|(_, value)| text(value)),
+            dialect: self.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
+            augmentation,
             low_pc: low_pc.unwrap_or(0),
         };
         let (str_offsets_base, addr_base) = (unit.str_offsets_base, unit.addr_base);

@@ -50,7 +50,7 @@ pub struct Variable {
     pub is_external: bool,
     /// Whether this is a declaration of something defined elsewhere.
     pub is_declaration: bool,
-    /// `DW_AT_LLVM_address_space` of the variable itself, where it has one.
+    /// `DW_AT_LLVM_address_space`, `DW_AT_address_space` of the drafts, of the variable itself, where it has one.
     pub address_space: Option<u64>,
     /// Where it is, before a PC is known.
     pub location: LocationAttribute,
@@ -87,7 +87,7 @@ impl Variable {
             }
             _ => None,
         };
-        let space = origins.chain.iter().find_map(|die| Heterogeneous::AddressSpace.value(&die.entry));
+        let space = origins.chain.iter().find_map(|die| die.extension(Heterogeneous::AddressSpace));
         Ok(Self {
             unit,
             die: offset,

@@ -53,7 +53,7 @@ impl<'a> UnitView<'a> {
     /// The error of an attribute that cannot be read.
     pub(super) fn unreadable(&self, entry: &Entry<'_>, name: DwAt, why: gimli::Error) -> DebugInfoError {
         let (unit, die) = (self.slot.die_offset(), self.die_offset(entry.offset()));
-        DebugInfoError::Die { unit, die, attribute: AttributeName(name.0), why }
+        DebugInfoError::Die { unit, die, attribute: AttributeName::of(name, self.facts()), why }
     }
 
     /// The error of an attribute of another class than it can have.
@@ -67,7 +67,8 @@ impl<'a> UnitView<'a> {
         let (unit, die) = (self.slot.die_offset(), self.die_offset(entry.offset()));
         let form = entry.attr(name).map(|attribute| attribute.form().to_string());
         let found = form.unwrap_or_else(|| format!("{found:?}"));
-        DebugInfoError::Attribute { unit, die, attribute: AttributeName(name.0), expected, found }
+        let attribute = AttributeName::of(name, self.facts());
+        DebugInfoError::Attribute { unit, die, attribute, expected, found }
     }
 
     /// The unit's functions, globals and namespaces.

@@ -178,7 +178,8 @@ pub struct ObjectMap {
     pub element_size: Attribute,
     /// Elements of a chunk.
     pub element_count: Attribute,
-    /// The code where the map holds, as half-open ranges.
+    /// The code where the map holds, as half-open ranges, of which an empty one holds nothing; without any range it holds
+    /// everywhere.
     pub ranges: Vec<(Pc, Pc)>,
 }
 

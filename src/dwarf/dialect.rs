@@ -6,6 +6,9 @@ use super::operation::{Dialect, Encoding, Program};
 const AMD_AUGMENTATION: &str = "[amd:v0.0]";
 /// What a unit of the later compilers says, in either encoding of the operations.
 const LLVM_AUGMENTATION: &str = "[llvm:v0.0]";
+/// What a unit with the numbers of the draft dialect says. No text names a string: this is the project's own, as the
+/// numbers are.
+const DRAFT_AUGMENTATION: &str = "[draft:v0.0]";
 
 impl Dialect {
     /// Every dialect.
@@ -28,15 +31,23 @@ impl Dialect {
         Self::ALL.into_iter().find(|dialect| dialect.name() == name)
     }
 
+    /// The dialect that an augmentation string names; `None` where it names none, or one that has two encodings.
+    #[must_use]
+    pub fn of_augmentation(augmentation: &str) -> Option<Self> {
+        let named = [(DRAFT_AUGMENTATION, Self::Draft), (AMD_AUGMENTATION, Self::Seed2020)];
+        named.into_iter().find(|(name, _)| augmentation.contains(name)).map(|(_, dialect)| dialect)
+    }
+
     /// The dialect of a unit (or of a CIE) by its augmentation string, and where that leaves two, by which one decodes
-    /// all of its expressions. No producer of today writes an augmentation; what they write is `llvm-user`.
+    /// all of its expressions. No producer of today writes an augmentation; what they write is `llvm-user`. The draft
+    /// dialect is never tried: its numbers are provisional, so that they decode is no sign that they are meant.
     pub fn of_unit<'b>(
         augmentation: Option<&str>,
         expressions: impl Iterator<Item = &'b [u8]> + Clone,
     ) -> Self {
         let augmentation = augmentation.unwrap_or_default();
-        if augmentation.contains(AMD_AUGMENTATION) {
-            return Self::Seed2020;
+        if let Some(dialect) = Self::of_augmentation(augmentation) {
+            return dialect;
         }
         let decodes = |dialect: Self| {
             let encoding = Encoding::new(dialect);
@@ -64,5 +75,9 @@ mod tests {
         assert_eq!(of(Some("[abc:v1.0][llvm:v0.0]"), &direct), Dialect::LlvmDirect);
         assert_eq!(of(Some("[llvm:v0.0]"), &user), Dialect::LlvmUser);
         assert_eq!(of(None, &direct), Dialect::LlvmUser);
+        assert_eq!(of(Some("[draft:v0.0]"), &direct), Dialect::Draft);
+        // DW_OP_object_map by the built-in numbers: nothing but the augmentation makes it that.
+        assert_eq!(of(None, &[&[0x30, 0xed, 0x2a]]), Dialect::LlvmUser);
+        assert_eq!(of(Some("[llvm:v0.0]"), &[&[0x30, 0xf1, 0x2a]]), Dialect::LlvmUser);
     }
 }

@@ -6,46 +6,61 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use gimli::{DwAt, DwTag};
 use serde::Deserialize;
+use toml::Spanned;
 
 use super::constants::standard;
 use super::decode::{Extension, draft_named};
 
 static INSTALLED: OnceLock<Numbers> = OnceLock::new();
 
-/// The numbers of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// The numbers of one file, by names without `DW_OP_`, `DW_TAG_`, `DW_AT_` and `DW_CFA_`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Numbers {
-    operations: BTreeMap<String, u8>,
+    operations: BTreeMap<String, u16>,
     tags: BTreeMap<String, u16>,
     attributes: BTreeMap<String, u16>,
-    call_frame_instructions: BTreeMap<String, u8>,
+    call_frame_instructions: BTreeMap<String, u16>,
+}
+
+/// A file as it is written, every number with its place.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Tables {
+    operations: BTreeMap<String, Spanned<u8>>,
+    tags: BTreeMap<String, Spanned<u16>>,
+    attributes: BTreeMap<String, Spanned<u16>>,
+    call_frame_instructions: BTreeMap<String, Spanned<u8>>,
 }
 
 /// What is wrong with a file of numbers.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumbersError {
-    /// It is not of the format.
+    /// It is not of the format; the words name and show the line.
     #[error("{0}")]
     Syntax(String),
     /// A name that no draft has.
-    #[error("{table}: no draft has {name:?}")]
+    #[error("line {line}: {table}.{name}: no draft has that name")]
     Unknown {
+        /// The line, from 1.
+        line: usize,
         /// The table.
         table: &'static str,
         /// The name.
         name: String,
     },
     /// A number that already means something.
-    #[error("{table}: {name} = {number:#x} is taken by {by}")]
+    #[error("line {line}: {table}.{name}: {number:#x} is taken by {by}")]
     Taken {
+        /// The line, from 1.
+        line: usize,
         /// The table.
         table: &'static str,
         /// The name.
         name: String,
         /// The number.
-        number: u64,
+        number: u16,
         /// What has it.
         by: String,
     },
@@ -77,41 +92,29 @@ impl Numbers {
     /// # Errors
     /// It is not of the format, names what no draft has, or gives a number twice or one that DWARF has given.
     pub fn parse(text: &str) -> Result<Self, NumbersError> {
-        let numbers: Self = toml::from_str(text).map_err(|error| NumbersError::Syntax(error.to_string()))?;
-        let wide = |table: &BTreeMap<String, u8>| -> BTreeMap<String, u16> {
-            table.iter().map(|(name, number)| (name.clone(), u16::from(*number))).collect()
-        };
-        let operations = wide(&numbers.operations);
-        check(
-            "operations",
-            &operations,
-            |name| draft_named(name).is_some(),
-            |code| u8::try_from(code).ok().and_then(standard::name).map(str::to_owned),
-        )?;
-        check("tags", &numbers.tags, |name| TAGS.contains(&name), |_| None)?;
-        check("attributes", &numbers.attributes, |name| ATTRIBUTES.contains(&name), |_| None)?;
-        let taken = |code: u16| {
-            let code = u8::try_from(code).ok().filter(|code| code & 0xc0 == 0);
-            match code {
-                None => Some("an instruction with its operand in the low bits".to_owned()),
-                Some(code) => super::cfi::standard_name(code).map(str::to_owned),
-            }
-        };
-        let instructions = wide(&numbers.call_frame_instructions);
-        check("call_frame_instructions", &instructions, |name| CALL_FRAME.contains(&name), taken)?;
-        Ok(numbers)
+        let tables: Tables = toml::from_str(text)
+            .map_err(|error| NumbersError::Syntax(error.to_string().trim_end().to_owned()))?;
+        let operations = Check { text, table: "operations", taken: operation_taken };
+        let tags = Check { text, table: "tags", taken: tag_taken };
+        let attributes = Check { text, table: "attributes", taken: attribute_taken };
+        let instructions = Check { text, table: "call_frame_instructions", taken: instruction_taken };
+        Ok(Self {
+            operations: operations.read(tables.operations, |name| draft_named(name).is_some())?,
+            tags: tags.read(tables.tags, |name| TAGS.contains(&name))?,
+            attributes: attributes.read(tables.attributes, |name| ATTRIBUTES.contains(&name))?,
+            call_frame_instructions: instructions
+                .read(tables.call_frame_instructions, |name| CALL_FRAME.contains(&name))?,
+        })
     }
 
     /// The operation of a code.
     pub(super) fn operation(&self, code: u8) -> Option<(&'static str, Extension)> {
-        let (name, _) = self.operations.iter().find(|(_, number)| **number == code)?;
-        draft_named(name)
+        draft_named(named(&self.operations, u16::from(code))?)
     }
 
     /// Whether a call frame instruction forms a CFA in an address space, and if so whether it is the signed, factored one.
     pub(super) fn forms_cfa(&self, code: u8) -> Option<bool> {
-        let (name, _) = self.call_frame_instructions.iter().find(|(_, number)| **number == code)?;
-        Some(name == "def_aspace_cfa_sf")
+        Some(named(&self.call_frame_instructions, u16::from(code))? == "def_aspace_cfa_sf")
     }
 
     /// The number of a tag by its name without `DW_TAG_`.
@@ -120,30 +123,80 @@ impl Numbers {
         self.tags.get(name).copied()
     }
 
+    /// The name of a tag without `DW_TAG_`.
+    #[must_use]
+    pub fn tag_named(&self, number: u16) -> Option<&str> {
+        named(&self.tags, number)
+    }
+
     /// The number of an attribute by its name without `DW_AT_`.
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<u16> {
         self.attributes.get(name).copied()
     }
+
+    /// The name of an attribute without `DW_AT_`.
+    #[must_use]
+    pub fn attribute_named(&self, number: u16) -> Option<&str> {
+        named(&self.attributes, number)
+    }
 }
 
-fn check(
-    table: &'static str,
-    numbers: &BTreeMap<String, u16>,
-    known: impl Fn(&str) -> bool,
-    taken: impl Fn(u16) -> Option<String>,
-) -> Result<(), NumbersError> {
-    let mut seen: BTreeMap<u16, &str> = BTreeMap::new();
-    for (name, number) in numbers {
-        if !known(name) {
-            return Err(NumbersError::Unknown { table, name: name.clone() });
-        }
-        let by = taken(*number).or_else(|| seen.insert(*number, name).map(str::to_owned));
-        if let Some(by) = by {
-            return Err(NumbersError::Taken { table, name: name.clone(), number: u64::from(*number), by });
-        }
+fn named(table: &BTreeMap<String, u16>, number: u16) -> Option<&str> {
+    table.iter().find(|(_, known)| **known == number).map(|(name, _)| name.as_str())
+}
+
+fn operation_taken(code: u16) -> Option<String> {
+    u8::try_from(code).ok().and_then(standard::name).map(str::to_owned)
+}
+
+/// Vendors' tags may be taken: a unit of the draft dialect says whose numbers it has.
+fn tag_taken(number: u16) -> Option<String> {
+    DwTag(number).static_string().filter(|_| number < gimli::DW_TAG_lo_user.0).map(str::to_owned)
+}
+
+fn attribute_taken(number: u16) -> Option<String> {
+    DwAt(number).static_string().filter(|_| number < gimli::DW_AT_lo_user.0).map(str::to_owned)
+}
+
+fn instruction_taken(code: u16) -> Option<String> {
+    match u8::try_from(code).ok().filter(|code| code & 0xc0 == 0) {
+        None => Some("an instruction with its operand in the low bits".to_owned()),
+        Some(code) => super::cfi::standard_name(code).map(str::to_owned),
     }
-    Ok(())
+}
+
+/// What the numbers of a table may not be.
+struct Check<'t> {
+    text: &'t str,
+    table: &'static str,
+    /// What DWARF has given a number to.
+    taken: fn(u16) -> Option<String>,
+}
+
+impl Check<'_> {
+    fn read<T: Copy + Into<u16>>(
+        &self,
+        numbers: BTreeMap<String, Spanned<T>>,
+        known: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, u16>, NumbersError> {
+        let table = self.table;
+        let mut read: BTreeMap<String, u16> = BTreeMap::new();
+        for (name, spanned) in numbers {
+            let before = self.text.get(..spanned.span().start).unwrap_or_default();
+            let line = before.matches('\n').count() + 1;
+            let number: u16 = (*spanned.get_ref()).into();
+            if !known(&name) {
+                return Err(NumbersError::Unknown { line, table, name });
+            }
+            let by = (self.taken)(number).or_else(|| named(&read, number).map(str::to_owned));
+            if let Some(by) = by {
+                return Err(NumbersError::Taken { line, table, name, number, by });
+            }
+            read.insert(name, number);
+        }
+        Ok(read)
+    }
 }
 
 /// The built-in numbers.

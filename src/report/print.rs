@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::Style;
 use super::json::lane_value;
 use super::text::shown;
-use super::Style;
 use crate::session::print::{Printed, PrintedLane};
 
 /// One lane: a line, as variables have it. Several: a line for each lane, neighbours with the same answer together.
@@ -21,7 +21,8 @@ pub fn text(printed: &Printed, style: Style) -> String {
         let place = lane.value.location.as_ref();
         place.map_or(String::new(), |place| style.dim(&format!("  [{place}]")))
     };
-    let missing = |lane: &PrintedLane| lane.missing.as_ref().map_or(String::new(), |why| format!("  ({why})"));
+    let missing =
+        |lane: &PrintedLane| lane.missing.as_ref().map_or(String::new(), |why| format!("  ({why})"));
     if let [lane] = printed.lanes.as_slice() {
         let _ = writeln!(text, "{head} = {}{}{}", shown(&lane.value.state), missing(lane), place(lane));
         return text;
@@ -34,9 +35,7 @@ pub fn text(printed: &Printed, style: Style) -> String {
         let Some(first) = run.first() else { continue };
         let inactive = if first.active == Some(false) { " (inactive)" } else { "" };
         let (lanes, place) = match run {
-            [first, .., last] => {
-                (format!("lanes {}-{}", first.value.lane, last.value.lane), String::new())
-            }
+            [first, .., last] => (format!("lanes {}-{}", first.value.lane, last.value.lane), String::new()),
             _ => (format!("lane {}", first.value.lane), place(first)),
         };
         let _ = writeln!(text, "  {lanes}{inactive}: {}{}{place}", shown(&first.value.state), missing(first));

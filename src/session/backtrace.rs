@@ -61,13 +61,16 @@ pub(super) fn lane_stacks(
     Ok(stacks)
 }
 
+/// By physical frame, and by inlined call in it.
+type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
+
 /// All frames of a wave, with what lanes need of them.
 struct Frames<'a> {
     walk: Walk<'a>,
     /// For each physical frame.
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
-    positions: RefCell<HashMap<(usize, Option<usize>), Rc<Positions>>>,
+    positions: RefCell<ByFrame<Rc<Positions>>>,
 }
 
 struct Described {
@@ -303,15 +306,17 @@ impl<'a> Frames<'a> {
         };
         let SimdFacts { lane_pc, active_lane, .. } = function.simd(inlined);
         let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());
+        let said = unit.and_then(|unit| unit.dialect);
         let mut attribute = |attribute: &LocationAttribute, what| {
             let found = debug.location_at(function.function.unit, attribute, code.elf);
             let bytes = found.map_err(|error| error.to_string())?.expression().cloned();
-            context.encoding.dialect = Dialect::of_unit(augmentation, bytes.iter().map(|bytes| &bytes[..]));
+            let by_bytes = || Dialect::of_unit(augmentation, bytes.iter().map(|bytes| &bytes[..]));
+            context.encoding.dialect = said.unwrap_or_else(by_bytes);
             context.attribute(attribute, what).map_err(|missing| missing.to_string())
         };
-        let said = attribute(lane_pc, "DW_AT_LLVM_lane_pc");
+        let lanes = attribute(lane_pc, "DW_AT_LLVM_lane_pc");
         let active = attribute(active_lane, "DW_AT_LLVM_active_lane");
-        match said {
+        match lanes {
             Ok(None) => {}
             Ok(Some(Attribute::Constant(_))) => return Positions::Failed("a constant".to_owned()),
             Ok(Some(Attribute::Expression(program))) => return said_by(&context, &program),

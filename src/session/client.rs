@@ -160,7 +160,13 @@ impl Inspect for Session {
         super::variables::locals(&self.reader, wave, lanes, frame)
     }
 
-    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Printed, NotPrinted> {
+    fn print(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Printed, NotPrinted> {
         self.serves(wave)?;
         super::print::print(&self.reader, wave, lanes, frame, query)
     }

@@ -8,6 +8,7 @@ use super::objects::Objects;
 use crate::arch::{Kind, RegId};
 use crate::capture::{Capture, Wave};
 use crate::codeobject::CodeObject;
+use crate::dwarf::Dialect;
 use crate::units::WaveId;
 
 /// A capture with what is derived from it once: which waves are served together, which registers they have, and the
@@ -54,8 +55,16 @@ impl Dump {
             let severity = capture.wave(served.first).map_or(0, severity);
             (std::cmp::Reverse(severity), served.first)
         });
-        let objects = Objects::new(&capture);
+        let objects = Objects::new(&capture, None);
         Self { capture, problems, kinds, objects }
+    }
+
+    /// The same with the debug information of every code object in that dialect, whatever its units say; `None`: each
+    /// unit as it says.
+    #[must_use]
+    pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
+        self.objects = Objects::new(&self.capture, dialect);
+        self
     }
 
     /// What was captured.

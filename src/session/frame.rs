@@ -9,7 +9,7 @@ use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, Un
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
-    Missing, Program, RegisterBytes, SpaceInfo,
+    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -68,7 +68,7 @@ impl Names for FrameContext<'_> {
 }
 
 impl<'w> FrameContext<'w> {
-    fn debug(&self) -> Answer<&DebugInfo> {
+    pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
 
@@ -76,7 +76,7 @@ impl<'w> FrameContext<'w> {
         self.function.as_ref().map_err(|why| lacking("function", why))
     }
 
-    fn unit(&self) -> Answer<UnitId> {
+    pub(super) fn unit(&self) -> Answer<UnitId> {
         Ok(self.function()?.function.unit)
     }
 
@@ -89,7 +89,7 @@ impl<'w> FrameContext<'w> {
         UnitContext { frame: self, unit, encoding }
     }
 
-    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
@@ -118,7 +118,7 @@ pub(super) fn lacking(what: &str, why: &str) -> Missing {
 }
 
 /// What the debug information cannot say, as an answer to the evaluator.
-fn absent(error: debuginfo::DebugInfoError) -> Missing {
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
 
@@ -189,6 +189,10 @@ impl Context for FrameContext<'_> {
 
     fn loaded(&self, address: u64) -> Answer<u64> {
         self.level.loaded(address)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.map_of(die).map(Arc::new)
     }
 }
 
@@ -278,5 +282,14 @@ impl Context for UnitContext<'_, '_> {
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         self.frame.debug()?.indexed_address(self.unit, index).map_err(absent)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        if self.unit != self.frame.unit()? {
+            return Err(Missing::absent(format!(
+                "the object map at {die} is of another unit than the frame's"
+            )));
+        }
+        self.frame.map_of(die).map(Arc::new)
     }
 }

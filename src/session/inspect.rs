@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use super::print::{NotPrinted, Printed, Query};
 use super::{
     CodeObjectInfo, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack,
     Unreadable, WaveInfo,
 };
-use super::print::{NotPrinted, Printed, Query};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -88,7 +88,8 @@ pub trait Inspect: Send {
     ///
     /// # Errors
     /// The text is no path, or there is no frame to ask. What cannot be shown of a lane is an answer.
-    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Printed, NotPrinted>;
+    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
+    -> Result<Printed, NotPrinted>;
 
     /// The call stack of a wave as a whole, or of one of its lanes.
     ///

@@ -14,6 +14,7 @@ mod frame;
 mod inspect;
 mod lanes;
 mod locals;
+mod object_map;
 mod objects;
 pub mod print;
 mod reader;

@@ -4,10 +4,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::CodeObjectInfo;
 use super::source::{Source, Sources};
-use super::unwind::UnwindTable;
+use super::unwind::{FoundRules, UnwindTable};
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
+use crate::dwarf::Dialect;
 use crate::units::{Address, Pc};
 
 /// `PF_W`: the kernel may have changed what lies there.
@@ -26,6 +27,8 @@ pub(super) struct Loaded {
     address: Address,
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
+    /// The dialect that the user says its units to be in.
+    dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
     unwind: UnwindTable,
@@ -42,11 +45,13 @@ pub(super) struct Image {
 }
 
 impl Objects {
-    pub(super) fn new(capture: &Capture) -> Self {
+    /// `dialect`: what the user says all units to be in.
+    pub(super) fn new(capture: &Capture, dialect: Option<Dialect>) -> Self {
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
+            dialect,
             object: OnceLock::new(),
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
@@ -196,14 +201,15 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            DebugInfo::new(object).map(Arc::new).map_err(|error| format!("{name}: {error}{damage}"))
+            let debug = DebugInfo::new(object).map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
     }
 
-    /// Its call frame information.
-    pub(super) fn unwind(&self) -> &UnwindTable {
-        &self.unwind
+    /// The rules of call frame information at an address.
+    pub(super) fn rules(&self, object: &CodeObject, at: ElfAddress) -> FoundRules {
+        self.unwind.at(object, at, self.dialect)
     }
 
     /// What source text there is at an address.

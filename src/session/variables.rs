@@ -86,7 +86,8 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
     };
-    let frame = Frame { context, debug, legacy: hint.producer_is_clang && !hint.llvm_user };
+    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
+    let frame = Frame { context, debug, legacy };
     ask(Found { frame, function, inlined, variables, pc, call })
 }
 
@@ -98,8 +99,7 @@ fn find<'a>(
 ) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
     let none = Unreadable::NoVariables;
     let (mut level, mut left) = (0, frame);
-    loop {
-        let Some(physical) = walk.frames().get(level) else { break };
+    while let Some(physical) = walk.frames().get(level) {
         let pc = physical.pc;
         let code = physical.code;
         let source = code.map(|code| code.loaded.source(capture, code.elf));
@@ -121,6 +121,9 @@ fn find<'a>(
 
 /// The dialect of a unit, as far as the variables in scope tell it.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
+    if let Some(dialect) = hint.dialect {
+        return dialect;
+    }
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }

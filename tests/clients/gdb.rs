@@ -1,7 +1,7 @@
 //! gdb and gdb-multiarch: every fixture dump, as their user reads it.
 
 use super::harness::Server;
-use super::locals::{self, FOUR_LANES};
+use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, fail_with};
 
@@ -81,7 +81,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         } else {
             script.expect(format!("monitor lane {lane}"), format!("Lane {lane} of thread {}", wave.thread));
             script.expect(
-                format!("monitor eval --value {FOUR_LANES}"),
+                format!("monitor eval --value {}", four_lanes(wave)),
                 format!("lane {lane}: {:#x}", lane * 4),
             );
             "monitor locals".to_owned()

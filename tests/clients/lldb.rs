@@ -2,7 +2,7 @@
 
 use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
 use super::harness::{Server, lldb_name};
-use super::locals::{self, FOUR_LANES};
+use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, fail_with};
 
@@ -76,7 +76,10 @@ fn one_wave(script: &mut Script, wave: &Wave) {
     let shown = wave.shown_lanes();
     let lane = shown[shown.len() / 2];
     script.expect(format!("{MONITOR} lane {lane}"), format!("Lane {lane} of thread {}", wave.thread));
-    script.expect(format!("{MONITOR} eval --value {FOUR_LANES}"), format!("lane {lane}: {:#x}", lane * 4));
+    script.expect(
+        format!("{MONITOR} eval --value {}", four_lanes(wave)),
+        format!("lane {lane}: {:#x}", lane * 4),
+    );
     let model = wave.clone();
     script.check(format!("{what} lane {lane}"), format!("{MONITOR} locals"), move |text| {
         locals::compare(&model, &[lane], &said(text)?)

@@ -6,8 +6,13 @@ use serde_json::Value;
 
 use super::model::Wave;
 
-/// Four times the lane in focus, as an expression: the separators reach the server too.
-pub(crate) const FOUR_LANES: &str = "DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul";
+/// Four times the lane in focus, as an expression of the dialect of the wave's code: the separators reach the server too.
+pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
+    match wave.expected["locals"][0]["form"].as_str() {
+        Some("draft") => "DW_OP_push_lane; DW_OP_lit4; DW_OP_mul",
+        _ => "DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul",
+    }
+}
 
 /// A printed variable: `argument int n`, and its text in each lane.
 struct Printed {

@@ -1,26 +1,26 @@
-//! Expressions of the fixtures against llvm-dwarfdump, and the table of operations against its document.
+//! Expressions of the fixtures against llvm-dwarfdump.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lanescope::dwarf::print::{self, NoNames};
-use lanescope::dwarf::text::{Field, OPERATIONS, Shape, assemble, codes};
-use lanescope::dwarf::{Dialect, Encoding, Operation, Program};
+use lanescope::dwarf::text::assemble;
+use lanescope::dwarf::{Dialect, Encoding, Program};
 use serde_json::Value;
 
-fn root() -> PathBuf {
+/// The folder of the package.
+pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every code object among the fixtures.
+/// Every code object among the fixtures that LLVM's tools can read; they know nothing of the draft dialect.
 fn objects() -> Vec<PathBuf> {
     let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let paths = files.map(|file| file.unwrap().path());
     let mut paths: Vec<_> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    paths.retain(|path| !path.to_string_lossy().contains("/draft_ops-"));
     paths.sort();
     assert!(paths.len() >= 40, "only {} code objects", paths.len());
     paths
@@ -115,7 +115,12 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let tool = newest("llvm-dwarfdump");
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
-        let (ours, theirs) = (ours(&object), theirs(&tool, &object));
+        let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+        // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
+        for (.., names) in &mut ours {
+            let known = names.iter().position(|name| name == "DW_OP_deref_type");
+            names.truncate(known.unwrap_or(names.len()));
+        }
         for (one, other) in ours.iter().zip(&theirs) {
             assert_eq!(one, other, "{}", object.display());
         }
@@ -179,7 +184,8 @@ fn llvm_dwarfdump_reads_the_same_call_frames() {
 #[test]
 fn expressions_of_the_fixtures_are_given_back_by_their_text() {
     let mut count = 0;
-    for object in objects() {
+    let draft = root().join("tests/fixtures/code/draft_ops-gfx1100.hsaco");
+    for object in objects().into_iter().chain([draft]) {
         for unit in listed(&object)["units"].as_array().unwrap() {
             let encoding = Encoding::new(Dialect::named(unit["dialect"].as_str().unwrap()).unwrap());
             for row in unit["expressions"].as_array().unwrap() {
@@ -217,144 +223,8 @@ fn a_function_and_a_dialect_can_be_asked_for() {
     assert!(!run(&["--dialect", "klingon"]).status.success());
 }
 
-fn bytes(hex: &str) -> Vec<u8> {
+/// Bytes from hexadecimal digits.
+pub(crate) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
-}
-
-/// The cases of tests/eval that use an operation.
-#[derive(Default)]
-struct Cases {
-    succeed: usize,
-    fail: usize,
-    files: Vec<String>,
-}
-
-/// Cases by the stem of the operation's name.
-fn cases() -> BTreeMap<&'static str, Cases> {
-    let mut all: BTreeMap<&'static str, Cases> = BTreeMap::new();
-    let mut files: Vec<_> =
-        fs::read_dir(root().join("tests/eval")).unwrap().map(|f| f.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|ext| ext == "toml"));
-    files.sort();
-    for path in files {
-        let stem = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let file: toml::Table = toml::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-        for case in file.get("case").and_then(toml::Value::as_array).into_iter().flatten() {
-            let text = |key: &str| case.get(key).and_then(toml::Value::as_str).unwrap_or_default();
-            let dialect = Dialect::named(text("dialect")).unwrap_or(Dialect::LlvmUser);
-            let dwarf64 = case.get("dwarf64").and_then(toml::Value::as_bool).unwrap_or(false);
-            let encoding = Encoding { dialect, dwarf64 };
-            let Ok(program) = Program::decode(&bytes(text("bytes")), encoding) else { continue };
-            let expect = case.get("expect").map(|expect| match expect {
-                toml::Value::String(json) => serde_json::from_str(json).unwrap(),
-                table => serde_json::to_value(table).unwrap(),
-            });
-            let expect: Value = expect.unwrap_or_default();
-            let failed =
-                (expect["kind"] == "error").then(|| expect["op"].as_str().unwrap_or_default().to_owned());
-            let mut used = Vec::new();
-            operations(&program, &mut used);
-            used.sort_by_key(|(row, name)| (row.name, failed.as_deref() != Some(name)));
-            used.dedup_by_key(|(row, _)| row.name);
-            for (row, name) in used {
-                let cases = all.entry(row.name).or_default();
-                match &failed {
-                    Some(op) if op == name => cases.fail += 1,
-                    Some(_) => continue,
-                    None => cases.succeed += 1,
-                }
-                if !cases.files.contains(&stem) {
-                    cases.files.push(stem.clone());
-                }
-            }
-        }
-    }
-    all
-}
-
-fn operations(program: &Program, into: &mut Vec<(&'static Shape, &'static str)>) {
-    for placed in program.operations() {
-        into.push((lanescope::dwarf::text::shape(placed.name).unwrap(), placed.name));
-        if let Operation::EntryValue(inner) = &placed.operation {
-            operations(inner, into);
-        }
-    }
-}
-
-fn operands(fields: &[Field]) -> String {
-    let word = |field: &Field| match field {
-        Field::Implied | Field::ImpliedRegister => None,
-        Field::Address => Some("address".to_owned()),
-        Field::Fixed(size) => Some(format!("u{}", 8 * size)),
-        Field::Signed(0) => Some("SLEB128".to_owned()),
-        Field::Signed(size) => Some(format!("s{}", 8 * size)),
-        Field::Uleb => Some("ULEB128".to_owned()),
-        Field::Displacement => Some("displacement (SLEB128)".to_owned()),
-        Field::Register => Some("register (ULEB128)".to_owned()),
-        Field::Branch => Some("target (s16)".to_owned()),
-        Field::Die(size) => Some(format!("DIE in unit (u{})", 8 * size)),
-        Field::SectionDie => Some("DIE in section (offset)".to_owned()),
-        Field::Type => Some("DIE in unit (ULEB128)".to_owned()),
-        Field::TypeOrGeneric => Some("type or 0 (ULEB128)".to_owned()),
-        Field::Block => Some("bytes (ULEB128 length)".to_owned()),
-        Field::ShortBlock => Some("bytes (u8 length)".to_owned()),
-        Field::Expression => Some("expression (ULEB128 length)".to_owned()),
-    };
-    fields.iter().filter_map(word).collect::<Vec<_>>().join(", ")
-}
-
-/// The codes of a row in a dialect.
-fn code(row: &Shape, dialect: Dialect) -> String {
-    let all = codes(dialect);
-    let find = |name: &str| all.iter().find(|(_, known)| *known == name).map(|(code, _)| *code);
-    let (first, last) = match row.family {
-        true => (find(&format!("{}0", row.name)), find(&format!("{}31", row.name))),
-        false => (find(row.name), None),
-    };
-    match (first, last) {
-        (Some(first), Some(last)) => format!("{:#04x}-{:#04x}", first.code, last.code),
-        (Some(code), None) => match code.sub {
-            Some(sub) => format!("{:#04x} {sub:#04x}", code.code),
-            None => format!("{:#04x}", code.code),
-        },
-        (None, _) => "-".to_owned(),
-    }
-}
-
-fn coverage() -> String {
-    let mut text = String::from(
-        "# Operations\n\nEvery operation that the evaluator knows, from the table of `src/dwarf/text/shape.rs` and the \
-         decoder's codes. Cases are those of `tests/eval`: how many\nuse the operation and succeed, how many expect it \
-         to fail, and in which files. Codes of the draft dialect are this project's own (`src/dwarf/draft.toml`).\n\
-         `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.\n\n\
-         | Operation | Operands | llvm-user | llvm-direct | seed-2020 | draft | Defined in | Succeed | Fail | Files |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let cases = cases();
-    let none = Cases::default();
-    for row in OPERATIONS {
-        let codes: Vec<String> = Dialect::ALL.into_iter().map(|dialect| code(row, dialect)).collect();
-        if codes.iter().all(|code| code == "-") {
-            continue;
-        }
-        let name = if row.family { format!("{}0-31", row.name) } else { row.name.to_owned() };
-        let of = cases.get(row.name).unwrap_or(&none);
-        let (operands, codes, files) = (operands(row.fields), codes.join(" | "), of.files.join(", "));
-        let (section, succeed, fail) = (row.section, of.succeed, of.fail);
-        writeln!(text, "| {name} | {operands} | {codes} | {section} | {succeed} | {fail} | {files} |")
-            .unwrap();
-    }
-    text
-}
-
-#[test]
-fn the_coverage_document_is_that_of_the_table() {
-    let path = root().join("docs/dwarf-coverage.md");
-    let (said, is) = (fs::read_to_string(&path).unwrap_or_default(), coverage());
-    if std::env::var_os("BLESS").is_some() {
-        fs::write(&path, is).unwrap();
-        return;
-    }
-    assert_eq!(said, is, "BLESS=1 cargo test --test suite coverage writes docs/dwarf-coverage.md");
 }

@@ -23,6 +23,14 @@ fn ask(session: &Session, wave: WaveId, text: &str, want: Want) -> Evaluation {
     session.evaluate(wave, lanes, &question).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
+/// An expression with LLVM's operations as the wave's code has them: the drafts' names leave `LLVM_` out.
+fn spelt(text: &str, wave: &Value) -> String {
+    match wave["locals"][0]["form"] == "draft" {
+        true => text.replace("LLVM_", ""),
+        false => text.to_owned(),
+    }
+}
+
 const fn location(size: Option<u64>) -> Want {
     Want::Location { size, legacy: false }
 }
@@ -127,7 +135,7 @@ fn memory_of_every_space_is_what_the_models_wrote() {
                 let lane = piece["lane"].as_u64();
                 let mut check = |text: String, size| {
                     count.set(count.get() + 1);
-                    let found = ask(session, wave, &text, location(Some(size)));
+                    let found = ask(session, wave, &spelt(&text, expected), location(Some(size)));
                     let got = self::bytes(&found)[lane.unwrap_or(0) as usize].clone();
                     if got != bytes {
                         wrong(format!("{text} lane {lane:?}: expected {bytes}, got {got}"));
@@ -152,9 +160,16 @@ fn memory_of_every_space_is_what_the_models_wrote() {
 #[test]
 fn values_are_the_lane_and_the_pc() {
     each_wave(|session, wave, expected, wrong| {
-        let lanes = ask(session, wave, "DW_OP_LLVM_push_lane; DW_OP_lit2; DW_OP_mul", Want::Value);
+        let twice = spelt("DW_OP_LLVM_push_lane; DW_OP_lit2; DW_OP_mul", expected);
+        let lanes = ask(session, wave, &twice, Want::Value);
+        // A function of the draft fixture has eight lanes, by its DW_AT_num_lanes.
+        let eight = expected["locals"][0]["form"] == "draft" && expected["function"] == "scale";
         for (lane, found) in evaluation::json(&lanes)["lanes"].as_array().unwrap().iter().enumerate() {
-            if found["result"]["value"] != format!("{:#x}", lane * 2) {
+            if eight && lane >= 8 {
+                if found["result"]["class"] != "ill-formed" {
+                    wrong(format!("lane {lane} of 8: {found}"));
+                }
+            } else if found["result"]["value"] != format!("{:#x}", lane * 2) {
                 wrong(format!("twice lane {lane}: {found}"));
             }
         }

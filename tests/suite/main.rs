@@ -1,11 +1,13 @@
 //! The integration tests, as one program: linking once is cheaper than linking a dozen times.
 
 mod cli;
+mod draft;
 mod dwarf;
 mod evaluate;
 mod fixtures;
 mod frames;
 mod house;
+mod operations;
 mod print;
 mod server;
 mod variables;

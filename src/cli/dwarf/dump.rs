@@ -11,7 +11,8 @@ use crate::arch::Targets;
 
 /// Lists every code object of a dump.
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let dump = dump::open(&DumpArgs { dump: Some(PathBuf::from(&args.file)), kind: None }, targets)?;
+    let from = DumpArgs { dump: Some(PathBuf::from(&args.file)), kind: None, dialect: args.dialect };
+    let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {
         return Err(format!("{path} holds no code objects").into());

@@ -10,7 +10,8 @@
 //! the offset, the operation and the cause.
 //!
 //! The dialect is chosen for each unit by its augmentation string and, where that leaves two, by which one decodes all
-//! expressions of the unit; `--dialect` says it for all.
+//! expressions of the unit; `--dialect` says it for all. In units of the draft dialect (augmentation `[draft:v0.0]`) tags,
+//! attributes and operations of the drafts have their names too, by the built-in numbers or those of `--draft FILE`.
 //!
 //! After the units come the expressions of call frame information: the first PC of the row, the instruction, its register.
 //!
@@ -39,6 +40,7 @@ use std::sync::Arc;
 use frames::Frames;
 use serde_json::{Value, json};
 
+use super::dialect::named as dialect;
 use super::{Failure, print_json};
 use crate::arch::{Kind, Targets};
 use crate::codeobject::CodeObject;
@@ -63,13 +65,6 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| {
-        let names: Vec<&str> = Dialect::ALL.into_iter().map(Dialect::name).collect();
-        format!("one of {}", names.join(", "))
-    })
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -121,6 +116,7 @@ impl Listing {
             None => &NoNames,
         };
         let debug = DebugInfo::new(code).map_err(|error| format!("{label}: {error}"))?;
+        let debug = debug.in_dialect(args.dialect);
         let mut listing = Self { text: String::new(), units: Vec::new(), frames: Vec::new(), found: false };
         for id in 0..debug.unit_count() {
             let unit = Unit::read(&debug, UnitId(id), args)?;
@@ -206,7 +202,7 @@ impl<'d> Unit<'d> {
             Err(problem) => problems.push(problem.to_string()),
         })?;
         let bytes = expressions.iter().map(|expression| &expression.bytes[..]);
-        let dialect = args.dialect.unwrap_or_else(|| Dialect::of_unit(facts.augmentation.as_deref(), bytes));
+        let dialect = facts.dialect.unwrap_or_else(|| Dialect::of_unit(facts.augmentation.as_deref(), bytes));
         if let Some(name) = &args.function {
             let is_it = |function: &Subprogram| {
                 let names = [&function.name, &function.qualified_name, &function.linkage_name];

@@ -27,7 +27,7 @@
 //! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
 //! be read. `--explain` says of every operation what it did, with the stack before and after it, and where and why an
 //! object became undefined or its expression failed. `--dialect` decodes every case in one dialect, whatever it says;
-//! `--draft FILE` gives the draft dialect other numbers, in the form of `src/dwarf/draft.toml`.
+//! `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `src/dwarf/draft.toml`.
 //!
 //! ```text
 //! $ lanescope eval --cases tests/eval/locations.toml
@@ -53,9 +53,9 @@ use self::file::File;
 use self::run::Runner;
 use self::state::State;
 use super::Failure;
+use super::dialect::named as dialect;
 use crate::arch::Targets;
-use crate::dwarf::Dialect;
-use crate::dwarf::draft::{self, Numbers};
+use crate::dwarf::{Dialect, Error};
 
 /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
 #[derive(Clone, Debug, clap::Args)]
@@ -100,9 +100,6 @@ pub struct Args {
     /// at the PC, of the case]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub dialect: Option<Dialect>,
-    /// A file with numbers for the draft dialect, in place of the built-in ones
-    #[arg(long, value_name = "FILE")]
-    pub draft: Option<PathBuf>,
 }
 
 /// Why nothing could be evaluated: exit status 2.
@@ -155,6 +152,8 @@ pub struct Outcome {
     pub explained: Vec<String>,
     /// How the result differs from what the case expects.
     pub difference: Option<String>,
+    /// The failure, where the result is one.
+    pub error: Option<Error>,
 }
 
 /// How cases are evaluated beyond what they say themselves.
@@ -164,14 +163,6 @@ pub struct Manner {
     pub explain: bool,
     /// The dialect of every case, whatever the case says.
     pub dialect: Option<Dialect>,
-}
-
-/// The dialect of that name.
-fn dialect(name: &str) -> Result<Dialect, String> {
-    Dialect::named(name).ok_or_else(|| {
-        let names = Dialect::ALL.map(Dialect::name).join(", ");
-        format!("no dialect {name:?}; there are {names}")
-    })
 }
 
 /// Evaluates the cases of a file.
@@ -193,22 +184,10 @@ pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Ou
 /// # Errors
 /// The dump or the wave is not there; or an [`EvalError`], exit status 2.
 pub fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
-    if let Some(path) = &args.draft {
-        install(path)?;
-    }
     match &args.cases {
         Some(cases) => Ok(run_cases(cases, args, targets, out)?),
         None => wave::run(args, targets, out).map(|()| 0),
     }
-}
-
-/// Gives the draft dialect the numbers of a file.
-fn install(path: &Path) -> Result<(), EvalError> {
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|error| EvalError::Read { path: path.into(), error })?;
-    let invalid =
-        |error: draft::NumbersError| EvalError::Invalid { path: path.into(), what: error.to_string() };
-    draft::install(Numbers::parse(&text).map_err(invalid)?).map_err(invalid)
 }
 
 fn run_cases(cases: &Path, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, EvalError> {

@@ -80,12 +80,16 @@ impl<'f> Runner<'f> {
                 Err(error) => explain::error(error),
             });
         }
-        let Answer { json, words, .. } = answer.unwrap_or_else(|error| {
-            Answer::new(print::error_json(&error), format!("{}: {error}", error.class()))
-        });
+        let (Answer { json, words, .. }, error) = match answer {
+            Ok(answer) => (answer, None),
+            Err(error) => {
+                let words = format!("{}: {error}", error.class());
+                (Answer::new(print::error_json(&error), words), Some(error))
+            }
+        };
         let difference = case.expect.as_ref().map(|expected| expect::difference(expected, &json));
         let difference = difference.transpose().map_err(wrong)?.flatten();
-        Ok(Outcome { name: case.name.clone(), result: json, words, explained, difference })
+        Ok(Outcome { name: case.name.clone(), result: json, words, explained, difference, error })
     }
 
     fn expression(&self, program: &Program, explainer: Explain<'_, '_>) -> Result<Answer, Error> {

@@ -22,7 +22,8 @@ impl DebugInfo {
         options: &Options<'_>,
     ) -> Result<Value> {
         let walk = Walk { info: self, options, left: Cell::new(options.max_values) };
-        let dimensions: Vec<Dimension> = counts.iter().map(|count| Dimension { count: Some(*count) }).collect();
+        let dimensions: Vec<Dimension> =
+            counts.iter().map(|count| Dimension { count: Some(*count) }).collect();
         walk.array(Some(element), &dimensions, false, Part { contents, bit: 0 }, 0)
     }
 }

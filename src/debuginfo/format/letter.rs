@@ -177,7 +177,9 @@ impl Walk<'_> {
                 Some(underlying) => (self.is_signed(*underlying)?, false),
                 None => (enumerators.iter().any(|enumerator| enumerator.value < 0), false),
             },
-            TypeKind::Pointer { .. } | TypeKind::Reference { .. } | TypeKind::PointerToMember { .. } => (false, false),
+            TypeKind::Pointer { .. } | TypeKind::Reference { .. } | TypeKind::PointerToMember { .. } => {
+                (false, false)
+            }
             _ => return Ok(None),
         };
         let whole = self.info.byte_size(found.id)?.unwrap_or(0).saturating_mul(8).max(bits);

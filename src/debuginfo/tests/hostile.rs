@@ -27,12 +27,15 @@ fn ask_everything(bytes: Vec<u8>) {
             ask_variable(&info, &global);
         }
         let _ = info.base_type(unit, 0x2b);
+        let _ = info.expressions(unit, |found| {
+            let _ = found.map(|expression| info.object_map(expression.die));
+        });
     }
     for pc in (0x1800..0x2800).step_by(0x80).map(ElfAddress) {
         let _ = (info.line_at(pc), info.variables_at(pc), info.unit_at(pc));
     }
     for die in (0..0x400).step_by(7).map(DieOffset) {
-        let _ = (info.referenced_die(die, ElfAddress(0x1900)), info.attribute(die, 0x02));
+        let _ = info.referenced_die(die, ElfAddress(0x1900));
         ask_type(&info, TypeId(die));
     }
 }
@@ -81,7 +84,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn own_objects() -> impl Iterator<Item = Vec<u8>> {
     let own = objects().into_iter().filter(|path| path.to_string_lossy().contains("debuginfo/tests/objects"));
-    own.map(|path| std::fs::read(path).expect("an object"))
+    let draft = include_bytes!("../../../tests/fixtures/code/draft_ops-gfx1100.hsaco").to_vec();
+    own.map(|path| std::fs::read(path).expect("an object")).chain([draft])
 }
 
 #[test]

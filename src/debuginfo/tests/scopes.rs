@@ -18,6 +18,8 @@ pub(super) fn objects() -> Vec<PathBuf> {
     let paths = files.map(|file| file.expect("a file").path());
     let mut objects: Vec<_> =
         paths.filter(|path| path.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    // llvm-dwarfdump has no text for operations of the drafts; drafts.rs has the tests of that object.
+    objects.retain(|path| !path.to_string_lossy().contains("/draft_ops-"));
     objects.sort();
     assert!(objects.len() >= 8);
     objects

@@ -7,7 +7,6 @@
 use std::sync::Arc;
 
 use super::super::error::Cause;
-use super::super::lanes::Lanes;
 use super::super::limits::MAX_PARTS;
 use super::super::location::{Composite, Location, Part, Storage};
 use super::super::origin::WhyUndefined;
@@ -79,12 +78,16 @@ impl Evaluator<'_> {
         let new = match fiber.stack.last() {
             None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)),
             // DWARF 6 drafts: a composite that is the piece's own location has another one below it to go into.
-            Some(top) if is_open(top) && !fiber.stack.iter().rev().nth(1).is_some_and(is_open) => {
+            Some(top) if is_open(lanes, top)? && !below_is_open(lanes, &fiber.stack)? => {
                 Some(undefined_part(env, size))
             }
             Some(_) => None,
         };
         let taken = usize::from(new.is_none());
+        let into_open = match new {
+            Some(_) => fiber.stack.last().map_or(Ok(false), |top| is_open(lanes, top))?,
+            None => below_is_open(lanes, &fiber.stack)?,
+        };
         let parts = match new {
             Some(parts) => parts,
             None => {
@@ -102,10 +105,8 @@ impl Evaluator<'_> {
         fiber.stack.truncate(fiber.stack.len().saturating_sub(taken));
         match fiber.stack.last_mut() {
             Some(Entry::Incomplete(composite)) => return append(composite, parts),
-            Some(top) if is_open(top) => {
-                if let Entry::Location(Location { storage: Storage::Composite(composite), .. }) = top {
-                    return append(Arc::make_mut(composite), parts);
-                }
+            Some(Entry::Location(Location { storage: Storage::Composite(composite), .. })) if into_open => {
+                return append(Arc::make_mut(composite), parts);
             }
             _ => {}
         }
@@ -169,15 +170,23 @@ impl Evaluator<'_> {
 }
 
 /// Whether pieces may be added to an entry because `DW_OP_composite` made it; one that was moved within is a location
-/// like any other.
-fn is_open(entry: &Entry) -> bool {
+/// like any other. The lanes part where only some moved.
+fn is_open(lanes: LaneSet, entry: &Entry) -> Result<bool, Stop> {
     let Entry::Location(Location { storage: Storage::Composite(composite), offset }) = entry else {
-        return false;
+        return Ok(false);
     };
-    let start = |bytes: &Lanes<u64>, bits: &Lanes<u8>| {
-        matches!((bytes, bits), (Lanes::Uniform(0), Lanes::Uniform(0)))
-    };
-    composite.open && start(&offset.bytes, &offset.bits)
+    if !composite.open {
+        return Ok(false);
+    }
+    let at_start: LaneSet = lanes.iter().filter(|lane| offset.get(*lane) == 0).collect();
+    if !at_start.is_empty() && at_start != lanes {
+        return Err(Stop::Part(vec![at_start, lanes.without(at_start)]));
+    }
+    Ok(at_start == lanes)
+}
+
+fn below_is_open(lanes: LaneSet, stack: &[Entry]) -> Result<bool, Stop> {
+    stack.iter().rev().nth(1).map_or(Ok(false), |below| is_open(lanes, below))
 }
 
 /// Neither size nor count is 0, and there are not too many elements to build.

@@ -130,6 +130,25 @@ impl Context for Fake {
         }
     }
 
+    /// Three maps of arrays in register 20: the chunk differs among the lanes, or the size of an element does, or the
+    /// code is another's.
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        let by_lane =
+            |mask: &str| Attribute::Expression(Arc::new(super::program(&format!("e9 03 {mask} 1a"))));
+        let constant = Attribute::Constant;
+        let (cntl_ordinal, element_size, high) = match die.0 {
+            1 => (by_lane("33"), constant(4), 0x2000),
+            2 => (constant(1), by_lane("34"), 0x2000),
+            3 => (constant(1), constant(4), 0x1000),
+            _ => return Err(Missing::absent("no such map")),
+        };
+        let vec_location = Attribute::Expression(Arc::new(super::program("64")));
+        let (mem_location, element_count) = (constant(0x2000), constant(2));
+        let ranges = vec![(Pc(0), Pc(high))];
+        let map = ObjectMap { mem_location, cntl_ordinal, vec_location, element_size, element_count, ranges };
+        Ok(Arc::new(map))
+    }
+
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         if index < 2 { Ok(0x3000 + index) } else { Err(Missing::absent("no such address")) }
     }

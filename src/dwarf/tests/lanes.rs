@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::fake::Fake;
-use super::{bytes, program};
+use super::{bytes, program, program_in};
 use crate::units::{LaneId, LaneSet};
 
 /// One lane's result in words, or its error.
@@ -83,8 +83,61 @@ fn operation() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Operations that only the drafts have, with offsets and sizes that differ among the lanes or do not.
+const DRAFT: &[&str] = &[
+    "ee",
+    "ee 50 93 04",
+    "ee 64 93 04 51 93 02",
+    "31 32 ef",
+    "30 34 ef",
+    "33 34 ef",
+    "09 fe 34 ef",
+    "34 38 f1",
+    "30 09 ff ef",
+    "e2 33 1a 32 ef",
+    "30 e2 33 1a ef",
+    "e2 34 f1",
+    "50 64 31 32 ef",
+    "64 50 e2 33 1a 31 ef",
+    "ed 01",
+    "ed 02",
+    "ed 03",
+    "35 e9 02 00 00 00 00",
+    "94 04 35 e1",
+];
+
+/// The same operations in another dialect: the drafts have one byte where LLVM has two, and no constant offset.
+fn in_dialect(text: &str, dialect: Dialect) -> String {
+    const NUMBERS: [(&str, &str); 13] = [
+        ("e9 05 04", "34 e3"),
+        ("e9 05 03", "33 e3"),
+        ("e9 02", "e1"),
+        ("e9 03", "e2"),
+        ("e9 04", "e3"),
+        ("e9 06", "e5"),
+        ("e9 07", "e6"),
+        ("e9 08", "e7"),
+        ("e9 09", "e8"),
+        ("e9 0a", "ea"),
+        ("e9 0b", "eb"),
+        ("e9 0c", "ec"),
+        ("e9 01", "96"),
+    ];
+    if dialect != Dialect::Draft {
+        return text.to_owned();
+    }
+    NUMBERS.iter().fold(text.to_owned(), |text, (llvm, draft)| text.replace(llvm, draft))
+}
+
 fn expression(length: std::ops::Range<usize>) -> impl Strategy<Value = Program> {
     prop::collection::vec(operation(), length).prop_map(|texts| program(&texts.join(" ")))
+}
+
+fn draft_expression(length: std::ops::Range<usize>) -> impl Strategy<Value = Program> {
+    let known = operation().prop_map(|text| in_dialect(&text, Dialect::Draft));
+    let own = prop::sample::select(DRAFT).prop_map(str::to_owned);
+    let operations = prop_oneof![2 => known, 1 => own];
+    prop::collection::vec(operations, length).prop_map(|texts| program_in(&texts.join(" "), Dialect::Draft))
 }
 
 /// What an entry of the stack is, as far as choosing the next operation goes.
@@ -96,10 +149,11 @@ enum Have {
 }
 
 /// An expression that mostly finds on the stack what it needs: each choice picks among the operations that fit.
-fn fitting(choices: &[u16]) -> Program {
+fn fitting(choices: &[u16], dialect: Dialect) -> Program {
     use Have::{Incomplete, Location, Number};
     let mut text = String::new();
     let mut stack: Vec<Have> = Vec::new();
+    let draft = dialect == Dialect::Draft;
     for choice in choices {
         const LITERALS: [&str; 8] =
             ["30", "31", "34", "08 25", "e9 03", "e9 03 34 1e", "e9 03 31 1a", "11 7d"];
@@ -123,8 +177,31 @@ fn fitting(choices: &[u16]) -> Program {
             ["e9 05 04", "31 e9 04", "e9 03 31 1a e9 04", "33 e9 06", "e9 03 37 1a e9 06"];
         const READS: [&str; 6] = ["94 04", "94 02", "94 01", "a6 04 02 a8 00", "06", "94 03"];
         const PIECES: [&str; 6] = ["93 04", "93 02", "9d 05 03", "93 01", "9d 0c 00", "93 00"];
+        // Of the draft dialect alone, in its numbers.
+        const OVERLAYS: [&str; 10] = [
+            "30 34 ef",
+            "31 32 ef",
+            "33 34 ef",
+            "09 ff 32 ef",
+            "34 38 f1",
+            "30 30 ef",
+            "e2 33 1a 31 ef",
+            "30 e2 33 1a ef",
+            "e2 33 1a e2 31 1a ef",
+            "e2 34 f1",
+        ];
+        const MAPS: [&str; 3] = ["ed 01", "ed 02", "ed 03"];
+        const COMPOSITES: [&str; 4] = [
+            "ee 50 93 04 51 93 04",
+            "ee 64 e2 34 1e e3 93 04 50 93 02",
+            "ee 53 93 01 ee 54 93 01 53 93 01 93 02",
+            "ee 93 04 63 93 04",
+        ];
         let pick = |from: &[&'static str]| from[usize::from(choice >> 4) % from.len()];
         let (operation, taken, pushed): (&str, usize, &[Have]) = match (stack.as_slice(), choice & 15) {
+            ([.., Location, Location], 11..=14) if draft => (pick(&OVERLAYS), 2, &[Location]),
+            ([.., Number], 11..=12) if draft => (pick(&MAPS), 1, &[Location]),
+            (_, 13) if draft => (pick(&COMPOSITES), 0, &[Location]),
             ([.., Number, Number], 0..=4) => (pick(&BINARY), 2, &[Number]),
             ([.., Number, Number], 5) => ("16", 2, &[Number, Number]),
             ([.., Number], 6..=7) => (pick(&UNARY), 1, &[Number]),
@@ -146,16 +223,18 @@ fn fitting(choices: &[u16]) -> Program {
             (_, 15) if choice >> 4 & 7 == 0 => ("98 01 00", 0, &[]),
             _ => (pick(&PLACES), 0, &[Location]),
         };
-        text.push_str(operation);
+        text.push_str(&in_dialect(operation, dialect));
         text.push(' ');
         stack.truncate(stack.len() - taken);
         stack.extend_from_slice(pushed);
     }
-    program(&text)
+    program_in(&text, dialect)
 }
 
 pub(super) fn fitting_expression() -> impl Strategy<Value = Program> {
-    prop::collection::vec(any::<u16>(), 1..16).prop_map(|choices| fitting(&choices))
+    let dialect = prop::sample::select(&[Dialect::LlvmUser, Dialect::Draft][..]);
+    let choices = prop::collection::vec(any::<u16>(), 1..16);
+    (choices, dialect).prop_map(|(choices, dialect)| fitting(&choices, dialect))
 }
 
 pub(super) fn context() -> impl Strategy<Value = Fake> {
@@ -180,6 +259,16 @@ proptest! {
 
     #[test]
     fn together_is_apart(context in context(), program in expression(1..14), lanes in any::<u64>()) {
+        prop_assume!(lanes != 0);
+        assert_same(&context, &program, LaneSet(lanes));
+    }
+
+    #[test]
+    fn together_is_apart_with_draft_operations(
+        context in context(),
+        program in draft_expression(1..14),
+        lanes in any::<u64>(),
+    ) {
         prop_assume!(lanes != 0);
         assert_same(&context, &program, LaneSet(lanes));
     }
@@ -218,6 +307,29 @@ proptest! {
     }
 }
 
+/// The property would hold of operations that always fail, too.
+#[test]
+fn what_is_generated_gets_somewhere() {
+    use proptest::strategy::ValueTree as _;
+    use proptest::test_runner::TestRunner;
+
+    let mut runner = TestRunner::deterministic();
+    let context = Fake::with(program("30"), program("51"), program("53"));
+    let (mut overlays, mut maps, mut composites) = (0, 0, 0);
+    for _ in 0..2000 {
+        let program = fitting_expression().new_tree(&mut runner).unwrap().current();
+        let groups = Evaluator::new(&context).stack(&program, Focus::Lanes(LaneSet(u64::MAX)), &[]);
+        if groups.iter().all(|group| group.result.is_err()) {
+            continue;
+        }
+        let has = |name: &str| program.operations().iter().any(|placed| placed.name == name);
+        overlays += u32::from(has("DW_OP_overlay") || has("DW_OP_bit_overlay"));
+        maps += u32::from(has("DW_OP_object_map"));
+        composites += u32::from(has("DW_OP_composite"));
+    }
+    assert!(overlays > 20 && maps > 20 && composites > 20, "{overlays} {maps} {composites}");
+}
+
 #[test]
 fn lanes_that_branch_apart_end_apart() {
     // Odd lanes take the branch.
@@ -228,6 +340,16 @@ fn lanes_that_branch_apart_end_apart() {
     assert_eq!(groups.len(), 2);
     assert!(sets.contains(&LaneSet(0xaa)) && sets.contains(&LaneSet(0x55)), "{sets:?}");
     assert_same(&context, &program, LaneSet(0xff));
+}
+
+#[test]
+fn a_composite_that_only_some_lanes_moved_within_takes_pieces_for_the_others() {
+    // Odd lanes move by a byte within what DW_OP_composite made; a piece goes into it for the even ones alone.
+    let context = Fake::default();
+    for pieces in ["93 01", "51 93 01", "93 00 ea"] {
+        let program = program_in(&format!("ee 50 93 04 e2 31 1a e3 {pieces}"), Dialect::Draft);
+        assert_same(&context, &program, LaneSet(0xff));
+    }
 }
 
 #[test]

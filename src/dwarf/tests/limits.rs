@@ -97,6 +97,36 @@ fn value_bits() {
 }
 
 #[test]
+fn overlay_reach() {
+    let context = Fake::default();
+    // Register 1 over 4 bytes of global memory at 2^62, and then some bytes on or back.
+    let moved = |by: i64| {
+        let overlay = "0e 00 00 00 00 00 00 00 40 51 30 34 ef 0f";
+        let mut bytes = super::bytes(overlay);
+        bytes.extend(by.to_le_bytes());
+        bytes.push(0xe3);
+        let program = Program::decode(&bytes, Encoding::new(Dialect::Draft)).unwrap();
+        Evaluator::new(&context).location_for(&program, None)
+    };
+    let reach = (MAX_OVERLAY_REACH / 8) as i64;
+    let Storage::Composite(composite) = moved(-reach).unwrap().storage else { panic!() };
+    let sizes: Vec<_> = composite.parts.iter().map(|part| part.size.0).collect();
+    assert_eq!(sizes, [MAX_OVERLAY_REACH, 32, MAX_OVERLAY_REACH]);
+    assert!(moved(reach + 3).is_ok());
+    for beyond in [-reach - 1, reach + 4] {
+        let cause = moved(beyond).unwrap_err().cause;
+        assert!(matches!(cause, Cause::OutsideStorage { .. }), "{cause}");
+    }
+    // A gap wider than composites can count is an error and no loop.
+    let gap = Program::decode(
+        &super::bytes("50 51 0f ff ff ff ff ff ff ff 7f 34 ef"),
+        Encoding::new(Dialect::Draft),
+    );
+    let failed = Evaluator::new(&context).location_for(&gap.unwrap(), None);
+    assert_eq!(limit(failed).0, "bits of a composite");
+}
+
+#[test]
 fn expression_bytes() {
     let bytes = vec![0x96; MAX_EXPRESSION_BYTES + 1];
     let encoding = Encoding::new(Dialect::LlvmUser);

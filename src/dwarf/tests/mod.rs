@@ -25,5 +25,10 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 /// An expression of the current dialect.
 fn program(hex: &str) -> Program {
-    Program::decode(&bytes(hex), Encoding::new(Dialect::LlvmUser)).unwrap()
+    program_in(hex, Dialect::LlvmUser)
+}
+
+/// An expression of a dialect.
+fn program_in(hex: &str, dialect: Dialect) -> Program {
+    Program::decode(&bytes(hex), Encoding::new(dialect)).unwrap()
 }

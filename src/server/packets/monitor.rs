@@ -109,7 +109,11 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     let line = String::from_utf8_lossy(line).into_owned();
     log::debug!("monitor {line}");
     // A letter may follow the name at once, as gdb's users write it: print/x PATH.
-    let line = line.replacen('/', " /", usize::from(line.split_whitespace().next().is_some_and(|name| name.contains('/'))));
+    let line = line.replacen(
+        '/',
+        " /",
+        usize::from(line.split_whitespace().next().is_some_and(|name| name.contains('/'))),
+    );
     let mut words = line.split_whitespace();
     let name = words.next().unwrap_or("help");
     let arguments: Vec<&str> = words.collect();

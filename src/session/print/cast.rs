@@ -189,7 +189,9 @@ impl Walk<'_, '_, '_> {
 
     fn same_type(&self, one: &Ty, other: &Ty) -> Answer<bool> {
         let stripped = |ty: &Ty| match ty {
-            Ty::Die(id) => self.scene.debug().stripped(*id).map(|found| found.map(|found| found.id)).map_err(words),
+            Ty::Die(id) => {
+                self.scene.debug().stripped(*id).map(|found| found.map(|found| found.id)).map_err(words)
+            }
             _ => Ok(None),
         };
         let (one, other) = (stripped(one)?, stripped(other)?);

@@ -46,9 +46,8 @@ impl Word {
 }
 
 /// Longer signs first.
-const SIGNS: &[&str] = &[
-    "->", "<<", ">>", ".", "[", "]", "(", ")", "@", "*", "&", "+", "-", "/", "%", "~", "!", "|", "^",
-];
+const SIGNS: &[&str] =
+    &["->", "<<", ">>", ".", "[", "]", "(", ")", "@", "*", "&", "+", "-", "/", "%", "~", "!", "|", "^"];
 
 /// How C++ writes, and gdb prints, the namespace without a name.
 const ANONYMOUS: &str = "(anonymous namespace)";
@@ -112,7 +111,11 @@ impl Lexer<'_> {
             '$' => {
                 self.at += 1;
                 let name = self.identifier();
-                if name.is_empty() { Err(self.error("expected a register's name after `$`")) } else { Ok(Word::Register(name)) }
+                if name.is_empty() {
+                    Err(self.error("expected a register's name after `$`"))
+                } else {
+                    Ok(Word::Register(name))
+                }
             }
             _ => {
                 let found = SIGNS.iter().find(|sign| self.begins(sign));
@@ -240,7 +243,10 @@ impl Lexer<'_> {
             _ => return Err(self.error("expected an ASCII character or an escape")),
         };
         if self.peek(0) != Some('\'') {
-            return Err(ParseError { column: start + 1, words: "this `'` has no other behind one character".to_owned() });
+            return Err(ParseError {
+                column: start + 1,
+                words: "this `'` has no other behind one character".to_owned(),
+            });
         }
         self.at += 1;
         Ok(Word::Character(code))

@@ -15,7 +15,10 @@ mod lex;
 mod names;
 mod object;
 mod parse;
+mod part;
 mod path;
+mod pointer;
+mod read;
 mod show;
 #[cfg(test)]
 mod tests;

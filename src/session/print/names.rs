@@ -142,7 +142,9 @@ impl Scene<'_, '_> {
             }
         }
         match declared {
-            Some(full) => error(format!("`{full}` is declared here and defined in no unit of this code object")),
+            Some(full) => {
+                error(format!("`{full}` is declared here and defined in no unit of this code object"))
+            }
             None => Ok(None),
         }
     }
@@ -202,7 +204,8 @@ impl Scene<'_, '_> {
         }
         let frame = &self.found.frame;
         let own = self.found.function.unit();
-        let encoding = if variable.unit == own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
+        let encoding =
+            if variable.unit == own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
         let context = frame.context.of_unit(variable.unit, encoding);
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
         let program = match Program::decode(bytes, encoding) {
@@ -213,7 +216,9 @@ impl Scene<'_, '_> {
             frame.legacy
         } else {
             let clang = self.debug().unit(variable.unit).is_ok_and(debuginfo::UnitFacts::producer_is_clang);
-            clang && !program.operations().iter().any(|placed| legacy::is_extension(&placed.operation))
+            clang
+                && encoding.dialect != Dialect::Draft
+                && !program.operations().iter().any(|placed| legacy::is_extension(&placed.operation))
         };
         let focus = Focus::Lanes(self.lanes);
         let meant = match is_legacy {
@@ -229,7 +234,8 @@ impl Scene<'_, '_> {
     fn encoding(&self, unit: UnitId, expression: &[u8]) -> Encoding {
         let facts = self.debug().unit(unit).ok();
         let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
-        let dialect = Dialect::of_unit(augmentation, [expression].into_iter());
+        let named = facts.and_then(|facts| facts.dialect);
+        let dialect = named.unwrap_or_else(|| Dialect::of_unit(augmentation, [expression].into_iter()));
         Encoding { dialect, dwarf64: facts.is_some_and(|facts| facts.offset_size == 8) }
     }
 
@@ -239,8 +245,11 @@ impl Scene<'_, '_> {
             return "its location list has no entry for this PC".to_owned();
         };
         let entries = self.debug().location_list(variable.unit, list).unwrap_or_default();
-        let ranges: Vec<Range<ElfAddress>> =
-            entries.into_iter().filter(|entry| !entry.expression.is_empty()).filter_map(|entry| entry.range).collect();
+        let ranges: Vec<Range<ElfAddress>> = entries
+            .into_iter()
+            .filter(|entry| !entry.expression.is_empty())
+            .filter_map(|entry| entry.range)
+            .collect();
         match ranges.as_slice() {
             [] => "its location list has no entry for this PC".to_owned(),
             ranges => format!(
@@ -254,7 +263,9 @@ impl Scene<'_, '_> {
     /// Runs of PCs as they were loaded: `0x1000-0x1010 and 0x1020-0x1024`.
     fn listed(&self, ranges: &[Range<ElfAddress>]) -> String {
         let context = &self.found.frame.context;
-        let loaded = |address: ElfAddress| context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string());
+        let loaded = |address: ElfAddress| {
+            context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
+        };
         let each = |range: &Range<ElfAddress>| format!("{}-{}", loaded(range.start), loaded(range.end));
         let mut shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(each).collect();
         if ranges.len() > MAX_RANGES {

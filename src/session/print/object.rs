@@ -1,8 +1,6 @@
 //! Objects on a path: a type and where it is, as one lane has it; and moving within one.
 
-use crate::dwarf::{
-    CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage,
-};
+use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
 use crate::session::ValueState;
 use crate::units::{AddressSpace, BitSize, LaneId};
 

@@ -24,8 +24,8 @@ pub struct ParseError {
 
 /// Words that only a type has.
 const TYPE_WORDS: &[&str] = &[
-    "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "struct",
-    "class", "union", "enum", "__int128",
+    "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned",
+    "struct", "class", "union", "enum", "__int128",
 ];
 
 /// Words of a type that change nothing of a value.
@@ -99,7 +99,10 @@ impl Parser<'_> {
 
     fn checked(&self, column: usize, node: Node, depth: usize) -> Result<Deep, ParseError> {
         if depth > MAX_NESTING {
-            return Err(ParseError { column, words: format!("more than {MAX_NESTING} parts inside one another") });
+            return Err(ParseError {
+                column,
+                words: format!("more than {MAX_NESTING} parts inside one another"),
+            });
         }
         Ok((Path { column, node }, depth))
     }
@@ -215,7 +218,11 @@ impl Parser<'_> {
         let mut words = Vec::new();
         let mut qualified = false;
         while let Word::Name(name) = self.word() {
-            if QUALIFIERS.contains(&name.as_str()) { qualified = true } else { words.push(name.clone()) }
+            if QUALIFIERS.contains(&name.as_str()) {
+                qualified = true
+            } else {
+                words.push(name.clone())
+            }
             self.at += 1;
         }
         let mut pointers = 0;

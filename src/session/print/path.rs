@@ -180,7 +180,9 @@ impl fmt::Display for Path {
             Node::Index(object, index) => write!(f, "{}[{index}]", Postfixed(object)),
             Node::Repeat(object, count) => write!(f, "{}@{}", Operand(object), Operand(count)),
             // Brackets say that `(T) (-x)` is no difference.
-            Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => write!(f, "({to}) ({operand})"),
+            Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => {
+                write!(f, "({to}) ({operand})")
+            }
             Node::Cast(to, operand) => write!(f, "({to}) {}", Operand(operand)),
         }
     }
@@ -204,7 +206,9 @@ struct Postfixed<'a>(&'a Path);
 impl fmt::Display for Postfixed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.node {
-            Node::Unary(..) | Node::Binary(..) | Node::Repeat(..) | Node::Cast(..) => write!(f, "({})", self.0),
+            Node::Unary(..) | Node::Binary(..) | Node::Repeat(..) | Node::Cast(..) => {
+                write!(f, "({})", self.0)
+            }
             _ => write!(f, "{}", self.0),
         }
     }

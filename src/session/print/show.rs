@@ -113,7 +113,8 @@ impl Walk<'_, '_, '_> {
     /// A function has no bytes that mean anything: its type, address and symbol.
     fn shown_function(&self, object: &Object) -> Answer<Shown> {
         let Some(pointer) = self.pointer(object)? else { return error("the function has no address") };
-        let symbol = self.scene.symbol(pointer.address).map_or(String::new(), |symbol| format!(" <{symbol}>"));
+        let symbol =
+            self.scene.symbol(pointer.address).map_or(String::new(), |symbol| format!(" <{symbol}>"));
         let text = format!("{{{}}} {:#x}{symbol}", self.type_name(&object.ty), pointer.address);
         let tree = Value::text(text.clone());
         let location = print::location(&object.location, self.lane, &**self.scene.found.frame.context.kind());
@@ -132,7 +133,11 @@ impl Walk<'_, '_, '_> {
         let widened = self.widened(object, bits)?;
         let contents = match &widened {
             Some((bytes, undefined, unavailable)) => Contents { bytes, undefined, unavailable },
-            None => Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() },
+            None => Contents {
+                bytes: bits.bytes(),
+                undefined: bits.undefined(),
+                unavailable: bits.not_captured(),
+            },
         };
         let spaces = &self.scene.found.frame.context.kind().target.spaces;
         let space_name = |id: AddressSpace| {
@@ -141,7 +146,8 @@ impl Walk<'_, '_, '_> {
             (space.address_bits <= 32).then(|| space.name.clone())
         };
         let symbol_name = |address| self.scene.symbol(address);
-        let options = Options { space_name: &space_name, symbol_name: &symbol_name, letter, ..Options::machine() };
+        let options =
+            Options { space_name: &space_name, symbol_name: &symbol_name, letter, ..Options::machine() };
         let value = self.value(&object.ty, contents, &options)?;
         Ok(match value {
             Value::Text { text } => Value::Text { text: text + &self.beside(object, letter)? },
@@ -160,7 +166,10 @@ impl Walk<'_, '_, '_> {
             let mut bytes = from.to_vec();
             let sign = width.checked_sub(1).map(|bit| (bit / 8, bit % 8));
             let is_set = sign.is_some_and(|(byte, bit)| {
-                usize::try_from(byte).ok().and_then(|byte| from.get(byte)).is_some_and(|byte| byte >> bit & 1 == 1)
+                usize::try_from(byte)
+                    .ok()
+                    .and_then(|byte| from.get(byte))
+                    .is_some_and(|byte| byte >> bit & 1 == 1)
             });
             let fill = if extend && is_set { 0xff } else { 0 };
             if let (0xff, Some(last), bits @ 1..) = (fill, bytes.last_mut(), width % 8) {

@@ -166,9 +166,7 @@ impl Ty {
             Self::Die(id) => debug.byte_size(*id)?,
             Self::Basic(basic) => Some(u64::from(basic.bytes)),
             Self::Pointer { bytes, .. } => Some(u64::from(*bytes)),
-            Self::Array { element, count } => {
-                element.size(debug)?.and_then(|size| size.checked_mul(*count))
-            }
+            Self::Array { element, count } => element.size(debug)?.and_then(|size| size.checked_mul(*count)),
         })
     }
 
@@ -188,7 +186,10 @@ impl Ty {
             Self::Die(id) => debug.type_name_around(Some(*id), &declarator),
             Self::Pointer { to, .. } => {
                 let binds = matches!(to.shape(debug)?, Shape::Array { .. } | Shape::Function);
-                to.named_around(debug, if binds { format!("(*{declarator})") } else { format!("*{declarator}") })
+                to.named_around(
+                    debug,
+                    if binds { format!("(*{declarator})") } else { format!("*{declarator}") },
+                )
             }
             Self::Array { element, count } => element.named_around(debug, format!("{declarator}[{count}]")),
             Self::Function { returns, parameters } => {

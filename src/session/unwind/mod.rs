@@ -13,5 +13,5 @@ mod tests;
 mod walk;
 
 pub(super) use level::Level;
-pub(super) use rules::UnwindTable;
+pub(super) use rules::{Found as FoundRules, UnwindTable};
 pub(super) use walk::{Code, Physical, Walk};

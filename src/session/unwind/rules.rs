@@ -66,7 +66,14 @@ struct Rows {
 
 impl UnwindTable {
     /// The rules that hold at an address.
-    pub(in crate::session) fn at(&self, object: &CodeObject, pc: ElfAddress) -> Found {
+    ///
+    /// `dialect`: what the user says the code object to be in; `None`: each entry as it says.
+    pub(in crate::session) fn at(
+        &self,
+        object: &CodeObject,
+        pc: ElfAddress,
+        dialect: Option<Dialect>,
+    ) -> Found {
         let frames = self.frames.get_or_init(|| CallFrames::read(object));
         let Some(entry) = frames.at(pc) else {
             return Arc::new(Err(NoRules::Nothing(nothing(frames))));
@@ -75,7 +82,7 @@ impl UnwindTable {
             return found;
         }
         // Outside of the lock: two clients may run the same instructions once each, none waits for the other.
-        let (extent, found) = run(entry, pc);
+        let (extent, found) = run(entry, pc, dialect);
         self.rows().insert(entry, extent, Arc::clone(&found));
         found
     }
@@ -116,7 +123,7 @@ fn nothing(frames: &CallFrames) -> String {
 }
 
 /// Runs an entry's instructions as far as a PC; with the PCs for which the outcome holds.
-fn run(entry: &FrameEntry, pc: ElfAddress) -> (Range<u64>, Found) {
+fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>) -> (Range<u64>, Found) {
     let at = EntryAt { section: entry.section, offset: entry.offset };
     let alone = pc.0..pc.0.saturating_add(1);
     let cie = &entry.cie;
@@ -125,9 +132,12 @@ fn run(entry: &FrameEntry, pc: ElfAddress) -> (Range<u64>, Found) {
         return (alone, Arc::new(Err(NoRules::Nothing(words))));
     }
     let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
-    let bytes = |instructions| expressions(instructions, start, cie.code_factor).0;
-    let all = [bytes(&cie.instructions), bytes(&entry.instructions)].concat();
-    let dialect = Dialect::of_unit(Some(&cie.augmentation.text), all.iter().map(|one| one.bytes));
+    let by_bytes = || {
+        let bytes = |instructions| expressions(instructions, start, cie.code_factor).0;
+        let all = [bytes(&cie.instructions), bytes(&entry.instructions)].concat();
+        Dialect::of_unit(Some(&cie.augmentation.text), all.iter().map(|one| one.bytes))
+    };
+    let dialect = dialect.unwrap_or_else(by_bytes);
     let factors = Factors {
         code: cie.code_factor,
         data: cie.data_factor,

@@ -115,7 +115,7 @@ impl<'a> Walk<'a> {
         let code = loaded.map(|loaded| Code { loaded, elf: loaded.elf(lookup.0) });
         let rules = code.and_then(|code| {
             let object = code.loaded.object(capture).ok()?;
-            Some(code.loaded.unwind().at(&object, code.elf))
+            Some(code.loaded.rules(&object, code.elf))
         });
         Physical { pc, lookup, code, rules, saved: RefCell::default() }
     }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
-use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::address::{self, Token};
+use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::{
     Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneStack, LaneState,
     LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
@@ -268,7 +268,13 @@ impl Inspect for Fake {
     }
 
     /// `i` as `locals` has it; every other path that parses is not found.
-    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query) -> Result<Printed, NotPrinted> {
+    fn print(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Printed, NotPrinted> {
         let path = parse(&query.path, &|_| false)?;
         let locals = self.locals(wave, lanes, frame)?;
         let values = locals.variables.into_iter().flat_map(|variable| variable.lanes);
@@ -285,8 +291,16 @@ impl Inspect for Fake {
                 PrintedLane { value: LaneValue { state, ..value }, tree, active: Some(true), missing: None }
             }
             (other, _) => {
-                let state = ValueState::Error(format!("there is no `{other}` in this frame or its code object"));
-                let value = LaneValue { lane: value.lane, location: None, place: None, legacy: false, bytes: Vec::new(), state };
+                let state =
+                    ValueState::Error(format!("there is no `{other}` in this frame or its code object"));
+                let value = LaneValue {
+                    lane: value.lane,
+                    location: None,
+                    place: None,
+                    legacy: false,
+                    bytes: Vec::new(),
+                    state,
+                };
                 PrintedLane { value, tree: None, active: Some(true), missing: None }
             }
         };

@@ -93,7 +93,14 @@ fn numbers_have_the_types_of_c() {
         let path = parse(text, &|_| false).unwrap();
         assert_eq!(path.node, Node::Integer { value, long, unsigned }, "{text}");
     }
-    for (text, code) in [("'a'", b'a'), ("'\\n'", b'\n'), ("'\\''", b'\''), ("'\\101'", b'A'), ("'\\x41'", b'A'), ("'\\0'", 0)] {
+    for (text, code) in [
+        ("'a'", b'a'),
+        ("'\\n'", b'\n'),
+        ("'\\''", b'\''),
+        ("'\\101'", b'A'),
+        ("'\\x41'", b'A'),
+        ("'\\0'", 0),
+    ] {
         assert_eq!(parse(text, &|_| false).unwrap().node, Node::Character(code), "{text}");
     }
 }
@@ -132,9 +139,13 @@ fn errors_point_at_the_column() {
 fn hostile_paths_end_at_the_bounds() {
     let long = "a".repeat(MAX_PATH + 1);
     let error = parse(&long, &|_| false).unwrap_err();
-    assert_eq!(error.to_string(), format!("column {}: a path of more than {MAX_PATH} characters", MAX_PATH + 1));
+    assert_eq!(
+        error.to_string(),
+        format!("column {}: a path of more than {MAX_PATH} characters", MAX_PATH + 1)
+    );
     assert!(parse(&"a".repeat(MAX_PATH), &|_| false).is_ok());
-    let deep = |times: usize, open: &str, close: &str| format!("{}x{}", open.repeat(times), close.repeat(times));
+    let deep =
+        |times: usize, open: &str, close: &str| format!("{}x{}", open.repeat(times), close.repeat(times));
     for (open, close) in [("(", ")"), ("*", ""), ("-", ""), ("a[", "]"), ("(int)", "")] {
         assert!(parse(&deep(MAX_NESTING - 1, open, close), &|_| false).is_ok(), "{open}");
         let error = parse(&deep(MAX_NESTING + 1, open, close), &|_| false).unwrap_err();

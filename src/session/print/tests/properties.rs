@@ -20,7 +20,12 @@ fn leaf() -> impl Strategy<Value = Path> {
         Node::Integer { value, long, unsigned }
     });
     prop_oneof![
-        "[a-z_][a-z0-9_]{0,3}".prop_filter("a word of types", |name| !matches!(name.as_str(), "int" | "bool" | "char" | "long" | "void" | "enum")).prop_map(Node::Name),
+        "[a-z_][a-z0-9_]{0,3}"
+            .prop_filter("a word of types", |name| !matches!(
+                name.as_str(),
+                "int" | "bool" | "char" | "long" | "void" | "enum"
+            ))
+            .prop_map(Node::Name),
         prop::sample::select(vec!["ns::x", "::y", "W<int, 2>::z", "(anonymous namespace)::q", "T"])
             .prop_map(|name| Node::Name(name.to_owned())),
         number,
@@ -38,17 +43,27 @@ fn any_path() -> impl Strategy<Value = Path> {
     let types = ["int", "unsigned long", "struct S", "local int", "T", "ns::V<int>"];
     leaf().prop_recursive(5, 48, 3, move |inner| {
         let boxed = inner.clone().prop_map(Box::new);
-        let cast = (prop::sample::select(types.to_vec()), 0..3usize, boxed.clone()).prop_map(|(words, pointers, of)| {
-            // A template's arguments are part of one word.
-            let words = if words.contains('<') { vec![words.to_owned()] } else { words.split(' ').map(str::to_owned).collect() };
-            Node::Cast(TypeName { words, pointers }, of)
-        });
+        let cast = (prop::sample::select(types.to_vec()), 0..3usize, boxed.clone()).prop_map(
+            |(words, pointers, of)| {
+                // A template's arguments are part of one word.
+                let words = if words.contains('<') {
+                    vec![words.to_owned()]
+                } else {
+                    words.split(' ').map(str::to_owned).collect()
+                };
+                Node::Cast(TypeName { words, pointers }, of)
+            },
+        );
         prop_oneof![
-            (prop::sample::select(unary.to_vec()), boxed.clone()).prop_map(|(sign, of)| Node::Unary(sign, of)),
+            (prop::sample::select(unary.to_vec()), boxed.clone())
+                .prop_map(|(sign, of)| Node::Unary(sign, of)),
             (prop::sample::select(binary.to_vec()), boxed.clone(), boxed.clone())
                 .prop_map(|(sign, left, right)| Node::Binary(sign, left, right)),
-            (boxed.clone(), any::<bool>())
-                .prop_map(|(object, arrow)| Node::Member { object, name: "m".to_owned(), arrow }),
+            (boxed.clone(), any::<bool>()).prop_map(|(object, arrow)| Node::Member {
+                object,
+                name: "m".to_owned(),
+                arrow
+            }),
             (boxed.clone(), boxed.clone()).prop_map(|(object, index)| Node::Index(object, index)),
             (boxed.clone(), boxed.clone()).prop_map(|(object, count)| Node::Repeat(object, count)),
             cast,

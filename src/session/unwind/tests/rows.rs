@@ -103,7 +103,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
             let (pc, row) = line.trim().split_once(": ").unwrap();
             let context = format!("{} {pc}", path.display());
             let pc = ElfAddress(u64::from_str_radix(&pc[2..], 16).unwrap());
-            let found = table.at(&object, pc);
+            let found = table.at(&object, pc, None);
             let mine = &found.as_ref().as_ref().unwrap_or_else(|why| panic!("{context}: {why:?}")).row;
             let cfa = row.strip_prefix("CFA=").unwrap();
             let (cfa, registers) = cfa.split_once(": ").map_or((cfa, None), |(cfa, rest)| (cfa, Some(rest)));
@@ -122,14 +122,14 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
                 register_rule(mine, name, rule, &context);
             }
             // The row holds up to the next one, and is kept.
-            assert!(std::sync::Arc::ptr_eq(&found, &table.at(&object, pc)), "{context}");
+            assert!(std::sync::Arc::ptr_eq(&found, &table.at(&object, pc, None)), "{context}");
             rows += 1;
             count += registers.len();
         }
         // clang writes tables that say nothing: there is no row to compare, and nothing is made up.
         if text.contains("FDE") && !text.lines().any(|line| line.starts_with("  0x")) {
             let pc = text.split_once(" pc=").unwrap().1.split_once("...").unwrap().0;
-            let found = table.at(&object, ElfAddress(u64::from_str_radix(pc, 16).unwrap()));
+            let found = table.at(&object, ElfAddress(u64::from_str_radix(pc, 16).unwrap()), None);
             let row = &found.as_ref().as_ref().unwrap().row;
             assert_eq!((&row.cfa.rule, row.registers.len()), (&CfaRule::Unspecified, 0));
         }

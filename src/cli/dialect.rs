@@ -1,0 +1,45 @@
+//! What the commands share about dialects of DWARF: `--dialect` by name, and the numbers of `--draft`.
+
+use std::path::{Path, PathBuf};
+
+use crate::dwarf::Dialect;
+use crate::dwarf::draft::{self, Numbers, NumbersError};
+
+/// Why the numbers of a file cannot be used: exit status 2.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DraftError {
+    /// The file cannot be read.
+    #[error("{}: {error}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
+    /// What is in it is wrong.
+    #[error("{}: {error}", path.display())]
+    Numbers {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        #[source]
+        error: NumbersError,
+    },
+}
+
+/// The dialect of that name.
+pub(super) fn named(name: &str) -> Result<Dialect, String> {
+    Dialect::named(name).ok_or_else(|| {
+        let names = Dialect::ALL.map(Dialect::name).join(", ");
+        format!("no dialect {name:?}; there are {names}")
+    })
+}
+
+/// Takes the numbers of a file for the draft dialect, before anything is decoded.
+pub(super) fn install(path: &Path) -> Result<(), DraftError> {
+    let text = std::fs::read_to_string(path);
+    let text = text.map_err(|error| DraftError::Read { path: path.into(), error })?;
+    let wrong = |error| DraftError::Numbers { path: path.into(), error };
+    draft::install(Numbers::parse(&text).map_err(wrong)?).map_err(wrong)
+}

@@ -1,0 +1,248 @@
+//! The draft dialect end to end: the fixture's code object with other numbers, with and without a file that says them.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::fixtures::fixtures;
+use crate::variables::compare;
+
+const DUMP: &str = "draft-ops-gfx1100";
+
+/// A folder that goes away.
+struct Folder(PathBuf);
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Folder {
+    /// A copy of the dump over another code object.
+    fn with(name: &str, code: &[u8]) -> Self {
+        let folder = std::env::temp_dir().join(format!("lanescope-draft-{name}-{}", std::process::id()));
+        let dump = folder.join("dumps").join(DUMP);
+        fs::create_dir_all(&dump).unwrap();
+        fs::create_dir_all(folder.join("code")).unwrap();
+        for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+        }
+        fs::write(folder.join("code/draft_ops-gfx1100.hsaco"), code).unwrap();
+        Self(folder)
+    }
+
+    fn dump(&self) -> PathBuf {
+        self.0.join("dumps").join(DUMP)
+    }
+}
+
+fn code(name: &str) -> Vec<u8> {
+    fs::read(fixtures().join("code").join(name)).unwrap()
+}
+
+fn renumbered() -> Vec<u8> {
+    code("draft_ops-gfx1100-renumbered.hsaco")
+}
+
+fn numbers() -> PathBuf {
+    fixtures().join("kernels/renumbered.toml")
+}
+
+fn run(args: &[&str], path: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(args).arg(path).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    let words = || String::from_utf8_lossy(&output.stderr).into_owned();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", words()))
+}
+
+fn expected() -> Vec<Value> {
+    let text = fs::read(fixtures().join("expected").join(format!("{DUMP}.json"))).unwrap();
+    let expected: Value = serde_json::from_slice(&text).unwrap();
+    expected["waves"].as_array().unwrap().clone()
+}
+
+/// The variables of all waves against the model, with those options.
+fn agrees(options: &[&str], dump: &Path) {
+    let mut wrong = Vec::new();
+    for wave in expected() {
+        let id = wave["id"].to_string();
+        let args = [&["locals", "--json", "--lane", "all", "--wave", &id], options].concat();
+        compare(Ok(json(&run(&args, dump))), &wave, &mut |text| wrong.push(format!("wave {id}: {text}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// No variable of any lane has a value, and each says the operation's code.
+fn has_no_values(options: &[&str], dump: &Path, codes: std::ops::RangeInclusive<u8>) {
+    let mut count = 0;
+    for wave in expected() {
+        let id = wave["id"].to_string();
+        let args = [&["locals", "--json", "--lane", "all", "--wave", &id], options].concat();
+        let answer = json(&run(&args, dump));
+        for variable in answer["variables"].as_array().unwrap() {
+            for lane in variable["lanes"].as_array().unwrap() {
+                let text = lane.to_string();
+                let code = text.split_once("no operation 0x").map(|(_, rest)| &rest[..2]);
+                let code = code.and_then(|code| u8::from_str_radix(code, 16).ok());
+                assert!(lane["state"] == "error" && lane["value"].is_null(), "{text}");
+                assert!(code.is_some_and(|code| codes.contains(&code)), "{text}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 1000, "{count}");
+}
+
+#[test]
+fn other_numbers_give_the_same_values_where_a_file_says_them() {
+    let folder = Folder::with("renumbered", &renumbered());
+    let numbers = numbers();
+    agrees(&["--draft", numbers.to_str().unwrap()], &folder.dump());
+    has_no_values(&[], &folder.dump(), 0xb0..=0xbe);
+    // And the other way round: the built-in numbers are gone where a file says others.
+    let own = fixtures().join("dumps").join(DUMP);
+    has_no_values(&["--draft", numbers.to_str().unwrap()], &own, 0xe1..=0xf1);
+}
+
+#[test]
+fn the_user_may_say_that_a_unit_is_a_draft_unit() {
+    let mut bytes = code("draft_ops-gfx1100.hsaco");
+    let at = bytes.windows(12).position(|bytes| bytes == b"[draft:v0.0]").unwrap();
+    bytes[at..at + 12].copy_from_slice(b"[other:v0.0]");
+    let folder = Folder::with("unsaid", &bytes);
+    has_no_values(&[], &folder.dump(), 0xe1..=0xf1);
+    agrees(&["--dialect", "draft"], &folder.dump());
+    has_no_values(&["--dialect", "llvm-user"], &fixtures().join("dumps").join(DUMP), 0xe1..=0xf1);
+}
+
+#[test]
+fn the_server_takes_the_numbers_too() {
+    let folder = Folder::with("served", &renumbered());
+    let numbers = numbers();
+    for (wave, expected) in (1u64..).zip(expected()) {
+        let packet = format!("qlanescope.Locals:thread:{wave:x};lane:3;");
+        let sum = packet.bytes().fold(0u8, u8::wrapping_add);
+        let mut server = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        server.args(["serve", "--stdio", "--draft"]).arg(&numbers).arg(folder.dump());
+        let mut server = server.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        server.stdin.take().unwrap().write_all(format!("+${packet}#{sum:02x}+").as_bytes()).unwrap();
+        let reply = String::from_utf8(server.wait_with_output().unwrap().stdout).unwrap();
+        let reply = reply[reply.find('$').unwrap() + 1..reply.rfind('#').unwrap()].to_owned();
+        // `}` escapes itself and what follows it.
+        let mut text = Vec::new();
+        let mut bytes = reply.bytes();
+        while let Some(byte) = bytes.next() {
+            text.push(if byte == b'}' { bytes.next().unwrap() ^ 0x20 } else { byte });
+        }
+        let answer: Value = serde_json::from_slice(&text).unwrap();
+        let mut wrong = Vec::new();
+        compare(Ok(answer), &expected, &mut |text| wrong.push(text));
+        assert!(wrong.is_empty(), "wave {wave}: {}", wrong.join("\n"));
+    }
+}
+
+#[test]
+fn the_listing_names_what_the_drafts_have() {
+    let listing = |args: &[&str], object: &str| {
+        let output = run(&[&["dwarf"], args].concat(), &fixtures().join("code").join(object));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Without the bytes, which the numbers are part of.
+    let words = |text: String| -> Vec<String> {
+        text.lines().map(|line| line.split("  # ").next().unwrap().to_owned()).collect()
+    };
+    let own = listing(&[], "draft_ops-gfx1100.hsaco");
+    // As tests/fixtures/kernels/draft_ops.s has it.
+    for words in [
+        "DW_TAG_object_map <unnamed>, DW_AT_mem_location\n",
+        "DW_TAG_object_map <unnamed>, DW_AT_cntl_ordinal\n",
+        "DW_TAG_object_map <unnamed>, DW_AT_vec_location\n",
+        "DW_TAG_object_map <unnamed>, DW_AT_element_size\n    all              DW_OP_lit4 ",
+        "DW_TAG_object_map <unnamed>, DW_AT_element_count\n    all              DW_OP_lit8 ",
+        "DW_TAG_subprogram outer, DW_AT_num_lanes\n    all              DW_OP_constu 32; DW_OP_stack_value ",
+        "DW_TAG_subprogram outer, DW_AT_lane_pc\n",
+        "DW_TAG_subprogram outer, DW_AT_active_lane\n",
+        "DW_OP_push_lane; DW_OP_object_map 0x",
+        "DW_OP_lit4; DW_OP_lit4; DW_OP_overlay ",
+        "DW_OP_lit5; DW_OP_lit11; DW_OP_bit_overlay ",
+    ] {
+        assert!(own.contains(words), "{words}\n{own}");
+    }
+    assert!(!own.contains("Unknown") && !own.contains("error"), "{own}");
+    let numbers = numbers();
+    let with = ["--draft", numbers.to_str().unwrap()];
+    let other = listing(&with, "draft_ops-gfx1100-renumbered.hsaco");
+    assert_eq!(words(other), words(own));
+    let without = listing(&[], "draft_ops-gfx1100-renumbered.hsaco");
+    assert!(!without.contains("DW_TAG_object_map") && without.contains("no operation 0xbc"), "{without}");
+}
+
+#[test]
+fn an_expression_in_a_wave_takes_the_numbers_too() {
+    let folder = Folder::with("evaluated", &renumbered());
+    let numbers = numbers();
+    // Element 8 of `dst` while chunk 1 is loaded: 100 of lane 0 by the model; with the map's offset as the listing has it.
+    let listing = run(&["dwarf"], &fixtures().join("code/draft_ops-gfx1100.hsaco"));
+    let listing = String::from_utf8(listing.stdout).unwrap();
+    let (_, map) = listing.split_once("DW_OP_push_lane; DW_OP_object_map ").unwrap();
+    let expression = format!("DW_OP_lit8; DW_OP_object_map {}", map.split_whitespace().next().unwrap());
+    let eval = |options: &[&str], dump: PathBuf| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.arg("eval").args(options).args(["--wave", "1", "--lane", "5", "--size", "4"]).arg(dump);
+        let output = command.arg(&expression).output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let own = eval(&[], fixtures().join("dumps").join(DUMP));
+    assert!(own.0 && own.1.contains("VGPR2 lane 0") && own.1.contains("64 00 00 00"), "{own:?}");
+    assert_eq!(eval(&["--draft", numbers.to_str().unwrap()], folder.dump()), own);
+    let without = eval(&[], folder.dump());
+    assert!(!without.1.contains("64 00 00 00"), "{without:?}");
+}
+
+#[test]
+fn lanes_beyond_those_of_the_function_have_no_value() {
+    let dump = fixtures().join("dumps").join(DUMP);
+    let answer = json(&run(&["locals", "--json", "--lane", "all", "--wave", "4"], &dump));
+    let variable = &answer["variables"].as_array().unwrap()[2];
+    assert_eq!(variable["name"], "dst_i");
+    for (number, lane) in variable["lanes"].as_array().unwrap().iter().enumerate() {
+        // DW_AT_num_lanes of `scale` is 8.
+        assert_eq!(lane["state"], if number < 8 { "ok" } else { "error" }, "{lane}");
+    }
+}
+
+#[test]
+fn a_bad_file_of_numbers_ends_every_command() {
+    let folder = Folder::with("bad", b"");
+    let file = folder.0.join("numbers.toml");
+    fs::write(&file, "[attributes]\nnum_lanes = 0x3f85\nlane_pc = 0x11\n").unwrap();
+    let missing = folder.0.join("missing.toml");
+    let own = fixtures().join("dumps").join(DUMP);
+    let object = fixtures().join("code/draft_ops-gfx1100.hsaco");
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/eval/draft.toml");
+    let commands: [(&[&str], &Path); 5] = [
+        (&["locals"], &own),
+        (&["export"], &own),
+        (&["serve", "--stdio"], &own),
+        (&["dwarf"], &object),
+        (&["eval", "--cases"], &cases),
+    ];
+    for (command, path) in commands {
+        for (numbers, why) in
+            [(&file, "line 3: attributes.lane_pc: 0x11 is taken by DW_AT_low_pc"), (&missing, "No such file")]
+        {
+            let output = run(&[&["--draft", numbers.to_str().unwrap()], command].concat(), path);
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {error}");
+            assert!(error.contains(numbers.to_str().unwrap()) && error.contains(why), "{command:?}: {error}");
+            assert!(output.stdout.is_empty());
+        }
+    }
+}
