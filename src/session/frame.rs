@@ -176,14 +176,20 @@ impl Context for FrameContext<'_> {
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
         self.of_unit(self.unit()?, self.encoding).die(die)
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
         self.of_unit(self.unit()?, self.encoding).base_type(die)
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
         self.of_unit(self.unit()?, self.encoding).debug_addr(index)
     }
 
