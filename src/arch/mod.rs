@@ -2,16 +2,19 @@
 //!
 //! Facts are data: no register number stands outside `targets/` and this room. A [`Target`] is one processor; a
 //! [`Kind`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
-//! finds both by name.
+//! finds both by name. A [`Processor`] is less: what an ELF header can name, also where no file says more, with the meaning
+//! of its kernel descriptors' bits.
 
 mod address;
 mod check;
 mod dbgapi;
+mod descriptor;
 mod dwarf_map;
 mod error;
 mod kind;
 mod load;
 mod names;
+mod processor;
 mod register;
 mod schema;
 mod target;
@@ -19,9 +22,11 @@ mod target;
 mod tests;
 
 pub use dbgapi::DbgapiRun;
+pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};
 pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetProblem};
 pub use kind::Kind;
 pub use load::Targets;
+pub use processor::{Generation, Processor};
 pub use register::{BitField, BitFields, RegClass, RegId, Register, RegisterValue, SgprAlias, ValueType};
 pub use target::{AddressClass, AddressClasses, FaultBits, Space, SpaceScope, StopReason, Target};

@@ -182,6 +182,9 @@ pub struct CodeObject {
     pub extent: Option<Extent>,
     /// Where the loader had it from.
     pub uri: Option<String>,
+    /// Which entry of a bundle or host program it is: index, bundle entry ID or target ID; `None`: see `uri`, else the
+    /// one for the agent's processor.
+    pub entry: Option<String>,
     /// Build id as the dump gives it.
     pub build_id: Option<Vec<u8>>,
     /// Index of its agent; `None`: all agents.

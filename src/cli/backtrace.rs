@@ -15,7 +15,7 @@ use crate::units::LaneSet;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
     #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,

@@ -26,6 +26,9 @@ pub struct DumpArgs {
     /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: as each unit says]
     #[arg(long, value_name = "DIALECT", value_parser = super::dialect::named)]
     pub dialect: Option<Dialect>,
+    /// Folders of separate debug information, given once for all commands
+    #[arg(skip)]
+    pub debug_dirs: Vec<PathBuf>,
 }
 
 /// Which dump and which of its waves.
@@ -66,7 +69,8 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    Ok(Arc::new(Dump::new(opened.capture, problems).in_dialect(args.dialect)))
+    let dump = Dump::with_debug_folders(opened.capture, problems, &args.debug_dirs);
+    Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
 /// A session over a dump's waves; a wave of another kind than the default is found by its id.

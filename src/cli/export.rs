@@ -11,7 +11,7 @@ use crate::units::WaveId;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    from: DumpArgs,
+    pub(super) from: DumpArgs,
     /// Only waves with these ids
     #[arg(long, short, value_name = "ID")]
     wave: Vec<u32>,

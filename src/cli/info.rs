@@ -13,7 +13,7 @@ use crate::session::Dump;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    from: DumpArgs,
+    pub(super) from: DumpArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,

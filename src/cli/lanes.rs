@@ -9,7 +9,7 @@ use crate::report::{Style, json, text};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {

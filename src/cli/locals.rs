@@ -14,7 +14,7 @@ use crate::session::Inspect as _;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
     #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,

@@ -16,7 +16,7 @@ const MOST: u64 = 1 << 24;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// Where: `private_lane#0x10`, `local#0`, `0x7f0000200000`
     #[arg(long, short, value_name = "PLACE")]
     at: String,

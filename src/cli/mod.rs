@@ -1,6 +1,8 @@
 //! The command line: one file per command; a command's module doc is its manual.
 
+mod arguments;
 mod backtrace;
+mod code_object;
 mod dialect;
 mod dump;
 mod dwarf;
@@ -42,6 +44,9 @@ struct Cli {
     /// A file with numbers for the draft dialect of DWARF, in place of the built-in ones
     #[arg(long, global = true, value_name = "FILE")]
     draft: Option<PathBuf>,
+    /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
+    #[arg(long = "debug-dir", global = true, value_name = "DIR")]
+    debug_dirs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -62,6 +67,10 @@ enum Command {
     Backtrace(backtrace::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
+    /// Print the kernel arguments of a dump's dispatches
+    Arguments(arguments::Args),
+    /// Say what a code object, a bundle of them or a host program holds
+    CodeObject(code_object::Args),
     /// Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]
     Print(print::Args),
     /// Print all that a dump holds as JSON
@@ -78,6 +87,29 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+}
+
+impl Command {
+    /// Hands on the folders of separate debug information.
+    fn look_in(&mut self, folders: Vec<PathBuf>) {
+        let debug_dirs = match self {
+            Self::Serve(serve::Args { from, .. })
+            | Self::Info(info::Args { from, .. })
+            | Self::Waves(waves::Args { from, .. })
+            | Self::Arguments(arguments::Args { from, .. })
+            | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
+            Self::Lanes(lanes::Args { of, .. })
+            | Self::Registers(registers::Args { of, .. })
+            | Self::Memory(memory::Args { of, .. })
+            | Self::Backtrace(backtrace::Args { of, .. })
+            | Self::Locals(locals::Args { of, .. })
+            | Self::Print(print::Args { of, .. }) => &mut of.from.debug_dirs,
+            Self::Dwarf(args) => &mut args.debug_dirs,
+            Self::Eval(args) => &mut args.debug_dirs,
+            Self::CodeObject(_) | Self::Targets { .. } => return,
+        };
+        *debug_dirs = folders;
+    }
 }
 
 /// Runs the command line of this process.
@@ -110,7 +142,9 @@ pub fn main() -> ExitCode {
 fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
     cli.draft.as_deref().map(dialect::install).transpose()?;
-    match cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default())) {
+    let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
+    command.look_in(cli.debug_dirs);
+    match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,
         Command::Waves(args) => waves::run(&args, &targets, out)?,
@@ -119,6 +153,8 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Memory(args) => memory::run(&args, &targets, out)?,
         Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Arguments(args) => arguments::run(&args, &targets, out)?,
+        Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Print(args) => print::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),

@@ -20,7 +20,7 @@ use crate::session::print::{Query, no_letter};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// The path: `body.at.x`
     #[arg(value_name = "PATH", required = true)]
     path: String,

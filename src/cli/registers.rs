@@ -10,7 +10,7 @@ use crate::session::Inspect as _;
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    of: WaveArgs,
+    pub(super) of: WaveArgs,
     /// Only those, names or ranges: `-r pc,exec -r s0-s7`
     #[arg(long, short, value_name = "NAMES", value_delimiter = ',')]
     register: Vec<String>,

@@ -19,7 +19,7 @@ const PORT: u16 = 1234;
 #[derive(Debug, Default, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    from: DumpArgs,
+    pub(super) from: DumpArgs,
     /// The address to listen on; another one than this machine's own is open to everybody who reaches it
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["unix", "stdio"])]
     listen: Option<IpAddr>,

@@ -10,7 +10,7 @@ use crate::session::{Inspect as _, Session, is_kind};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    from: DumpArgs,
+    pub(super) from: DumpArgs,
     /// Print JSON
     #[arg(long)]
     json: bool,

@@ -50,6 +50,18 @@ pub enum CodeObjectError {
         /// What the decompressor said.
         why: String,
     },
+    /// A relocation of a debug section that cannot be applied; its field was left as it was.
+    #[error("{name} at offset {offset:#x} of section {section}: {why}")]
+    Relocation {
+        /// The section whose field it is for.
+        section: String,
+        /// Offset of the field in the section, in bytes.
+        offset: u64,
+        /// The relocation type's name.
+        name: String,
+        /// What stands in the way.
+        why: String,
+    },
 }
 
 /// The result of reading a code object.

@@ -6,12 +6,16 @@ use super::elf::{Fields, HEADER_SIZE, range};
 use super::error::{CodeObjectError, Result};
 
 /// `e_machine` of AMDGPU.
-const EM_AMDGPU: u16 = 224;
+pub(super) const EM_AMDGPU: u16 = 224;
 /// `e_ident[EI_OSABI]` of HSA code objects.
 const ELFOSABI_AMDGPU_HSA: u8 = 64;
+/// The first `EF_AMDGPU_MACH` value of a GCN processor.
+const FIRST_AMDGCN: u8 = 0x20;
+/// `EF_AMDGPU_FEATURE_XNACK_V2`.
+const EF_AMDGPU_FEATURE_XNACK_V2: u32 = 1;
 /// What offload bundles start with; they hold code objects and are none.
-const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
+pub(super) const BUNDLE_MAGIC: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
+pub(super) const COMPRESSED_BUNDLE_MAGIC: &[u8] = b"CCOB";
 
 /// The version of the code object ABI, `e_ident[EI_ABIVERSION]` as it stands in the file.
 ///
@@ -96,12 +100,34 @@ impl Header {
         self.file_type == 1
     }
 
-    /// Version 3 has one bit per feature; versions 4 to 6 have a two-bit field.
+    /// The target ID that the flags tell of a processor: `gfx90a:sramecc+:xnack-`.
+    ///
+    /// AMDGPUUsage, "Target ID": features in alphabetical order, left out where the code runs with either setting.
+    #[must_use]
+    pub fn target_id(&self, processor: &str) -> String {
+        let mut id = processor.to_owned();
+        for (name, feature) in [("sramecc", self.sramecc()), ("xnack", self.xnack())] {
+            match feature {
+                Feature::On => id.extend([":", name, "+"]),
+                // Versions before 4 cannot tell "off" from "the processor has no such choice".
+                Feature::Off if self.abi_version.0 >= 2 => id.extend([":", name, "-"]),
+                _ => {}
+            }
+        }
+        id
+    }
+
+    /// Versions 2 and 3 have one bit per feature; versions 4 to 6 have a two-bit field.
+    ///
+    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have XNACK in bit 0 and no processor.
     fn feature(&self, version_3_bit: u32, shift: u32) -> Feature {
+        let bit = |mask: u32| if self.flags & mask != 0 { Feature::On } else { Feature::Off };
         match self.abi_version.0 {
-            0 => Feature::Unsupported,
-            1 if self.flags & version_3_bit != 0 => Feature::On,
-            1 => Feature::Off,
+            0 if self.mach() < FIRST_AMDGCN => match version_3_bit {
+                0x100 => bit(EF_AMDGPU_FEATURE_XNACK_V2),
+                _ => Feature::Unsupported,
+            },
+            0 | 1 => bit(version_3_bit),
             _ => Feature::from_bits(self.flags >> shift),
         }
     }

@@ -2,7 +2,10 @@
 //!
 //! *You give* the bytes of one code object, mapped or in memory, at any alignment.
 //! *You get* its parts by name and by address, each as a slice of what you gave.
-//! *Not for* DWARF (that is `debuginfo`) and not for the GPU's facts: a processor is a number here.
+//! *Not for* DWARF (that is `debuginfo`) and not for the GPU's facts: a processor is a number here, and a kernel
+//! descriptor a few words; `arch` says what their bits mean.
+//!
+//! [`FatFile`] finds the code objects of bundles and host programs, [`Uri`] names one of them.
 //!
 //! [`CodeObject::parse`] reads headers only; symbols, metadata and compressed sections are read when first asked for and
 //! kept. A code object that is cut short still gives what it has: see [`CodeObject::problems`].
@@ -13,32 +16,41 @@
 
 mod address;
 mod bytes;
+mod descriptor;
 mod elf;
 mod error;
+mod fat;
 mod header;
 mod metadata;
-mod msgpack;
 mod note;
+mod relocation;
 mod section;
+mod separate;
 mod symbol;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 pub(crate) use tests::newest_llvm;
+mod uri;
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use address::ElfAddress;
 pub use bytes::{Bytes, Owner};
+pub use descriptor::KernelDescriptor;
 pub use error::{CodeObjectError, Result};
+pub use fat::{Entry, FatFile, MAX_ENTRIES, MAX_UNPACKED};
 pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata};
+pub use note::NoteRecord;
 pub use section::{Section, Segment};
+pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
+pub use uri::{Uri, UriError, UriPlace};
 
 use elf::{Fields, Tables};
-use note::{NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, Note, notes};
+use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, notes};
 use section::PT_NOTE;
 use symbol::Symbols;
 
@@ -46,6 +58,10 @@ use symbol::Symbols;
 const SYMBOL_TABLES: [u32; 2] = [2, 11];
 /// `SHT_NOTE`.
 const SHT_NOTE: u32 = 7;
+/// `SHT_RELA`.
+const SHT_RELA: u32 = 4;
+/// Notes of a file that are listed.
+const MAX_NOTES: usize = 4096;
 
 /// A kernel as the symbols tell it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,14 +161,61 @@ impl CodeObject {
         self.sections.iter().find(|section| section.name == name)
     }
 
-    /// The bytes of the first section of that name: a slice of the file, or unpacked once and kept.
+    /// The bytes of the first section of that name: a slice of the file, or unpacked and relocated once and kept.
     ///
+    /// `.debug_NAME` also finds `.zdebug_NAME`. Sections of a relocatable file that are not loaded, its debug sections,
+    /// come with their relocations applied; [`Self::relocation_problems`] says which could not be.
     /// `Ok(None)` when there is no such section.
     ///
     /// # Errors
     /// The section reaches past the file's end, or does not unpack.
     pub fn section_bytes(&self, name: &str) -> Result<Option<Bytes>> {
-        self.section(name).map(|section| section.contents(&self.file)).transpose()
+        self.found(name).map(|(index, section)| self.relocated(index, section).0.clone()).transpose()
+    }
+
+    /// The relocations of a section that could not be applied, each with section, offset and type.
+    #[must_use]
+    pub fn relocation_problems(&self, name: &str) -> &[CodeObjectError] {
+        self.found(name).map_or(&[], |(index, section)| &self.relocated(index, section).1)
+    }
+
+    fn found(&self, name: &str) -> Option<(usize, &Section)> {
+        let find = |name: &str| self.sections.iter().enumerate().find(|(_, section)| section.name == name);
+        let packed = || find(&format!(".zdebug_{}", name.strip_prefix(".debug_")?));
+        find(name).or_else(packed)
+    }
+
+    fn relocated<'s>(
+        &'s self,
+        index: usize,
+        section: &'s Section,
+    ) -> &'s (Result<Bytes>, Vec<CodeObjectError>) {
+        section.relocated.get_or_init(|| {
+            let contents = section.contents(&self.file);
+            let tables: Vec<&Section> = match self.header.is_relocatable() && !section.is_loaded() {
+                true => self.sections.iter().filter(|table| self.relocates(table, index)).collect(),
+                false => Vec::new(),
+            };
+            let Ok(bytes) = &contents else { return (contents, Vec::new()) };
+            if tables.is_empty() {
+                return (contents, Vec::new());
+            }
+            let (mut bytes, mut problems) = (bytes.to_vec(), Vec::new());
+            for table in tables {
+                match table.contents(&self.file) {
+                    Ok(records) => {
+                        let symbols = self.symbols();
+                        problems.extend(relocation::apply(&section.name, &mut bytes, &records, symbols));
+                    }
+                    Err(problem) => problems.push(problem),
+                }
+            }
+            (Ok(Bytes::from(bytes)), problems)
+        })
+    }
+
+    fn relocates(&self, table: &Section, index: usize) -> bool {
+        table.section_type == SHT_RELA && table.info as usize == index
     }
 
     /// The file's bytes that are loaded at an ELF address; `None` where the file has none (zero-initialised data too).
@@ -203,42 +266,77 @@ impl CodeObject {
         Some(ElfAddress(descriptor.0.wrapping_add(Fields(&bytes).u64(16))))
     }
 
+    /// A kernel's descriptor.
+    ///
+    /// `None`: there is no such symbol, or the file lacks its bytes.
+    #[must_use]
+    pub fn kernel_descriptor(&self, kernel: &str) -> Option<KernelDescriptor> {
+        let mut descriptors = self.symbols().iter().filter(|symbol| symbol.kernel_name() == Some(kernel));
+        let symbol = descriptors.next()?;
+        let bytes = match self.header.is_relocatable() {
+            false => self.bytes_at(ElfAddress(symbol.value), symbol::DESCRIPTOR_SIZE)?,
+            true => {
+                let section = self.sections.get(usize::from(symbol.section))?.contents(&self.file).ok()?;
+                let start = usize::try_from(symbol.value).ok()?;
+                section.slice(start..start.checked_add(symbol::DESCRIPTOR_SIZE as usize)?)?
+            }
+        };
+        bytes.first_chunk().map(KernelDescriptor::read)
+    }
+
     /// The build id (`NT_GNU_BUILD_ID`), usually 20 bytes.
     #[must_use]
     pub fn build_id(&self) -> Option<Bytes> {
-        self.note(b"GNU", NT_GNU_BUILD_ID)
+        self.note("GNU", NT_GNU_BUILD_ID).map(|note| note.bytes)
     }
 
-    /// AMD's metadata; `Ok(None)` when the file has no such note (code object version 2 has it in another form).
+    /// AMD's metadata; `Ok(None)` when the file has no such note.
     ///
     /// # Errors
-    /// The note is there and is not MessagePack.
+    /// The note is there and is not MessagePack (YAML for code object version 2).
     pub fn metadata(&self) -> Result<Option<&Metadata>> {
         let metadata = self.metadata.get_or_init(|| {
-            let Some(bytes) = self.note(b"AMDGPU", NT_AMDGPU_METADATA) else { return Ok(None) };
-            let offset = (bytes.as_ptr() as usize).wrapping_sub(self.file.as_ptr() as usize) as u64;
-            let malformed = |error: msgpack::MsgpackError| CodeObjectError::Malformed {
-                what: "note NT_AMDGPU_METADATA".to_owned(),
-                offset,
-                why: error.to_string(),
+            let (note, decoded) = if let Some(note) = self.note("AMDGPU", NT_AMDGPU_METADATA) {
+                let decoded = Metadata::from_msgpack(&note.bytes);
+                (note, decoded)
+            } else if let Some(note) = self.note("AMD", NT_AMD_HSA_METADATA) {
+                let decoded = Metadata::from_yaml(&note.bytes);
+                (note, decoded)
+            } else {
+                return Ok(None);
             };
-            Metadata::decode(&bytes).map(Some).map_err(malformed)
+            let what = format!("note {}", note.type_name().unwrap_or("of metadata"));
+            decoded.map(Some).map_err(|why| CodeObjectError::Malformed { what, offset: note.offset, why })
         });
         metadata.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
-    /// The first note of a vendor and type, from note segments, else from note sections.
-    fn note(&self, vendor: &[u8], note_type: u32) -> Option<Bytes> {
+    /// All notes, from note segments, else from note sections; at most 4096.
+    #[must_use]
+    pub fn notes(&self) -> Vec<NoteRecord> {
         let segments = self.segments.iter().filter(|segment| segment.segment_type == PT_NOTE);
-        let segments = segments.map(|segment| (segment.offset, segment.file_size));
-        let sections = self.sections.iter().filter(|section| section.section_type == SHT_NOTE);
-        let sections = sections.map(|section| (section.offset, section.size));
-        let is_it = |note: &Note<'_>| note.vendor == vendor && note.note_type == note_type;
-        let mut places = segments.chain(sections);
-        places.find_map(|(offset, size)| {
-            let bytes = elf::range(&self.file, "notes", offset, size).ok()?;
-            notes(bytes).find(is_it).and_then(|note| self.file.slice_ref(note.bytes))
-        })
+        let mut places: Vec<(u64, u64)> =
+            segments.map(|segment| (segment.offset, segment.file_size)).collect();
+        if places.is_empty() {
+            let sections = self.sections.iter().filter(|section| section.section_type == SHT_NOTE);
+            places = sections.map(|section| (section.offset, section.size)).collect();
+        }
+        let places = places.into_iter();
+        let records = places.flat_map(|(offset, size)| {
+            let bytes = elf::range(&self.file, "notes", offset, size).unwrap_or(&[]);
+            notes(bytes).filter_map(|note| {
+                let bytes = self.file.slice_ref(note.bytes)?;
+                let offset = (bytes.as_ptr() as usize).wrapping_sub(self.file.as_ptr() as usize) as u64;
+                let vendor = String::from_utf8_lossy(note.vendor).into_owned();
+                Some(NoteRecord { vendor, note_type: note.note_type, bytes, offset })
+            })
+        });
+        records.take(MAX_NOTES).collect()
+    }
+
+    /// The first note of a vendor and type.
+    fn note(&self, vendor: &str, note_type: u32) -> Option<NoteRecord> {
+        self.notes().into_iter().find(|note| note.vendor == vendor && note.note_type == note_type)
     }
 
     fn symbol_table(&self) -> &Symbols {

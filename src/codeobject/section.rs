@@ -13,11 +13,15 @@ use super::error::{CodeObjectError, Result};
 
 /// `SHT_NOBITS`: the section occupies no space in the file.
 const SHT_NOBITS: u32 = 8;
+const SHF_ALLOC: u64 = 2;
 const SHF_COMPRESSED: u64 = 0x800;
 const ELFCOMPRESS_ZLIB: u32 = 1;
 const ELFCOMPRESS_ZSTD: u32 = 2;
 /// Bytes of an `Elf64_Chdr`.
 const COMPRESSION_HEADER: usize = 24;
+/// What a `.zdebug_` section begins with; its size in 8 bytes, big-endian, and a zlib stream follow.
+const GNU_MAGIC: &[u8] = b"ZLIB";
+const GNU_HEADER: usize = 12;
 /// A section that claims to unpack to more than this times its packed size is refused before memory is reserved;
 /// zlib cannot exceed 1032, and debug sections stay below 20.
 const MAX_COMPRESSION_RATIO: u64 = 2048;
@@ -39,14 +43,27 @@ pub struct Section {
     pub size: u64,
     /// `sh_link`: index of a section that belongs to this one.
     pub link: u32,
+    /// `sh_info`: for relocations, the index of the section that they are for.
+    pub info: u32,
     contents: OnceLock<Result<Bytes>>,
+    pub(super) relocated: OnceLock<(Result<Bytes>, Vec<CodeObjectError>)>,
 }
 
 impl Section {
-    /// Whether the section's bytes are compressed in the file.
+    /// Whether the section's bytes are compressed in the file: `SHF_COMPRESSED`, or GNU's older `.zdebug_` sections.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
-        self.flags & SHF_COMPRESSED != 0
+        self.flags & SHF_COMPRESSED != 0 || self.is_gnu_compressed()
+    }
+
+    fn is_gnu_compressed(&self) -> bool {
+        self.flags & SHF_COMPRESSED == 0 && self.name.starts_with(".zdebug_")
+    }
+
+    /// Whether it is loaded (`SHF_ALLOC`); debug sections are not.
+    #[must_use]
+    pub fn is_loaded(&self) -> bool {
+        self.flags & SHF_ALLOC != 0
     }
 
     /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
@@ -67,27 +84,39 @@ impl Section {
             offset: self.offset,
             why,
         };
-        let (header, data) = raw
-            .split_at_checked(COMPRESSION_HEADER)
-            .ok_or_else(|| fail(format!("{} bytes, too few for the compression header", raw.len())))?;
-        let header = Fields(header);
-        let format = match header.u32(0) {
-            ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
-            ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
-            other => {
-                return Err(fail(format!("unknown compression type {other}, expected 1 (zlib) or 2 (zstd)")));
-            }
-        };
-        let uncompressed_size = header.u64(8);
-        if uncompressed_size / MAX_COMPRESSION_RATIO > data.len() as u64 {
-            return Err(fail(format!("claims {uncompressed_size} bytes out of {}", data.len())));
-        }
-        let unpacked = CompressedData { format, data, uncompressed_size };
-        unpacked
-            .decompress()
-            .map(|bytes| Bytes::from(bytes.into_owned()))
-            .map_err(|error| fail(error.to_string()))
+        let (format, uncompressed_size, data) =
+            if self.is_gnu_compressed() { gnu_header(raw) } else { compression_header(raw) }.map_err(fail)?;
+        unpack(format, data, uncompressed_size).map(Bytes::from).map_err(fail)
     }
+}
+
+/// gABI, "Section Compression".
+fn compression_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
+    let (header, data) = raw
+        .split_at_checked(COMPRESSION_HEADER)
+        .ok_or_else(|| format!("{} bytes, too few for the compression header", raw.len()))?;
+    let header = Fields(header);
+    let format = match header.u32(0) {
+        ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
+        ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
+        other => return Err(format!("unknown compression type {other}, expected 1 (zlib) or 2 (zstd)")),
+    };
+    Ok((format, header.u64(8), data))
+}
+
+fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
+    let whole = raw.split_at_checked(GNU_HEADER).filter(|(header, _)| header.starts_with(GNU_MAGIC));
+    let (header, data) = whole.ok_or("it does not begin with ZLIB and a size")?;
+    Ok((CompressionFormat::Zlib, Fields(header).u64(4).swap_bytes(), data))
+}
+
+/// Unpacks zlib or zstd data to the size that it claims; an absurd claim is refused before memory is reserved.
+pub(super) fn unpack(format: CompressionFormat, data: &[u8], size: u64) -> Result<Vec<u8>, String> {
+    if size / MAX_COMPRESSION_RATIO > data.len() as u64 {
+        return Err(format!("claims {size} bytes out of {}", data.len()));
+    }
+    let packed = CompressedData { format, data, uncompressed_size: size };
+    packed.decompress().map(std::borrow::Cow::into_owned).map_err(|error| error.to_string())
 }
 
 /// All sections, in the file's order; section 0 included.
@@ -104,7 +133,9 @@ pub(super) fn read_all(file: &Bytes, tables: &Tables) -> Result<Vec<Section>> {
                 offset: header.u64(24),
                 size: header.u64(32),
                 link: header.u32(40),
+                info: header.u32(44),
                 contents: OnceLock::new(),
+                relocated: OnceLock::new(),
             };
             (header.u32(0), section)
         })

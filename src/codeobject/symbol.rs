@@ -1,16 +1,18 @@
 //! Symbols: functions, kernel descriptors, variables, LDS.
 //!
 //! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`; variables in LDS
-//! have the section index `SHN_AMDGPU_LDS` and an offset in LDS, not an ELF address.
+//! have the section index `SHN_AMDGPU_LDS` and, like common symbols, an alignment where others have an address.
 
 use super::elf::{Fields, string, symbols as records};
 
-/// `SHN_AMDGPU_LDS`: the symbol's value is an offset in LDS.
+/// `SHN_AMDGPU_LDS`: the symbol's value is the alignment that its variable needs.
 const SHN_AMDGPU_LDS: u16 = 0xff00;
 const SHN_UNDEF: u16 = 0;
 const SHN_ABS: u16 = 0xfff1;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
+/// `STT_AMDGPU_HSA_KERNEL`: a kernel of code object version 2, an `amd_kernel_code_t` with its code after it.
+const STT_KERNEL: u8 = 10;
 /// What the name of a kernel descriptor ends with.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
 /// Bytes of a kernel descriptor.
@@ -25,7 +27,7 @@ pub enum SymbolKind {
     KernelDescriptor,
     /// Global data.
     Object,
-    /// A variable in LDS; its value is an offset in LDS.
+    /// A variable in LDS; its value is the alignment that it needs, since the linker places it later.
     Lds,
     /// A number without a place, such as `name.num_vgpr`.
     Absolute,
@@ -42,12 +44,14 @@ pub struct Symbol {
     pub name: String,
     /// What it stands for.
     pub kind: SymbolKind,
-    /// ELF address; an offset in LDS for [`SymbolKind::Lds`], a number for [`SymbolKind::Absolute`].
+    /// ELF address (in a relocatable file an offset in its section); an alignment in bytes for [`SymbolKind::Lds`], a number for [`SymbolKind::Absolute`].
     pub value: u64,
     /// Size in bytes; 0 when not said.
     pub size: u64,
     /// Whether other code objects can see it (binding is not local).
     pub global: bool,
+    /// `st_shndx`: index of its section; 0xff00 and more have meanings of their own.
+    pub section: u16,
 }
 
 impl Symbol {
@@ -116,12 +120,12 @@ fn symbol(record: Fields<'_>, names: &[u8]) -> Symbol {
         (SHN_AMDGPU_LDS, _) => SymbolKind::Lds,
         (SHN_UNDEF, _) => SymbolKind::Undefined,
         (SHN_ABS, _) => SymbolKind::Absolute,
-        (_, STT_FUNC) => SymbolKind::Function,
+        (_, STT_FUNC | STT_KERNEL) => SymbolKind::Function,
         (_, STT_OBJECT) if size == DESCRIPTOR_SIZE && name.ends_with(DESCRIPTOR_SUFFIX) => {
             SymbolKind::KernelDescriptor
         }
         (_, STT_OBJECT) => SymbolKind::Object,
         _ => SymbolKind::Other,
     };
-    Symbol { name, kind, value, size, global: info >> 4 != 0 }
+    Symbol { name, kind, value, size, global: info >> 4 != 0, section }
 }

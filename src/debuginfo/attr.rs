@@ -46,6 +46,11 @@ impl AttributeName {
         Self { code: name.0, draft: unit.is_draft().then(named).flatten() }
     }
 
+    /// Whether it is the standard's attribute of that code.
+    pub(super) fn is(self, name: DwAt) -> bool {
+        self.code == name.0 && self.draft.is_none()
+    }
+
     /// An attribute of the drafts that stands nowhere.
     pub(super) fn of_draft(key: &'static str) -> Self {
         Self { code: 0, draft: Some(key) }

@@ -12,7 +12,8 @@ use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
 use super::line::{Place, file_name};
 use super::sections::{AttributeValue, Dwarf, Entry};
-use super::unit::{UnitId, Units};
+use super::unit::UnitId;
+use super::units::Units;
 use super::view::{UnitView, unsigned};
 use crate::units::DieOffset;
 
@@ -51,6 +52,18 @@ impl<'a> Reading<'a> {
             return Ok(Die { view: Rc::clone(view), entry });
         }
         self.die(offset)
+    }
+
+    /// The definition in a type unit of this file that a declaration leads to (`DW_AT_signature`), else the DIE itself.
+    pub(super) fn defined(self, die: Die<'a>) -> Result<Die<'a>> {
+        let signature = gimli::DW_AT_signature;
+        if !die.entry.has_attr(signature) {
+            return Ok(die);
+        }
+        match die.reference(self.units, signature) {
+            Ok(Some(definition)) => self.die(definition),
+            _ => Ok(die),
+        }
     }
 
     /// A DIE with its abstract origin or specification, theirs, and so on.

@@ -15,6 +15,12 @@ pub enum DebugInfoError {
     /// The code object was compiled without `-g`, or stripped.
     #[error("the code object has no .debug_info section: it was built without -g, or stripped")]
     NoDebugInfo,
+    /// The code object has none of its own, and what was found for it is not its: files with the reasons.
+    #[error("the code object has no .debug_info section, and no separate file has it: {0}")]
+    NotSeparate(String),
+    /// Parts of the debug information are in a file that several share (`.gnu_debugaltlink`), which is not read.
+    #[error("names and types are missing: they are in the supplementary file {0}")]
+    Supplementary(std::sync::Arc<str>),
     /// A debug section cannot be read.
     #[error("debug section")]
     Section(#[from] CodeObjectError),
@@ -27,6 +33,32 @@ pub enum DebugInfoError {
         what: &'static str,
         /// What the parser says.
         why: gimli::Error,
+    },
+    /// A unit for machines with other addresses than AMDGPU's 64 flat bits; nothing of it can be read.
+    #[error("{what} of the unit at {unit} is {found} at {at} of {section}, expected {expected}")]
+    AddressModel {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// `address size` or `segment selector size`.
+        what: &'static str,
+        /// What stands there.
+        found: u8,
+        /// The section it stands in.
+        section: &'static str,
+        /// Its offset in that section.
+        at: DieOffset,
+        /// What AMDGPU has: 8 and 0.
+        expected: u8,
+    },
+    /// The unit is a skeleton: its DIEs are in a file of their own (DWARF 5 section 7.3.2), which was not given.
+    #[error(
+        "the unit at {unit} is split: its debug information is in {file}, which is not part of the code object"
+    )]
+    Split {
+        /// Offset of the skeleton's header.
+        unit: DieOffset,
+        /// `DW_AT_dwo_name`.
+        file: std::sync::Arc<str>,
     },
     /// A DIE or an attribute of it that cannot be read.
     #[error("{attribute} of DIE {die} in the unit at {unit}: {why}")]

@@ -20,7 +20,7 @@ impl DebugInfo {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
         let mut units = reading.units.at(&dwarf, pc.0);
-        Ok(units.find(|id| reading.view(*id).is_ok_and(|view| !view.root.ranges.is_empty())))
+        Ok(units.find(|id| reading.view(*id).is_ok_and(|view| view.root.span.is_some())))
     }
 
     /// The variables of a unit that stand outside of functions, in DIE order: definitions, and declarations of what
@@ -45,7 +45,8 @@ impl DebugInfo {
     }
 
     /// The globals of that name in all units, definitions before declarations. The name is a simple one (`x`) or a
-    /// qualified one (`ns::x`, `::x`). All units are read: the first call is as slow as the file is long.
+    /// qualified one (`ns::x`, `::x`). Where `.debug_names` has the name only definitions come, and only units that it
+    /// does not cover are read; else all are, and the first call is as slow as the file is long.
     ///
     /// # Errors
     /// A unit or a variable cannot be read.
@@ -58,6 +59,21 @@ impl DebugInfo {
             _ => false,
         };
         let mut found = Vec::new();
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let simple = wanted.rsplit("::").next().unwrap_or(wanted);
+        if let Some(named) = super::name_index::named(reading, simple) {
+            for die in &named.variables {
+                found.extend(Some(Variable::read(reading, reading.die(*die)?, false)?).filter(is_it));
+            }
+            for unit in (0..self.unit_count()).map(UnitId).filter(|unit| !named.covered.contains(unit)) {
+                found.extend(self.globals(unit)?.into_iter().filter(is_it));
+            }
+            if !found.is_empty() {
+                found.sort_by_key(|variable| variable.is_declaration);
+                return Ok(found);
+            }
+        }
         for unit in 0..self.unit_count() {
             found.extend(self.globals(UnitId(unit))?.into_iter().filter(is_it));
         }

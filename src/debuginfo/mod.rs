@@ -17,6 +17,7 @@
 mod attr;
 mod cache;
 mod die;
+mod dynamic;
 mod error;
 mod evaluator;
 mod expressions;
@@ -28,6 +29,8 @@ mod interval;
 mod line;
 mod location;
 mod lookup;
+mod model;
+mod name_index;
 mod names;
 mod object_map;
 mod query;
@@ -36,16 +39,21 @@ mod sections;
 mod subprogram;
 #[cfg(test)]
 mod tests;
+mod type_array;
 mod type_name;
 mod type_read;
+mod type_record;
 mod types;
 mod unit;
+mod units;
 mod variable;
 mod view;
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
+pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
@@ -53,13 +61,14 @@ pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProbl
 pub use line::{LineRow, Place};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use lookup::Naming;
+pub use name_index::NameIndexFacts;
 pub use object_map::ObjectMap;
 pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Member, MemorySpace, Qualifier, Record, RecordKind, Type, TypeId,
-    TypeKind,
+    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemorySpace, Number, Qualifier, Record,
+    RecordKind, Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};
@@ -70,7 +79,7 @@ use crate::units::DieOffset;
 use cache::Cache;
 use die::Reading;
 use sections::{Dwarf, Sections};
-use unit::Units;
+use units::Units;
 
 /// The debug information of one code object, read as questions need it.
 #[derive(Debug)]
@@ -91,8 +100,33 @@ impl DebugInfo {
     /// reaches past the file or does not unpack.
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
+        Ok(Self::over(code_object, sections))
+    }
+
+    /// Finds the code object's debug sections, in the code object or, where it has none, in a separate file of these
+    /// folders ([`CodeObject::separate_debug_file`]).
+    ///
+    /// # Errors
+    /// As for [`Self::new`]; [`DebugInfoError::NotSeparate`] when files were found and are the wrong ones.
+    pub fn with_folders(code_object: Arc<CodeObject>, folders: &[PathBuf]) -> Result<Self> {
+        let missing = match Self::new(Arc::clone(&code_object)) {
+            Err(DebugInfoError::NoDebugInfo) => DebugInfoError::NoDebugInfo,
+            result => return result,
+        };
+        let search = code_object.separate_debug_file(folders);
+        match search.found {
+            Some((_, debug)) => {
+                let sections = Sections::of(&debug)?;
+                Ok(Self::over(code_object, sections))
+            }
+            None if search.problems.is_empty() => Err(missing),
+            None => Err(DebugInfoError::NotSeparate(search.problems.join("; "))),
+        }
+    }
+
+    fn over(code_object: Arc<CodeObject>, sections: Sections) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Ok(Self { code_object, dialect: None, sections, units, functions, types })
+        Self { code_object, dialect: None, sections, units, functions, types }
     }
 
     /// The same with all units in that dialect, whatever they say; `None`: each as it says.
@@ -125,15 +159,18 @@ impl DebugInfo {
         self.units_of(&dwarf).slots.len() as u32
     }
 
-    /// Why the list of units ends before `.debug_info` does, if so.
+    /// Units that cannot be read and are left out, each with its place, and why the list of units ends before its
+    /// section does, if so; and the file without which names and types are missing.
     #[must_use]
-    pub fn problem(&self) -> Option<&DebugInfoError> {
+    pub fn problems(&self) -> Vec<DebugInfoError> {
         let dwarf = self.sections.dwarf();
-        self.units_of(&dwarf).problem.as_ref()
+        let mut problems = self.units_of(&dwarf).problems.clone();
+        problems.extend(self.sections.shared.clone().map(DebugInfoError::Supplementary));
+        problems
     }
 
     fn units_of(&self, dwarf: &Dwarf<'_>) -> &Units {
-        self.units.get_or_init(|| Units::read(dwarf, self.dialect))
+        self.units.get_or_init(|| Units::read(dwarf, &self.sections.loclists, self.dialect))
     }
 
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {

@@ -1,9 +1,14 @@
 //! Qualified names: which namespaces and classes a DIE stands in.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::die::{Die, Reading};
 use super::error::Result;
+use super::sections::AttributeValue;
+use super::type_read::{children, children_while};
+use super::types::TypeId;
+use super::view::unsigned;
 
 impl<'a> Reading<'a> {
     /// A name with the namespaces and classes around its DIE: `ns::Vec::x`.
@@ -21,8 +26,9 @@ impl<'a> Reading<'a> {
     pub(super) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let mut parts = Vec::new();
         for around in die.view.index().around(die.offset()) {
-            let around = self.die_near(&die.view, around)?;
-            let own = around.string(gimli::DW_AT_name)?;
+            // In a type unit the class around a type may be no more than a reference to the unit that defines it.
+            let around = self.defined(self.die_near(&die.view, around)?)?;
+            let own = self.template_name(&around)?;
             match (around.tag(), own) {
                 (gimli::DW_TAG_subprogram, _) => break,
                 (gimli::DW_TAG_enumeration_type, _) => {}
@@ -34,4 +40,132 @@ impl<'a> Reading<'a> {
         parts.reverse();
         Ok((!parts.is_empty()).then(|| Arc::from(parts.join("::"))))
     }
+
+    /// `DW_AT_name`, with the template arguments that compilers leave out of it (`-gsimple-template-names`): those are
+    /// children of the DIE then.
+    pub(super) fn template_name(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
+        let Some(name) = die.string(gimli::DW_AT_name)? else { return Ok(None) };
+        let may_be = matches!(
+            die.tag(),
+            gimli::DW_TAG_structure_type
+                | gimli::DW_TAG_class_type
+                | gimli::DW_TAG_union_type
+                | gimli::DW_TAG_subprogram
+                | gimli::DW_TAG_template_alias
+        );
+        if !may_be || !die.entry.has_children() || name.contains('<') {
+            return Ok(Some(name));
+        }
+        let Some(nested) = Nested::enter() else { return Ok(Some(name)) };
+        let mut arguments = Vec::new();
+        let mut is_template = false;
+        for parameter in template_parameters(die)? {
+            is_template = true;
+            match parameter.tag() {
+                DW_TAG_GNU_TEMPLATE_PARAMETER_PACK => {
+                    for member in children(&parameter)? {
+                        arguments.push(self.template_argument(&member)?);
+                    }
+                }
+                _ => arguments.push(self.template_argument(&parameter)?),
+            }
+        }
+        if !is_template {
+            return Ok(Some(name));
+        }
+        let arguments = arguments.join(", ");
+        drop(nested);
+        // As clang spells it in full names.
+        let gap = if arguments.ends_with('>') { " " } else { "" };
+        Ok(Some(Arc::from(format!("{name}<{arguments}{gap}>"))))
+    }
+
+    fn template_argument(self, parameter: &Die<'a>) -> Result<String> {
+        if !Nested::spend() {
+            return Ok("...".to_owned());
+        }
+        let type_id = parameter.reference(self.units, gimli::DW_AT_type)?.map(TypeId);
+        if parameter.tag() == DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER {
+            let name = parameter.string(DW_AT_GNU_TEMPLATE_NAME)?;
+            return Ok(name.map_or_else(String::new, |name| name.to_string()));
+        }
+        if parameter.tag() != gimli::DW_TAG_template_value_parameter {
+            return self.info.type_name(type_id);
+        }
+        let Some(value) = parameter.entry.attr_value(gimli::DW_AT_const_value) else {
+            return Ok(String::new());
+        };
+        let number = match &value {
+            AttributeValue::Sdata(number) => i128::from(*number),
+            value => unsigned(value).map_or(0, i128::from),
+        };
+        let spelled = self.info.type_name(type_id)?;
+        Ok(match spelled.as_str() {
+            "bool" => (number != 0).to_string(),
+            "unsigned int" => format!("{number}U"),
+            "long" => format!("{number}L"),
+            "unsigned long" => format!("{number}UL"),
+            "long long" => format!("{number}LL"),
+            "unsigned long long" => format!("{number}ULL"),
+            "int" => number.to_string(),
+            other => format!("({other}){number}"),
+        })
+    }
+}
+
+/// Arguments within arguments that are spelled out; deeper ones are left out.
+const MAX_NESTED: usize = 12;
+/// Arguments in one name: each may have as many as it likes, so depth alone is no bound.
+const MAX_ARGUMENTS: usize = 256;
+
+thread_local! {
+    /// How deep this thread is in arguments of arguments, and how many it may still spell. A type's name is asked for
+    /// through caches that know nothing of each other, and a hostile type can be its own argument.
+    static NESTED: Cell<(usize, usize)> = const { Cell::new((0, MAX_ARGUMENTS)) };
+}
+
+/// One level of template arguments, left when it is dropped.
+struct Nested;
+
+impl Nested {
+    fn enter() -> Option<Self> {
+        let (depth, left) = NESTED.get();
+        if depth >= MAX_NESTED {
+            return None;
+        }
+        NESTED.set((depth + 1, if depth == 0 { MAX_ARGUMENTS } else { left }));
+        Some(Self)
+    }
+
+    fn spend() -> bool {
+        let (depth, left) = NESTED.get();
+        NESTED.set((depth, left.saturating_sub(1)));
+        left > 0
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        let (depth, left) = NESTED.get();
+        NESTED.set((depth.saturating_sub(1), left));
+    }
+}
+
+const DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER: gimli::DwTag = gimli::DwTag(0x4106);
+const DW_TAG_GNU_TEMPLATE_PARAMETER_PACK: gimli::DwTag = gimli::DwTag(0x4107);
+const DW_AT_GNU_TEMPLATE_NAME: gimli::DwAt = gimli::DwAt(0x2110);
+
+/// The children that are template parameters; of a function only those before anything but parameters, for what follows
+/// is its body.
+fn template_parameters<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
+    let is_function = die.tag() == gimli::DW_TAG_subprogram;
+    let wanted = |tag| match tag {
+        gimli::DW_TAG_template_type_parameter
+        | gimli::DW_TAG_template_value_parameter
+        | DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER
+        | DW_TAG_GNU_TEMPLATE_PARAMETER_PACK => Some(true),
+        gimli::DW_TAG_formal_parameter => Some(false),
+        _ => (!is_function).then_some(false),
+    };
+    children_while(die, wanted)
 }

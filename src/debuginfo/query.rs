@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::DebugInfo;
 use super::die::Reading;
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::line::Place;
 use super::location::{Location, LocationAttribute};
 use super::scope::{Function, Scope, ScopeKind, SimdFacts};
@@ -112,10 +112,12 @@ impl DebugInfo {
                 let frames = frames(&function, &chain);
                 return Ok(Some(FunctionAt { function, frame_base, frames }));
             }
-            problem = problem.or_else(|| view.index().problem.clone());
+            let facts = view.facts();
+            let split = facts.dwo_name.clone().map(|file| DebugInfoError::Split { unit: facts.offset, file });
+            problem = problem.or(split).or_else(|| view.index().problem.clone());
         }
         // Nothing found, and a unit of that address was not read to its end: the function may be in the rest.
-        problem.or_else(|| reading.units.problem.clone()).map_or(Ok(None), Err)
+        problem.or_else(|| reading.units.problems.first().cloned()).map_or(Ok(None), Err)
     }
 
     fn variables(

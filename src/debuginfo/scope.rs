@@ -89,6 +89,10 @@ pub struct Function {
     pub subprogram: Arc<Subprogram>,
     /// `DW_AT_frame_base`, before a PC is known.
     pub frame_base: LocationAttribute,
+    /// `DW_AT_static_link`: the frame base of the function around it, for nested functions; before a PC is known.
+    pub static_link: LocationAttribute,
+    /// `DW_AT_return_addr`: where the address to return to is, before a PC is known.
+    pub return_addr: LocationAttribute,
     /// What the heterogeneous extensions say of it.
     pub simd: SimdFacts,
     /// Its scopes: the first is the function, each comes after the one around it.
@@ -128,6 +132,8 @@ impl Function {
         let ranges = addresses(view.ranges(&die.entry)?);
         let origins = reading.with_origins(die)?;
         let frame_base = attribute(reading, &origins, gimli::DW_AT_frame_base)?;
+        let static_link = attribute(reading, &origins, gimli::DW_AT_static_link)?;
+        let return_addr = attribute(reading, &origins, gimli::DW_AT_return_addr)?;
         let subprogram = Arc::new(Subprogram::read(reading, &origins, offset)?);
         let simd = simd(reading, &origins)?;
         let mut tree = Tree { reading, view: Rc::clone(&view), scopes: Vec::new() };
@@ -140,7 +146,8 @@ impl Function {
             children: Vec::new(),
         });
         tree.read(offset, &origins)?;
-        Ok(Self { unit: view.facts().id, subprogram, frame_base, simd, scopes: tree.scopes })
+        let unit = view.facts().id;
+        Ok(Self { unit, subprogram, frame_base, static_link, return_addr, simd, scopes: tree.scopes })
     }
 }
 

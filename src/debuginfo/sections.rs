@@ -14,6 +14,8 @@ pub(super) type Slice<'a> = EndianSlice<'a, LittleEndian>;
 pub(super) type Dwarf<'a> = gimli::Dwarf<Slice<'a>>;
 /// A unit, borrowed.
 pub(super) type GimliUnit<'a> = gimli::Unit<Slice<'a>>;
+/// A unit's header, borrowed.
+pub(super) type UnitHeader<'a> = gimli::UnitHeader<Slice<'a>>;
 /// A DIE, borrowed.
 pub(super) type Entry<'a> = gimli::DebuggingInformationEntry<Slice<'a>>;
 /// An attribute's value, borrowed.
@@ -33,6 +35,13 @@ pub(super) struct Sections {
     pub(super) rnglists: Bytes,
     pub(super) str: Bytes,
     pub(super) str_offsets: Bytes,
+    pub(super) aranges: Bytes,
+    pub(super) names: Bytes,
+    pub(super) types: Bytes,
+    /// `.debug_frame`, which linkers keep in the code object or move with the rest.
+    pub(super) frame: Option<Bytes>,
+    /// The supplementary file that the sections refer to.
+    pub(super) shared: Option<std::sync::Arc<str>>,
 }
 
 impl Sections {
@@ -51,6 +60,11 @@ impl Sections {
             rnglists: optional(".debug_rnglists")?,
             str: optional(".debug_str")?,
             str_offsets: optional(".debug_str_offsets")?,
+            aranges: optional(".debug_aranges")?,
+            names: optional(".debug_names")?,
+            types: optional(".debug_types")?,
+            frame: read(".debug_frame")?.filter(|bytes| !bytes.is_empty()),
+            shared: code_object.debug_alt_link().map(std::sync::Arc::from),
         })
     }
 
@@ -64,6 +78,9 @@ impl Sections {
             debug_line_str: section(SectionId::DebugLineStr).into(),
             debug_str: section(SectionId::DebugStr).into(),
             debug_str_offsets: section(SectionId::DebugStrOffsets).into(),
+            debug_aranges: section(SectionId::DebugAranges).into(),
+            debug_names: section(SectionId::DebugNames).into(),
+            debug_types: section(SectionId::DebugTypes).into(),
             locations: gimli::LocationLists::new(
                 section(SectionId::DebugLoc).into(),
                 section(SectionId::DebugLocLists).into(),
@@ -78,7 +95,7 @@ impl Sections {
 
     /// The owned bytes that a borrowed part, an expression mostly, stands in.
     pub(super) fn own(&self, part: Slice<'_>) -> Bytes {
-        let homes = [&self.info, &self.loclists, &self.loc];
+        let homes = [&self.info, &self.loclists, &self.loc, &self.types];
         let found = homes.into_iter().find_map(|home| home.slice_ref(part.slice()));
         found.unwrap_or_else(|| Bytes::from(part.slice().to_vec()))
     }
@@ -96,6 +113,9 @@ impl Sections {
             SectionId::DebugRngLists => &self.rnglists,
             SectionId::DebugStr => &self.str,
             SectionId::DebugStrOffsets => &self.str_offsets,
+            SectionId::DebugAranges => &self.aranges,
+            SectionId::DebugNames => &self.names,
+            SectionId::DebugTypes => &self.types,
             _ => &[],
         }
     }

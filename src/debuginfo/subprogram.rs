@@ -46,7 +46,10 @@ impl Subprogram {
     }
 
     pub(super) fn read<'a>(reading: Reading<'a>, origins: &Origins<'a>, die: DieOffset) -> Result<Self> {
-        let name = origins.string(gimli::DW_AT_name)?;
+        let name = match origins.having(gimli::DW_AT_name) {
+            Some(named) => reading.template_name(named)?,
+            None => None,
+        };
         let qualified_name = match (&name, origins.last()) {
             (Some(name), Some(declaration)) => Some(reading.qualified(declaration, name)?),
             _ => None,

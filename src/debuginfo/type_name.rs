@@ -6,7 +6,7 @@
 use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
 use super::type_read::MAX_TYPE_DEPTH;
-use super::types::{Qualifier, RecordKind, Type, TypeId, TypeKind};
+use super::types::{Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
 
 /// A name is made of at most this many types: parameters of parameters may double it at every step.
 const MAX_PARTS: usize = 1024;
@@ -45,14 +45,18 @@ impl DebugInfo {
             TypeKind::Reference { to, is_rvalue, .. } => {
                 around(*to, if *is_rvalue { "&&" } else { "&" }, budget)
             }
-            TypeKind::PointerToMember { to, class } => {
+            TypeKind::PointerToMember { to, class, .. } => {
                 let class = self.declare(*class, String::new(), budget)?;
                 around(*to, &format!("{class}::*"), budget)
             }
-            TypeKind::Array { element, dimensions, is_vector } => {
+            TypeKind::Array { element, dimensions, is_vector, .. } => {
                 let mut declarator = declarator;
                 for dimension in dimensions {
-                    let count = dimension.count.map(|count| count.to_string()).unwrap_or_default();
+                    let count = match dimension.count() {
+                        Some(count) => count.to_string(),
+                        None if dimension.is_dynamic() => "variable length".to_owned(),
+                        None => String::new(),
+                    };
                     let part = match is_vector {
                         true if declarator.is_empty() => format!("__attribute__ ((vector_size({count})))"),
                         true => format!(" __attribute__ ((vector_size({count})))"),
@@ -64,10 +68,12 @@ impl DebugInfo {
                 let named = self.declare(*element, declarator, budget)?;
                 Ok(qualifiers.before(&named))
             }
-            TypeKind::Subroutine { returns, parameters, is_variadic, is_prototyped } => {
+            TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped } => {
                 let mut names = Vec::new();
-                for parameter in parameters {
-                    names.push(self.declare(*parameter, String::new(), budget)?);
+                for (index, parameter) in parameters.iter().enumerate() {
+                    // The language has `this` constant, compilers do not say it.
+                    let constant = if *this == Some(index) { " const" } else { "" };
+                    names.push(self.declare(*parameter, constant.to_owned(), budget)?);
                 }
                 match (names.is_empty(), is_variadic, is_prototyped) {
                     (_, true, _) => names.push("...".to_owned()),
@@ -75,6 +81,20 @@ impl DebugInfo {
                     _ => {}
                 }
                 self.declare(*returns, format!("{declarator}({})", names.join(", ")), budget)
+            }
+            // A dynamic type is called what its data are.
+            TypeKind::Typedef { of } if found.name.is_none() => {
+                Ok(qualifiers.before(&self.declare(*of, declarator, budget)?))
+            }
+            // gdb's word for Fortran's strings.
+            TypeKind::String { length, .. } if found.name.is_none() => {
+                let length = match (length, found.byte_size) {
+                    (Some(Number::Dynamic(_)), _) => "variable length".to_owned(),
+                    (Some(Number::Constant(length)), _) => length.to_string(),
+                    (None, Some(size)) => size.to_string(),
+                    (None, None) => String::new(),
+                };
+                Ok(spaced(&qualifiers.before("character"), &format!("{declarator}[{length}]")))
             }
             _ => Ok(spaced(&qualifiers.before(&self.spelled(&found)?), &declarator)),
         }

@@ -1,5 +1,6 @@
 //! Types out of DIEs.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use gimli::DwTag;
@@ -7,19 +8,50 @@ use gimli::DwTag;
 use super::DebugInfo;
 use super::attr::Heterogeneous;
 use super::die::{Die, Reading};
+use super::dynamic::{Asked, Object};
 use super::error::{DebugInfoError, Result};
+use super::location::LocationAttribute;
 use super::sections::{AttributeValue, Entry};
+use super::type_array::{array, size_of_array};
+use super::type_record::record;
 use super::types::{
-    Base, Dimension, Encoding, Enumerator, Member, MemorySpace, Qualifier, Record, RecordKind, Type, TypeId,
-    TypeKind,
+    Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
 };
 use super::view::unsigned;
 use crate::units::AddressSpace;
 
 /// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
 pub(super) const MAX_TYPE_DEPTH: usize = 64;
+/// LLVM's qualifier of signed pointers.
+const DW_TAG_LLVM_PTRAUTH_TYPE: DwTag = DwTag(0x4300);
 /// Types kept in memory; past this the cache starts anew.
 const MAX_CACHED_TYPES: usize = 65536;
+
+/// Types that are read because another is being read: sizes of bit fields' types, template arguments.
+const MAX_NESTED: usize = 32;
+
+thread_local! {
+    static NESTED: Cell<usize> = const { Cell::new(0) };
+}
+
+/// One type that is being read by this thread, until it is dropped.
+struct Nested;
+
+impl Nested {
+    fn enter() -> Option<Self> {
+        let depth = NESTED.get();
+        (depth < MAX_NESTED).then(|| {
+            NESTED.set(depth + 1);
+            Self
+        })
+    }
+}
+
+impl Drop for Nested {
+    fn drop(&mut self) {
+        NESTED.set(NESTED.get().saturating_sub(1));
+    }
+}
 
 impl DebugInfo {
     /// A type, read once and kept.
@@ -31,6 +63,14 @@ impl DebugInfo {
             return Ok(Arc::clone(found));
         }
         let dwarf = self.sections.dwarf();
+        // To read a type others are asked for their size or name; a hostile one may need itself.
+        let Some(_nested) = Nested::enter() else {
+            return Err(DebugInfoError::TooDeep {
+                die: id.0,
+                what: "types read for types",
+                limit: MAX_NESTED,
+            });
+        };
         let found = Arc::new(read(self.reading(&dwarf), id)?);
         let mut cached = self.types.lock();
         if cached.len() >= MAX_CACHED_TYPES {
@@ -47,7 +87,8 @@ impl DebugInfo {
         let mut found = self.type_of(id)?;
         for _ in 0..MAX_TYPE_DEPTH {
             let next = match found.kind {
-                TypeKind::Typedef { of } | TypeKind::Qualified { of, .. } => of,
+                // What stands between an object and its data must not be passed over.
+                TypeKind::Typedef { of } | TypeKind::Qualified { of, .. } if found.indirect.is_none() => of,
                 _ => return Ok(Some(found)),
             };
             let Some(next) = next else { return Ok(None) };
@@ -62,6 +103,34 @@ impl DebugInfo {
     /// # Errors
     /// A type cannot be read, or types contain each other.
     pub fn byte_size(&self, id: TypeId) -> Result<Option<u64>> {
+        self.size_for(id, Asked::NOBODY)
+    }
+
+    /// [`Self::byte_size`] for one object, which tells the lengths that the type does not. For a type with
+    /// `DW_AT_data_location` it is the size of what is at the object, not of its data.
+    ///
+    /// # Errors
+    /// As for [`Self::byte_size`]; a length that the object cannot tell is no error but an unknown size.
+    pub fn byte_size_of(&self, id: TypeId, object: &dyn Object) -> Result<Option<u64>> {
+        self.size_for(id, Asked { object: Some(object), at: 0 })
+    }
+
+    /// Whether an object of the type is only the way to its data (`DW_AT_data_location`).
+    #[must_use]
+    pub fn has_data_elsewhere(&self, id: TypeId) -> bool {
+        let found = self.stripped(id).ok().flatten();
+        found.and_then(|found| found.indirect.as_ref().map(|by| by.data_location.is_some())).unwrap_or(false)
+    }
+
+    pub(super) fn size_for(&self, id: TypeId, asked: Asked<'_>) -> Result<Option<u64>> {
+        self.size_within(id, asked, 0)
+    }
+
+    /// [`Self::size_for`] within that many arrays.
+    pub(super) fn size_within(&self, id: TypeId, asked: Asked<'_>, depth: usize) -> Result<Option<u64>> {
+        if depth >= MAX_TYPE_DEPTH {
+            return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_DEPTH });
+        }
         let (mut next, mut factor) = (id, 1u64);
         for _ in 0..MAX_TYPE_DEPTH {
             let Some(found) = self.stripped(next)? else { return Ok(None) };
@@ -69,13 +138,23 @@ impl DebugInfo {
                 return Ok(size.checked_mul(factor));
             }
             match &found.kind {
-                TypeKind::Array { element: Some(element), dimensions, .. } => {
-                    let mut counts = dimensions.iter().map(|dimension| dimension.count);
-                    let count = counts.try_fold(factor, |all, count| all.checked_mul(count?));
-                    let Some(count) = count else { return Ok(None) };
-                    (factor, next) = (count, *element);
+                TypeKind::Array { .. } => match size_of_array(self, &found, asked, depth)? {
+                    Some((bytes, None)) => return Ok(bytes.checked_mul(factor)),
+                    Some((count, Some(element))) => match factor.checked_mul(count) {
+                        Some(count) => (factor, next) = (count, element),
+                        None => return Ok(None),
+                    },
+                    None => return Ok(None),
+                },
+                TypeKind::String { length, width } => {
+                    let length = length.as_ref().and_then(|length| asked.number(length).ok());
+                    let bytes =
+                        length.and_then(|length| u64::try_from(length).ok()?.checked_mul((*width).into()));
+                    return Ok(bytes.and_then(|bytes| bytes.checked_mul(factor)));
                 }
-                TypeKind::Enum { underlying: Some(underlying), .. } => next = *underlying,
+                TypeKind::Enum { underlying: Some(of), .. } | TypeKind::Typedef { of: Some(of) } => {
+                    next = *of
+                }
                 TypeKind::Pointer { address_space, .. } | TypeKind::Reference { address_space, .. } => {
                     return Ok(Some(factor.saturating_mul(pointer_size(*address_space))));
                 }
@@ -93,7 +172,8 @@ impl DebugInfo {
 }
 
 fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
-    let die = reading.die(id.0)?;
+    let die = reading.defined(reading.die(id.0)?)?;
+    let id = TypeId(die.offset());
     let target = die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
     let tag = die.tag();
     let kind = match tag {
@@ -105,24 +185,38 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         }
         gimli::DW_TAG_ptr_to_member_type => {
             let class = die.reference(reading.units, gimli::DW_AT_containing_type)?.map(TypeId);
-            TypeKind::PointerToMember { to: target, class }
+            let name = gimli::DW_AT_use_location;
+            let use_location = match die.entry.attr_value(name) {
+                Some(value) => die.location_attribute(&reading.info.sections, name, value)?,
+                None => LocationAttribute::Missing,
+            };
+            TypeKind::PointerToMember { to: target, class, use_location }
         }
-        gimli::DW_TAG_array_type => array(&die, target)?,
+        gimli::DW_TAG_array_type => array(reading, &die, target)?,
+        gimli::DW_TAG_string_type => string(reading, &die, target)?,
         gimli::DW_TAG_structure_type => record(reading, &die, RecordKind::Struct)?,
-        gimli::DW_TAG_class_type => record(reading, &die, RecordKind::Class)?,
+        gimli::DW_TAG_class_type | gimli::DW_TAG_interface_type => record(reading, &die, RecordKind::Class)?,
         gimli::DW_TAG_union_type => record(reading, &die, RecordKind::Union)?,
         gimli::DW_TAG_enumeration_type => enumeration(reading, &die, target)?,
         gimli::DW_TAG_typedef | gimli::DW_TAG_template_alias => TypeKind::Typedef { of: target },
         gimli::DW_TAG_subroutine_type => subroutine(reading, &die, target)?,
         gimli::DW_TAG_unspecified_type => TypeKind::Unspecified,
+        // A subrange is its base type with fewer values; one without a base type is an integer of its size.
+        gimli::DW_TAG_subrange_type | gimli::DW_TAG_generic_subrange if target.is_none() => integer(),
+        gimli::DW_TAG_subrange_type
+        | gimli::DW_TAG_generic_subrange
+        | gimli::DW_TAG_thrown_type
+        | gimli::DW_TAG_dynamic_type => TypeKind::Typedef { of: target },
         _ => match qualifier(tag) {
             Some(qualifier) => TypeKind::Qualified { qualifier, of: target },
+            // Whatever says its size can be shown by its bytes.
+            None if is_other_type(tag) => TypeKind::Opaque { tag: tag.0 },
             None => {
                 return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: die.tag_name() });
             }
         },
     };
-    let name = match die.string(gimli::DW_AT_name)? {
+    let name = match reading.template_name(&die)? {
         Some(name) if !matches!(kind, TypeKind::Base(_) | TypeKind::Unspecified) => {
             Some(reading.qualified(&die, &name)?)
         }
@@ -131,8 +225,61 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     let is_declaration = die.flag(gimli::DW_AT_declaration);
     let unit = die.view.facts().id;
     let memory_space = die.extension(Heterogeneous::MemorySpace).and_then(|(_, value)| unsigned(&value));
-    let (byte_size, memory_space) = (die.constant(gimli::DW_AT_byte_size), memory_space.map(MemorySpace));
-    Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, kind })
+    let (byte_size, memory_space) = (byte_size(&die, &kind), memory_space.map(MemorySpace));
+    let indirect = indirect(reading, &die)?;
+    Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, indirect, kind })
+}
+
+/// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, which the same types may have instead. A string whose length an
+/// object tells has in it the size of that length (DWARF 3, section 5.9).
+fn byte_size(die: &Die<'_>, kind: &TypeKind) -> Option<u64> {
+    if matches!(kind, TypeKind::String { length: Some(Number::Dynamic(_)), .. }) {
+        return None;
+    }
+    let bits = || die.constant(gimli::DW_AT_bit_size).map(|bits| bits.div_ceil(8));
+    die.constant(gimli::DW_AT_byte_size).or_else(bits)
+}
+
+fn indirect(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Box<Indirect>>> {
+    const NAMES: [gimli::DwAt; 3] =
+        [gimli::DW_AT_data_location, gimli::DW_AT_allocated, gimli::DW_AT_associated];
+    if !NAMES.iter().any(|name| die.entry.has_attr(*name)) {
+        return Ok(None);
+    }
+    Ok(Some(Box::new(Indirect {
+        data_location: reading.dynamic(die, gimli::DW_AT_data_location)?,
+        allocated: reading.number(die, gimli::DW_AT_allocated)?,
+        associated: reading.number(die, gimli::DW_AT_associated)?,
+    })))
+}
+
+/// Types that have no notation here: DWARF's own that no compiler for GPUs writes, and vendors'.
+fn is_other_type(tag: DwTag) -> bool {
+    matches!(tag, gimli::DW_TAG_set_type | gimli::DW_TAG_file_type | gimli::DW_TAG_coarray_type)
+        || tag.0 >= gimli::DW_TAG_lo_user.0
+}
+
+fn integer() -> TypeKind {
+    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None })
+}
+
+/// DWARF 5 section 5.11: `DW_AT_string_length` says where the length lies, in `DW_AT_string_length_byte_size` bytes (8
+/// where nothing says it, an address), or names what holds it.
+fn string(reading: Reading<'_>, die: &Die<'_>, character: Option<TypeId>) -> Result<TypeKind> {
+    let width = character.and_then(|id| reading.info.byte_size(id).ok().flatten());
+    let width = width.and_then(|width| u8::try_from(width).ok()).filter(|width| matches!(width, 1 | 2 | 4));
+    let bits = die.constant(gimli::DW_AT_string_length_bit_size).map(|bits| bits.div_ceil(8));
+    let stored = die.constant(gimli::DW_AT_string_length_byte_size).or(bits);
+    let stored = stored.or_else(|| die.constant(gimli::DW_AT_byte_size));
+    let length = reading.number(die, gimli::DW_AT_string_length)?.map(|length| match length {
+        Number::Dynamic(mut length) => {
+            let is_place = matches!(length.source, super::DynamicSource::Location(_));
+            length.stored = is_place.then(|| stored.unwrap_or(8));
+            Number::Dynamic(length)
+        }
+        constant => constant,
+    });
+    Ok(TypeKind::String { length, width: width.unwrap_or(1) })
 }
 
 fn qualifier(tag: DwTag) -> Option<Qualifier> {
@@ -141,9 +288,11 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
         gimli::DW_TAG_volatile_type => Some(Qualifier::Volatile),
         gimli::DW_TAG_restrict_type => Some(Qualifier::Restrict),
         gimli::DW_TAG_atomic_type => Some(Qualifier::Atomic),
-        gimli::DW_TAG_packed_type | gimli::DW_TAG_shared_type | gimli::DW_TAG_immutable_type => {
-            Some(Qualifier::Silent)
-        }
+        // A signed pointer is its pointer: the signature's bits are part of it.
+        gimli::DW_TAG_packed_type
+        | gimli::DW_TAG_shared_type
+        | gimli::DW_TAG_immutable_type
+        | DW_TAG_LLVM_PTRAUTH_TYPE => Some(Qualifier::Silent),
         _ => None,
     }
 }
@@ -184,7 +333,15 @@ fn pointer_size(space: AddressSpace) -> u64 {
 }
 
 /// The direct children of a DIE, in order.
-fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
+pub(super) fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
+    children_while(die, |_| Some(true))
+}
+
+/// The direct children of a DIE that are wanted, up to one whose tag ends the search (`None`).
+pub(super) fn children_while<'a>(
+    die: &Die<'a>,
+    wanted: impl Fn(DwTag) -> Option<bool>,
+) -> Result<Vec<Die<'a>>> {
     let view = &die.view;
     let mut found = Vec::new();
     if !die.entry.has_children() {
@@ -194,123 +351,28 @@ fn children<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
     let mut entry = Entry::null();
     raw.read_entry(&mut entry).map_err(|why| view.broken(die.offset(), why))?;
     while !raw.is_empty() && raw.next_depth() > 0 {
-        let (offset, depth) = (view.die_offset(raw.next_offset()), raw.next_depth());
-        let fail = |why| view.broken(offset, why);
-        if depth == 1 {
-            if raw.read_entry(&mut entry).map_err(fail)? {
-                found.push(Die { view: std::rc::Rc::clone(view), entry: entry.clone() });
+        let (offset, depth) = (raw.next_offset(), raw.next_depth());
+        let fail = |why| view.broken(view.die_offset(offset), why);
+        let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
+        let is_wanted = match depth {
+            1 => wanted(abbreviation.tag()),
+            _ => Some(false),
+        };
+        match is_wanted {
+            Some(true) => {
+                let entry = view.entry(view.die_offset(offset))?;
+                found.push(Die { view: std::rc::Rc::clone(view), entry });
             }
-        } else if let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? {
-            raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
+            Some(false) => {}
+            None => break,
         }
+        raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
     }
     Ok(found)
 }
 
-fn target(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<TypeId>> {
+pub(super) fn target(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<TypeId>> {
     Ok(die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId))
-}
-
-/// DWARF 5 section 5.5: each child is a dimension, by count or by an inclusive upper bound (the lower one is 0 in C).
-fn array(die: &Die<'_>, element: Option<TypeId>) -> Result<TypeKind> {
-    let mut dimensions = Vec::new();
-    for child in children(die)? {
-        let count = match child.tag() {
-            gimli::DW_TAG_subrange_type => {
-                let lower = child.constant(gimli::DW_AT_lower_bound).unwrap_or(0);
-                let upper = child.entry.attr_value(gimli::DW_AT_upper_bound).and_then(|value| match value {
-                    // An upper bound of -1 is an array without elements.
-                    AttributeValue::Sdata(bound) if bound < 0 => Some(None),
-                    value => unsigned(&value).map(Some),
-                });
-                let by_bound = upper.map(|upper| match upper {
-                    Some(upper) => upper.wrapping_sub(lower).wrapping_add(1),
-                    None => 0,
-                });
-                child.constant(gimli::DW_AT_count).or(by_bound)
-            }
-            gimli::DW_TAG_enumeration_type => {
-                let enumerators = children(&child)?;
-                Some(enumerators.iter().filter(|child| child.tag() == gimli::DW_TAG_enumerator).count() as u64)
-            }
-            _ => continue,
-        };
-        dimensions.push(Dimension { count });
-    }
-    if dimensions.is_empty() {
-        dimensions.push(Dimension { count: None });
-    }
-    Ok(TypeKind::Array { element, dimensions, is_vector: die.flag(gimli::DW_AT_GNU_vector) })
-}
-
-fn record(reading: Reading<'_>, die: &Die<'_>, kind: RecordKind) -> Result<TypeKind> {
-    let mut members = Vec::new();
-    for child in children(die)? {
-        let is_base = child.tag() == gimli::DW_TAG_inheritance;
-        let is_static = child.flag(gimli::DW_AT_external) || child.flag(gimli::DW_AT_declaration);
-        if is_base || (child.tag() == gimli::DW_TAG_member && !is_static) {
-            members.push(member(reading, &child, is_base)?);
-        }
-    }
-    Ok(TypeKind::Record(Record { kind, members }))
-}
-
-/// Where a member is. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
-/// `DW_AT_bit_offset` counted from the most significant bit of a storage unit.
-fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Result<Member> {
-    let constant = |name| die.constant(name);
-    let type_id = target(reading, die)?;
-    let bit_size = constant(gimli::DW_AT_bit_size);
-    let place = die.entry.attr_value(gimli::DW_AT_data_member_location);
-    let byte_offset = match &place {
-        None => Some(0),
-        Some(value) => unsigned(value).or_else(|| constant_expression(value)),
-    };
-    let is_virtual = matches!(
-        die.entry.attr_value(gimli::DW_AT_virtuality),
-        Some(AttributeValue::Virtuality(virtuality)) if virtuality != gimli::DW_VIRTUALITY_none
-    );
-    let is_dynamic = byte_offset.is_none() || is_virtual;
-    let bytes = byte_offset.unwrap_or(0);
-    let bits = match (constant(gimli::DW_AT_data_bit_offset), die.entry.attr_value(gimli::DW_AT_bit_offset)) {
-        (Some(bits), _) => bits,
-        (None, Some(old)) => {
-            let from_top = old.sdata_value().unwrap_or(0);
-            let storage = match constant(gimli::DW_AT_byte_size) {
-                Some(size) => Some(size),
-                None => type_id.map(|id| reading.info.byte_size(id)).transpose()?.flatten(),
-            };
-            let storage = i64::try_from(storage.unwrap_or(0)).unwrap_or(0).saturating_mul(8);
-            let width = i64::try_from(bit_size.unwrap_or(0)).unwrap_or(0);
-            let within = storage.saturating_sub(from_top).saturating_sub(width);
-            bytes.saturating_mul(8).saturating_add_signed(within)
-        }
-        (None, None) => bytes.saturating_mul(8),
-    };
-    Ok(Member {
-        name: die.string(gimli::DW_AT_name)?,
-        type_id,
-        bit_offset: bits,
-        bit_size,
-        is_base,
-        is_dynamic,
-        is_artificial: die.flag(gimli::DW_AT_artificial),
-    })
-}
-
-/// DWARF 2 and 3 say an offset as `DW_OP_plus_uconst N`.
-fn constant_expression(value: &AttributeValue<'_>) -> Option<u64> {
-    let bytes = match value {
-        AttributeValue::Exprloc(expression) => expression.0,
-        AttributeValue::Block(bytes) => *bytes,
-        _ => return None,
-    };
-    let mut bytes = bytes;
-    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 4 };
-    match gimli::Operation::parse(&mut bytes, encoding).ok()? {
-        gimli::Operation::PlusConstant { value } if bytes.slice().is_empty() => Some(value),
-        _ => None,
-    }
 }
 
 fn enumeration<'a>(reading: Reading<'a>, die: &Die<'a>, underlying: Option<TypeId>) -> Result<TypeKind> {
@@ -348,13 +410,24 @@ fn is_unsigned(reading: Reading<'_>, id: TypeId) -> bool {
 
 fn subroutine(reading: Reading<'_>, die: &Die<'_>, returns: Option<TypeId>) -> Result<TypeKind> {
     let (mut parameters, mut is_variadic) = (Vec::new(), false);
+    let mut this = None;
+    let object_pointer = die.reference(reading.units, gimli::DW_AT_object_pointer)?;
     for child in children(die)? {
         match child.tag() {
-            gimli::DW_TAG_formal_parameter => parameters.push(target(reading, &child)?),
+            gimli::DW_TAG_formal_parameter => {
+                let is_this = match object_pointer {
+                    Some(pointer) => pointer == child.offset(),
+                    None => parameters.is_empty(),
+                };
+                if is_this && child.flag(gimli::DW_AT_artificial) {
+                    this = Some(parameters.len());
+                }
+                parameters.push(target(reading, &child)?);
+            }
             gimli::DW_TAG_unspecified_parameters => is_variadic = true,
             _ => {}
         }
     }
     let is_prototyped = die.flag(gimli::DW_AT_prototyped) || !die.view.facts().language.is_c();
-    Ok(TypeKind::Subroutine { returns, parameters, is_variadic, is_prototyped })
+    Ok(TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped })
 }

@@ -3,8 +3,11 @@
 //! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`type_of`](super::DebugInfo::type_of) reads
 //! one type and keeps it. What `void` is has no DIE: it is `None` wherever a type is optional.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::dynamic::DynamicAttribute;
+use super::location::LocationAttribute;
 use super::unit::UnitId;
 use crate::units::{AddressSpace, DieOffset};
 
@@ -25,6 +28,8 @@ pub struct Type {
     pub byte_size: Option<u64>,
     /// Whether this only declares a type that is defined elsewhere.
     pub is_declaration: bool,
+    /// What stands between an object and its data; `None` for almost all types.
+    pub indirect: Option<Box<Indirect>>,
     /// `DW_AT_LLVM_memory_space`, `DW_AT_memory_space` of the drafts. It is the source language's storage, of which no
     /// address follows: nothing but a listing of types depends on it.
     pub memory_space: Option<MemorySpace>,
@@ -66,6 +71,8 @@ pub enum TypeKind {
         to: Option<TypeId>,
         /// The class.
         class: Option<TypeId>,
+        /// `DW_AT_use_location`: how the pointer and an object make the member's place.
+        use_location: LocationAttribute,
     },
     /// An array, or a vector such as `float4`.
     Array {
@@ -75,6 +82,17 @@ pub enum TypeKind {
         dimensions: Vec<Dimension>,
         /// Whether it is a vector (`DW_AT_GNU_vector`).
         is_vector: bool,
+        /// Bits from an element to the next of the innermost dimension; `None`: the element's size.
+        stride: Option<Number>,
+        /// The number of dimensions where only an object tells: then `dimensions` has one, which stands for all.
+        rank: Option<DynamicAttribute>,
+    },
+    /// A string of the language's own: Fortran's `CHARACTER`.
+    String {
+        /// Its length in characters; `None`: [`Type::byte_size`] has it.
+        length: Option<Number>,
+        /// Bytes of a character.
+        width: u8,
     },
     /// A struct, class or union.
     Record(Record),
@@ -108,6 +126,8 @@ pub enum TypeKind {
         returns: Option<TypeId>,
         /// Its parameters.
         parameters: Vec<Option<TypeId>>,
+        /// Which of them is `this` of a member function.
+        this: Option<usize>,
         /// Whether more may follow (`...`).
         is_variadic: bool,
         /// Whether it was declared with its parameters; always so in C++.
@@ -115,6 +135,32 @@ pub enum TypeKind {
     },
     /// A type without a representation: `decltype(nullptr)`.
     Unspecified,
+    /// A type that has no notation here (a Pascal set, a file): its bytes are shown.
+    Opaque {
+        /// Its `DW_TAG` code.
+        tag: u16,
+    },
+}
+
+/// A number of a type: known when compiled, or told by an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Number {
+    /// Known.
+    Constant(i64),
+    /// Told by an object.
+    Dynamic(Box<DynamicAttribute>),
+}
+
+/// Where the data of an object of a type are, and whether they are, when that is not where the object is: DWARF 5
+/// section 5.18.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Indirect {
+    /// `DW_AT_data_location`.
+    pub data_location: Option<DynamicAttribute>,
+    /// `DW_AT_allocated`: 0 is "not allocated".
+    pub allocated: Option<Number>,
+    /// `DW_AT_associated`: 0 is "not associated".
+    pub associated: Option<Number>,
 }
 
 /// A base type's interpretation. DWARF 5 section 5.1.
@@ -147,6 +193,10 @@ impl Encoding {
     pub const UNSIGNED: Self = Self(0x07);
     /// `DW_ATE_unsigned_char`.
     pub const UNSIGNED_CHAR: Self = Self(0x08);
+    /// `DW_ATE_imaginary_float`.
+    pub const IMAGINARY_FLOAT: Self = Self(0x09);
+    /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name tells the sign.
+    pub const COMPLEX_INTEGER: Self = Self(0x80);
     /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.
     pub const UTF: Self = Self(0x10);
 
@@ -157,11 +207,52 @@ impl Encoding {
     }
 }
 
-/// One dimension of an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// One dimension of an array. DWARF 5 sections 5.5 and 5.13.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// How many elements; `None` when not known (`int []`, or a length computed at run time).
-    pub count: Option<u64>,
+    /// The first index: as said, or the language's default.
+    pub lower: Number,
+    /// How long it is.
+    pub extent: Extent,
+    /// Bits from an element to the next; `None`: what the inner dimensions take.
+    pub stride: Option<Number>,
+}
+
+/// The length of a dimension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// Not said: `int []`.
+    Unknown,
+    /// A number of elements.
+    Count(Number),
+    /// The last index.
+    Upper(Number),
+}
+
+impl Dimension {
+    /// How many elements, where that is known without an object; `None` also when it is not said.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        match (&self.extent, &self.lower) {
+            (Extent::Count(Number::Constant(count)), _) => Some(*count as u64),
+            (Extent::Upper(Number::Constant(upper)), Number::Constant(lower)) => {
+                Some(between(*lower, *upper))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether only an object tells how many elements there are.
+    #[must_use]
+    pub fn is_dynamic(&self) -> bool {
+        !matches!(self.extent, Extent::Unknown) && self.count().is_none()
+    }
+}
+
+/// Elements from a first to a last index; none when the last is before the first.
+pub(super) fn between(lower: i64, upper: i64) -> u64 {
+    let count = i128::from(upper) - i128::from(lower) + 1;
+    u64::try_from(count.max(0)).unwrap_or(u64::MAX)
 }
 
 /// Struct, class or union: a matter of spelling but for overlapping members.
@@ -182,6 +273,53 @@ pub struct Record {
     pub kind: RecordKind,
     /// Base classes and members with storage in every object, in DIE order, bases first; static members are left out.
     pub members: Vec<Member>,
+    /// Its member functions that are called through a table, in DIE order; those of its bases stand there.
+    pub virtual_functions: Vec<VirtualFunction>,
+    /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
+    pub variants: Vec<VariantPart>,
+}
+
+/// A virtual member function. DWARF 5 section 5.7.8.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VirtualFunction {
+    /// Its declaration.
+    pub die: DieOffset,
+    /// Name, without the class's.
+    pub name: Option<Arc<str>>,
+    /// The symbol.
+    pub linkage_name: Option<Arc<str>>,
+    /// `DW_AT_vtable_elem_location` where it is a plain number, as compilers write it: the index in the table.
+    pub slot: Option<u64>,
+    /// `DW_AT_vtable_elem_location` as it stands.
+    pub element: LocationAttribute,
+}
+
+/// A `DW_TAG_variant_part`. DWARF 5 section 5.7.10.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariantPart {
+    /// The member that tells.
+    pub discriminant: Option<Box<Member>>,
+    /// The variants, in order.
+    pub variants: Vec<Variant>,
+}
+
+/// A `DW_TAG_variant`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The discriminants that choose it: `DW_AT_discr_value` or `DW_AT_discr_list`. The default has none.
+    pub values: Vec<RangeInclusive<i64>>,
+    /// Its members.
+    pub members: Vec<Member>,
+}
+
+impl VariantPart {
+    /// The variant of a discriminant: the one that names it, else the default.
+    #[must_use]
+    pub fn chosen(&self, discriminant: i64) -> Option<&Variant> {
+        let named = |variant: &&Variant| variant.values.iter().any(|values| values.contains(&discriminant));
+        let default = || self.variants.iter().find(|variant| variant.values.is_empty());
+        self.variants.iter().find(named).or_else(default)
+    }
 }
 
 /// A base class or a member of a record.
@@ -197,8 +335,10 @@ pub struct Member {
     pub bit_size: Option<u64>,
     /// Whether it is a base class.
     pub is_base: bool,
-    /// Whether the offset is not known when compiled (a virtual base): the member cannot be shown.
-    pub is_dynamic: bool,
+    /// Where it is when that is not known when compiled: a virtual base. `bit_offset` then counts from there.
+    pub place: Option<Box<DynamicAttribute>>,
+    /// Whether it is a virtual base class, whose place may not even be said.
+    pub is_virtual: bool,
     /// Whether no source text wrote it: a table of virtual functions.
     pub is_artificial: bool,
 }

@@ -1,17 +1,19 @@
-//! Units: their headers are read on the first question, everything else of a unit when a question falls into it.
+//! One unit: its root DIE is read when the unit may hold an answer, everything else when a question falls into it.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use gimli::{Abbreviations, DebugInfoOffset, UnitType};
+use gimli::Section as _;
+use gimli::{Abbreviations, DebugAbbrev, DebugInfoOffset, DebugTypes, Reader as _};
 
 use super::attr::Heterogeneous;
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
-use super::interval::Intervals;
 use super::line::LineTable;
-use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit};
+use super::model;
+use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
 use super::view::UnitView;
+use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
 
@@ -46,6 +48,8 @@ pub struct UnitFacts {
     pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
+    /// `DW_AT_dwo_name`: this is a skeleton, and the rest of the unit is in that file (DWARF 5 section 7.3.2).
+    pub dwo_name: Option<Arc<str>>,
 }
 
 impl UnitFacts {
@@ -76,8 +80,26 @@ impl Language {
     /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
     #[must_use]
     pub fn is_c(self) -> bool {
-        // C89, C, C99, C11, C17, and units that do not say.
-        matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c)
+        // C89, C, C99, C11, C17, C23, and units that do not say.
+        matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c | 0x3e)
+    }
+
+    /// The first index of an array whose DIE does not say it: DWARF 5 table 7.17 and what was registered since. HIP, by
+    /// both of its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
+    #[must_use]
+    pub fn lower_bound(self) -> i64 {
+        match self.0 {
+            // Ada 83 to 2012, Cobol 74 and 85, Fortran 77, 90, 95, 2003, 2008, 2018, 2023, Pascal 83, Modula 2, PL/I,
+            // Julia.
+            0x3 | 0x5..=0xa | 0xd..=0xf | 0x17 | 0x1f | 0x22 | 0x23 | 0x2d | 0x2e | 0x2f | 0x3f => 1,
+            _ => 0,
+        }
+    }
+
+    /// Whether the first index of an array moves fastest: Fortran.
+    #[must_use]
+    pub fn is_column_major(self) -> bool {
+        matches!(self.0, 0x7 | 0x8 | 0xe | 0x22 | 0x23 | 0x2d | 0x3f)
     }
 }
 
@@ -85,7 +107,8 @@ impl Language {
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) facts: UnitFacts,
-    pub(super) ranges: Vec<Range<u64>>,
+    /// From the lowest to the highest address of the unit; `None` when it does not say, or not readably.
+    pub(super) span: Option<Range<u64>>,
     pub(super) line_offset: Option<gimli::DebugLineOffset>,
     str_offsets_base: gimli::DebugStrOffsetsBase,
     addr_base: gimli::DebugAddrBase,
@@ -97,104 +120,59 @@ pub(super) struct Root {
 #[derive(Debug)]
 pub(super) struct UnitSlot {
     pub(super) id: UnitId,
+    /// Where its header is; a unit of `.debug_types` counts on from the end of `.debug_info`.
     pub(super) offset: DebugInfoOffset,
-    end: usize,
+    pub(super) end: usize,
+    /// The offset in `.debug_types`, for a unit that stands there (DWARF 4).
+    pub(super) in_types: Option<usize>,
     /// The dialect that the user says all units to be in.
     said: Option<Dialect>,
     /// Signature and offset of the type, for a type unit.
-    signature: Option<(u64, usize)>,
+    pub(super) signature: Option<(u64, usize)>,
+    /// Why nothing of it can be read, by its header.
+    refused: Option<DebugInfoError>,
+    /// `.debug_loclists`, which `gimli` does not show.
+    loclists: Bytes,
     abbreviations: OnceLock<Result<Arc<Abbreviations>>>,
     root: OnceLock<Result<Root>>,
+    ranges: OnceLock<Vec<Range<u64>>>,
     index: OnceLock<UnitIndex>,
     pub(super) lines: OnceLock<Result<LineTable>>,
     pub(super) files: OnceLock<Result<Vec<Option<Arc<str>>>>>,
 }
 
-/// All units of a file.
-#[derive(Debug)]
-pub(super) struct Units {
-    pub(super) slots: Vec<UnitSlot>,
-    /// Why the list ends before the section does.
-    pub(super) problem: Option<DebugInfoError>,
-    by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
-}
-
-impl Units {
-    /// Reads the headers; a bad one ends the list, since nothing tells where the next begins. `said` is the dialect that
-    /// the user says all units to be in.
-    pub(super) fn read(dwarf: &Dwarf<'_>, said: Option<Dialect>) -> Self {
-        let mut headers = dwarf.units();
-        let (mut slots, mut at) = (Vec::new(), 0);
-        let problem = loop {
-            match headers.next() {
-                Ok(Some(header)) => {
-                    let Some(offset) = header.debug_info_offset() else { continue };
-                    let end = offset.0.saturating_add(header.length_including_self());
-                    let signature = match header.type_() {
-                        UnitType::Type { type_signature, type_offset } => {
-                            Some((type_signature.0, type_offset.0))
-                        }
-                        _ => None,
-                    };
-                    at = end;
-                    slots.push(UnitSlot {
-                        id: UnitId(slots.len() as u32),
-                        offset,
-                        end,
-                        said,
-                        signature,
-                        abbreviations: OnceLock::new(),
-                        root: OnceLock::new(),
-                        index: OnceLock::new(),
-                        lines: OnceLock::new(),
-                        files: OnceLock::new(),
-                    });
-                }
-                Ok(None) => break None,
-                Err(why) => {
-                    break Some(DebugInfoError::Unit { unit: DieOffset(at as u64), what: "header", why });
-                }
-            }
-        };
-        Self { slots, problem, by_address: OnceLock::new() }
-    }
-
-    pub(super) fn slot(&self, id: UnitId) -> Result<&UnitSlot> {
-        self.slots.get(id.0 as usize).ok_or(DebugInfoError::NoSuchDie(DieOffset(u64::from(id.0))))
-    }
-
-    /// The unit that a DIE stands in.
-    pub(super) fn holding(&self, die: DieOffset) -> Result<&UnitSlot> {
-        let offset = usize::try_from(die.0).unwrap_or(usize::MAX);
-        let after = self.slots.partition_point(|slot| slot.offset.0 <= offset);
-        let slot = after.checked_sub(1).and_then(|index| self.slots.get(index));
-        slot.filter(|slot| offset < slot.end).ok_or(DebugInfoError::NoSuchDie(die))
-    }
-
-    /// The type DIE of a type unit.
-    pub(super) fn signed_type(&self, signature: u64) -> Option<DieOffset> {
-        self.slots.iter().find_map(|slot| {
-            let (_, offset) = slot.signature.filter(|(own, _)| *own == signature)?;
-            Some(DieOffset(slot.offset.0.checked_add(offset)? as u64))
-        })
-    }
-
-    /// Units that may hold code at the address: those whose ranges say so, then those that do not say.
-    ///
-    /// Units whose root cannot be read are left out: they cannot answer anything either.
-    pub(super) fn at(&self, dwarf: &Dwarf<'_>, address: u64) -> impl Iterator<Item = UnitId> {
-        let (ranged, silent) = self.by_address.get_or_init(|| {
-            let roots = || self.slots.iter().filter_map(|slot| slot.root(dwarf).ok());
-            let ranged =
-                roots().flat_map(|root| root.ranges.iter().map(|range| (range.clone(), root.facts.id)));
-            let silent = roots().filter(|root| root.ranges.is_empty()).map(|root| root.facts.id);
-            (Intervals::new(ranged), silent.collect())
-        });
-        ranged.at(address).chain(silent).copied()
-    }
-}
-
 impl UnitSlot {
+    pub(super) fn new(
+        id: UnitId,
+        offset: usize,
+        end: usize,
+        in_types: Option<usize>,
+        said: Option<Dialect>,
+        header: std::result::Result<Option<(u64, usize)>, DebugInfoError>,
+        loclists: Bytes,
+    ) -> Self {
+        let (signature, refused) = match header {
+            Ok(signature) => (signature, None),
+            Err(refused) => (None, Some(refused)),
+        };
+        Self {
+            id,
+            offset: DebugInfoOffset(offset),
+            end,
+            in_types,
+            said,
+            signature,
+            refused,
+            loclists,
+            abbreviations: OnceLock::new(),
+            root: OnceLock::new(),
+            ranges: OnceLock::new(),
+            index: OnceLock::new(),
+            lines: OnceLock::new(),
+            files: OnceLock::new(),
+        }
+    }
+
     pub(super) fn die_offset(&self) -> DieOffset {
         DieOffset(self.offset.0 as u64)
     }
@@ -208,7 +186,25 @@ impl UnitSlot {
         self.index.get_or_init(|| UnitIndex::read(view))
     }
 
+    /// Whether the unit says that it has code at the address.
+    pub(super) fn holds(&self, dwarf: &Dwarf<'_>, address: u64) -> bool {
+        if !self.root(dwarf).is_ok_and(|root| root.span.as_ref().is_some_and(|span| span.contains(&address)))
+        {
+            return false;
+        }
+        let ranges = self.ranges.get_or_init(|| {
+            let Ok(header) = self.header(dwarf) else { return Vec::new() };
+            let Ok(view) = self.view(dwarf) else { return Vec::new() };
+            let root = view.entry(view.die_offset(header.root_offset()));
+            root.and_then(|root| view.ranges(&root)).unwrap_or_default()
+        });
+        ranges.iter().any(|range| range.contains(&address))
+    }
+
     pub(super) fn root(&self, dwarf: &Dwarf<'_>) -> Result<&Root> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
         self.root.get_or_init(|| self.read_root(dwarf)).as_ref().map_err(Clone::clone)
     }
 
@@ -230,14 +226,56 @@ impl UnitSlot {
 
     /// The unit without what its root DIE says.
     fn bare<'a>(&self, dwarf: &Dwarf<'a>) -> Result<GimliUnit<'a>> {
-        let header = dwarf.unit_header(self.offset).map_err(|why| self.fail("header", why))?;
+        let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
         let abbreviations = self.abbreviations.get_or_init(|| {
             let read = header.abbreviations(&dwarf.debug_abbrev);
             read.map(Arc::new).map_err(|why| self.fail("abbreviations", why))
         });
+        Ok(Self::with(header, abbreviations.clone()?))
+    }
+
+    fn header<'a>(&self, dwarf: &Dwarf<'a>) -> gimli::Result<UnitHeader<'a>> {
+        let Some(at) = self.in_types else { return dwarf.unit_header(self.offset) };
+        let mut section = *dwarf.debug_types.reader();
+        section.skip(at)?;
+        DebugTypes::from(section).units().next()?.ok_or(gimli::Error::UnexpectedEof(section.offset_id()))
+    }
+
+    /// The one abbreviation of the root DIE. A file has many units and a question few, so that reading all
+    /// abbreviations of each for its root would be most of the work.
+    fn root_abbreviation(header: &UnitHeader<'_>, dwarf: &Dwarf<'_>) -> gimli::Result<Abbreviations> {
+        let wanted = header.range_from(header.root_offset()..)?.read_uleb128()?;
+        let mut table = *dwarf.debug_abbrev.reader();
+        table.skip(header.debug_abbrev_offset().0)?;
+        loop {
+            let start = table;
+            let code = table.read_uleb128()?;
+            if code == 0 {
+                return Err(gimli::Error::InvalidAbbreviationCode(wanted));
+            }
+            table.read_uleb128()?;
+            table.read_u8()?;
+            loop {
+                let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
+                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
+                    table.read_sleb128()?;
+                }
+                if (name, form) == (0, 0) {
+                    break;
+                }
+            }
+            if code == wanted {
+                let mut one = start;
+                one.truncate(start.len() - table.len())?;
+                return DebugAbbrev::from(one).abbreviations(gimli::DebugAbbrevOffset(0));
+            }
+        }
+    }
+
+    fn with<'a>(header: UnitHeader<'a>, abbreviations: Arc<Abbreviations>) -> GimliUnit<'a> {
         let (encoding, file_type) = (header.encoding(), gimli::DwarfFileType::Main);
-        Ok(GimliUnit {
-            abbreviations: abbreviations.clone()?,
+        GimliUnit {
+            abbreviations,
             name: None,
             comp_dir: None,
             low_pc: 0,
@@ -248,13 +286,14 @@ impl UnitSlot {
             line_program: None,
             dwo_id: None,
             header,
-        })
+        }
     }
 
     fn read_root(&self, dwarf: &Dwarf<'_>) -> Result<Root> {
-        let mut unit = self.bare(dwarf)?;
-        let header = unit.header;
-        let abbreviations = Arc::clone(&unit.abbreviations);
+        let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
+        let abbreviations = Self::root_abbreviation(&header, dwarf);
+        let abbreviations = Arc::new(abbreviations.map_err(|why| self.fail("abbreviations", why))?);
+        let mut unit = Self::with(header, Arc::clone(&abbreviations));
         let fail = |why| self.fail("root DIE", why);
         let mut raw = header.entries_raw(&abbreviations, None).map_err(fail)?;
         let mut root = Entry::null();
@@ -291,7 +330,24 @@ impl UnitSlot {
             dialect: self.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
             augmentation,
             low_pc: low_pc.unwrap_or(0),
+            dwo_name: string(gimli::DW_AT_dwo_name).or_else(|| string(gimli::DW_AT_GNU_dwo_name)),
         };
+        if encoding.version >= 5 {
+            let has = |name| root.attr_value(name).is_some();
+            let offset = self.die_offset();
+            if has(gimli::DW_AT_addr_base) {
+                let section = dwarf.debug_addr.reader().slice();
+                model::table(section, ".debug_addr", offset, unit.addr_base.0, 0)?;
+            }
+            if has(gimli::DW_AT_loclists_base) {
+                let section = &self.loclists;
+                model::table(section, ".debug_loclists", offset, unit.loclists_base.0, model::OFFSET_COUNT)?;
+            }
+            if has(gimli::DW_AT_rnglists_base) {
+                let section = dwarf.ranges.debug_rnglists().reader().slice();
+                model::table(section, ".debug_rnglists", offset, unit.rnglists_base.0, model::OFFSET_COUNT)?;
+            }
+        }
         let (str_offsets_base, addr_base) = (unit.str_offsets_base, unit.addr_base);
         let (loclists_base, rnglists_base) = (unit.loclists_base, unit.rnglists_base);
         let line_offset = match root.attr_value(gimli::DW_AT_stmt_list) {
@@ -299,9 +355,15 @@ impl UnitSlot {
             _ => None,
         };
         unit.low_pc = facts.low_pc;
-        // A unit without readable ranges is searched by its functions instead.
-        let ranges = die_ranges(dwarf, &unit, &root).unwrap_or_default();
-        Ok(Root { facts, ranges, line_offset, str_offsets_base, addr_base, loclists_base, rnglists_base })
+        // A unit without readable ranges is searched by its functions instead. A thousand units with a thousand ranges
+        // each (functions in sections of their own) are not kept, only where they begin and end.
+        let mut span: Option<Range<u64>> = None;
+        let whole = visit_ranges(dwarf, &unit, &root, |range| {
+            let so_far = span.get_or_insert_with(|| range.clone());
+            *so_far = so_far.start.min(range.start)..so_far.end.max(range.end);
+        });
+        let span = span.filter(|_| whole.is_ok());
+        Ok(Root { facts, span, line_offset, str_offsets_base, addr_base, loclists_base, rnglists_base })
     }
 }
 
@@ -311,21 +373,34 @@ pub(super) fn die_ranges<'a>(
     unit: &GimliUnit<'a>,
     entry: &Entry<'a>,
 ) -> gimli::Result<Vec<Range<u64>>> {
+    let mut ranges = Vec::new();
+    visit_ranges(dwarf, unit, entry, |range| ranges.push(range))?;
+    Ok(ranges)
+}
+
+fn visit_ranges<'a>(
+    dwarf: &Dwarf<'a>,
+    unit: &GimliUnit<'a>,
+    entry: &Entry<'a>,
+    mut visit: impl FnMut(Range<u64>),
+) -> gimli::Result<()> {
     let value = |name| entry.attr_value(name);
-    if let Some(list) =
+    if let Some(mut list) =
         value(gimli::DW_AT_ranges).map(|list| dwarf.attr_ranges(unit, list)).transpose()?.flatten()
     {
-        return list.map(|range| range.map(|range| range.begin..range.end)).collect();
+        while let Some(range) = list.next()? {
+            visit(range.begin..range.end);
+        }
+        return Ok(());
     }
     let address = |value| dwarf.attr_address(unit, value);
-    let Some(low) = value(gimli::DW_AT_low_pc).map(address).transpose()?.flatten() else {
-        return Ok(Vec::new());
-    };
+    let Some(low) = value(gimli::DW_AT_low_pc).map(address).transpose()?.flatten() else { return Ok(()) };
     let high = match value(gimli::DW_AT_high_pc) {
         Some(AttributeValue::Udata(size)) => low.checked_add(size),
         Some(value) => address(value)?,
         None => None,
     };
     // A linker marks dropped code with the highest addresses (or 0, which real code may have, with an empty range).
-    Ok(high.filter(|high| low < *high && low < u64::MAX - 1).map(|high| low..high).into_iter().collect())
+    high.filter(|high| low < *high && low < u64::MAX - 1).into_iter().for_each(|high| visit(low..high));
+    Ok(())
 }

@@ -9,7 +9,8 @@ use super::attr::{AttributeName, WHOLE_DIE};
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
-use super::unit::{Root, UnitFacts, UnitSlot, Units, die_ranges};
+use super::unit::{Root, UnitFacts, UnitSlot, die_ranges};
+use super::units::Units;
 use crate::units::DieOffset;
 
 /// A unit borrowed for one question.
@@ -85,6 +86,10 @@ impl<'a> UnitView<'a> {
     /// A string attribute; `None` when absent.
     pub(super) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
         let Some(value) = entry.attr_value(name) else { return Ok(None) };
+        // In a file that was not given: see `DebugInfo::problems`.
+        if matches!(value, AttributeValue::DebugStrRefSup(_)) {
+            return Ok(None);
+        }
         let text =
             self.dwarf.attr_string(&self.unit, value).map_err(|why| self.unreadable(entry, name, why))?;
         Ok(Some(Arc::from(text.to_string_lossy())))

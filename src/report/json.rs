@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::dwarf::print;
-use crate::session::{Byte, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo};
+use crate::session::{
+    Byte, DispatchArguments, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo,
+};
 use crate::units::WaveId;
 
 /// Bytes as hex digits, lowest address first.
@@ -42,6 +44,33 @@ pub fn waves(session: &dyn Inspect) -> Value {
     let all: Vec<Value> =
         waves.iter().filter_map(|id| session.wave(*id).ok()).map(|info| wave(&info)).collect();
     json!({ "waves": all })
+}
+
+/// The kernel arguments of a dispatch.
+#[must_use]
+pub fn arguments(of: &DispatchArguments) -> Value {
+    let each = of.arguments.iter().map(|argument| {
+        let bytes: String = argument.bytes.iter().map(ToString::to_string).collect();
+        json!({
+            "name": argument.name,
+            "type": argument.type_name,
+            "offset": argument.offset,
+            "size": argument.size,
+            "kind": argument.kind,
+            "address_space": argument.address_space,
+            "hidden": argument.hidden,
+            "bytes": bytes,
+            "value": argument.value,
+        })
+    });
+    json!({
+        "dispatch": of.dispatch,
+        "kernel": of.kernel,
+        "kernarg": of.kernarg.map(|address| address.to_string()),
+        "size": of.size,
+        "arguments": each.collect::<Vec<_>>(),
+        "problem": of.problem,
+    })
 }
 
 /// The lanes of a wave.

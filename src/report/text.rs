@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use super::{Style, Table};
 use crate::arch::{Kind, Register, RegisterValue};
-use crate::session::{Inspect, LaneState, Locals, Scope, Unreadable, ValueState, Variable};
+use crate::session::{
+    Byte, DispatchArguments, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, Variable,
+};
 use crate::units::{LaneId, WaveId};
 
 /// All served waves: which, where, why they stopped.
@@ -50,6 +52,46 @@ pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String
         if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }
     }
     Ok(table.render(style))
+}
+
+/// The kernel arguments of a dispatch; hidden ones after a line of their own.
+#[must_use]
+pub fn arguments(of: &DispatchArguments, style: Style) -> String {
+    let kernel = of.kernel.as_deref().map_or_else(|| "an unknown kernel".to_owned(), display);
+    let place = of.kernarg.map_or_else(|| "not captured".to_owned(), |address| format!("at {address}"));
+    let size = of.size.map_or_else(String::new, |size| format!(", {size} bytes"));
+    let mut text = format!("dispatch {}: {kernel}, kernel arguments {place}{size}\n", of.dispatch);
+    if !of.arguments.is_empty() {
+        let mut table = Table::new(["Offset", "Size", "Kind", "Type", "Name", "Value"]);
+        for argument in &of.arguments {
+            let absent = || {
+                let hex: Vec<String> = argument.bytes.iter().map(ToString::to_string).collect();
+                match argument.bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
+                    true => "<unavailable: not captured>".to_owned(),
+                    false => hex.join(" "),
+                }
+            };
+            let cells = vec![
+                argument.offset.to_string(),
+                argument.size.to_string(),
+                argument.kind.clone(),
+                argument.type_name.clone().unwrap_or_default(),
+                argument.name.clone().unwrap_or_default(),
+                argument.value.clone().unwrap_or_else(absent),
+            ];
+            if argument.hidden { table.dim_row(cells) } else { table.row(cells) }
+        }
+        text.push_str(&table.render(style));
+    }
+    if let Some(problem) = &of.problem {
+        let _ = writeln!(text, "{}", style.alarm(problem));
+    }
+    text
+}
+
+/// A kernel's symbol as source text.
+fn display(symbol: &str) -> String {
+    crate::debuginfo::demangle(symbol).unwrap_or_else(|| symbol.to_owned())
 }
 
 /// Variables of a frame. One lane: a line each. Several: a line for each lane, neighbours with the same answer together.

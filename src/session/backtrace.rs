@@ -303,6 +303,7 @@ impl<'a> Frames<'a> {
                 dialect: Dialect::LlvmUser,
                 dwarf64: unit.is_some_and(|unit| unit.offset_size == 8),
             },
+            object: std::cell::RefCell::default(),
         };
         let SimdFacts { lane_pc, active_lane, .. } = function.simd(inlined);
         let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());

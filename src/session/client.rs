@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::print::{NotPrinted, Printed, Query};
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question,
-    Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
+    CodeObjectInfo, DispatchArguments, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated,
+    Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -179,6 +179,10 @@ impl Inspect for Session {
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
         self.serves(wave)?;
         super::backtrace::lane_stacks(&self.reader, wave, lanes)
+    }
+
+    fn arguments(&self) -> Vec<DispatchArguments> {
+        super::arguments::all(&self.reader)
     }
 
     fn evaluate(

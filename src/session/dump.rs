@@ -1,6 +1,7 @@
 //! One opened dump, shared by every client's session.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::CodeObjectInfo;
@@ -34,6 +35,12 @@ impl Dump {
     /// A dump over a capture, with what was wrong with the file in words.
     #[must_use]
     pub fn new(capture: Capture, problems: Vec<String>) -> Self {
+        Self::with_debug_folders(capture, problems, &[])
+    }
+
+    /// [`Self::new`] with folders in which debug information is looked for that code objects do not have themselves.
+    #[must_use]
+    pub fn with_debug_folders(capture: Capture, problems: Vec<String>, folders: &[PathBuf]) -> Self {
         let mut groups: Vec<(Arc<Kind>, Vec<WaveId>)> = Vec::new();
         for (ordinal, wave) in (0u32..).zip(&capture.waves) {
             match groups.iter_mut().find(|(kind, _)| Arc::ptr_eq(kind, &wave.kind)) {
@@ -55,7 +62,7 @@ impl Dump {
             let severity = capture.wave(served.first).map_or(0, severity);
             (std::cmp::Reverse(severity), served.first)
         });
-        let objects = Objects::new(&capture, None);
+        let objects = Objects::new(&capture, None, folders);
         Self { capture, problems, kinds, objects }
     }
 
@@ -63,7 +70,8 @@ impl Dump {
     /// unit as it says.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
-        self.objects = Objects::new(&self.capture, dialect);
+        let folders = self.objects.folders();
+        self.objects = Objects::new(&self.capture, dialect, &folders);
         self
     }
 

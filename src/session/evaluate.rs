@@ -213,7 +213,15 @@ fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
             encoding.dialect = variables::dialect(&hint, &debug.variables_at(elf_pc).unwrap_or_default());
         }
     }
-    FrameContext { level, debug, function, inlined: 0, elf_pc, encoding }
+    FrameContext {
+        level,
+        debug,
+        function,
+        inlined: 0,
+        elf_pc,
+        encoding,
+        object: std::cell::RefCell::default(),
+    }
 }
 
 /// A question with its frame.

@@ -1,5 +1,6 @@
 //! A frame as the evaluator asks about it: registers by DWARF number, tagged memory, and the unit's DIEs.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::unwind::Level;
@@ -28,6 +29,8 @@ pub(super) struct FrameContext<'w> {
     /// is debug information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
+    /// What `DW_OP_push_object_address` pushes while a type's attribute is evaluated.
+    pub(super) object: RefCell<Option<Location>>,
 }
 
 /// AMD's names for the numbers in locations.
@@ -155,6 +158,11 @@ impl Context for FrameContext<'_> {
         self.level.entry_register(register, size)
     }
 
+    fn object(&self) -> Answer<Location> {
+        let object = self.object.borrow().clone();
+        object.ok_or_else(|| Missing::absent("no object is being evaluated"))
+    }
+
     fn frame_base(&self) -> Answer<Arc<Program>> {
         match &self.function()?.frame_base {
             debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
@@ -233,6 +241,10 @@ impl Context for UnitContext<'_, '_> {
 
     fn pc(&self) -> Option<Pc> {
         self.frame.pc()
+    }
+
+    fn object(&self) -> Answer<Location> {
+        self.frame.object()
     }
 
     fn cfa(&self) -> Answer<Location> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::print::{NotPrinted, Printed, Query};
 use super::{
-    CodeObjectInfo, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack,
-    Unreadable, WaveInfo,
+    CodeObjectInfo, DispatchArguments, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place,
+    Question, Region, Stack, Unreadable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -102,6 +102,9 @@ pub trait Inspect: Send {
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
+
+    /// The kernel arguments of every dispatch, in the dump's order.
+    fn arguments(&self) -> Vec<DispatchArguments>;
 
     /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
     ///

@@ -6,14 +6,17 @@
 
 pub mod address;
 mod answers;
+mod arguments;
 mod backtrace;
 mod client;
 mod dump;
+mod entry;
 mod evaluate;
 mod frame;
 mod inspect;
 mod lanes;
 mod locals;
+mod object;
 mod object_map;
 mod objects;
 pub mod print;
@@ -26,6 +29,7 @@ mod variables;
 mod waves;
 
 pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;

@@ -1,10 +1,11 @@
 //! The loaded code objects: which one holds an address, what it holds there, and its debug information.
 
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use super::CodeObjectInfo;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
+use super::{CodeObjectInfo, entry};
 use crate::capture::Capture;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
 use crate::debuginfo::DebugInfo;
@@ -18,7 +19,11 @@ const WRITABLE: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Objects {
     each: Vec<Loaded>,
+    folders: Folders,
 }
+
+/// Folders of separate debug information, chosen by the user: a dump never names one.
+pub(super) type Folders = Arc<[PathBuf]>;
 
 /// A code object of a dump.
 #[derive(Debug)]
@@ -27,6 +32,7 @@ pub(super) struct Loaded {
     address: Address,
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
+    folders: Folders,
     /// The dialect that the user says its units to be in.
     dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
@@ -45,19 +51,26 @@ pub(super) struct Image {
 }
 
 impl Objects {
-    /// `dialect`: what the user says all units to be in.
-    pub(super) fn new(capture: &Capture, dialect: Option<Dialect>) -> Self {
+    /// `dialect`: what the user says all units to be in. `folders`: where separate debug information may be.
+    pub(super) fn new(capture: &Capture, dialect: Option<Dialect>, folders: &[PathBuf]) -> Self {
+        let folders: Folders = folders.into();
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
+            folders: Arc::clone(&folders),
             dialect,
             object: OnceLock::new(),
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
             sources: Sources::default(),
         });
-        Self { each: each.collect() }
+        Self { each: each.collect(), folders }
+    }
+
+    /// Where separate debug information is looked for.
+    pub(super) fn folders(&self) -> Folders {
+        Arc::clone(&self.folders)
     }
 
     /// The code objects with what stands in the way of their variables.
@@ -84,11 +97,17 @@ impl Objects {
 
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
-        let seen = |loaded: &&Loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent;
-        self.each.iter().filter(seen).find(|loaded| {
+        self.each_for(agent).find(|loaded| {
             let image = loaded.object(capture).ok().and_then(|object| object.image());
             image.is_some_and(|image| image.contains(&loaded.elf(address)))
         })
+    }
+
+    /// The code objects that an agent sees; `None`: any agent.
+    pub(super) fn each_for(&self, agent: Option<usize>) -> impl Iterator<Item = &Loaded> {
+        self.each
+            .iter()
+            .filter(move |loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent)
     }
 
     /// Reads what a code object holds in segments that cannot be written; 0 where there is none.
@@ -178,7 +197,8 @@ impl Loaded {
                 object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
             let bytes =
                 capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
-            let parsed = CodeObject::parse(Bytes::new(bytes));
+            let bytes = entry::choose(capture, object, Bytes::new(bytes));
+            let parsed = bytes.and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string()));
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
             // Variables of another build would be read from the wrong places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
@@ -201,7 +221,8 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            let debug = DebugInfo::new(object).map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            let debug = DebugInfo::with_folders(object, &self.folders);
+            let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
             debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()

@@ -1,15 +1,17 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
+use super::object::LaneObject;
 use super::source::{Call, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
 use crate::capture::Capture;
-use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
@@ -85,6 +87,7 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
         inlined,
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
+        object: RefCell::default(),
     };
     let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
     let frame = Frame { context, debug, legacy };
@@ -148,14 +151,11 @@ impl Frame<'_> {
                 ValueState::OptimizedOut("its location list has no entry for this PC".to_owned())
             }),
             (_, None, _) => self.each(lanes, || ValueState::Error("it has no type".to_owned())),
-            (_, Some(_), None) => {
-                self.each(lanes, || ValueState::Error("the size of its type is not known".to_owned()))
-            }
-            (debuginfo::Location::ConstValue(bytes), Some(type_id), Some(size)) => {
+            (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let location = Location::implicit(bytes);
                 self.placed(&location, lanes, type_id, size, false)
             }
-            (location, Some(type_id), Some(size)) => {
+            (location, Some(type_id), size) => {
                 let bytes = location.expression().map_or(&[][..], |bytes| bytes);
                 self.evaluated(bytes, lanes, type_id, size)
             }
@@ -185,7 +185,7 @@ impl Frame<'_> {
         lanes.iter().map(|lane| nowhere(lane, state())).collect()
     }
 
-    fn evaluated(&self, bytes: &[u8], lanes: LaneSet, type_id: TypeId, size: u64) -> Vec<LaneValue> {
+    fn evaluated(&self, bytes: &[u8], lanes: LaneSet, type_id: TypeId, size: Option<u64>) -> Vec<LaneValue> {
         if bytes.is_empty() {
             return self
                 .each(lanes, || ValueState::OptimizedOut("its location is empty at this PC".to_owned()));
@@ -215,11 +215,23 @@ impl Frame<'_> {
         location: &Location,
         lanes: LaneSet,
         type_id: TypeId,
-        size: u64,
+        known_size: Option<u64>,
         legacy: bool,
     ) -> Vec<LaneValue> {
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
+            let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
+            // What the type leaves to the object, the length of an array say, each lane has of its own.
+            let size = match known_size {
+                // What stands at the object is a descriptor, whose size nothing says; the data come through it.
+                _ if self.debug.has_data_elsewhere(type_id) => 0,
+                Some(size) => size,
+                None => match self.debug.byte_size_of(type_id, &object) {
+                    Ok(Some(size)) => size,
+                    Ok(None) => return nowhere(lane, self.unsized_object(type_id, &object)),
+                    Err(error) => return nowhere(lane, ValueState::Error(error.to_string())),
+                },
+            };
             let wanted = BitSize(size.saturating_mul(8));
             let found = fetch(&self.context, &at, Some(lane), wanted);
             // A caller's registers are shown where they are now.
@@ -242,7 +254,7 @@ impl Frame<'_> {
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
             } else {
-                self.shown(type_id, &bits)
+                self.shown(type_id, &bits, &object)
             };
             LaneValue {
                 lane,
@@ -256,8 +268,20 @@ impl Frame<'_> {
         values.collect()
     }
 
+    /// Why an object has no size: in the words of what could not tell it.
+    fn unsized_object(&self, type_id: TypeId, object: &LaneObject<'_>) -> ValueState {
+        let options = Options::machine();
+        match self.debug.value_of(type_id, Contents::default(), object, &options) {
+            Ok(Value::Text { text }) if text.starts_with('<') => {
+                let why = text.trim_start_matches('<').trim_end_matches('>').to_owned();
+                ValueState::Unavailable(why)
+            }
+            _ => ValueState::Error("the size of its type is not known".to_owned()),
+        }
+    }
+
     /// The value as C++ would print it.
-    fn shown(&self, type_id: TypeId, bits: &Bits) -> ValueState {
+    fn shown(&self, type_id: TypeId, bits: &Bits, object: &LaneObject<'_>) -> ValueState {
         let contents =
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
         let spaces = &self.context.kind().target.spaces;
@@ -266,8 +290,9 @@ impl Frame<'_> {
             let space = spaces.iter().find(|space| space.id == id)?;
             (space.address_bits <= 32).then(|| space.name.clone())
         };
-        let options = Options { space_name: &name, ..Options::machine() };
-        match self.debug.value(type_id, contents, &options) {
+        let symbol = |address| self.context.symbol(address);
+        let options = Options { space_name: &name, symbol_name: &symbol, ..Options::machine() };
+        match self.debug.value_of(type_id, contents, object, &options) {
             Ok(value) => ValueState::Value(value.to_string()),
             Err(error) => ValueState::Error(error.to_string()),
         }

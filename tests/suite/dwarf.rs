@@ -15,7 +15,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 /// Every code object among the fixtures that LLVM's tools can read; they know nothing of the draft dialect.
-fn objects() -> Vec<PathBuf> {
+pub(crate) fn objects() -> Vec<PathBuf> {
     let folders = ["tests/fixtures/code", "src/debuginfo/tests/objects", "src/debuginfo/tests/values"];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     let paths = files.map(|file| file.unwrap().path());
@@ -37,7 +37,7 @@ pub(crate) fn newest(tool: &str) -> PathBuf {
         .unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
 }
 
-fn ran(command: &mut Command) -> String {
+pub(crate) fn ran(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -116,6 +116,8 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
         let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
+        // It shows the lists of attributes that it knows to have them, and DW_AT_LLVM_lane_pc is none of these.
+        ours.retain(|(place, pcs, _)| pcs == "all" || !place.ends_with("DW_AT_LLVM_lane_pc"));
         // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
         for (.., names) in &mut ours {
             let known = names.iter().position(|name| name == "DW_OP_deref_type");

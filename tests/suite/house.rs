@@ -28,6 +28,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("memmap2", &["mapping"]),
     ("gimli", &["dwarf", "debuginfo", "view"]),
     ("object", &["codeobject", "debuginfo", "import", "view"]),
+    ("saphyr_parser", &["codeobject"]),
     ("quick_xml", &["server"]),
     ("zip", &["import"]),
     ("toml", &["arch", "import", "dwarf", "cli"]),

@@ -1,6 +1,7 @@
 //! The integration tests, as one program: linking once is cheaper than linking a dozen times.
 
 mod cli;
+mod code_object;
 mod draft;
 mod dwarf;
 mod evaluate;

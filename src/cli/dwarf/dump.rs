@@ -11,7 +11,9 @@ use crate::arch::Targets;
 
 /// Lists every code object of a dump.
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let from = DumpArgs { dump: Some(PathBuf::from(&args.file)), kind: None, dialect: args.dialect };
+    let debug_dirs = args.debug_dirs.clone();
+    let file = Some(PathBuf::from(&args.file));
+    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {

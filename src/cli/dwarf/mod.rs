@@ -65,6 +65,9 @@ pub(super) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Folders of separate debug information, given once for all commands
+    #[arg(skip)]
+    pub(super) debug_dirs: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -115,8 +118,8 @@ impl Listing {
             Some(kind) => &KindNames(kind),
             None => &NoNames,
         };
-        let debug = DebugInfo::new(code).map_err(|error| format!("{label}: {error}"))?;
-        let debug = debug.in_dialect(args.dialect);
+        let debug = DebugInfo::with_folders(code, &args.debug_dirs);
+        let debug = debug.map_err(|error| format!("{label}: {error}"))?.in_dialect(args.dialect);
         let mut listing = Self { text: String::new(), units: Vec::new(), frames: Vec::new(), found: false };
         for id in 0..debug.unit_count() {
             let unit = Unit::read(&debug, UnitId(id), args)?;
@@ -129,7 +132,7 @@ impl Listing {
                 false => listing.text.push_str(&unit.text(names)),
             }
         }
-        if let Some(problem) = debug.problem() {
+        for problem in debug.problems() {
             writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
         }
         if args.function.is_none() {

@@ -93,6 +93,9 @@ pub struct Args {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Folders of separate debug information, given once for all commands
+    #[arg(skip)]
+    pub debug_dirs: Vec<PathBuf>,
     /// Say of every operation what it did, and why the result is what it is
     #[arg(long, conflicts_with = "json")]
     pub explain: bool,

@@ -1,8 +1,12 @@
 //! Code objects against what llvm-readelf says of them, and damaged ones.
 
 mod damaged;
+mod fat;
+mod metadata;
 mod readelf;
+mod relocation;
 mod units;
+mod uri;
 
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::codeobject::msgpack::{MsgpackError, Value, decode};
+use crate::codeobject::metadata::msgpack::{MsgpackError, Value, decode};
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::units::Pc;
 

@@ -6,12 +6,14 @@
 //!
 //! The text is gdb 13's `info locals`, character by character, but for static members, which are not part of a value.
 
+mod array;
 mod build;
 mod elements;
 mod enumerator;
 mod float;
 mod letter;
 mod number;
+mod scalar;
 mod text;
 mod value;
 

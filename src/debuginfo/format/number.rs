@@ -2,6 +2,7 @@
 
 use super::Contents;
 use super::value::{Absence, Value};
+use crate::debuginfo::dynamic::{Asked, Object};
 
 /// Scalars are at most this wide: `__int128`, complex doubles.
 pub(super) const MAX_SCALAR_BITS: u64 = 128;
@@ -12,12 +13,28 @@ pub(super) struct Part<'a> {
     pub(super) contents: Contents<'a>,
     /// Bits from the contents' first bit to the part's.
     pub(super) bit: u64,
+    /// Who to ask for what types leave to the object.
+    pub(super) object: Option<&'a dyn Object>,
+    /// Bits from the object's first bit to the contents' first.
+    pub(super) origin: i64,
+    /// Whether it is a base class's part of an object of a derived class.
+    pub(super) is_base: bool,
 }
 
 impl<'a> Part<'a> {
     /// The part that begins some bits further.
     pub(super) fn skip(self, bits: u64) -> Self {
-        Self { bit: self.bit.saturating_add(bits), ..self }
+        Self { bit: self.bit.saturating_add(bits), is_base: false, ..self }
+    }
+
+    /// The part that begins some bits further or before; before the contents there is nothing.
+    pub(super) fn offset(self, bits: i64) -> Self {
+        Self { bit: self.bit.checked_add_signed(bits).unwrap_or(u64::MAX), is_base: false, ..self }
+    }
+
+    /// For asking what a type leaves to the object.
+    pub(super) fn asked(self) -> Asked<'a> {
+        Asked { object: self.object, at: self.origin.saturating_add_unsigned(self.bit) }
     }
 
     /// An unsigned number of up to 128 bits, or why it is not there.

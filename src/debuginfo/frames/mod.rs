@@ -197,6 +197,6 @@ impl DebugInfo {
     /// # Errors
     /// The section cannot be read.
     pub fn frame_section(&self) -> Result<Option<Bytes>> {
-        Ok(self.code_object().section_bytes(".debug_frame")?)
+        Ok(self.sections.frame.clone())
     }
 }

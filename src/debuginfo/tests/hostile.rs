@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::scopes::objects;
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
-use crate::debuginfo::{DebugInfo, TypeId, UnitId, Variable};
+use crate::debuginfo::{DebugInfo, DynamicAttribute, Object, OwnedContents, TypeId, UnitId, Variable};
 use crate::units::DieOffset;
 
 /// Asks everything that can be asked; answers are not looked at.
@@ -17,7 +17,8 @@ fn ask_everything(bytes: Vec<u8>) {
         (code_object.metadata(), code_object.build_id(), code_object.kernels().count(), code_object.text());
     let _ = (code_object.image(), code_object.symbol_at(ElfAddress(0x1a00)), code_object.symbols().len());
     let Ok(info) = DebugInfo::new(code_object) else { return };
-    let _ = (info.problem(), info.frame_section());
+    let _ = (info.problems(), info.frame_section(), info.name_indexes(), info.globals_named("n"));
+    let _ = (info.code_object().debug_link(), info.code_object().debug_alt_link());
     for unit in (0..info.unit_count().min(16)).map(UnitId) {
         let _ = (info.unit(unit), info.files(unit), info.indexed_address(unit, 1));
         for function in info.functions(unit).unwrap_or_default() {
@@ -69,6 +70,32 @@ fn ask_type(info: &DebugInfo, id: TypeId) {
         assert!(text.len() < 1 << 24, "{} characters", text.len());
     }
     let _ = (info.type_name(Some(id)), info.byte_size(id));
+    for number in [0, 3, -7, i64::MAX, i64::MIN] {
+        let liar = Liar(number);
+        let _ = (info.byte_size_of(id, &liar), info.has_data_elsewhere(id));
+        let text = info.value_of(id, contents, &liar, &Options::gdb()).map(|value| value.to_string());
+        assert!(text.unwrap_or_default().len() < 1 << 24);
+    }
+}
+
+/// An object that answers every question with one number, and leads to itself.
+#[derive(Debug)]
+struct Liar(i64);
+
+impl Object for Liar {
+    fn number(&self, _: &DynamicAttribute, _: i64) -> Result<i64, String> {
+        Ok(self.0)
+    }
+
+    fn part(&self, _: &DynamicAttribute, _: i64) -> Result<Box<dyn Object + '_>, String> {
+        Ok(Box::new(Self(self.0)))
+    }
+
+    fn fetch(&self, _: i64, size: u64) -> Result<OwnedContents, String> {
+        // As `dwarf::fetch` bounds it.
+        let size = usize::try_from(size).ok().filter(|size| *size <= 1 << 20).ok_or("too large")?;
+        Ok(OwnedContents { bytes: vec![1; size], ..OwnedContents::default() })
+    }
 }
 
 /// A small generator (splitmix64), so that a failure comes again.
@@ -84,8 +111,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn own_objects() -> impl Iterator<Item = Vec<u8>> {
     let own = objects().into_iter().filter(|path| path.to_string_lossy().contains("debuginfo/tests/objects"));
+    let dynamic = include_bytes!("../../session/tests/dynamic/dynamic.hsaco").to_vec();
     let draft = include_bytes!("../../../tests/fixtures/code/draft_ops-gfx1100.hsaco").to_vec();
-    own.map(|path| std::fs::read(path).expect("an object")).chain([draft])
+    own.map(|path| std::fs::read(path).expect("an object")).chain([dynamic, draft])
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 mod drafts;
 mod dwarfdump;
+mod forms;
 mod hostile;
 mod missing;
+mod model;
+mod pointers;
 mod scopes;
 mod shapes;
 mod values;

@@ -189,6 +189,6 @@ fn old_bit_fields_and_bounds() {
     assert_eq!(value.to_string(), "{top = -3, low = -13}");
     let bounds = type_at(&info, "bounds");
     let TypeKind::Array { dimensions, .. } = &bounds.kind else { panic!("{bounds:?}") };
-    assert_eq!(dimensions.iter().map(|dimension| dimension.count).collect::<Vec<_>>(), [Some(3), Some(0)]);
+    assert_eq!(dimensions.iter().map(|dimension| dimension.count()).collect::<Vec<_>>(), [Some(3), Some(0)]);
     assert_eq!(type_at(&info, "null").kind, TypeKind::Unspecified);
 }

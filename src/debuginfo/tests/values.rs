@@ -49,11 +49,15 @@ fn initial(info: &DebugInfo, variable: &Variable) -> (TypeId, Option<Vec<u8>>) {
 
 #[test]
 fn prints_as_gdb_does() {
-    let info = object();
+    check(&object());
+}
+
+/// Compares every global of `values.cpp` with what gdb prints.
+pub(super) fn check(info: &DebugInfo) {
     let mut wrong = Vec::new();
     for row in EXPECTED.lines() {
         let [name, type_name, value, all] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
-        let (id, bytes) = initial(&info, &global(&info, name));
+        let (id, bytes) = initial(info, &global(info, name));
         let missing = [0xff; 16];
         let contents = match &bytes {
             Some(bytes) => Contents::known(bytes),

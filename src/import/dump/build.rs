@@ -277,6 +277,7 @@ impl<'m> Builder<'m, '_> {
             };
             let uri = self.problems.text(&key, "uri", &entry.uri);
             let path = self.problems.text(&key, "path", &entry.path);
+            let chosen = self.problems.text(&key, "entry", &entry.entry);
             let extent = self.code_object_bytes(&key, entry, path.as_deref());
             let build_id = self.problems.given(&key, "build_id", &entry.build_id).and_then(|hex| {
                 let mut bytes = Vec::new();
@@ -298,7 +299,8 @@ impl<'m> Builder<'m, '_> {
             let name = file.or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
-            self.capture.code_objects.push(CodeObject { address, extent, uri, build_id, agent, name });
+            let object = CodeObject { address, extent, uri, entry: chosen, build_id, agent, name };
+            self.capture.code_objects.push(object);
         }
     }
 

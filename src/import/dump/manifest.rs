@@ -144,6 +144,7 @@ tables! {
         address: u64,
         path: Text<'de>,
         uri: Text<'de>,
+        entry: Text<'de>,
         build_id: Text<'de>,
         agent: u64,
         file: Text<'de>,

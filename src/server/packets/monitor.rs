@@ -81,6 +81,12 @@ const COMMANDS: &[Command] = &[
         run: memory,
     },
     Command {
+        name: "arguments",
+        arguments: "[DISPATCH|all]",
+        does: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
+        run: arguments,
+    },
+    Command {
         name: "objects",
         arguments: "",
         does: "List the code objects that are loaded, and what keeps one from giving variables.",
@@ -167,6 +173,27 @@ fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         state.select(state.wave_of(number).map_err(|fault| sentence(&fault.words))?);
     }
     heading(state)
+}
+
+fn arguments(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let all = state.session.arguments();
+    let asked = match arguments.first() {
+        Some(&"all") => None,
+        Some(id) => Some(said(spaces::number(id))?),
+        None => {
+            let info = said(state.session.wave(state.selected()))?;
+            let id = info
+                .dispatch
+                .ok_or("The dispatch of this wave is not known; try `monitor arguments all`.")?;
+            Some(u64::from(id))
+        }
+    };
+    let mut shown = all.iter().filter(|one| asked.is_none_or(|id| u64::from(one.dispatch) == id)).peekable();
+    if shown.peek().is_none() {
+        let id = asked.map_or_else(String::new, |id| format!(" {id}"));
+        return Err(format!("The dump has no dispatch{id}."));
+    }
+    Ok(shown.map(|one| text::arguments(one, Style::Plain)).collect())
 }
 
 /// The line that says which wave an answer is about.

@@ -8,8 +8,9 @@ use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
-use crate::debuginfo::{Member, Type, TypeKind};
-use crate::dwarf::Storage;
+use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
+use crate::dwarf::{Location, Storage};
+use crate::session::object::LaneObject;
 use crate::units::BitSize;
 
 /// How deep a member is looked for in unnamed members and base classes.
@@ -19,8 +20,10 @@ const MAX_MEMBERS: usize = 1 << 16;
 
 impl Walk<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
+        let object = &self.data_of(object)?;
         match self.shape(object)? {
-            Shape::Array { element, count } => {
+            Shape::Array { element, lower, count } => {
+                let index = index - i128::from(lower);
                 let size = self.size(&element)?;
                 let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
                 if !object.in_memory() && !inside {
@@ -107,15 +110,45 @@ impl Walk<'_, '_, '_> {
     pub(super) fn member(&self, object: &Object, member: &Member) -> Answer<Object> {
         let name = member.name.as_deref().unwrap_or("<unnamed>");
         let Some(id) = member.type_id else { return error(format!("the member `{name}` has no type")) };
-        if member.is_dynamic {
-            return error(format!("the place of `{name}` is known at run time only"));
-        }
         let ty = Ty::Die(id);
         let size = match member.bit_size {
             Some(bits) => bits,
             None => ty.size(self.scene.debug()).map_err(words)?.unwrap_or(0).saturating_mul(8),
         };
-        self.moved(object, ty, i128::from(member.bit_offset), size, member.bit_size)
+        let by = i128::from(member.bit_offset);
+        match &member.place {
+            None if member.is_virtual && member.bit_offset == 0 => {
+                error(format!("nothing says where the virtual base class `{name}` is"))
+            }
+            None => self.moved(object, ty, by, size, member.bit_size),
+            // A virtual base class, say: the object tells where it is.
+            Some(place) => {
+                let location = self.told(object, place)?;
+                let at = Object { location, ..object.clone() };
+                self.moved(&at, ty, by, size, member.bit_size)
+            }
+        }
+    }
+
+    /// Where the data of an object are: elsewhere where its type has `DW_AT_data_location`, a descriptor.
+    fn data_of(&self, object: &Object) -> Answer<Object> {
+        let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
+        let found = self.scene.debug().stripped(id).map_err(words)?;
+        let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());
+        match data {
+            Some(data) => Ok(Object { location: self.told(object, data)?, ..object.clone() }),
+            None => Ok(object.clone()),
+        }
+    }
+
+    /// The place that an attribute of the object's type says.
+    pub(super) fn told(&self, object: &Object, attribute: &DynamicAttribute) -> Answer<Location> {
+        let DynamicSource::Location(location) = &attribute.source else {
+            return error(format!("{} names a variable, expected a place", attribute.attribute));
+        };
+        let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
+        let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        asked.located(attribute, location, 0).or_else(error)
     }
 
     pub(super) fn repeated(&self, object: &Object, count: i128) -> Answer<Object> {

@@ -6,11 +6,11 @@ use super::object::{Answer, Object, error, moved};
 use super::path::Path;
 use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
-use crate::debuginfo::demangle;
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
 use crate::dwarf::{Bits, print};
 use crate::session::address::GLOBAL;
 use crate::session::locals::{Byte, LaneValue, ValueState};
+use crate::session::object::LaneObject;
 use crate::session::variables::{bytes as fetched, nowhere};
 use crate::units::{AddressSpace, BitSize, LaneId};
 
@@ -47,17 +47,6 @@ impl Scene<'_, '_> {
             }
         }
     }
-
-    /// The symbol that holds a run-time address: `saxpy`, `demo::table+4`.
-    fn symbol(&self, address: u64) -> Option<String> {
-        let capture = self.reader.dump().capture();
-        let agent = capture.wave(self.wave).map(|wave| wave.agent);
-        let loaded = self.reader.dump().objects().at(capture, address, agent)?;
-        let object = loaded.object(capture).ok()?;
-        let (symbol, offset) = object.symbol_at(loaded.elf(address))?;
-        let name = demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone());
-        Some(if offset == 0 { name } else { format!("{name}+{offset}") })
-    }
 }
 
 /// What there is to show of an object: value, tree, and the first of what is missing of it.
@@ -70,7 +59,7 @@ impl Walk<'_, '_, '_> {
         let size = match (self.shape(object)?, object.ty.size(debug).map_err(words)?) {
             (Shape::Function, _) => return self.shown_function(object),
             (Shape::Void, _) => return error("`void` has no value: cast it to what is there"),
-            (_, None) => return error(format!("the size of `{}` is not known", self.type_name(&object.ty))),
+            (_, None) => self.told_size(object)?,
             (_, Some(size)) => size,
         };
         if size > MAX_PRINTED_BYTES {
@@ -110,11 +99,29 @@ impl Walk<'_, '_, '_> {
         Ok((LaneValue { lane, location: place_words, place, legacy, bytes, state }, tree, missing))
     }
 
+    /// The size of an object whose type leaves it to the object.
+    fn told_size(&self, object: &Object) -> Answer<u64> {
+        let Ty::Die(id) = object.ty else {
+            return error(format!("the size of `{}` is not known", self.type_name(&object.ty)));
+        };
+        let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
+        let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        match debug.byte_size_of(id, &asked).map_err(words)? {
+            Some(size) => Ok(size),
+            None => error(format!("the size of `{}` is not known", self.type_name(&object.ty))),
+        }
+    }
+
     /// A function has no bytes that mean anything: its type, address and symbol.
     fn shown_function(&self, object: &Object) -> Answer<Shown> {
         let Some(pointer) = self.pointer(object)? else { return error("the function has no address") };
-        let symbol =
-            self.scene.symbol(pointer.address).map_or(String::new(), |symbol| format!(" <{symbol}>"));
+        let symbol = self
+            .scene
+            .found
+            .frame
+            .context
+            .symbol(pointer.address)
+            .map_or(String::new(), |symbol| format!(" <{symbol}>"));
         let text = format!("{{{}}} {:#x}{symbol}", self.type_name(&object.ty), pointer.address);
         let tree = Value::text(text.clone());
         let location = print::location(&object.location, self.lane, &**self.scene.found.frame.context.kind());
@@ -145,10 +152,12 @@ impl Walk<'_, '_, '_> {
             let space = spaces.iter().find(|space| space.id == id)?;
             (space.address_bits <= 32).then(|| space.name.clone())
         };
-        let symbol_name = |address| self.scene.symbol(address);
+        let symbol_name = |address| self.scene.found.frame.context.symbol(address);
         let options =
             Options { space_name: &space_name, symbol_name: &symbol_name, letter, ..Options::machine() };
-        let value = self.value(&object.ty, contents, &options)?;
+        let context = &self.scene.found.frame.context;
+        let asked = LaneObject::new(context, self.scene.debug(), self.lane, object.location.clone());
+        let value = self.value(&object.ty, contents, Some(&asked), &options)?;
         Ok(match value {
             Value::Text { text } => Value::Text { text: text + &self.beside(object, letter)? },
             other => other,
@@ -182,10 +191,20 @@ impl Walk<'_, '_, '_> {
         Ok(Some((widen(bits.bytes(), signed), mask(bits.undefined()), mask(bits.not_captured()))))
     }
 
-    fn value(&self, ty: &Ty, contents: Contents<'_>, options: &Options<'_>) -> Answer<Value> {
+    /// `object` answers what the type leaves to it: lengths, places of virtual bases.
+    fn value(
+        &self,
+        ty: &Ty,
+        contents: Contents<'_>,
+        object: Option<&LaneObject<'_>>,
+        options: &Options<'_>,
+    ) -> Answer<Value> {
         let debug = self.scene.debug();
         match ty {
-            Ty::Die(id) => debug.value(*id, contents, options).map_err(words),
+            Ty::Die(id) => match object {
+                Some(object) => debug.value_of(*id, contents, object, options).map_err(words),
+                None => debug.value(*id, contents, options).map_err(words),
+            },
             Ty::Basic(basic) => Ok(scalar(*basic, None, contents, options)),
             Ty::Pointer { space, bytes, .. } => {
                 let basic = Basic { name: "", bytes: *bytes, sort: Sort::Unsigned };
@@ -204,7 +223,7 @@ impl Walk<'_, '_, '_> {
 
     /// An array of what no DIE describes.
     fn elements(&self, ty: &Ty, contents: Contents<'_>, options: &Options<'_>) -> Answer<Value> {
-        let Ty::Array { element, count } = ty else { return self.value(ty, contents, options) };
+        let Ty::Array { element, count } = ty else { return self.value(ty, contents, None, options) };
         let size = element.size(self.scene.debug()).map_err(words)?.unwrap_or(0);
         let size = usize::try_from(size).unwrap_or(0);
         let shown = usize::try_from(*count).unwrap_or(usize::MAX).min(options.max_elements);
@@ -216,7 +235,7 @@ impl Walk<'_, '_, '_> {
                 undefined: cut(contents.undefined),
                 unavailable: cut(contents.unavailable),
             };
-            elements.push(Element { value: self.value(element, part, options)?, repeats: 1 });
+            elements.push(Element { value: self.value(element, part, None, options)?, repeats: 1 });
         }
         Ok(Value::Elements { elements, omitted: count.saturating_sub(shown as u64) })
     }
@@ -228,7 +247,7 @@ impl Walk<'_, '_, '_> {
         let to_code = matches!(to.shape(self.scene.debug()).map_err(words)?, Shape::Function);
         if letter.is_none() && space == GLOBAL && (made || to_code) {
             let address = self.pointer(object)?.map(|pointer| pointer.address);
-            let symbol = address.and_then(|address| self.scene.symbol(address));
+            let symbol = address.and_then(|address| self.scene.found.frame.context.symbol(address));
             return Ok(symbol.map_or(String::new(), |symbol| format!(" <{symbol}>")));
         }
         let is_narrow = to.size(self.scene.debug()).map_err(words)? == Some(1);

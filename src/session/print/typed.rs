@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::debuginfo::format::Scalar;
-use crate::debuginfo::{Base, DebugInfo, Encoding, Result, Type, TypeId, TypeKind};
+use crate::debuginfo::{Base, DebugInfo, Encoding, Number, Result, Type, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
 /// A type.
@@ -111,9 +111,20 @@ pub(super) fn canonical(words: &[&str]) -> String {
 /// What can be done with an object of a type.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
-    Pointer { to: Ty, space: AddressSpace },
-    Reference { to: Ty, space: AddressSpace },
-    Array { element: Ty, count: Option<u64> },
+    Pointer {
+        to: Ty,
+        space: AddressSpace,
+    },
+    Reference {
+        to: Ty,
+        space: AddressSpace,
+    },
+    /// `lower` is the first index, which is not 0 in every language.
+    Array {
+        element: Ty,
+        lower: i64,
+        count: Option<u64>,
+    },
     Record(Arc<Type>),
     Number(Sort),
     Function,
@@ -149,7 +160,7 @@ impl Ty {
             Self::Basic(basic) => Shape::Number(basic.sort),
             Self::Pointer { to, space, .. } => Shape::Pointer { to: (**to).clone(), space: *space },
             Self::Array { element, count } => {
-                Shape::Array { element: (**element).clone(), count: Some(*count) }
+                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count) }
             }
             Self::Function { .. } => Shape::Function,
             Self::Die(id) => match debug.stripped(*id)? {
@@ -214,18 +225,27 @@ impl Ty {
 
 fn shape_of(found: &Arc<Type>) -> Shape {
     match &found.kind {
-        TypeKind::Pointer { to, address_space } => Shape::Pointer { to: of(*to), space: *address_space },
+        TypeKind::Pointer { to, address_space, .. } => Shape::Pointer { to: of(*to), space: *address_space },
         TypeKind::Reference { to, address_space, .. } => {
             Shape::Reference { to: of(*to), space: *address_space }
         }
-        TypeKind::Array { element, dimensions, .. } => {
+        TypeKind::Array { element, dimensions, stride: None, rank: None, .. } => {
             let mut inner = of(*element);
             let Some((first, rest)) = dimensions.split_first() else { return Shape::Other };
             for dimension in rest.iter().rev() {
-                let Some(count) = dimension.count else { return Shape::Other };
-                inner = Ty::Array { element: Arc::new(inner), count };
+                match (dimension.count(), &dimension.lower, &dimension.stride) {
+                    (Some(count), Number::Constant(0), None) => {
+                        inner = Ty::Array { element: Arc::new(inner), count };
+                    }
+                    _ => return Shape::Other,
+                }
             }
-            Shape::Array { element: inner, count: first.count }
+            match (&first.lower, &first.stride) {
+                (Number::Constant(lower), None) => {
+                    Shape::Array { element: inner, lower: *lower, count: first.count() }
+                }
+                _ => Shape::Other,
+            }
         }
         TypeKind::Record(_) => Shape::Record(Arc::clone(found)),
         TypeKind::Base(base) => sort(base).map_or(Shape::Other, Shape::Number),

@@ -12,9 +12,9 @@ use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::{
-    Byte, CodeObjectInfo, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo, LaneStack, LaneState,
-    LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
-    ValueState, Variable, Want, WaveInfo,
+    Byte, CodeObjectInfo, DispatchArguments, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo,
+    LaneStack, LaneState, LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd,
+    StackFrame, Unreadable, ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -382,6 +382,10 @@ impl Inspect for Fake {
             line: Some(9),
             variables: vec![variable],
         })
+    }
+
+    fn arguments(&self) -> Vec<DispatchArguments> {
+        Vec::new()
     }
 
     /// Knows one expression, `DW_OP_lit4`, in wave 1: whatever is asked, lanes below 16 find register 2560.

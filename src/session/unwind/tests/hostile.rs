@@ -73,6 +73,7 @@ fn dump(table: &[u8], return_address: u64) -> Arc<Dump> {
         address: Address(LOADED),
         extent,
         uri: None,
+        entry: None,
         build_id: None,
         agent: None,
         name: "patched".to_owned(),

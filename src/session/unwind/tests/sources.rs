@@ -38,7 +38,15 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
         let mut maker = Maker::new("gfx90a");
         let extent = Some(maker.extent(&bytes));
         let name = path.display().to_string();
-        let object = CodeObject { address: Address(0), extent, uri: None, build_id: None, agent: None, name };
+        let object = CodeObject {
+            address: Address(0),
+            extent,
+            uri: None,
+            entry: None,
+            build_id: None,
+            agent: None,
+            name,
+        };
         maker.capture.code_objects.push(object);
         let dump = maker.finish();
         let loaded = dump.objects().at(dump.capture(), text.start.0, None).unwrap();

@@ -10,7 +10,7 @@ const MAX_DEPTH: usize = 32;
 
 /// A decoded value that borrows its strings.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(in crate::codeobject) enum Value<'a> {
     Nil,
     Bool(bool),
     Unsigned(u64),
@@ -25,7 +25,7 @@ pub(super) enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// The map's value of a string key.
-    pub(super) fn get(&self, key: &str) -> Option<&Value<'a>> {
+    pub(in crate::codeobject) fn get(&self, key: &str) -> Option<&Value<'a>> {
         match self {
             Value::Map(pairs) => {
                 pairs.iter().find(|(name, _)| *name == Value::String(key.as_bytes())).map(|(_, v)| v)
@@ -35,14 +35,14 @@ impl<'a> Value<'a> {
     }
 
     /// The elements of an array; none for anything else.
-    pub(super) fn elements(&self) -> &[Value<'a>] {
+    pub(in crate::codeobject) fn elements(&self) -> &[Value<'a>] {
         match self {
             Value::Array(elements) => elements,
             _ => &[],
         }
     }
 
-    pub(super) fn unsigned(&self) -> Option<u64> {
+    pub(in crate::codeobject) fn unsigned(&self) -> Option<u64> {
         match self {
             Value::Unsigned(number) => Some(*number),
             Value::Signed(number) => u64::try_from(*number).ok(),
@@ -50,7 +50,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    pub(super) fn text(&self) -> Option<String> {
+    pub(in crate::codeobject) fn text(&self) -> Option<String> {
         match self {
             Value::String(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
             _ => None,
@@ -58,7 +58,7 @@ impl<'a> Value<'a> {
     }
 
     /// A boolean; producers also write it as a number.
-    pub(super) fn truth(&self) -> Option<bool> {
+    pub(in crate::codeobject) fn truth(&self) -> Option<bool> {
         match self {
             Value::Bool(truth) => Some(*truth),
             Value::Unsigned(number) => Some(*number != 0),
@@ -69,7 +69,7 @@ impl<'a> Value<'a> {
 
 /// Where and why the bytes are not MessagePack.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum MsgpackError {
+pub(in crate::codeobject) enum MsgpackError {
     #[error("MessagePack ends early at byte {0} of the note")]
     Truncated(usize),
     #[error("MessagePack nests deeper than {MAX_DEPTH} at byte {0} of the note")]
@@ -79,7 +79,7 @@ pub(super) enum MsgpackError {
 }
 
 /// The first value of the bytes.
-pub(super) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackError> {
+pub(in crate::codeobject) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackError> {
     Decoder { bytes, at: 0 }.value(0)
 }
 

@@ -1,8 +1,13 @@
 //! AMD's metadata of a code object: the kernels, what they need and what arguments they take.
 //!
-//! AMDGPUUsage, "Code Object V3 Metadata" to "V5 Metadata". Unknown keys are ignored, missing ones are `None`.
+//! AMDGPUUsage, "Code Object V2 Metadata" to "V5 Metadata" (version 6 has those of 5). Unknown keys are ignored, missing
+//! ones are `None`. Names are those of versions 3 and later; [`v2`] maps the older ones.
 
-use super::msgpack::{MsgpackError, Value, decode};
+pub(super) mod msgpack;
+mod v2;
+pub(super) mod yaml;
+
+use msgpack::{Value, decode};
 
 /// The metadata note, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,6 +16,8 @@ pub struct Metadata {
     pub version: Option<(u64, u64)>,
     /// `amdhsa.target`: `amdgcn-amd-amdhsa--gfx90a:xnack-`.
     pub target: Option<String>,
+    /// `amdhsa.printf`: `ID:N:SIZE..:FORMAT` of each `printf`.
+    pub printf: Vec<String>,
     /// `amdhsa.kernels`, in the file's order.
     pub kernels: Vec<Kernel>,
 }
@@ -24,6 +31,8 @@ pub struct Kernel {
     pub symbol: String,
     /// `.language`.
     pub language: Option<String>,
+    /// `.language_version`: major and minor.
+    pub language_version: Option<Vec<u64>>,
     /// `.args`, in order.
     pub arguments: Vec<Argument>,
     /// `.kernarg_segment_size` in bytes.
@@ -44,10 +53,26 @@ pub struct Kernel {
     pub vgpr_count: Option<u64>,
     /// `.agpr_count`.
     pub agpr_count: Option<u64>,
+    /// `.sgpr_spill_count`: stores of SGPRs.
+    pub sgpr_spill_count: Option<u64>,
+    /// `.vgpr_spill_count`: stores of VGPRs.
+    pub vgpr_spill_count: Option<u64>,
     /// `.max_flat_workgroup_size` in work-items.
     pub max_flat_workgroup_size: Option<u64>,
     /// `.reqd_workgroup_size` in work-items per dimension.
     pub required_workgroup_size: Option<Vec<u64>>,
+    /// `.workgroup_size_hint` in work-items per dimension.
+    pub workgroup_size_hint: Option<Vec<u64>>,
+    /// `.vec_type_hint`.
+    pub vector_type_hint: Option<String>,
+    /// `.device_enqueue_symbol`.
+    pub device_enqueue_symbol: Option<String>,
+    /// `.kind`: `normal`, `init` or `fini`.
+    pub kind: Option<String>,
+    /// `.workgroup_processor_mode`: waves of a work-group run on both CUs of a WGP.
+    pub workgroup_processor_mode: Option<bool>,
+    /// `.uniform_work_group_size`: the grid is a multiple of the work-group.
+    pub uniform_workgroup_size: Option<bool>,
 }
 
 /// One kernel argument, explicit or hidden.
@@ -65,6 +90,20 @@ pub struct Argument {
     pub value_kind: String,
     /// `.address_space`: `global`, `local`, `generic` ...
     pub address_space: Option<String>,
+    /// `.pointee_align` of a pointer to LDS, in bytes.
+    pub pointee_align: Option<u64>,
+    /// `.access` of an image or pipe: `read_only` ...
+    pub access: Option<String>,
+    /// `.actual_access`: what the kernel does.
+    pub actual_access: Option<String>,
+    /// `.is_const`.
+    pub is_const: bool,
+    /// `.is_restrict`.
+    pub is_restrict: bool,
+    /// `.is_volatile`.
+    pub is_volatile: bool,
+    /// `.is_pipe`.
+    pub is_pipe: bool,
 }
 
 impl Argument {
@@ -76,42 +115,64 @@ impl Argument {
 }
 
 impl Metadata {
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, MsgpackError> {
-        let root = decode(bytes)?;
+    /// The note of version 2.
+    pub(super) fn from_yaml(bytes: &[u8]) -> Result<Self, String> {
+        v2::decode(bytes)
+    }
+
+    /// The note of versions 3 to 6.
+    pub(super) fn from_msgpack(bytes: &[u8]) -> Result<Self, String> {
+        let root = decode(bytes).map_err(|error| error.to_string())?;
         let version = root.get("amdhsa.version").map(Value::elements).and_then(|version| match version {
             [major, minor, ..] => Some((major.unsigned()?, minor.unsigned()?)),
             _ => None,
         });
         let kernels = root.get("amdhsa.kernels").map(Value::elements).unwrap_or(&[]);
         let target = root.get("amdhsa.target").and_then(Value::text);
-        Ok(Self { version, target, kernels: kernels.iter().map(kernel).collect() })
+        let printf = root.get("amdhsa.printf").map(Value::elements).unwrap_or(&[]);
+        let printf = printf.iter().filter_map(Value::text).collect();
+        Ok(Self { version, target, printf, kernels: kernels.iter().map(kernel).collect() })
     }
 }
 
 fn kernel(value: &Value<'_>) -> Kernel {
     let number = |key| value.get(key).and_then(Value::unsigned);
     let text = |key| value.get(key).and_then(Value::text);
-    let required = value.get(".reqd_workgroup_size").map(Value::elements);
+    let numbers = |key| {
+        let list = value.get(key).map(Value::elements);
+        list.map(|list| list.iter().filter_map(Value::unsigned).collect::<Vec<u64>>())
+    };
+    let truth = |key| value.get(key).and_then(Value::truth);
     Kernel {
         name: text(".name").unwrap_or_default(),
         symbol: text(".symbol").unwrap_or_default(),
         language: text(".language"),
+        language_version: numbers(".language_version"),
         arguments: value.get(".args").map(Value::elements).unwrap_or(&[]).iter().map(argument).collect(),
         kernarg_segment_size: number(".kernarg_segment_size"),
         kernarg_segment_align: number(".kernarg_segment_align"),
         group_segment_fixed_size: number(".group_segment_fixed_size"),
         private_segment_fixed_size: number(".private_segment_fixed_size"),
-        uses_dynamic_stack: value.get(".uses_dynamic_stack").and_then(Value::truth),
+        uses_dynamic_stack: truth(".uses_dynamic_stack"),
         wavefront_size: number(".wavefront_size"),
         sgpr_count: number(".sgpr_count"),
         vgpr_count: number(".vgpr_count"),
         agpr_count: number(".agpr_count"),
         max_flat_workgroup_size: number(".max_flat_workgroup_size"),
-        required_workgroup_size: required.map(|sizes| sizes.iter().filter_map(Value::unsigned).collect()),
+        sgpr_spill_count: number(".sgpr_spill_count"),
+        vgpr_spill_count: number(".vgpr_spill_count"),
+        required_workgroup_size: numbers(".reqd_workgroup_size"),
+        workgroup_size_hint: numbers(".workgroup_size_hint"),
+        vector_type_hint: text(".vec_type_hint"),
+        device_enqueue_symbol: text(".device_enqueue_symbol"),
+        kind: text(".kind"),
+        workgroup_processor_mode: truth(".workgroup_processor_mode"),
+        uniform_workgroup_size: truth(".uniform_work_group_size"),
     }
 }
 
 fn argument(value: &Value<'_>) -> Argument {
+    let truth = |key| value.get(key).and_then(Value::truth).unwrap_or(false);
     let number = |key| value.get(key).and_then(Value::unsigned);
     let text = |key| value.get(key).and_then(Value::text);
     Argument {
@@ -121,5 +182,12 @@ fn argument(value: &Value<'_>) -> Argument {
         size: number(".size").unwrap_or(0),
         value_kind: text(".value_kind").unwrap_or_default(),
         address_space: text(".address_space"),
+        pointee_align: number(".pointee_align"),
+        access: text(".access"),
+        actual_access: text(".actual_access"),
+        is_const: truth(".is_const"),
+        is_restrict: truth(".is_restrict"),
+        is_volatile: truth(".is_volatile"),
+        is_pipe: truth(".is_pipe"),
     }
 }

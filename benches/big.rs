@@ -1,0 +1,243 @@
+//! The promises about a large code object, 100 MB of uncompressed debug information in hundreds of units: the first answer
+//! at a PC in at most 15 ms and 32 MB of anonymous memory, all nine locals of a frame for one lane in at most 10
+//! microseconds after that, and `lanescope locals` as a whole process at least 15 times as fast as gdb's `info scope`.
+//!
+//! `cargo bench --bench big`. The file is made by `scripts/make-fixtures --big` on the first run and kept in the target
+//! folder; LANESCOPE_BIG names another folder that has it. All is measured warm: the file is in the page cache.
+#![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+mod support;
+
+use std::fs;
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::Instant;
+
+use lanescope::arch::Targets;
+use lanescope::codeobject::{CodeObject, ElfAddress};
+use lanescope::debuginfo::DebugInfo;
+use lanescope::dwarf::{
+    Context, Dialect, Encoding, Focus, Frame, LaneNeed, MemoryAt, Program, RegisterBytes, SpaceInfo, fetch,
+    legacy,
+};
+use lanescope::import;
+use lanescope::session::{Dump, Inspect, Session};
+use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
+
+use support::{Failure, Promises, TURNS, pin_to_one_core, scratch, seconds_each};
+
+const LOADED: u64 = 0x7f00_0010_0000;
+/// The kernel of nine variables, in a copy that is far from both ends of the file.
+const KERNEL: &str = "copy70__Z4ninePfS_i";
+const MOST_MILLISECONDS: f64 = 15.0;
+const MOST_ANONYMOUS_MB: f64 = 32.0;
+const MOST_MICROSECONDS: f64 = 10.0;
+const TIMES_GDB: f64 = 15.0;
+
+fn main() -> Result<ExitCode, Failure> {
+    // Cargo adds --bench.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    if let Some(dump) = arguments.next() {
+        first_answer(Path::new(&dump))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let file = big()?;
+    let object = CodeObject::parse(fs::read(&file)?)?;
+    let symbol = object.symbol(KERNEL).ok_or_else(|| format!("{}: no {KERNEL}", file.display()))?;
+    // Inside of the body, behind the prologue.
+    let pc = symbol.value + symbol.size / 2 / 4 * 4;
+    let debug: u64 = object.sections().iter().filter(|s| s.name.starts_with(".debug_")).map(|s| s.size).sum();
+    println!("{}: {} MB of debug information", file.display(), debug >> 20);
+    if debug < 95 << 20 {
+        return Err("that is less than 95 MB; make it anew".into());
+    }
+    let folder = scratch("big")?;
+    let dump = dump_at(&folder, &file, pc)?;
+    pin_to_one_core()?;
+
+    let (mut first, mut memory, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for turn in 1..=TURNS {
+        let child = Command::new(std::env::current_exe()?).arg(&dump).stderr(Stdio::inherit()).output()?;
+        let text = String::from_utf8(child.stdout)?;
+        let mut numbers = text.split_whitespace().map(str::parse::<f64>);
+        let mut number = || numbers.next().ok_or_else(|| format!("no measurement in {text:?}"));
+        let (milliseconds, megabytes) = (number()??, number()??);
+        first.push(milliseconds);
+        memory.push(megabytes);
+        let ours = timed(Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("locals").arg(&dump), "table")?;
+        let scope = format!("info scope *{pc:#x}");
+        let gdb =
+            timed(Command::new("gdb").args(["-batch", "-nx", "-ex", &scope]).arg(&file), "Symbol table")?;
+        ratios.push(gdb / ours);
+        println!(
+            "turn {turn}: first answer {milliseconds:.2} ms, {megabytes:.1} MB anonymous; lanescope locals {:.1} ms, gdb {:.0} ms",
+            ours * 1e3,
+            gdb * 1e3
+        );
+    }
+
+    let mut later = Vec::new();
+    let info = DebugInfo::new(Arc::new(object))?;
+    let pc = ElfAddress(pc);
+    for _ in 0..TURNS {
+        later.push(1e6 * nine(&info, pc)?);
+    }
+    println!(
+        "later answers: {:?} us",
+        later.iter().map(|us| (us * 100.0).round() / 100.0).collect::<Vec<_>>()
+    );
+    fs::remove_dir_all(&folder)?;
+    let mut promises = Promises::default();
+    promises.at_most("milliseconds of processor time to the first answer at a PC", &first, MOST_MILLISECONDS);
+    promises.at_most("megabytes of anonymous memory by then", &memory, MOST_ANONYMOUS_MB);
+    promises.at_most("microseconds for nine locals of one lane", &later, MOST_MICROSECONDS);
+    promises.at_least("gdb's time for the scope, times lanescope's for the locals", &ratios, TIMES_GDB);
+    Ok(promises.end())
+}
+
+/// The file, made where it is not there yet.
+fn big() -> Result<PathBuf, Failure> {
+    let given = std::env::var_os("LANESCOPE_BIG").map(PathBuf::from);
+    let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("big"));
+    let file = folder.join("big.hsaco");
+    if !file.exists() {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/make-fixtures");
+        let made = Command::new(script).arg("--big").arg(&folder).status()?;
+        if !made.success() {
+            return Err(format!("scripts/make-fixtures --big: {made}").into());
+        }
+    }
+    Ok(file.canonicalize()?)
+}
+
+/// A dump of one wave in that code object, its private memory captured.
+fn dump_at(folder: &Path, file: &Path, pc: u64) -> Result<PathBuf, Failure> {
+    fs::write(folder.join("private.bin"), vec![0x11; 64 * 512])?;
+    let run_time = LOADED + pc;
+    fs::write(
+        folder.join("manifest.toml"),
+        format!(
+            "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n\
+             [[code_object]]\npath = {file:?}\naddress = \"{LOADED:#x}\"\n\
+             [[dispatch]]\nid = 1\nqueue = 1\nkernel = \"nine\"\ngrid = [64]\nworkgroup = [64]\nprivate_segment_size = 512\n\
+             [[workgroup]]\nid = 1\ndispatch = 1\nposition = [0, 0, 0]\n\
+             [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nwave_size = 64\nprivate_size = 32768\n\
+             private = [{{ file = \"private.bin\" }}]\n\
+             [wave.registers]\npc = \"{run_time:#x}\"\nexec = \"0xffffffffffffffff\"\ns32 = 0\ns33 = 0\n"
+        ),
+    )?;
+    Ok(folder.to_owned())
+}
+
+/// Opens the dump, asks for the locals of one lane, and prints milliseconds and megabytes of anonymous memory.
+fn first_answer(dump: &Path) -> Result<(), Failure> {
+    let targets = Targets::builtin();
+    let opened = import::open(dump, &targets)?;
+    let dump = Arc::new(Dump::new(opened.capture, Vec::new()));
+    let session = Session::new(dump, None)?;
+    let wave = session.first_wave();
+    let lane = LaneSet::one(session.focus(wave));
+    let start = processor_milliseconds()?;
+    let locals = session.locals(wave, lane, 0)?;
+    let elapsed = processor_milliseconds()? - start;
+    if locals.variables.len() != 9 {
+        return Err(format!("{} variables, expected 9", locals.variables.len()).into());
+    }
+    let status = fs::read_to_string("/proc/self/status")?;
+    let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kilobytes: f64 =
+        anonymous.and_then(|line| line.split_whitespace().next()).ok_or("no RssAnon")?.parse()?;
+    println!("{} {}", elapsed, kilobytes / 1024.0);
+    Ok(())
+}
+
+/// Milliseconds that this thread has run: on a machine with other work the clock on the wall says little of 10 ms.
+fn processor_milliseconds() -> Result<f64, Failure> {
+    let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("no time")?.parse()?;
+    Ok(nanoseconds / 1e6)
+}
+
+/// Seconds of a whole process, which must print the word.
+fn timed(command: &mut Command, word: &str) -> Result<f64, Failure> {
+    let start = Instant::now();
+    let output = command.stderr(Stdio::null()).output()?;
+    let elapsed = start.elapsed().as_secs_f64();
+    if !String::from_utf8_lossy(&output.stdout).contains(word) {
+        return Err(format!("{command:?} did not print {word:?}").into());
+    }
+    Ok(elapsed)
+}
+
+/// Seconds to find the variables of a frame, where they are for one lane, and their bytes.
+fn nine(info: &DebugInfo, pc: ElfAddress) -> Result<f64, Failure> {
+    let at = info.function_at(pc)?.ok_or("no function")?;
+    let encoding = Encoding { dialect: Dialect::LlvmUser, dwarf64: false };
+    let frame_base = at.frame_base.expression().ok_or("no frame base")?;
+    let lane = OneLane { frame_base: Arc::new(Program::decode(frame_base, encoding)?) };
+    seconds_each(|| {
+        let variables = info.variables_at(pc)?;
+        if variables.len() != 9 {
+            return Err(format!("{} variables, expected 9", variables.len()).into());
+        }
+        for at in &variables {
+            let program = Program::decode(at.location.expression().ok_or("no expression")?, encoding)?;
+            let size =
+                at.variable.type_id.map(|id| info.byte_size(id)).transpose()?.flatten().ok_or("no size")?;
+            let focus = Focus::Lanes(LaneSet::one(LaneId(1)));
+            let meant =
+                legacy::recognise(&lane, &program, legacy::Scratch::Buffer, focus).ok_or("no idiom")?;
+            let location = meant.into_iter().next().ok_or("no lane")?.result?;
+            let bits = fetch(&lane, &location, Some(LaneId(1)), BitSize(size * 8))?;
+            if black_box(bits).whole().is_none() {
+                return Err("not captured".into());
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A wave's state in which all registers are 0 and all memory is there.
+struct OneLane {
+    frame_base: Arc<Program>,
+}
+
+impl Context for OneLane {
+    fn wave_size(&self) -> WaveSize {
+        WaveSize::W64
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        let (address_bits, lane) = match space.0 {
+            0 => (64, LaneNeed::None),
+            1 => (64, LaneNeed::WhenRead),
+            2 | 3 | 6 => (32, LaneNeed::None),
+            5 => (32, LaneNeed::Now),
+            _ => return None,
+        };
+        Some(SpaceInfo { address_bits, lane })
+    }
+
+    fn register_size(&self, _: DwarfReg) -> Result<BitSize, String> {
+        Ok(BitSize(32))
+    }
+
+    fn read_register(&self, _: DwarfReg, _: Frame, into: &mut RegisterBytes) {
+        (into.bytes, into.known) = ([0; RegisterBytes::MAX], 1);
+    }
+
+    fn read_memory(&self, _: MemoryAt, into: &mut [u8]) -> usize {
+        into.fill(0x11);
+        into.len()
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        None
+    }
+
+    fn frame_base(&self) -> Result<Arc<Program>, lanescope::dwarf::Missing> {
+        Ok(Arc::clone(&self.frame_base))
+    }
+}

@@ -1,0 +1,109 @@
+//! `lanescope code-object FILE [--entry E] [--json]`: what a code object, a bundle of them or a host program holds.
+//!
+//! FILE is an AMDGPU ELF file, an offload bundle (compressed or not, several in a row), a host program with a `.hip_fatbin`
+//! section, or a URI as loaders write them: `file:///tmp/a.out#offset=4096&size=8192`.
+//!
+//! Of several code objects the entries are listed, with index, place, size and target ID; `--entry` takes an index, a
+//! bundle entry ID or a target ID and prints that one. Of one code object: what its header says, segments, sections,
+//! kernels with what they need, the fields of their descriptors and their arguments, symbols, notes, whether there is
+//! DWARF, and what is wrong with it.
+//!
+//! `--json` gives the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`, `notes`, `dwarf`
+//! and `problems`.
+//!
+//! ```text
+//! $ lanescope code-object saxpy.hsaco
+//! $ lanescope code-object a.out --entry gfx90a --json | jq '.kernels[].descriptor'
+//! ```
+
+mod describe;
+mod text;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::os::unix::ffi::OsStringExt as _;
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::{Failure, print_json};
+use crate::codeobject::{Bytes, CodeObject, Entry, FatFile, Uri, UriPlace};
+use crate::mapping;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The file, or a file:// URI
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Which code object of several: an index, a bundle entry ID or a target ID
+    #[arg(long, short, value_name = "ENTRY")]
+    entry: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args, out: &mut dyn Write) -> Result<(), Failure> {
+    let name = &args.file;
+    let bytes = bytes(name)?;
+    let fat = FatFile::read(&bytes).map_err(|error| format!("{name}: {error}"))?;
+    let entry = match (&args.entry, &fat.entries[..]) {
+        (Some(asked), _) => {
+            let found = fat.entry(asked);
+            Some(found.ok_or_else(|| format!("{name}: no entry {asked}; without --entry they are listed"))?)
+        }
+        (None, [only @ Entry { id: None, .. }]) => Some(only),
+        (None, _) => None,
+    };
+    let Some(entry) = entry else {
+        if args.json {
+            let problems: Vec<String> = fat.problems.iter().map(ToString::to_string).collect();
+            let entries: Vec<describe::Listed> = fat.entries.iter().map(describe::entry).collect();
+            return print_json(out, &json!({ "entries": entries, "problems": problems }));
+        }
+        out.write_all(text::entries(&fat).as_bytes())?;
+        return Ok(());
+    };
+    let object = CodeObject::parse(entry.bytes.clone()).map_err(|error| {
+        let id = entry.id.as_deref().map_or_else(String::new, |id| format!(" entry {id}:"));
+        format!("{name}:{id} {error}")
+    })?;
+    let described = describe::object(&Arc::new(object));
+    if args.json {
+        return print_json(out, &serde_json::to_value(&described)?);
+    }
+    out.write_all(text::object(&described).as_bytes())?;
+    Ok(())
+}
+
+/// The bytes that FILE names.
+fn bytes(name: &str) -> Result<Bytes, Failure> {
+    let fail = |error: &dyn std::fmt::Display| format!("{name}: {error}");
+    let (mut path, mut offset, mut size) = (OsString::from(name), 0, None);
+    if Uri::is_uri(name) {
+        let uri = Uri::parse(name).map_err(|error| fail(&error))?;
+        path = match uri.place {
+            UriPlace::File(path) => OsString::from_vec(path),
+            UriPlace::Memory { pid } => {
+                return Err(fail(&format!("names memory of process {pid}, which no file holds")).into());
+            }
+        };
+        (offset, size) = (uri.offset.unwrap_or(0), uri.size);
+    }
+    let file = File::open(path).map_err(|error| fail(&error))?;
+    let metadata = file.metadata().map_err(|error| fail(&error))?;
+    if !metadata.is_file() {
+        return Err(fail(&"not a regular file").into());
+    }
+    let whole = metadata.len();
+    let size = size.unwrap_or(whole.saturating_sub(offset));
+    if offset.checked_add(size).is_none_or(|end| end > whole) {
+        return Err(fail(&format!("the range leaves the file, which has {whole} bytes")).into());
+    }
+    if size == 0 {
+        return Ok(Bytes::empty());
+    }
+    let mapped = mapping::map(&file, offset, size).map_err(|error| fail(&error))?;
+    Ok(Bytes::new(Arc::new(mapped)))
+}

@@ -1,0 +1,47 @@
+//! The kernel descriptor as its words; what their bits mean differs by GPU and is [`crate::arch`]'s to say.
+//!
+//! AMDGPUUsage, "Kernel Descriptor": 64 bytes that a dispatch packet points to.
+
+use super::elf::Fields;
+
+/// A kernel descriptor, field by field as it stands in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelDescriptor {
+    /// Bytes of LDS that a work-group needs, known when compiled.
+    pub group_segment_fixed_size: u32,
+    /// Bytes of private memory that a work-item needs, known when compiled.
+    pub private_segment_fixed_size: u32,
+    /// Bytes of kernel arguments; 0 where the compiler did not say.
+    pub kernarg_size: u32,
+    /// Distance of the first instruction from the descriptor, in bytes. 0 in a relocatable file: a relocation says it.
+    pub entry_byte_offset: i64,
+    /// COMPUTE_PGM_RSRC1.
+    pub compute_pgm_rsrc1: u32,
+    /// COMPUTE_PGM_RSRC2.
+    pub compute_pgm_rsrc2: u32,
+    /// COMPUTE_PGM_RSRC3; reserved before gfx90a and gfx10.
+    pub compute_pgm_rsrc3: u32,
+    /// Which user SGPRs are set up, and the wave size.
+    pub kernel_code_properties: u16,
+    /// Length and offset, in dwords, of kernel arguments that are put into SGPRs.
+    pub kernarg_preload: u16,
+}
+
+impl KernelDescriptor {
+    /// Reads the 64 bytes of a descriptor.
+    #[must_use]
+    pub fn read(bytes: &[u8; 64]) -> Self {
+        let fields = Fields(bytes);
+        Self {
+            group_segment_fixed_size: fields.u32(0),
+            private_segment_fixed_size: fields.u32(4),
+            kernarg_size: fields.u32(8),
+            entry_byte_offset: fields.u64(16) as i64,
+            compute_pgm_rsrc3: fields.u32(44),
+            compute_pgm_rsrc1: fields.u32(48),
+            compute_pgm_rsrc2: fields.u32(52),
+            kernel_code_properties: fields.u16(56),
+            kernarg_preload: fields.u16(58),
+        }
+    }
+}

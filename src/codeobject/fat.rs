@@ -1,0 +1,324 @@
+//! Files that hold several code objects: offload bundles, compressed or not, and host programs with bundles in them.
+//!
+//! Clang Offload Bundler, "Bundled Binary File Layout" and "Compression and Decompression". A host ELF has bundles in
+//! section `.hip_fatbin` (one after the other, padded with zeros, when several objects were linked) or, as a compiler's
+//! intermediate file, one section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry.
+
+use object::read::CompressionFormat;
+
+use super::bytes::Bytes;
+use super::elf::{Fields, HEADER_SIZE, Tables, range};
+use super::error::{CodeObjectError, Result};
+use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, EM_AMDGPU};
+use super::section;
+
+/// The section of a host program in which HIP keeps its bundles.
+const FATBIN_SECTION: &str = ".hip_fatbin";
+/// Entries of all bundles of a file; ROCm's largest libraries have a few hundred.
+pub const MAX_ENTRIES: usize = 65_536;
+/// What a compressed bundle may unpack to, in bytes.
+pub const MAX_UNPACKED: u64 = 2 << 30;
+/// Places where a compressed bundle of version 1, which does not say its size, may end, that are tried.
+const MAX_ENDS: usize = 8;
+/// The longest entry ID.
+const MAX_ID: u64 = 1024;
+
+/// One code object of a file.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Its place among all entries of the file, from 0.
+    pub index: usize,
+    /// The bundle entry ID, `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-`; `None`: the file is the code object.
+    pub id: Option<String>,
+    /// Offset of its first byte: in the file, or in the unpacked bundle where that was compressed.
+    pub offset: u64,
+    /// Offset in the file of the compressed bundle that it is in.
+    pub compressed_at: Option<u64>,
+    /// Its bytes: an ELF file, LLVM bitcode, nothing for most host entries.
+    pub bytes: Bytes,
+}
+
+impl Entry {
+    /// The runtime that manages it: `hip`, `hipv4`, `openmp`, `host`.
+    #[must_use]
+    pub fn offload_kind(&self) -> Option<&str> {
+        self.id.as_deref()?.split('-').next()
+    }
+
+    /// The target ID: `gfx90a:sramecc+:xnack-`; `None` for the host and where the ID has none.
+    #[must_use]
+    pub fn target_id(&self) -> Option<&str> {
+        let id = self.id.as_deref()?;
+        // KIND-ARCH-VENDOR-OS-ENV-TARGET; a target may hold hyphens itself (gfx9-4-generic), its name begins with gfx.
+        let at = id.rfind("-gfx").map(|at| at + 1)?;
+        id.get(at..)
+    }
+
+    /// The processor of the target ID: `gfx90a`.
+    #[must_use]
+    pub fn processor(&self) -> Option<&str> {
+        self.target_id()?.split(':').next()
+    }
+
+    /// Whether `asked` names it: its index, its ID, its target ID, or its ID without the offload kind.
+    #[must_use]
+    pub fn is(&self, asked: &str) -> bool {
+        let Some(id) = self.id.as_deref() else { return asked.parse() == Ok(self.index) };
+        asked.parse() == Ok(self.index)
+            || asked == id
+            || Some(asked) == self.target_id()
+            || id.split_once('-').is_some_and(|(_, triple)| triple == asked)
+    }
+}
+
+/// The code objects that a file holds.
+#[derive(Debug, Default)]
+pub struct FatFile {
+    /// All entries, host entries among them, in the file's order.
+    pub entries: Vec<Entry>,
+    /// What could not be read and was left out.
+    pub problems: Vec<CodeObjectError>,
+}
+
+impl FatFile {
+    /// Whether bytes begin as a bundle does.
+    #[must_use]
+    pub fn is_bundle(file: &[u8]) -> bool {
+        file.starts_with(BUNDLE_MAGIC) || file.starts_with(COMPRESSED_BUNDLE_MAGIC)
+    }
+
+    /// Finds the code objects of a file: a code object, an offload bundle or several, a host program with bundles.
+    ///
+    /// # Errors
+    /// [`CodeObjectError::Identity`] when it is none of these, or a host ELF without code objects.
+    pub fn read(file: &Bytes) -> Result<Self> {
+        let mut found = Self::default();
+        if Self::is_bundle(file) {
+            found.bundles(file, 0, None);
+        } else if file.starts_with(b"\x7fELF") && machine(file) != Some(EM_AMDGPU) {
+            found.host(file)?;
+        } else {
+            super::header::Header::read(file)?;
+            found.push(None, 0, None, file.clone());
+        }
+        Ok(found)
+    }
+
+    /// The entry that `asked` names.
+    #[must_use]
+    pub fn entry(&self, asked: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.is(asked))
+    }
+
+    /// The first entry that holds a code object for a processor.
+    #[must_use]
+    pub fn for_processor(&self, processor: &str) -> Option<&Entry> {
+        let code = self.entries.iter().filter(|entry| machine(&entry.bytes) == Some(EM_AMDGPU));
+        let mut code = code.filter(|entry| entry.processor().is_none_or(|own| own == processor));
+        code.next()
+    }
+
+    fn push(&mut self, id: Option<String>, offset: u64, compressed_at: Option<u64>, bytes: Bytes) {
+        let index = self.entries.len();
+        self.entries.push(Entry { index, id, offset, compressed_at, bytes });
+    }
+
+    /// The bundles of a host ELF.
+    fn host(&mut self, file: &Bytes) -> Result<()> {
+        let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
+        if (header.u8(4), header.u8(5)) != (2, 1) {
+            let found = format!("of class {} and encoding {}", header.u8(4), header.u8(5));
+            let expected = "2 and 1 (64-bit, little-endian)";
+            return Err(CodeObjectError::Identity { what: "the host ELF", offset: 4, found, expected });
+        }
+        let sections = section::read_all(file, &Tables::read(header))?;
+        let mut found = false;
+        for section in &sections {
+            let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
+            if id.is_none() && section.name != FATBIN_SECTION {
+                continue;
+            }
+            found = true;
+            match section.contents(file) {
+                Err(problem) => self.problems.push(problem),
+                Ok(bytes) => match id {
+                    Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
+                    None => self.bundles(&bytes, section.offset, None),
+                },
+            }
+        }
+        if found {
+            return Ok(());
+        }
+        Err(CodeObjectError::Identity {
+            what: "e_machine",
+            offset: 18,
+            found: format!("{} and no section is {FATBIN_SECTION}", header.u16(18)),
+            expected: "224 (AMDGPU), or a host program with code objects",
+        })
+    }
+
+    /// All bundles of `bytes`, which lie at `base` of the file; what lies between them is skipped.
+    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>) {
+        let mut at = 0;
+        while let Some(start) = next_bundle(bytes, at) {
+            let Some(rest) = bytes.slice(start..bytes.len()) else { return };
+            let place = base.saturating_add(start as u64);
+            let done = if rest.starts_with(BUNDLE_MAGIC) {
+                self.plain(&rest, place, compressed_at)
+            } else if compressed_at.is_none() {
+                self.compressed(&rest, place)
+            } else {
+                // clang never nests; hostile files would, without end.
+                let why = "a compressed bundle in a compressed bundle".to_owned();
+                Err(CodeObjectError::Malformed { what: "offload bundle".to_owned(), offset: place, why })
+            };
+            // A bundle's own size leads to the next one, so that code that contains a magic is not taken for one.
+            at = start.saturating_add(match done {
+                Ok(size) => size.max(1),
+                Err(problem) => {
+                    self.problems.push(problem);
+                    1
+                }
+            });
+            if self.entries.len() >= MAX_ENTRIES || self.problems.len() >= MAX_ENTRIES {
+                let why = format!("more than {MAX_ENTRIES} entries; the others are left out");
+                let what = "offload bundle".to_owned();
+                self.problems.push(CodeObjectError::Malformed { what, offset: place, why });
+                return;
+            }
+        }
+    }
+
+    /// An uncompressed bundle; its size in bytes.
+    fn plain(&mut self, bundle: &Bytes, base: u64, compressed_at: Option<u64>) -> Result<usize> {
+        let at = |offset: usize| base.saturating_add(offset as u64);
+        let table = |offset: usize, length: u64| {
+            range(bundle, "offload bundle's table", offset as u64, length).map_err(|error| moved(error, base))
+        };
+        let mut next = BUNDLE_MAGIC.len() + 8;
+        let count = Fields(table(BUNDLE_MAGIC.len(), 8)?).u64(0);
+        let mut end = next;
+        for _ in 0..count {
+            if self.entries.len() >= MAX_ENTRIES {
+                break;
+            }
+            let fields = Fields(table(next, 24)?);
+            let (offset, size, length) = (fields.u64(0), fields.u64(8), fields.u64(16));
+            if length > MAX_ID {
+                let why = format!("an entry ID of {length} bytes, expected at most {MAX_ID}");
+                let what = "offload bundle's table".to_owned();
+                return Err(CodeObjectError::Malformed { what, offset: at(next + 16), why });
+            }
+            let id = String::from_utf8_lossy(table(next + 24, length)?).into_owned();
+            next += 24 + length as usize;
+            end = end.max(next);
+            match range(bundle, &format!("entry {id}"), offset, size) {
+                Ok(bytes) => {
+                    end = end.max((offset + size) as usize);
+                    let bytes = bundle.slice_ref(bytes).unwrap_or_else(Bytes::empty);
+                    self.push(Some(id), base.saturating_add(offset), compressed_at, bytes);
+                }
+                Err(error) => self.problems.push(moved(error, base)),
+            }
+        }
+        Ok(end)
+    }
+
+    /// A compressed bundle; its size in bytes.
+    fn compressed(&mut self, bundle: &Bytes, base: u64) -> Result<usize> {
+        let malformed = |why: String| {
+            let what = "compressed offload bundle".to_owned();
+            CodeObjectError::Malformed { what, offset: base, why }
+        };
+        let header = |length| {
+            range(bundle, "compressed offload bundle's header", 0, length)
+                .map(Fields)
+                .map_err(|error| moved(error, base))
+        };
+        let start = header(8)?;
+        let (version, method) = (start.u16(4), start.u16(6));
+        let (length, total, size) = match version {
+            1 => (20, None, u64::from(header(20)?.u32(8))),
+            2 => (24, Some(u64::from(header(24)?.u32(8))), u64::from(header(24)?.u32(12))),
+            3 => (32, Some(header(32)?.u64(8)), header(32)?.u64(16)),
+            _ => return Err(malformed(format!("version {version}, expected 1, 2 or 3"))),
+        };
+        let format = match method {
+            0 => CompressionFormat::Zlib,
+            1 => CompressionFormat::Zstandard,
+            _ => {
+                return Err(malformed(format!("compression method {method}, expected 0 (zlib) or 1 (zstd)")));
+            }
+        };
+        if size > MAX_UNPACKED {
+            return Err(malformed(format!("claims {size} bytes, expected at most {MAX_UNPACKED}")));
+        }
+        let unpack = |total: u64| {
+            let data = range(bundle, "compressed offload bundle", length, total - length);
+            let data = data.map_err(|error| moved(error, base))?;
+            section::unpack(format, data, size).map_err(malformed)
+        };
+        let (total, unpacked) = match total {
+            Some(total) if total < length => {
+                return Err(malformed(format!("a size of {total} bytes, less than its header")));
+            }
+            Some(total) => (total, unpack(total)?),
+            // Version 1 does not say where it ends: where the next bundle begins, unless that is part of its data.
+            None => {
+                let mut ends = Vec::new();
+                let mut at = length as usize;
+                while let Some(next) = next_bundle(bundle, at).filter(|_| ends.len() < MAX_ENDS) {
+                    ends.push(next as u64);
+                    at = next + 1;
+                }
+                ends.push(bundle.len() as u64);
+                let found = ends.iter().find_map(|end| Some((*end, unpack(*end).ok()?)));
+                match found {
+                    Some(found) => found,
+                    None => (bundle.len() as u64, unpack(bundle.len() as u64)?),
+                }
+            }
+        };
+        if unpacked.starts_with(BUNDLE_MAGIC) {
+            self.bundles(&Bytes::from(unpacked), 0, Some(base));
+        } else {
+            self.problems.push(malformed("what it unpacks to is no offload bundle".to_owned()));
+        }
+        Ok(usize::try_from(total).unwrap_or(usize::MAX))
+    }
+}
+
+/// An error whose file offset counts from `base` on.
+fn moved(error: CodeObjectError, base: u64) -> CodeObjectError {
+    match error {
+        CodeObjectError::Truncated { what, offset, needed, have } => {
+            CodeObjectError::Truncated { what, offset: base.saturating_add(offset), needed, have }
+        }
+        other => other,
+    }
+}
+
+/// Where the next bundle starts, from `at` on.
+fn next_bundle(bytes: &[u8], at: usize) -> Option<usize> {
+    let rest = bytes.get(at..)?;
+    // The letters CCOB may be data: a header has a version and a method after them.
+    let is_compressed = |window: &[u8]| {
+        let fields = Fields(window);
+        window.starts_with(COMPRESSED_BUNDLE_MAGIC) && (1..=3).contains(&fields.u16(4)) && fields.u16(6) <= 1
+    };
+    if rest.starts_with(COMPRESSED_BUNDLE_MAGIC) {
+        return Some(at);
+    }
+    let starts = rest.iter().enumerate().filter(|(_, byte)| matches!(byte, b'_' | b'C'));
+    let mut found = starts.filter(|(index, _)| {
+        let window = rest.get(*index..).unwrap_or(&[]);
+        window.starts_with(BUNDLE_MAGIC) || (window.len() >= 20 && is_compressed(window))
+    });
+    found.next().map(|(index, _)| at + index)
+}
+
+/// `e_machine` of an ELF file.
+fn machine(file: &[u8]) -> Option<u16> {
+    file.starts_with(b"\x7fELF").then(|| Fields(file.get(..HEADER_SIZE).unwrap_or(&[])).u16(18))
+}

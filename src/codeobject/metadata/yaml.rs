@@ -1,0 +1,112 @@
+//! YAML, as much as the metadata of code object version 2 needs: a bounded tree of maps, lists and scalars.
+//!
+//! Built from a parser's events, so that what a hostile note can cost is decided here: text, depth and nodes are bounded,
+//! and aliases, which multiply what they name, are refused (AMD's producers never write them).
+
+use saphyr_parser::{Event, Parser};
+
+/// The longest text that is read; thousands of kernels take one or two MiB.
+pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
+/// Nesting of the metadata is 5.
+pub(in crate::codeobject) const MAX_DEPTH: usize = 32;
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::codeobject) enum Yaml {
+    Scalar(String),
+    List(Vec<Yaml>),
+    /// Pairs in the text's order; of two with one key the first counts.
+    Map(Vec<(Yaml, Yaml)>),
+}
+
+impl Yaml {
+    pub(in crate::codeobject) fn get(&self, key: &str) -> Option<&Yaml> {
+        let Self::Map(pairs) = self else { return None };
+        let is_it = |name: &Yaml| matches!(name, Self::Scalar(name) if name == key);
+        pairs.iter().find(|(name, _)| is_it(name)).map(|(_, value)| value)
+    }
+
+    pub(in crate::codeobject) fn list(&self) -> &[Yaml] {
+        match self {
+            Self::List(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    pub(in crate::codeobject) fn text(&self) -> Option<String> {
+        match self {
+            Self::Scalar(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    pub(in crate::codeobject) fn unsigned(&self) -> Option<u64> {
+        let Self::Scalar(text) = self else { return None };
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
+    pub(in crate::codeobject) fn truth(&self) -> Option<bool> {
+        match self {
+            Self::Scalar(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+/// A container that is not complete; a map with the key that waits for its value.
+enum Open {
+    List(Vec<Yaml>),
+    Map(Vec<(Yaml, Yaml)>, Option<Yaml>),
+}
+
+/// The first document of a text; an empty one is an empty map.
+pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, String> {
+    if text.len() > MAX_TEXT {
+        return Err(format!("YAML of {} bytes, expected at most {MAX_TEXT}", text.len()));
+    }
+    // Producers end the text with a NUL or pad it.
+    let text = text.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    let text =
+        std::str::from_utf8(text).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
+    let mut open: Vec<Open> = Vec::new();
+    for event in Parser::new_from_str(text) {
+        let (event, span) = event.map_err(|error| format!("YAML: {error}"))?;
+        let line = span.start.line();
+        let done = match event {
+            Event::Scalar(text, ..) => Yaml::Scalar(text.into_owned()),
+            Event::Alias(_) => {
+                return Err(format!("YAML: an alias at line {line}, which metadata never has"));
+            }
+            Event::SequenceStart(..) | Event::MappingStart(..) if open.len() >= MAX_DEPTH => {
+                return Err(format!("YAML nests deeper than {MAX_DEPTH} at line {line}"));
+            }
+            Event::SequenceStart(..) => {
+                open.push(Open::List(Vec::new()));
+                continue;
+            }
+            Event::MappingStart(..) => {
+                open.push(Open::Map(Vec::new(), None));
+                continue;
+            }
+            Event::SequenceEnd | Event::MappingEnd => match open.pop() {
+                Some(Open::List(elements)) => Yaml::List(elements),
+                Some(Open::Map(pairs, _)) => Yaml::Map(pairs),
+                None => continue,
+            },
+            Event::DocumentEnd | Event::StreamEnd => break,
+            _ => continue,
+        };
+        match open.last_mut() {
+            None => return Ok(done),
+            Some(Open::List(elements)) => elements.push(done),
+            Some(Open::Map(pairs, key)) => match key.take() {
+                Some(key) => pairs.push((key, done)),
+                None => *key = Some(done),
+            },
+        }
+    }
+    Ok(Yaml::Map(Vec::new()))
+}

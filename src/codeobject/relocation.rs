@@ -1,0 +1,135 @@
+//! Relocations of a relocatable code object's debug sections.
+//!
+//! AMDGPUUsage, "Relocation Records". The compiler's own output (`ET_REL`) has zeros or addends where a linker would put
+//! addresses and section offsets, so its DWARF cannot be read as it stands. Sections of such a file have no addresses:
+//! S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. What only a loaded image
+//! has (a global offset table, a base address, instructions) means nothing in a debug section and is a problem.
+
+use super::elf::Fields;
+use super::error::CodeObjectError;
+use super::symbol::{Symbol, SymbolKind};
+
+/// Bytes of an `Elf64_Rela`.
+const RELA_SIZE: usize = 24;
+/// Relocations of one section that are reported one by one; further ones are counted.
+pub(super) const MAX_PROBLEMS: usize = 20;
+
+/// What a relocation type computes, and how wide its field is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rule {
+    Nothing,
+    /// S + A, in so many bytes, from that bit on; `fits`: a value that is too wide is an error.
+    Absolute {
+        bytes: usize,
+        shift: u32,
+        fits: bool,
+    },
+    /// S + A - P.
+    Relative {
+        bytes: usize,
+        shift: u32,
+        fits: bool,
+    },
+    /// Not in a debug section, and why.
+    Elsewhere(&'static str),
+}
+
+const GOT: Rule = Rule::Elsewhere("a debug section has no place for a global offset table's entry");
+
+/// AMDGPUUsage, "AMDGPU ELF Relocation Records", in its order; `R_AMDGPU_REL16` came after the 2020 edition.
+const TYPES: [(u32, &str, Rule); 14] = [
+    (0, "R_AMDGPU_NONE", Rule::Nothing),
+    (1, "R_AMDGPU_ABS32_LO", Rule::Absolute { bytes: 4, shift: 0, fits: false }),
+    (2, "R_AMDGPU_ABS32_HI", Rule::Absolute { bytes: 4, shift: 32, fits: false }),
+    (3, "R_AMDGPU_ABS64", Rule::Absolute { bytes: 8, shift: 0, fits: false }),
+    (4, "R_AMDGPU_REL32", Rule::Relative { bytes: 4, shift: 0, fits: true }),
+    (5, "R_AMDGPU_REL64", Rule::Relative { bytes: 8, shift: 0, fits: false }),
+    (6, "R_AMDGPU_ABS32", Rule::Absolute { bytes: 4, shift: 0, fits: true }),
+    (7, "R_AMDGPU_GOTPCREL", GOT),
+    (8, "R_AMDGPU_GOTPCREL32_LO", GOT),
+    (9, "R_AMDGPU_GOTPCREL32_HI", GOT),
+    (10, "R_AMDGPU_REL32_LO", Rule::Relative { bytes: 4, shift: 0, fits: false }),
+    (11, "R_AMDGPU_REL32_HI", Rule::Relative { bytes: 4, shift: 32, fits: false }),
+    (13, "R_AMDGPU_RELATIVE64", Rule::Elsewhere("only a loaded image has a base address")),
+    (14, "R_AMDGPU_REL16", Rule::Elsewhere("it is a branch's distance, and debug sections hold no code")),
+];
+
+/// The name of a relocation type.
+pub(super) fn type_name(number: u32) -> Option<&'static str> {
+    TYPES.iter().find(|(known, ..)| *known == number).map(|(_, name, _)| *name)
+}
+
+/// Applies `records` (`Elf64_Rela`) to a section's bytes; `symbols` begins with symbol 1.
+///
+/// A record that cannot be applied leaves its field as it was and is a problem that names section, offset and type.
+pub(super) fn apply(
+    section: &str,
+    bytes: &mut [u8],
+    records: &[u8],
+    symbols: &[Symbol],
+) -> Vec<CodeObjectError> {
+    let mut problems = Vec::new();
+    let mut more = 0usize;
+    for record in records.chunks_exact(RELA_SIZE).map(Fields) {
+        let (offset, info) = (record.u64(0), record.u64(8));
+        let (symbol, number) = ((info >> 32) as usize, info as u32);
+        if let Err(why) = one(bytes, offset, number, symbol, record.u64(16), symbols) {
+            if problems.len() == MAX_PROBLEMS {
+                more += 1;
+                continue;
+            }
+            let name = type_name(number).map_or_else(|| format!("type {number}"), str::to_owned);
+            problems.push(CodeObjectError::Relocation { section: section.to_owned(), offset, name, why });
+        }
+    }
+    if more > 0 {
+        let why = format!("{more} further relocations cannot be applied");
+        let name = "several types".to_owned();
+        problems.push(CodeObjectError::Relocation { section: section.to_owned(), offset: 0, name, why });
+    }
+    problems
+}
+
+fn one(
+    bytes: &mut [u8],
+    offset: u64,
+    number: u32,
+    symbol: usize,
+    addend: u64,
+    symbols: &[Symbol],
+) -> Result<(), String> {
+    let rule = TYPES.iter().find(|(known, ..)| *known == number).map(|(.., rule)| *rule);
+    let (width, shift, fits, place) = match rule.ok_or("not a relocation type of AMDGPU")? {
+        Rule::Nothing => return Ok(()),
+        Rule::Elsewhere(why) => return Err(why.to_owned()),
+        Rule::Absolute { bytes, shift, fits } => (bytes, shift, fits, 0),
+        Rule::Relative { bytes, shift, fits } => (bytes, shift, fits, offset),
+    };
+    let value = value(symbol, symbols)?.wrapping_add(addend).wrapping_sub(place);
+    // ABS32 may be meant signed or unsigned.
+    if fits && u32::try_from(value).is_err() && i32::try_from(value as i64).is_err() {
+        return Err(format!("the value {value:#x} does not fit 32 bits"));
+    }
+    let length = bytes.len();
+    let outside = || format!("its field of {width} bytes leaves the section, which has {length}");
+    let start = usize::try_from(offset).map_err(|_| outside())?;
+    let field = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..width)).ok_or_else(outside)?;
+    let value = (value >> shift).to_le_bytes();
+    field.copy_from_slice(value.get(..width).unwrap_or_default());
+    Ok(())
+}
+
+/// S. Symbol 0 (`STN_UNDEF`) is a relocation without a symbol: 0.
+fn value(index: usize, symbols: &[Symbol]) -> Result<u64, String> {
+    let Some(index) = index.checked_sub(1) else { return Ok(0) };
+    let symbol = symbols
+        .get(index)
+        .ok_or_else(|| format!("symbol {} does not exist, the table has {}", index + 1, symbols.len() + 1))?;
+    match symbol.kind {
+        SymbolKind::Undefined => Err(format!("symbol `{}` is defined in another file", symbol.name)),
+        SymbolKind::Lds => {
+            Err(format!("symbol `{}` has no address in LDS before the linker gives it one", symbol.name))
+        }
+        _ => Ok(symbol.value),
+    }
+}

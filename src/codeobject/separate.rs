@@ -1,0 +1,142 @@
+//! Debug information in a file of its own: named by build id, by `.gnu_debuglink`, or shared through `.gnu_debugaltlink`.
+//!
+//! *You give* a code object and folders that the user chose.
+//! *You get* the file of those folders that belongs to it: one with the same build id, or with the checksum that the link
+//! says.
+//! *Not for* searching anywhere else: a dump comes from a stranger, so that nothing in it may lead out of those folders.
+//!
+//! The layout is gdb's, "Debugging Information in Separate Files": `DIR/.build-id/ab/cdef.debug`, `DIR/NAME` and
+//! `DIR/.debug/NAME`.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::bytes::Bytes;
+use super::elf::Fields;
+use super::{CodeObject, CodeObjectError, Result};
+
+/// What `.gnu_debuglink` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DebugLink {
+    /// The file's name, without folders.
+    pub file: String,
+    /// CRC-32 of the whole file.
+    pub crc: u32,
+}
+
+/// What a search for separate debug information found.
+#[derive(Debug, Default)]
+pub struct Separate {
+    /// The file and what is in it.
+    pub found: Option<(PathBuf, CodeObject)>,
+    /// Files that had the right name and are not used, with the reason.
+    pub problems: Vec<String>,
+}
+
+impl CodeObject {
+    /// `.gnu_debuglink`: a name, padded to 4 bytes, and a checksum.
+    ///
+    /// # Errors
+    /// The section is there and is not that, or its name leads into other folders.
+    pub fn debug_link(&self) -> Result<Option<DebugLink>> {
+        let Some(section) = self.section_bytes(".gnu_debuglink")? else { return Ok(None) };
+        let offset = self.section(".gnu_debuglink").map_or(0, |section| section.offset);
+        let malformed =
+            |why: String| CodeObjectError::Malformed { what: ".gnu_debuglink".to_owned(), offset, why };
+        let end = section.iter().position(|byte| *byte == 0);
+        let end = end.ok_or_else(|| malformed("the name does not end".to_owned()))?;
+        let name = section.get(..end).unwrap_or(&[]);
+        let crc = section.get((end / 4 + 1) * 4..).filter(|crc| crc.len() >= 4);
+        let crc = crc.ok_or_else(|| malformed("no checksum follows the name".to_owned()))?;
+        let file = String::from_utf8_lossy(name).into_owned();
+        if !is_plain(&file) {
+            return Err(malformed(format!("{file:?} is not a plain file name")));
+        }
+        Ok(Some(DebugLink { file, crc: Fields(crc).u32(0) }))
+    }
+
+    /// The file that `.gnu_debugaltlink` names: debug information that several files share, taken out by `dwz`.
+    #[must_use]
+    pub fn debug_alt_link(&self) -> Option<String> {
+        let section = self.section_bytes(".gnu_debugaltlink").ok().flatten()?;
+        let name = section.split(|byte| *byte == 0).next().unwrap_or(&[]);
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// Looks for the code object's debug information in folders, first by build id, then by link.
+    #[must_use]
+    pub fn separate_debug_file(&self, folders: &[PathBuf]) -> Separate {
+        let mut search = Separate::default();
+        if let Some(id) = self.build_id().filter(|id| id.len() > 1) {
+            let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            let (first, rest) = hex.split_at(2);
+            for folder in folders {
+                let path = folder.join(".build-id").join(first).join(format!("{rest}.debug"));
+                let same = |_: &[u8], found: &CodeObject| match found.build_id() {
+                    Some(own) if own == id => Ok(()),
+                    _ => Err("it has another build id".to_owned()),
+                };
+                if search.take(&path, same) {
+                    return search;
+                }
+            }
+        }
+        match self.debug_link() {
+            Ok(Some(link)) => search.by_link(&link, folders),
+            Ok(None) => {}
+            Err(error) => search.problems.push(error.to_string()),
+        }
+        search
+    }
+}
+
+impl Separate {
+    fn by_link(&mut self, link: &DebugLink, folders: &[PathBuf]) {
+        for folder in folders {
+            for path in [folder.join(&link.file), folder.join(".debug").join(&link.file)] {
+                let same = |bytes: &[u8], _: &CodeObject| match crc32fast::hash(bytes) {
+                    crc if crc == link.crc => Ok(()),
+                    crc => {
+                        Err(format!("its checksum is {crc:#010x}, .gnu_debuglink says {:#010x}", link.crc))
+                    }
+                };
+                if self.take(&path, same) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Takes a file if it is there and the right one.
+    fn take(&mut self, path: &Path, is_right: impl Fn(&[u8], &CodeObject) -> Result<(), String>) -> bool {
+        if !path.is_file() {
+            return false;
+        }
+        let opened = open(path).and_then(|(bytes, object)| is_right(&bytes, &object).map(|()| object));
+        match opened {
+            Ok(object) => {
+                self.found = Some((path.to_owned(), object));
+                true
+            }
+            Err(why) => {
+                self.problems.push(format!("{}: {why}", path.display()));
+                false
+            }
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<(Bytes, CodeObject), String> {
+    let words = |error: std::io::Error| error.to_string();
+    let file = File::open(path).map_err(words)?;
+    let length = file.metadata().map_err(words)?.len();
+    let bytes = Bytes::new(Arc::new(crate::mapping::map(&file, 0, length).map_err(words)?));
+    let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
+    Ok((bytes, object))
+}
+
+/// Whether a name stays in the folder that it is looked for in.
+fn is_plain(name: &str) -> bool {
+    !matches!(name, "" | "." | "..") && !name.contains(['/', '\\'])
+}

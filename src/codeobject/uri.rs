@@ -1,0 +1,139 @@
+//! Where a loader had a code object from: `file:///tmp/a.out#offset=4096&size=8192`, `memory://1234#offset=0x7f00&size=64`.
+//!
+//! AMD's debugger API, "code object URI": the path is percent-encoded; a range follows `#` or `?`; numbers are decimal,
+//! hexadecimal after `0x`, or octal after `0`. `file` without a range is the whole file.
+
+use thiserror::Error;
+
+/// The longest URI that is read; a path has at most 4096 bytes, three characters each when encoded.
+const MAX_LENGTH: usize = 16 * 1024;
+
+/// A code object URI, decoded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uri {
+    /// What holds the bytes.
+    pub place: UriPlace,
+    /// Offset of the first byte in the file, or its address in the process.
+    pub offset: Option<u64>,
+    /// Size in bytes.
+    pub size: Option<u64>,
+}
+
+/// What a URI points into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UriPlace {
+    /// A file: its path, decoded; bytes, since a path need not be UTF-8.
+    File(Vec<u8>),
+    /// The memory of a process of the host.
+    Memory {
+        /// The process's id.
+        pid: u64,
+    },
+}
+
+/// Why text is no code object URI; positions are bytes of the text.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum UriError {
+    /// Neither `file://` nor `memory://`.
+    #[error("not a code object URI: begins with neither file:// nor memory://")]
+    Scheme,
+    /// Longer than any path can be.
+    #[error("a URI of {0} bytes, expected at most {MAX_LENGTH}")]
+    TooLong(usize),
+    /// A `%` that two hex digits do not follow.
+    #[error("`%` at byte {0} of the URI is not followed by two hex digits")]
+    Escape(usize),
+    /// Something that should be a number.
+    #[error("{what} at byte {at} of the URI is `{found}`, expected a number of 64 bits")]
+    Number {
+        /// `offset`, `size` or `process id`.
+        what: &'static str,
+        /// Where it stands.
+        at: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// A range that is not `offset=N&size=N`.
+    #[error("`{found}` at byte {at} of the URI, expected offset=N or size=N")]
+    Range {
+        /// Where it stands.
+        at: usize,
+        /// What stands there.
+        found: String,
+    },
+    /// A range of memory needs both numbers.
+    #[error("a memory:// URI needs offset and size")]
+    MemoryRange,
+}
+
+impl Uri {
+    /// Whether text claims to be a code object URI.
+    #[must_use]
+    pub fn is_uri(text: &str) -> bool {
+        text.starts_with("file://") || text.starts_with("memory://")
+    }
+
+    /// Reads a URI.
+    ///
+    /// # Errors
+    /// [`UriError`] with the position.
+    pub fn parse(text: &str) -> Result<Self, UriError> {
+        if text.len() > MAX_LENGTH {
+            return Err(UriError::TooLong(text.len()));
+        }
+        let (scheme, rest) = text.split_once("://").ok_or(UriError::Scheme)?;
+        let start = scheme.len() + "://".len();
+        let end = rest.find(['#', '?']).unwrap_or(rest.len());
+        let (body, range) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        let place = match scheme {
+            "file" => UriPlace::File(decode(body, start)?),
+            "memory" => UriPlace::Memory { pid: number("process id", body, start)? },
+            _ => return Err(UriError::Scheme),
+        };
+        let (mut offset, mut size) = (None, None);
+        let mut at = start + end + 1;
+        for part in range.get(1..).unwrap_or("").split('&').filter(|_| range.len() > 1) {
+            match part.split_once('=') {
+                Some(("offset", value)) => offset = Some(number("offset", value, at + 7)?),
+                Some(("size", value)) => size = Some(number("size", value, at + 5)?),
+                _ => return Err(UriError::Range { at, found: part.to_owned() }),
+            }
+            at += part.len() + 1;
+        }
+        if matches!(place, UriPlace::Memory { .. }) && (offset.is_none() || size.is_none()) {
+            return Err(UriError::MemoryRange);
+        }
+        Ok(Self { place, offset, size })
+    }
+}
+
+fn number(what: &'static str, text: &str, at: usize) -> Result<u64, UriError> {
+    let (digits, radix) = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => (digits, 16),
+        None if text.len() > 1 && text.starts_with('0') => (text, 8),
+        None => (text, 10),
+    };
+    // `from_str_radix` would take a sign.
+    let plain = digits.chars().all(|digit| digit.is_digit(radix));
+    let value = u64::from_str_radix(digits, radix).ok().filter(|_| plain);
+    value.ok_or_else(|| UriError::Number { what, at, found: text.to_owned() })
+}
+
+fn decode(text: &str, start: usize) -> Result<Vec<u8>, UriError> {
+    let mut decoded = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        if *byte != b'%' {
+            decoded.push(*byte);
+            continue;
+        }
+        let at = start + text.len() - after.len() - 1;
+        let digit = |index: usize| after.get(index).and_then(|digit| char::from(*digit).to_digit(16));
+        let (Some(high), Some(low)) = (digit(0), digit(1)) else { return Err(UriError::Escape(at)) };
+        decoded.push((high * 16 + low) as u8);
+        rest = after.get(2..).unwrap_or(&[]);
+    }
+    Ok(decoded)
+}

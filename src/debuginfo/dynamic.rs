@@ -1,0 +1,160 @@
+//! Types whose shape an object tells: bounds of a C array of variable length, Fortran descriptors, virtual bases.
+//!
+//! A type says such a number or place by an expression or by naming a variable. The type carries that as it stands;
+//! who prints a value answers through [`Object`]. DWARF 5 sections 2.5.1.6, 2.19, 5.5, 5.7.6 and 5.18.
+
+use std::fmt;
+
+use super::attr::AttributeName;
+use super::die::{Die, Reading};
+use super::error::Result;
+use super::format::Contents;
+use super::location::LocationAttribute;
+use super::sections::AttributeValue;
+use super::types::Number;
+use super::unit::UnitId;
+use crate::units::DieOffset;
+
+/// An attribute that has a value only for an object in a program's state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DynamicAttribute {
+    /// The unit whose facts the expression is evaluated with.
+    pub unit: UnitId,
+    /// The DIE that has the attribute.
+    pub die: DieOffset,
+    /// The attribute.
+    pub attribute: AttributeName,
+    /// Where the value comes from.
+    pub source: DynamicSource,
+    /// Pushed before the expression runs: the dimension, from 0, for an attribute of a `DW_TAG_generic_subrange`.
+    pub dimension: Option<u64>,
+    /// `Some`: the expression says where the number lies, in so many bytes (`DW_AT_string_length`); `None`: it gives the
+    /// number, or the attribute is a place.
+    pub stored: Option<u64>,
+}
+
+impl DynamicAttribute {
+    /// Whether the object's location stands on the stack when the expression begins, and not only behind
+    /// `DW_OP_push_object_address`: members and base classes, DWARF 5 sections 5.7.3 and 5.7.6.
+    #[must_use]
+    pub fn begins_with_object(&self) -> bool {
+        self.attribute.is(gimli::DW_AT_data_member_location)
+    }
+}
+
+/// What a dynamic attribute stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DynamicSource {
+    /// An expression, or a list of them by PC.
+    Location(LocationAttribute),
+    /// The value of a variable, by its DIE.
+    Variable(DieOffset),
+}
+
+/// Bytes of an object, with what is missing of them; see [`Contents`].
+#[derive(Clone, Debug, Default)]
+pub struct OwnedContents {
+    /// As in [`Contents`].
+    pub bytes: Vec<u8>,
+    /// As in [`Contents`].
+    pub undefined: Vec<u8>,
+    /// As in [`Contents`].
+    pub unavailable: Vec<u8>,
+}
+
+impl OwnedContents {
+    /// For reading.
+    #[must_use]
+    pub fn contents(&self) -> Contents<'_> {
+        Contents { bytes: &self.bytes, undefined: &self.undefined, unavailable: &self.unavailable }
+    }
+}
+
+/// An object in a program's state, of which a type asks what it does not say itself. Errors are words for the user.
+pub trait Object: fmt::Debug {
+    /// The number that an attribute has for the part that begins that many bits into the object.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String>;
+
+    /// The object that an attribute says the place of.
+    ///
+    /// # Errors
+    /// Why it is not known.
+    fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, String>;
+
+    /// Bytes of the object, from so many after its first on; strides may lead before it.
+    ///
+    /// # Errors
+    /// Why there are none; bytes that were not captured are no error.
+    fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String>;
+}
+
+/// A part of an object, for asking.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Asked<'a> {
+    pub(super) object: Option<&'a dyn Object>,
+    /// Bits from the object's first to the part's.
+    pub(super) at: i64,
+}
+
+impl Asked<'_> {
+    /// Nobody to ask: what is dynamic is not known.
+    pub(super) const NOBODY: Self = Self { object: None, at: 0 };
+
+    pub(super) fn number(self, number: &Number) -> Result<i64, String> {
+        match (number, self.object) {
+            (Number::Constant(number), _) => Ok(*number),
+            (Number::Dynamic(attribute), Some(object)) => object.number(attribute, self.at),
+            (Number::Dynamic(attribute), None) => Err(format!("{} needs an object", attribute.attribute)),
+        }
+    }
+}
+
+impl Reading<'_> {
+    /// An attribute that is a number: constant, expression, or the DIE of a variable. `None` when it is absent.
+    pub(super) fn number(self, die: &Die<'_>, name: gimli::DwAt) -> Result<Option<Number>> {
+        let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
+        if let Some(number) = signed(&value, die.entry.attr(name).map(|attribute| attribute.form())) {
+            return Ok(Some(Number::Constant(number)));
+        }
+        Ok(self.dynamic(die, name)?.map(|dynamic| Number::Dynamic(Box::new(dynamic))))
+    }
+
+    /// An attribute that is an expression, a list of them, or the DIE of a variable. `None` when it is absent.
+    pub(super) fn dynamic(self, die: &Die<'_>, name: gimli::DwAt) -> Result<Option<DynamicAttribute>> {
+        let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
+        let source = match value {
+            AttributeValue::UnitRef(_) | AttributeValue::DebugInfoRef(_) => {
+                let Some(variable) = die.reference(self.units, name)? else { return Ok(None) };
+                DynamicSource::Variable(variable)
+            }
+            // gimli calls a list a list for the attributes that it knows to have one.
+            AttributeValue::SecOffset(offset) => {
+                let list = AttributeValue::LocationListsRef(gimli::LocationListsOffset(offset));
+                DynamicSource::Location(die.location_attribute(&self.info.sections, name, list)?)
+            }
+            value => DynamicSource::Location(die.location_attribute(&self.info.sections, name, value)?),
+        };
+        Ok(Some(DynamicAttribute {
+            unit: die.view.facts().id,
+            die: die.offset(),
+            attribute: AttributeName::of(name, die.view.facts()),
+            source,
+            dimension: None,
+            stored: None,
+        }))
+    }
+}
+
+/// A constant of any form. The fixed-size forms say no sign: all are unsigned but the one that compilers write for a bound
+/// of -1 in 32 bits, which makes an array without elements.
+fn signed(value: &AttributeValue<'_>, form: Option<gimli::DwForm>) -> Option<i64> {
+    let unsigned = super::view::unsigned(value);
+    match (unsigned, form) {
+        (Some(0xffff_ffff), Some(gimli::DW_FORM_data4)) => Some(-1),
+        (Some(number), _) => Some(number as i64),
+        (None, _) => value.sdata_value(),
+    }
+}

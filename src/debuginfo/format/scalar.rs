@@ -1,0 +1,233 @@
+//! Numbers, characters, addresses and pointers to members.
+
+use super::build::Walk;
+use super::number::{MAX_SCALAR_BITS, Part};
+use super::text::character;
+use super::value::Value;
+use super::{enumerator, float};
+use crate::debuginfo::DebugInfoError;
+use crate::debuginfo::error::Result;
+use crate::debuginfo::types::{Base, Encoding, Member, Type, TypeId, TypeKind};
+use crate::units::AddressSpace;
+
+/// Bytes of an entry of a table of virtual functions: AMDGPU has 64-bit code addresses.
+const POINTER_BYTES: u64 = 8;
+
+impl Walk<'_> {
+    /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
+    pub(super) fn scalar(&self, id: TypeId, found: &Type, part: Part<'_>, bits: u64) -> Result<Value> {
+        if let Some(text) = self.lettered(found, part, bits)? {
+            return Ok(text);
+        }
+        let shown = match &found.kind {
+            TypeKind::Base(base) => self.base(id, found, base, part, bits)?,
+            TypeKind::Enum { scope, enumerators, underlying, .. } => {
+                let is_signed = match underlying {
+                    Some(underlying) => self.is_signed(*underlying)?,
+                    None => enumerators.iter().any(|enumerator| enumerator.value < 0),
+                };
+                self.integer(is_signed, part, bits)
+                    .map(|number| enumerator::enumerator(number, enumerators, scope.as_deref()))
+            }
+            TypeKind::Pointer { address_space, to } => {
+                let is_function = self.is_function(*to)?;
+                part.unsigned(bits).map(|address| self.pointer(*address_space, address, is_function))
+            }
+            TypeKind::Reference { address_space, .. } => {
+                part.unsigned(bits).map(|address| format!("@{}", self.address(*address_space, address)))
+            }
+            TypeKind::PointerToMember { to, class, .. } if self.is_function(*to)? => {
+                self.member_function(id, *class, part)?
+            }
+            TypeKind::PointerToMember { class, .. } => match part.signed(bits.min(64)) {
+                Ok(offset) => Ok(self.data_member(*class, offset)?),
+                Err(absent) => Err(absent),
+            },
+            TypeKind::Opaque { .. } => bytes(part, bits),
+            TypeKind::Unspecified => Ok("0".to_owned()),
+            TypeKind::Subroutine { .. } => Ok(format!("{{{}}}", self.info.type_name(Some(id))?)),
+            TypeKind::Array { .. }
+            | TypeKind::Record(_)
+            | TypeKind::String { .. }
+            | TypeKind::Typedef { .. }
+            | TypeKind::Qualified { .. } => {
+                let (die, what) = (found.id.0, "types");
+                return Err(DebugInfoError::TooDeep { die, what, limit: self.options.max_depth });
+            }
+        };
+        Ok(shown.map_or_else(|absent| absent, Value::text))
+    }
+
+    fn base(
+        &self,
+        id: TypeId,
+        found: &Type,
+        base: &Base,
+        part: Part<'_>,
+        bits: u64,
+    ) -> Result<Result<String, Value>> {
+        if bits > MAX_SCALAR_BITS && base.encoding != Encoding::COMPLEX_FLOAT {
+            // Wider than any scalar of the language.
+            return Ok(bytes(part, bits));
+        }
+        let name = found.name.as_deref().unwrap_or("");
+        let float = |number: u128, bytes: u64| {
+            let shown = match bytes {
+                // x87's format in 16 bytes is no type of a GPU.
+                16 => Some(float::quad(number)),
+                _ => u64::try_from(number).ok().and_then(|bits| float::float(bits, bytes, name)),
+            };
+            shown.unwrap_or_else(|| format!("{number:#x}"))
+        };
+        Ok(match base.encoding {
+            Encoding::BOOLEAN => part.unsigned(bits).map(|number| match number {
+                0 => "false".to_owned(),
+                1 => "true".to_owned(),
+                other => other.to_string(),
+            }),
+            Encoding::FLOAT => part.unsigned(bits).map(|number| float(number, bits / 8)),
+            Encoding::COMPLEX_FLOAT => {
+                let half = bits / 2;
+                let real = part.unsigned(half).map(|number| float(number, half / 8));
+                let imaginary = part.skip(half).unsigned(half).map(|number| float(number, half / 8));
+                real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
+            }
+            Encoding::IMAGINARY_FLOAT => {
+                part.unsigned(bits).map(|number| format!("{}i", float(number, bits / 8)))
+            }
+            Encoding::COMPLEX_INTEGER => {
+                let half = bits / 2;
+                let is_signed = !name.contains("unsigned");
+                let number = |part: Part<'_>| match is_signed {
+                    true => part.signed(half).map(|number| number.to_string()),
+                    false => part.unsigned(half).map(|number| number.to_string()),
+                };
+                let (real, imaginary) = (number(part), number(part.skip(half)));
+                real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
+            }
+            encoding => {
+                let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
+                let number = match encoding.is_signed() {
+                    true => part.signed(value_bits).map(|number| (number.to_string(), number as u128)),
+                    false => part.unsigned(value_bits).map(|number| (number.to_string(), number)),
+                };
+                let kind = self.char_kind(id, found)?;
+                number.map(|(text, number)| match kind {
+                    Some(kind) => {
+                        let mask = u32::MAX >> (32 - 8 * kind.width.clamp(1, 4));
+                        format!("{text} {}", character(number as u32 & mask, kind))
+                    }
+                    None => text,
+                })
+            }
+        })
+    }
+
+    /// An integer that fits `i128`; the upper half of unsigned 128-bit enumerations does not exist.
+    fn integer(&self, is_signed: bool, part: Part<'_>, bits: u64) -> Result<i128, Value> {
+        if is_signed { part.signed(bits) } else { part.unsigned(bits).map(|number| number as i128) }
+    }
+
+    pub(super) fn is_signed(&self, id: TypeId) -> Result<bool> {
+        let found = self.info.stripped(id)?;
+        Ok(
+            matches!(found.as_deref(), Some(Type { kind: TypeKind::Base(base), .. }) if base.encoding.is_signed()),
+        )
+    }
+
+    fn address(&self, space: AddressSpace, address: u128) -> String {
+        match (self.options.space_name)(space) {
+            Some(name) => format!("{name}#{address:#x}"),
+            None => format!("{address:#x}"),
+        }
+    }
+
+    fn pointer(&self, space: AddressSpace, address: u128, is_function: bool) -> String {
+        let shown = self.address(space, address);
+        let symbol = u64::try_from(address).ok().filter(|address| is_function && *address != 0);
+        match symbol.and_then(|address| (self.options.symbol_name)(address)) {
+            Some(symbol) => format!("{shown} <{symbol}>"),
+            None => shown,
+        }
+    }
+
+    fn is_function(&self, to: Option<TypeId>) -> Result<bool> {
+        let Some(to) = to else { return Ok(false) };
+        Ok(matches!(self.info.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
+    }
+
+    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3).
+    fn data_member(&self, class: Option<TypeId>, offset: i128) -> Result<String> {
+        if offset == -1 {
+            return Ok("NULL".to_owned());
+        }
+        let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
+        let Some(class) = class else { return Ok(offset.to_string()) };
+        let TypeKind::Record(record) = &class.kind else { return Ok(offset.to_string()) };
+        let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == offset * 8;
+        let name = record.members.iter().find(at).and_then(|member| member.name.as_deref());
+        Ok(match (name, &class.name) {
+            (Some(name), Some(class)) => format!("&{class}::{name}"),
+            _ => offset.to_string(),
+        })
+    }
+
+    /// A pointer to a member function: an address, or 1 plus a byte offset into the table of virtual functions, then
+    /// what to add to `this` (Itanium C++ ABI 2.3).
+    fn member_function(
+        &self,
+        id: TypeId,
+        class: Option<TypeId>,
+        part: Part<'_>,
+    ) -> Result<Result<String, Value>> {
+        let (pointer, adjustment) = match (part.unsigned(64), part.skip(64).signed(64)) {
+            (Ok(pointer), Ok(adjustment)) => (pointer as u64, adjustment),
+            (Err(absent), _) | (_, Err(absent)) => return Ok(Err(absent)),
+        };
+        let adjusted = match adjustment {
+            0 => String::new(),
+            by => format!(", this adjustment {by}"),
+        };
+        if pointer == 0 {
+            return Ok(Ok("NULL".to_owned()));
+        }
+        if pointer & 1 == 0 {
+            let name = self.info.type_name(Some(id))?;
+            return Ok(Ok(format!(
+                "({name}) {}{adjusted}",
+                self.pointer(AddressSpace(0), pointer.into(), true)
+            )));
+        }
+        let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
+        let slot = (pointer - 1) / POINTER_BYTES;
+        let called = class.as_ref().and_then(|class| match &class.kind {
+            TypeKind::Record(record) => {
+                record.virtual_functions.iter().find(|function| function.slot == Some(slot))
+            }
+            _ => None,
+        });
+        let Some(called) = called else {
+            return Ok(Ok(format!("&virtual table offset {}{adjusted}", pointer - 1)));
+        };
+        let demangled = called.linkage_name.as_deref().and_then(crate::debuginfo::demangle);
+        let plain = || {
+            let class = class.as_ref().and_then(|class| class.name.as_deref()).unwrap_or("?");
+            format!("{class}::{}", called.name.as_deref().unwrap_or("?"))
+        };
+        Ok(Ok(format!("&virtual {}{adjusted}", demangled.unwrap_or_else(plain))))
+    }
+}
+
+/// The bytes of what has no notation, most significant first.
+fn bytes(part: Part<'_>, bits: u64) -> Result<String, Value> {
+    /// More would only fill the screen.
+    const MOST: usize = 256;
+    match (part.absence(bits), part.bytes(bits / 8)) {
+        (Some(absent), _) => Err(Value::Absent { absent }),
+        (None, Some(bytes)) => {
+            let shown = bytes.iter().rev().take(MOST);
+            Ok(shown.fold("0x".to_owned(), |text, byte| format!("{text}{byte:02x}")))
+        }
+        (None, None) => Err(Value::UNAVAILABLE),
+    }
+}

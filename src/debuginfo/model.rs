@@ -1,0 +1,77 @@
+//! The address model of a unit: AMDGPU has flat addresses of 8 bytes and no segments.
+//!
+//! AMDGPUUsage, "DWARF" (`.debug_info`: address size 8, segment selector size 0). DWARF 5 sections 7.5.1 (unit headers),
+//! 7.27 to 7.29 (headers of address, range and location tables). A unit of another model would be read from wrong places.
+
+use super::error::{DebugInfoError, Result};
+use crate::units::DieOffset;
+
+const ADDRESS_SIZE: u8 = 8;
+const SEGMENT_SELECTOR_SIZE: u8 = 0;
+/// Bytes between the sizes and the base of a list table: `offset_entry_count`.
+pub(super) const OFFSET_COUNT: usize = 4;
+/// What a unit has after its length at the least: version, abbreviations' offset, address size.
+const SHORTEST_UNIT: usize = 7;
+
+/// Offset of the version, and whether the unit is of the 64-bit format; `None` where it leaves the section.
+fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
+    let rest = info.get(at..)?;
+    let word = u32::from_le_bytes(*rest.first_chunk()?);
+    let (start, length, is_64) = match word {
+        0xffff_ffff => {
+            let length = u64::from_le_bytes(*rest.get(4..)?.first_chunk()?);
+            (at.checked_add(12)?, usize::try_from(length).ok()?, true)
+        }
+        word => (at.checked_add(4)?, word as usize, false),
+    };
+    start.checked_add(length).filter(|end| *end <= info.len() && length >= SHORTEST_UNIT)?;
+    Some((start, is_64))
+}
+
+/// Checks the address size of a unit's header; one that cannot be read is for the parser to refuse.
+///
+/// `base` is what offsets of units in the section count from.
+pub(super) fn unit_header(info: &[u8], section: &'static str, at: usize, base: usize) -> Result<()> {
+    let Some((start, is_64)) = unit(info, at) else { return Ok(()) };
+    let version =
+        info.get(start..).and_then(|rest| rest.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
+    // Version 5 has unit type and address size before the offset of the abbreviations, older ones after it.
+    let place = match version {
+        Some(5) => start + 3,
+        Some(2..=4) => start + 2 + if is_64 { 8 } else { 4 },
+        _ => return Ok(()),
+    };
+    let unit = DieOffset(base.saturating_add(at) as u64);
+    check(info, section, unit, "address size", place, ADDRESS_SIZE)
+}
+
+/// Checks the header of the table that ends `after` bytes before its base.
+pub(super) fn table(
+    section: &[u8],
+    name: &'static str,
+    unit: DieOffset,
+    base: usize,
+    after: usize,
+) -> Result<()> {
+    let Some(place) = base.checked_sub(after + 2) else { return Ok(()) };
+    check(section, name, unit, "address size", place, ADDRESS_SIZE)?;
+    check(section, name, unit, "segment selector size", place + 1, SEGMENT_SELECTOR_SIZE)
+}
+
+fn check(
+    bytes: &[u8],
+    section: &'static str,
+    unit: DieOffset,
+    what: &'static str,
+    place: usize,
+    expected: u8,
+) -> Result<()> {
+    match bytes.get(place) {
+        Some(found) if *found != expected => {
+            let at = DieOffset(place as u64);
+            Err(DebugInfoError::AddressModel { unit, what, found: *found, section, at, expected })
+        }
+        // What is missing is for the parser to say.
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! Structs, classes and unions: members, bases, virtual functions and variants. DWARF 5 sections 5.7 and 5.8.
+
+use gimli::Reader as _;
+
+use super::die::{Die, Reading};
+use super::error::Result;
+use super::location::LocationAttribute;
+use super::sections::AttributeValue;
+use super::type_read::{children, target};
+use super::types::{Member, Record, RecordKind, TypeKind, Variant, VariantPart, VirtualFunction};
+use super::view::unsigned;
+
+/// Variants inside of variants: no source nests deeper.
+const MAX_VARIANT_DEPTH: usize = 16;
+
+pub(super) fn record<'a>(reading: Reading<'a>, die: &Die<'a>, kind: RecordKind) -> Result<TypeKind> {
+    let mut record =
+        Record { kind, members: Vec::new(), virtual_functions: Vec::new(), variants: Vec::new() };
+    for child in children(die)? {
+        match child.tag() {
+            gimli::DW_TAG_subprogram if is_virtual(&child) => {
+                record.virtual_functions.push(virtual_function(reading, &child)?);
+            }
+            gimli::DW_TAG_variant_part => record.variants.push(variant_part(reading, &child)?),
+            _ => record.members.extend(stored(reading, &child)?),
+        }
+    }
+    Ok(TypeKind::Record(record))
+}
+
+/// A base class or a member with storage in every object.
+fn stored(reading: Reading<'_>, child: &Die<'_>) -> Result<Option<Member>> {
+    let is_base = child.tag() == gimli::DW_TAG_inheritance;
+    let is_static = child.flag(gimli::DW_AT_external) || child.flag(gimli::DW_AT_declaration);
+    let is_stored = is_base || (child.tag() == gimli::DW_TAG_member && !is_static);
+    is_stored.then(|| member(reading, child, is_base)).transpose()
+}
+
+fn is_virtual(die: &Die<'_>) -> bool {
+    matches!(
+        die.entry.attr_value(gimli::DW_AT_virtuality),
+        Some(AttributeValue::Virtuality(virtuality)) if virtuality != gimli::DW_VIRTUALITY_none
+    )
+}
+
+fn virtual_function(reading: Reading<'_>, die: &Die<'_>) -> Result<VirtualFunction> {
+    let name = gimli::DW_AT_vtable_elem_location;
+    let element = match die.entry.attr_value(name) {
+        Some(value) if unsigned(&value).is_none() => {
+            die.location_attribute(&reading.info.sections, name, value)?
+        }
+        _ => LocationAttribute::Missing,
+    };
+    let slot = match &element {
+        LocationAttribute::Expression(bytes) => plain_number(bytes),
+        _ => die.constant(name),
+    };
+    Ok(VirtualFunction {
+        die: die.offset(),
+        name: die.string(gimli::DW_AT_name)?,
+        linkage_name: die.string(gimli::DW_AT_linkage_name)?,
+        slot,
+        element,
+    })
+}
+
+/// The value of an expression that is one constant and no more.
+fn plain_number(expression: &[u8]) -> Option<u64> {
+    let mut rest = gimli::EndianSlice::new(expression, gimli::LittleEndian);
+    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 5 };
+    match gimli::Operation::parse(&mut rest, encoding).ok()? {
+        gimli::Operation::UnsignedConstant { value } if rest.is_empty() => Some(value),
+        gimli::Operation::SignedConstant { value } if rest.is_empty() => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+fn variant_part<'a>(reading: Reading<'a>, die: &Die<'a>) -> Result<VariantPart> {
+    let discriminant = match die.reference(reading.units, gimli::DW_AT_discr)? {
+        Some(offset) => {
+            let told = reading.die_near(&die.view, offset)?;
+            Some(Box::new(member(reading, &told, false)?))
+        }
+        None => None,
+    };
+    let mut variants = Vec::new();
+    for child in children(die)?.iter().filter(|child| child.tag() == gimli::DW_TAG_variant) {
+        let mut members = Vec::new();
+        let mut inner = children(child)?;
+        // What varies inside of a variant is not resolved further: its members are shown side by side.
+        for _ in 0..MAX_VARIANT_DEPTH {
+            let mut next = Vec::new();
+            for inner in inner.drain(..) {
+                match inner.tag() {
+                    gimli::DW_TAG_variant_part | gimli::DW_TAG_variant => next.extend(children(&inner)?),
+                    _ => members.extend(stored(reading, &inner)?),
+                }
+            }
+            inner = next;
+        }
+        variants.push(Variant { values: discriminants(child), members });
+    }
+    Ok(VariantPart { discriminant, variants })
+}
+
+/// `DW_AT_discr_value`, or the labels (`DW_DSC_label`, 0) and ranges (`DW_DSC_range`, 1) of `DW_AT_discr_list`.
+fn discriminants(die: &Die<'_>) -> Vec<std::ops::RangeInclusive<i64>> {
+    let number =
+        |value: AttributeValue<'_>| value.sdata_value().or(unsigned(&value).map(|value| value as i64));
+    if let Some(value) = die.entry.attr_value(gimli::DW_AT_discr_value).and_then(number) {
+        return vec![value..=value];
+    }
+    let Some(AttributeValue::Block(mut list)) = die.entry.attr_value(gimli::DW_AT_discr_list) else {
+        return Vec::new();
+    };
+    let mut values = Vec::new();
+    while let Ok(descriptor) = list.read_u8() {
+        let Ok(low) = list.read_sleb128() else { break };
+        match descriptor {
+            0 => values.push(low..=low),
+            _ => match list.read_sleb128() {
+                Ok(high) => values.push(low..=high),
+                Err(_) => break,
+            },
+        }
+    }
+    values
+}
+
+/// Where a member is. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
+/// `DW_AT_bit_offset` counted from the most significant bit of a storage unit.
+pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Result<Member> {
+    let constant = |name| die.constant(name);
+    let type_id = target(reading, die)?;
+    let bit_size = constant(gimli::DW_AT_bit_size);
+    let place = die.entry.attr_value(gimli::DW_AT_data_member_location);
+    let byte_offset = match &place {
+        None => Some(0),
+        Some(value) => unsigned(value).or_else(|| constant_expression(value)),
+    };
+    let dynamic = match byte_offset {
+        Some(_) => None,
+        None => reading.dynamic(die, gimli::DW_AT_data_member_location)?.map(Box::new),
+    };
+    let is_virtual = matches!(
+        die.entry.attr_value(gimli::DW_AT_virtuality),
+        Some(AttributeValue::Virtuality(virtuality)) if virtuality != gimli::DW_VIRTUALITY_none
+    );
+    let bytes = byte_offset.unwrap_or(0);
+    let bits = match (constant(gimli::DW_AT_data_bit_offset), die.entry.attr_value(gimli::DW_AT_bit_offset)) {
+        (Some(bits), _) => bits,
+        (None, Some(old)) => {
+            let from_top = old.sdata_value().unwrap_or(0);
+            let storage = match constant(gimli::DW_AT_byte_size) {
+                Some(size) => Some(size),
+                None => type_id.map(|id| reading.info.byte_size(id)).transpose()?.flatten(),
+            };
+            let storage = i64::try_from(storage.unwrap_or(0)).unwrap_or(0).saturating_mul(8);
+            let width = i64::try_from(bit_size.unwrap_or(0)).unwrap_or(0);
+            let within = storage.saturating_sub(from_top).saturating_sub(width);
+            bytes.saturating_mul(8).saturating_add_signed(within)
+        }
+        (None, None) => bytes.saturating_mul(8),
+    };
+    Ok(Member {
+        name: die.string(gimli::DW_AT_name)?,
+        type_id,
+        bit_offset: bits,
+        bit_size,
+        is_base,
+        place: dynamic,
+        is_virtual: is_base && is_virtual,
+        is_artificial: die.flag(gimli::DW_AT_artificial),
+    })
+}
+
+/// DWARF 2 and 3 say an offset as `DW_OP_plus_uconst N`.
+fn constant_expression(value: &AttributeValue<'_>) -> Option<u64> {
+    let bytes = match value {
+        AttributeValue::Exprloc(expression) => expression.0,
+        AttributeValue::Block(bytes) => *bytes,
+        _ => return None,
+    };
+    let mut bytes = bytes;
+    let encoding = gimli::Encoding { address_size: 8, format: gimli::Format::Dwarf32, version: 4 };
+    match gimli::Operation::parse(&mut bytes, encoding).ok()? {
+        gimli::Operation::PlusConstant { value } if bytes.slice().is_empty() => Some(value),
+        _ => None,
+    }
+}

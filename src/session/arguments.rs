@@ -1,0 +1,210 @@
+//! The kernel arguments of a dispatch, by name and type.
+//!
+//! Where each lies in the kernarg segment comes from the code object's metadata (AMDGPUUsage, "Code Object Metadata").
+//! Names and types are the source's where DWARF has them: the metadata of a HIP kernel has the names that the compiler
+//! made up. Both are joined by order, and only where they agree in number and sizes.
+
+use std::sync::Arc;
+
+use super::address::GLOBAL;
+use super::objects::Loaded;
+use super::{Byte, Place, Reader};
+use crate::capture::{Capture, Dispatch};
+use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
+use crate::debuginfo::format::{Contents, Options};
+use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
+use crate::units::Address;
+
+/// The most bytes of one argument that are read; the largest kernarg segment that compilers accept is 4 KiB.
+pub const MAX_ARGUMENT: u64 = 64 * 1024;
+
+/// The arguments of one dispatch.
+#[derive(Clone, Debug)]
+pub struct DispatchArguments {
+    /// The dump's id.
+    pub dispatch: u32,
+    /// The kernel: as the dump names it, else by its descriptor.
+    pub kernel: Option<String>,
+    /// Where the kernarg segment lies in global memory.
+    pub kernarg: Option<Address>,
+    /// Its size in bytes, by the metadata.
+    pub size: Option<u64>,
+    /// The arguments in order, hidden ones after those of the source.
+    pub arguments: Vec<KernelArgument>,
+    /// Why there are none, or why their bytes are not to be had.
+    pub problem: Option<String>,
+}
+
+/// One argument of a kernel.
+#[derive(Clone, Debug)]
+pub struct KernelArgument {
+    /// Its name in the source; hidden ones have none.
+    pub name: Option<String>,
+    /// Its type as the source spells it.
+    pub type_name: Option<String>,
+    /// Its offset in the kernarg segment, in bytes.
+    pub offset: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// How it is passed: `by_value`, `global_buffer`, `hidden_block_count_x` ...
+    pub kind: String,
+    /// The address space that it points to: `global`, `local`.
+    pub address_space: Option<String>,
+    /// Whether the runtime adds it.
+    pub hidden: bool,
+    /// Its bytes, lowest address first; as many as were captured are known.
+    pub bytes: Vec<Byte>,
+    /// The value, as C++ prints it where the type is known and as a number else; `None`: not captured.
+    pub value: Option<String>,
+}
+
+/// A parameter of the kernel's function by DWARF.
+struct Parameter {
+    name: Option<String>,
+    type_id: TypeId,
+    size: u64,
+}
+
+/// The arguments of every dispatch, in the dump's order.
+pub(super) fn all(reader: &Reader) -> Vec<DispatchArguments> {
+    reader.dump().capture().dispatches.iter().map(|dispatch| of(reader, dispatch)).collect()
+}
+
+fn of(reader: &Reader, dispatch: &Dispatch) -> DispatchArguments {
+    let mut answer = DispatchArguments {
+        dispatch: dispatch.id,
+        kernel: dispatch.kernel.clone(),
+        kernarg: dispatch.kernarg,
+        size: None,
+        arguments: Vec::new(),
+        problem: None,
+    };
+    match read(reader, dispatch, &mut answer) {
+        Ok(()) if dispatch.kernarg.is_none() => {
+            answer.problem = Some("the address of the kernel arguments was not captured".to_owned());
+        }
+        Ok(()) => {}
+        Err(why) => answer.problem = Some(why),
+    }
+    answer
+}
+
+fn read(reader: &Reader, dispatch: &Dispatch, answer: &mut DispatchArguments) -> Result<(), String> {
+    let capture = reader.dump().capture();
+    let (loaded, object, name) = kernel_of(reader, dispatch)?;
+    answer.kernel.get_or_insert_with(|| name.clone());
+    let metadata = object.metadata().map_err(|error| error.to_string())?;
+    let metadata = metadata.ok_or("the code object has no metadata")?;
+    let kernel = metadata.kernels.iter().find(|kernel| is_kernel(kernel, &name));
+    let kernel = kernel.ok_or_else(|| format!("the code object's metadata has no kernel {name}"))?;
+    answer.size = kernel.kernarg_segment_size;
+    let debug = loaded.debug(capture).ok();
+    let visible = || kernel.arguments.iter().filter(|argument| !argument.is_hidden());
+    let parameters = debug.as_ref().and_then(|debug| parameters(debug, &object, &name));
+    // A compiler may pass a parameter in another way than it was written; then the metadata's words stand.
+    let parameters = parameters.filter(|parameters| {
+        parameters.len() == visible().count()
+            && parameters.iter().zip(visible()).all(|(parameter, argument)| parameter.size == argument.size)
+    });
+    let mut parameters = parameters.unwrap_or_default().into_iter();
+    let typed = debug.as_deref();
+    for argument in &kernel.arguments {
+        let parameter = if argument.is_hidden() { None } else { parameters.next() };
+        answer.arguments.push(value(reader, dispatch.kernarg, argument, typed, parameter));
+    }
+    Ok(())
+}
+
+fn is_kernel(kernel: &Kernel, name: &str) -> bool {
+    let symbol = kernel.symbol.strip_suffix(".kd").or_else(|| kernel.symbol.strip_suffix("@kd"));
+    symbol.unwrap_or(&kernel.symbol) == name
+}
+
+/// The code object and the symbol of the kernel that was dispatched.
+fn kernel_of<'r>(
+    reader: &'r Reader,
+    dispatch: &Dispatch,
+) -> Result<(&'r Loaded, Arc<CodeObject>, String), String> {
+    let capture: &Capture = reader.dump().capture();
+    let agent = capture.queues.get(dispatch.queue).map(|queue| queue.agent);
+    if let Some(address) = dispatch.kernel_object {
+        let loaded = reader.dump().objects().at(capture, address.0, agent);
+        let loaded =
+            loaded.ok_or_else(|| format!("no code object holds the kernel descriptor at {address}"))?;
+        let object = loaded.object(capture)?;
+        let elf = loaded.elf(address.0);
+        let kernel = object.kernels().find(|kernel| kernel.descriptor == elf);
+        let kernel = kernel.ok_or_else(|| format!("no kernel has its descriptor at {address}"))?;
+        return Ok((loaded, object, kernel.name));
+    }
+    let name = dispatch.kernel.as_ref().ok_or("neither the kernel's descriptor nor its name is known")?;
+    let found = reader.dump().objects().each_for(agent).find_map(|loaded| {
+        let object = loaded.object(capture).ok()?;
+        let has = object.kernels().any(|kernel| kernel.name == *name);
+        has.then_some((loaded, object))
+    });
+    let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
+    Ok((loaded, object, name.clone()))
+}
+
+/// The parameters of a kernel's function with complete types, or nothing at all.
+fn parameters(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> Option<Vec<Parameter>> {
+    let entry = object.kernels().find(|found| found.name == kernel)?.entry?;
+    let at = debug.function_at(ElfAddress(entry.0)).ok()??;
+    let scope = at.function.scopes.first()?;
+    let arguments = scope.variables.iter().filter(|variable| variable.kind == VariableKind::Argument);
+    let each = arguments.map(|variable| {
+        let type_id = variable.type_id?;
+        let size = debug.byte_size(type_id).ok()??;
+        Some(Parameter { name: variable.name.as_deref().map(str::to_owned), type_id, size })
+    });
+    each.collect()
+}
+
+fn value(
+    reader: &Reader,
+    kernarg: Option<Address>,
+    argument: &Argument,
+    debug: Option<&DebugInfo>,
+    parameter: Option<Parameter>,
+) -> KernelArgument {
+    let size = argument.size.min(MAX_ARGUMENT) as usize;
+    let mut bytes = vec![0; size];
+    let address = kernarg.and_then(|base| base.0.checked_add(argument.offset));
+    let count = address.map_or(0, |address| {
+        let place = Place { space: GLOBAL, address: Address(address), wave: None, lane: None };
+        reader.read_if_captured(place, &mut bytes)
+    });
+    let state = |index: usize, byte: &u8| if index < count { Byte::Known(*byte) } else { Byte::NotCaptured };
+    let known: Vec<Byte> = bytes.iter().enumerate().map(|(index, byte)| state(index, byte)).collect();
+    let bytes = bytes.get(..count).unwrap_or_default();
+    let typed = debug.zip(parameter.as_ref()).and_then(|(debug, parameter)| {
+        let value = debug.value(parameter.type_id, Contents::known(bytes), &Options::machine()).ok()?;
+        Some(value.to_string())
+    });
+    let plain = || (count == size).then(|| number(bytes, argument)).flatten();
+    let value = if count == 0 { None } else { typed.or_else(plain) };
+    let type_name = debug.zip(parameter.as_ref());
+    let type_name = type_name.and_then(|(debug, parameter)| debug.type_name(Some(parameter.type_id)).ok());
+    KernelArgument {
+        name: parameter.and_then(|parameter| parameter.name).or_else(|| argument.name.clone()),
+        type_name: type_name.or_else(|| argument.type_name.clone()),
+        offset: argument.offset,
+        size: argument.size,
+        kind: argument.value_kind.clone(),
+        address_space: argument.address_space.clone(),
+        hidden: argument.is_hidden(),
+        bytes: known,
+        value,
+    }
+}
+
+/// A pointer in hex, another number in decimal; nothing for what is wider than 8 bytes.
+fn number(bytes: &[u8], argument: &Argument) -> Option<String> {
+    let mut wide = [0; 8];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let number = u64::from_le_bytes(wide);
+    let is_number = argument.size < 8 || argument.value_kind.starts_with("hidden_global_offset");
+    let is_pointer = argument.address_space.is_some() || !is_number;
+    Some(if is_pointer { format!("{number:#x}") } else { number.to_string() })
+}

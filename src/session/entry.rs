@@ -1,0 +1,74 @@
+//! Which code object of a dump's file is meant, where the file is an offload bundle or a host program.
+
+use crate::arch::Processor;
+use crate::capture::{self, Capture};
+use crate::codeobject::{Bytes, CodeObject, Entry, FatFile, Uri, UriPlace};
+
+/// Entries that an answer names one by one.
+const SHOWN: usize = 12;
+
+/// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`).
+pub(super) fn choose(capture: &Capture, object: &capture::CodeObject, bytes: Bytes) -> Result<Bytes, String> {
+    let fat = match FatFile::read(&bytes) {
+        Ok(fat) => fat,
+        // What is no ELF file or bundle is for the code object's reader to say.
+        Err(_) if CodeObject::parse(bytes.clone()).is_ok() => return Ok(bytes),
+        Err(error) => return Err(error.to_string()),
+    };
+    if let [Entry { id: None, bytes, .. }] = &fat.entries[..] {
+        return Ok(bytes.clone());
+    }
+    if let Some(asked) = &object.entry {
+        let found =
+            fat.entry(asked).ok_or_else(|| format!("no entry {asked}; it has {}", list(&fat.entries)));
+        return found.map(|entry| entry.bytes.clone());
+    }
+    if let Some(found) = object.uri.as_deref().and_then(|uri| at_uri(uri, &bytes)) {
+        return Ok(found);
+    }
+    let agents = capture.agents.iter().enumerate();
+    let agents = agents.filter(|(index, _)| object.agent.is_none_or(|agent| agent == *index));
+    let mut targets: Vec<&str> = agents.map(|(_, agent)| agent.target.name.as_str()).collect();
+    targets.dedup();
+    let is_for = |entry: &Entry| {
+        let processor = entry.processor().and_then(Processor::named);
+        processor.is_some_and(|processor| targets.iter().any(|target| processor.runs_on(target)))
+    };
+    let is_built = |parsed: &CodeObject| match &object.build_id {
+        Some(wanted) => parsed.build_id().is_some_and(|found| *found == **wanted),
+        None => true,
+    };
+    let sound = |entry: &&Entry| CodeObject::parse(entry.bytes.clone()).is_ok_and(|parsed| is_built(&parsed));
+    let fitting: Vec<&Entry> = fat.entries.iter().filter(|entry| is_for(entry)).filter(sound).collect();
+    match fitting[..] {
+        [entry] => Ok(entry.bytes.clone()),
+        [] => {
+            let problem = fat.problems.first().map_or_else(String::new, |problem| format!("; {problem}"));
+            Err(format!("no entry for {}; it has {}{problem}", targets.join(", "), list(&fat.entries)))
+        }
+        _ => Err(format!(
+            "{} entries for {}, `entry` must say which: {}",
+            fitting.len(),
+            targets.join(", "),
+            list(&fat.entries)
+        )),
+    }
+}
+
+/// The range that a `file://` URI names, if an AMDGPU ELF file lies there.
+fn at_uri(uri: &str, bytes: &Bytes) -> Option<Bytes> {
+    let uri = Uri::parse(uri).ok().filter(|uri| matches!(uri.place, UriPlace::File(_)))?;
+    let start = usize::try_from(uri.offset?).ok()?;
+    let end = start.checked_add(usize::try_from(uri.size?).ok()?)?;
+    let found = bytes.slice(start..end)?;
+    CodeObject::parse(found.clone()).is_ok().then_some(found)
+}
+
+fn list(entries: &[Entry]) -> String {
+    let name = |entry: &Entry| format!("{}: {}", entry.index, entry.id.as_deref().unwrap_or("a code object"));
+    let mut names: Vec<String> = entries.iter().take(SHOWN).map(name).collect();
+    if entries.len() > SHOWN {
+        names.push(format!("{} more", entries.len() - SHOWN));
+    }
+    if names.is_empty() { "no entries".to_owned() } else { names.join(", ") }
+}
