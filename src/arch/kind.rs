@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::dbgapi::{self, DbgapiRun};
-use super::dwarf_map::{self, DwarfMap, DwarfRange};
+use super::dwarf_map::{self, DwarfMap, DwarfMeaning, DwarfRange};
 use super::error::{DwarfRegError, RangeError, SpaceError};
 use super::register::{BitField, BitFields, RegId, Register, SgprAlias};
 use super::schema::{Fields, File};
@@ -117,6 +117,16 @@ impl Kind {
     #[must_use]
     pub fn dwarf_named(&self, name: &str) -> Option<DwarfReg> {
         self.dwarf.named(name)
+    }
+
+    /// The first DWARF number of a register, where one means it to this kind.
+    #[must_use]
+    pub fn dwarf_of(&self, register: RegId) -> Option<DwarfReg> {
+        self.dwarf.ranges().find_map(|range| {
+            let DwarfMeaning::Registers(first) = range.meaning else { return None };
+            let number = range.first.0 + u64::from(register.0.checked_sub(first.0)?);
+            (number <= range.last.0).then_some(DwarfReg(number))
+        })
     }
 
     /// The whole DWARF register mapping as this kind sees it, by number.

@@ -11,6 +11,7 @@ mod info;
 mod lanes;
 mod locals;
 mod memory;
+mod print;
 mod registers;
 mod serve;
 pub mod targets;
@@ -70,6 +71,8 @@ enum Command {
     Arguments(arguments::Args),
     /// Say what a code object, a bundle of them or a host program holds
     CodeObject(code_object::Args),
+    /// Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]
+    Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
@@ -99,7 +102,8 @@ impl Command {
             | Self::Registers(registers::Args { of, .. })
             | Self::Memory(memory::Args { of, .. })
             | Self::Backtrace(backtrace::Args { of, .. })
-            | Self::Locals(locals::Args { of, .. }) => &mut of.from.debug_dirs,
+            | Self::Locals(locals::Args { of, .. })
+            | Self::Print(print::Args { of, .. }) => &mut of.from.debug_dirs,
             Self::Dwarf(args) => &mut args.debug_dirs,
             Self::Eval(args) => &mut args.debug_dirs,
             Self::CodeObject(_) | Self::Targets { .. } => return,
@@ -151,6 +155,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Arguments(args) => arguments::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,
+        Command::Print(args) => print::run(&args, &targets, out)?,
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

@@ -20,6 +20,8 @@ pub(super) struct UnitIndex {
     functions: Intervals<DieOffset>,
     /// Variables outside of functions, in DIE order.
     pub(super) globals: Vec<DieOffset>,
+    /// Types that may have a name, in DIE order.
+    pub(super) types: Vec<DieOffset>,
     /// DIEs that names are qualified by, in DIE order, with the offsets they span.
     containers: Vec<Container>,
     /// Why the pass ended before the unit did.
@@ -38,8 +40,9 @@ impl UnitIndex {
         let mut found = Found::default();
         let problem = found.pass(view).err();
         found.leave(isize::MIN, DieOffset(u64::MAX));
-        let functions = Intervals::new(found.functions);
-        Self { functions, globals: found.globals, containers: found.containers, problem }
+        let functions = Intervals::new(std::mem::take(&mut found.functions));
+        let Found { globals, types, containers, .. } = found;
+        Self { functions, globals, types, containers, problem }
     }
 
     /// Functions that hold an address, the innermost first.
@@ -72,6 +75,7 @@ impl UnitIndex {
 struct Found {
     functions: Vec<(Range<u64>, DieOffset)>,
     globals: Vec<DieOffset>,
+    types: Vec<DieOffset>,
     containers: Vec<Container>,
     /// Open containers: depth of their children and index.
     open: Vec<(isize, usize)>,
@@ -120,6 +124,9 @@ impl Found {
         if tag == gimli::DW_TAG_variable && self.inside_function.is_none() {
             self.globals.push(die);
         }
+        if is_named_type(tag) {
+            self.types.push(die);
+        }
         if !has_children {
             return;
         }
@@ -132,6 +139,21 @@ impl Found {
             self.containers.push(Container { span: die.0..u64::MAX, parent });
         }
     }
+}
+
+/// Types that source text names in a cast.
+fn is_named_type(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_base_type
+            | gimli::DW_TAG_typedef
+            | gimli::DW_TAG_template_alias
+            | gimli::DW_TAG_structure_type
+            | gimli::DW_TAG_class_type
+            | gimli::DW_TAG_union_type
+            | gimli::DW_TAG_enumeration_type
+            | gimli::DW_TAG_unspecified_type
+    )
 }
 
 /// DIEs that qualify the names of their children, or that end qualification (a function's local classes).

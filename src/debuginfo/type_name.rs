@@ -17,7 +17,11 @@ impl DebugInfo {
     /// # Errors
     /// A type cannot be read, or types go in a circle.
     pub fn type_name(&self, id: Option<TypeId>) -> Result<String> {
-        self.declare(id, String::new(), &mut Budget { parts: MAX_PARTS, depth: 0 })
+        self.declared(id, String::new())
+    }
+
+    pub(super) fn declared(&self, id: Option<TypeId>, declarator: String) -> Result<String> {
+        self.declare(id, declarator, &mut Budget { parts: MAX_PARTS, depth: 0 })
     }
 
     fn declare(&self, id: Option<TypeId>, declarator: String, budget: &mut Budget) -> Result<String> {

@@ -124,7 +124,7 @@ pub fn locals(locals: &Locals) -> Value {
     })
 }
 
-fn lane_value(lane: &crate::session::LaneValue) -> Value {
+pub(super) fn lane_value(lane: &crate::session::LaneValue) -> Value {
     let (state, value, why) = match &lane.state {
         ValueState::Value(value) => ("ok", Some(value), None),
         ValueState::OptimizedOut(why) => ("optimized_out", None, Some(why)),

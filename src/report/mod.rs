@@ -6,6 +6,7 @@
 pub mod evaluation;
 pub mod export;
 pub mod json;
+pub mod print;
 pub mod spaces;
 pub mod stack;
 mod table;

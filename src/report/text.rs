@@ -152,7 +152,7 @@ pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
     format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, runs.join(", "))
 }
 
-fn shown(state: &ValueState) -> String {
+pub(super) fn shown(state: &ValueState) -> String {
     match state {
         ValueState::Value(value) => value.clone(),
         ValueState::OptimizedOut(_) => "<optimized out>".to_owned(),

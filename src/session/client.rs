@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::print::{NotPrinted, Printed, Query};
 use super::reader::{Reader, resolve};
 use super::{
     CodeObjectInfo, DispatchArguments, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated,
@@ -157,6 +158,17 @@ impl Inspect for Session {
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes, frame)
+    }
+
+    fn print(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Printed, NotPrinted> {
+        self.serves(wave)?;
+        super::print::print(&self.reader, wave, lanes, frame, query)
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {

@@ -70,7 +70,7 @@ impl Names for FrameContext<'_> {
     }
 }
 
-impl FrameContext<'_> {
+impl<'w> FrameContext<'w> {
     pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
@@ -85,6 +85,11 @@ impl FrameContext<'_> {
 
     pub(super) fn kind(&self) -> &Arc<Kind> {
         &self.level.walk().kind
+    }
+
+    /// Another unit of the code object as the one that expressions are evaluated with.
+    pub(super) fn of_unit(&self, unit: UnitId, encoding: Encoding) -> UnitContext<'_, 'w> {
+        UnitContext { frame: self, unit, encoding }
     }
 
     pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
@@ -179,28 +184,112 @@ impl Context for FrameContext<'_> {
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
-        let debug = self.debug()?;
-        let unit = debug.unit(self.unit()?).map_err(absent)?.offset;
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
+        self.of_unit(self.unit()?, self.encoding).die(die)
+    }
+
+    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
+        self.of_unit(self.unit()?, self.encoding).base_type(die)
+    }
+
+    fn debug_addr(&self, index: u64) -> Answer<u64> {
+        // Without debug information that is the reason, and not that there is no function.
+        self.debug()?;
+        self.of_unit(self.unit()?, self.encoding).debug_addr(index)
+    }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        self.level.loaded(address)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.map_of(die).map(Arc::new)
+    }
+}
+
+/// A frame as expressions of another unit see it: a global's location says base types and addresses by its own unit.
+#[derive(Debug)]
+pub(super) struct UnitContext<'f, 'w> {
+    frame: &'f FrameContext<'w>,
+    unit: UnitId,
+    encoding: Encoding,
+}
+
+impl Context for UnitContext<'_, '_> {
+    fn wave_size(&self) -> WaveSize {
+        self.frame.wave_size()
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        Context::space(self.frame, space)
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+        self.frame.register_size(register)
+    }
+
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
+        self.frame.read_register(register, frame, into);
+    }
+
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        self.frame.read_memory(at, into)
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        self.frame.pc()
+    }
+
+    fn object(&self) -> Answer<Location> {
+        self.frame.object()
+    }
+
+    fn cfa(&self) -> Answer<Location> {
+        self.frame.cfa()
+    }
+
+    fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
+        self.frame.entry_register(register, size)
+    }
+
+    fn frame_base(&self) -> Answer<Arc<Program>> {
+        self.frame.frame_base()
+    }
+
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        self.frame.lanes()
+    }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        self.frame.loaded(address)
+    }
+
+    fn die(&self, die: DieRef) -> Answer<Die> {
+        let debug = self.frame.debug()?;
+        let unit = debug.unit(self.unit).map_err(absent)?.offset;
         let offset = match die {
             DieRef::Unit(offset) => unit.0.checked_add(offset.0).map(DieOffset),
             DieRef::Section(offset) => Some(offset),
         };
         let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {}", die.offset())))?;
-        let found = debug.referenced_die(offset, self.elf_pc).map_err(absent)?;
+        let found = debug.referenced_die(offset, self.frame.elf_pc).map_err(absent)?;
         let location = match &found.location {
             debuginfo::Location::None => DieLocation::None,
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => {
-                DieLocation::Expression(self.decode(bytes)?)
+                DieLocation::Expression(Arc::new(Program::decode(bytes, self.encoding)?))
             }
         };
         Ok(Die { is_procedure: found.is_procedure, location })
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        let found = self.debug()?.base_type(self.unit()?, die.0).map_err(absent)?;
+        let found = self.frame.debug()?.base_type(self.unit, die.0).map_err(absent)?;
         let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
         let element_bits = bits(found.byte_size)
             .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
@@ -210,14 +299,15 @@ impl Context for FrameContext<'_> {
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        self.debug()?.indexed_address(self.unit()?, index).map_err(absent)
-    }
-
-    fn loaded(&self, address: u64) -> Answer<u64> {
-        self.level.loaded(address)
+        self.frame.debug()?.indexed_address(self.unit, index).map_err(absent)
     }
 
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
-        self.map_of(die).map(Arc::new)
+        if self.unit != self.frame.unit()? {
+            return Err(Missing::absent(format!(
+                "the object map at {die} is of another unit than the frame's"
+            )));
+        }
+        self.frame.map_of(die).map(Arc::new)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::print::{NotPrinted, Printed, Query};
 use super::{
     CodeObjectInfo, DispatchArguments, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place,
     Question, Region, Stack, Unreadable, WaveInfo,
@@ -82,6 +83,13 @@ pub trait Inspect: Send {
     /// # Errors
     /// Why there is no frame to ask: no PC, no such frame, no code object, no DWARF.
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable>;
+
+    /// What a path such as `body.at.x` or `*p@4` names in a frame of the wave, for those lanes.
+    ///
+    /// # Errors
+    /// The text is no path, or there is no frame to ask. What cannot be shown of a lane is an answer.
+    fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
+    -> Result<Printed, NotPrinted>;
 
     /// The call stack of a wave as a whole, or of one of its lanes.
     ///

@@ -19,6 +19,7 @@ mod locals;
 mod object;
 mod object_map;
 mod objects;
+pub mod print;
 mod reader;
 mod regions;
 mod source;

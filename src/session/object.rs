@@ -74,7 +74,8 @@ impl<'a> LaneObject<'a> {
         result.map_err(|error| format!("{}: {error}", attribute.attribute))
     }
 
-    fn located(
+    /// The place that an attribute says, for the part that begins that many bits into the object.
+    pub(super) fn located(
         &self,
         attribute: &DynamicAttribute,
         location: &LocationAttribute,

@@ -6,19 +6,19 @@ use std::sync::Arc;
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
-use super::source::Source;
+use super::source::{Call, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
 use crate::capture::Capture;
 use crate::debuginfo::format::{Contents, Options, Value};
-use crate::debuginfo::{self, DebugInfo, DialectHint, TypeId, VariableAt, VariableKind};
+use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
     print,
 };
-use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
 /// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
@@ -30,14 +30,41 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
-    let none = Unreadable::NoVariables;
+    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, .. }| {
+        let lanes = lanes.and(evaluated.context.kind().wave_size.all());
+        let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
+        Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+    })
+}
+
+/// A frame with the variables that are in its scope, outermost first.
+pub(super) struct Found<'a> {
+    pub(super) frame: Frame<'a>,
+    pub(super) function: FunctionAt,
+    /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
+    pub(super) inlined: usize,
+    pub(super) variables: Vec<VariableAt>,
+    pub(super) pc: Pc,
+    pub(super) call: Call,
+}
+
+/// Finds a frame and asks it something; it lives no longer than the walk that found it.
+///
+/// # Errors
+/// Why there is no frame to ask, or what was asked fails with.
+pub(super) fn with_frame<T, E: From<Unreadable>>(
+    reader: &Reader,
+    wave: WaveId,
+    frame: usize,
+    ask: impl FnOnce(Found<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let none = |words: String| E::from(Unreadable::NoVariables(words));
     let captured = reader.wave(wave)?;
     let capture = reader.dump().capture();
     let mut walk = Walk::new(reader, wave)?;
     if walk.frames().is_empty() {
         return Err(none(format!("the PC of wave {} was not captured", captured.id)));
     }
-    let lanes = lanes.and(walk.kind.wave_size.all());
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
     let Some(physical) = walk.frames().get(level) else {
         return Err(none("there is no such frame".to_owned()));
@@ -56,16 +83,15 @@ pub(super) fn locals(
     let context = FrameContext {
         level: walk.level(level),
         debug: Ok(Arc::clone(&debug)),
-        function: Ok(function),
+        function: Ok(function.clone()),
         inlined,
         elf_pc: code.elf,
         encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
         object: RefCell::default(),
     };
     let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
-    let evaluated = Frame { context, debug, legacy };
-    let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
-    Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+    let frame = Frame { context, debug, legacy };
+    ask(Found { frame, function, inlined, variables, pc, call })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
@@ -106,11 +132,11 @@ pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
 }
 
 /// A frame whose variables are being evaluated.
-struct Frame<'a> {
-    context: FrameContext<'a>,
-    debug: Arc<DebugInfo>,
+pub(super) struct Frame<'a> {
+    pub(super) context: FrameContext<'a>,
+    pub(super) debug: Arc<DebugInfo>,
     /// Whether the unit's compiler writes clang's xderef idiom instead of address spaces.
-    legacy: bool,
+    pub(super) legacy: bool,
 }
 
 impl Frame<'_> {
@@ -273,7 +299,7 @@ impl Frame<'_> {
     }
 }
 
-fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
+pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
 }
 
@@ -304,7 +330,7 @@ pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
 }
 
 /// Why there is no value.
-fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
+pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     let words = words(error, names);
     match error.class() {
         _ if error.cause.is_lost() => ValueState::OptimizedOut(words),

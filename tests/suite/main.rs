@@ -9,5 +9,6 @@ mod fixtures;
 mod frames;
 mod house;
 mod operations;
+mod print;
 mod server;
 mod variables;

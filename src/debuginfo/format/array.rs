@@ -200,7 +200,7 @@ impl Walk<'_> {
 
     /// An array of characters that are all there, as a string.
     fn characters(&self, element: Option<TypeId>, part: Part<'_>, count: u64) -> Result<Option<String>> {
-        let Some(id) = element else { return Ok(None) };
+        let Some(id) = element.filter(|_| self.options.writes_strings()) else { return Ok(None) };
         let Some(found) = self.info.stripped(id)? else { return Ok(None) };
         let Some(kind) = self.char_kind(id, &found)? else { return Ok(None) };
         let length = count.saturating_mul(kind.width as u64);

@@ -47,7 +47,7 @@ pub(super) struct Walk<'a> {
     /// Values that may still be made.
     pub(super) left: Cell<usize>,
     /// Virtual bases of the object at hand that were shown: each is there once.
-    virtual_bases: RefCell<Vec<TypeId>>,
+    pub(super) virtual_bases: RefCell<Vec<TypeId>>,
 }
 
 impl Walk<'_> {

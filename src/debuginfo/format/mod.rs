@@ -8,8 +8,10 @@
 
 mod array;
 mod build;
+mod elements;
 mod enumerator;
 mod float;
+mod letter;
 mod number;
 mod scalar;
 mod text;
@@ -17,6 +19,7 @@ mod value;
 
 use std::fmt;
 
+pub use letter::{Letter, Scalar};
 pub use value::{Absence, Element, Field, Value};
 
 /// Elements of an array that gdb prints (`set print elements`).
@@ -64,6 +67,8 @@ pub struct Options<'a> {
     pub space_name: SpaceName<'a>,
     /// Symbols behind function pointers and tables of virtual functions, `0x1040 <foo(int)>`.
     pub symbol_name: SymbolName<'a>,
+    /// How numbers are written; `None`: as their types have it.
+    pub letter: Option<Letter>,
 }
 
 impl Options<'_> {
@@ -83,6 +88,7 @@ impl Options<'_> {
             max_values: 1 << 16,
             space_name: &|_| None,
             symbol_name: &|_| None,
+            letter: None,
         }
     }
 }

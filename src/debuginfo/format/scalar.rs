@@ -16,6 +16,9 @@ const POINTER_BYTES: u64 = 8;
 impl Walk<'_> {
     /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
     pub(super) fn scalar(&self, id: TypeId, found: &Type, part: Part<'_>, bits: u64) -> Result<Value> {
+        if let Some(text) = self.lettered(found, part, bits)? {
+            return Ok(text);
+        }
         let shown = match &found.kind {
             TypeKind::Base(base) => self.base(id, found, base, part, bits)?,
             TypeKind::Enum { scope, enumerators, underlying, .. } => {

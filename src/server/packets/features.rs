@@ -20,11 +20,13 @@ const OWN: &[&str] = &[
     "qlanescope.Locals+",
     "qlanescope.Frames+",
     "qlanescope.Evaluate+",
+    "qlanescope.Print+",
     "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",
     "qXfer:lanescope-lanes:read+",
     "qXfer:lanescope-locals:read+",
     "qXfer:lanescope-frames:read+",
+    "qXfer:lanescope-print:read+",
     "qXfer:lanescope-code-objects:read+",
 ];
 

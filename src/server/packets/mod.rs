@@ -8,6 +8,7 @@ pub(super) mod lldb;
 pub(super) mod memory;
 pub(super) mod memory_map;
 pub(super) mod monitor;
+pub(super) mod print;
 pub(super) mod registers;
 pub(super) mod resume;
 pub(super) mod stop;

@@ -63,6 +63,12 @@ const COMMANDS: &[Command] = &[
         run: eval,
     },
     Command {
+        name: "print",
+        arguments: "[/LETTER] [lane N|all|active] [frame N] PATH",
+        does: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
+        run: super::print::monitor,
+    },
+    Command {
         name: "register",
         arguments: "NAME...",
         does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured.",
@@ -108,6 +114,12 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     state.selection.used();
     let line = String::from_utf8_lossy(line).into_owned();
     log::debug!("monitor {line}");
+    // A letter may follow the name at once, as gdb's users write it: print/x PATH.
+    let line = line.replacen(
+        '/',
+        " /",
+        usize::from(line.split_whitespace().next().is_some_and(|name| name.contains('/'))),
+    );
     let mut words = line.split_whitespace();
     let name = words.next().unwrap_or("help");
     let arguments: Vec<&str> = words.collect();
@@ -136,12 +148,12 @@ fn find(name: &str) -> Result<&'static Command, String> {
     }
 }
 
-fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
+pub(super) fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, String> {
     answer.map_err(|error| sentence(&error.to_string()))
 }
 
 /// Words with a capital and a full stop; a name at their beginning stays as it is.
-fn sentence(words: &str) -> String {
+pub(super) fn sentence(words: &str) -> String {
     let name = words.split(' ').next().is_some_and(|first| first.contains(['_', '`', '#']));
     if name {
         return format!("{}.", words.trim_end_matches('.'));
@@ -223,7 +235,7 @@ fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     Ok(answer)
 }
 
-fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
+pub(super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
     let number = said(spaces::number(asked))?;
     let size = said(state.session.wave(wave))?.kind.wave_size;
     let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));

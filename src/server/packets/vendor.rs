@@ -105,14 +105,14 @@ pub(super) fn locals_json(
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
     let lanes = lanes_of(state, wave, lane)?;
-    let frame = match frame {
-        None => 0,
-        Some(frame) => {
-            let number = parse::number(frame).ok_or(Fault::malformed("not a frame"))?;
-            usize::try_from(number).unwrap_or(usize::MAX)
-        }
-    };
-    Ok(json::locals(&state.session.locals(wave, lanes, frame)?))
+    Ok(json::locals(&state.session.locals(wave, lanes, frame_of(frame)?)?))
+}
+
+/// The number of a frame; 0 where none is said.
+pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
+    let Some(frame) = frame else { return Ok(0) };
+    let number = parse::number(frame).ok_or(Fault::malformed("not a frame"))?;
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
 pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
@@ -155,7 +155,7 @@ fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Faul
 }
 
 /// The lanes that `lane:N;` or `lane:all;` names, else the focused one.
-fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
+pub(super) fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
     let size = state.session.wave(wave)?.kind.wave_size;
     match lane {
         None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
@@ -220,12 +220,12 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
 }
 
 /// The wave that `thread:ID;` names, else the one that the user looks at.
-fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
+pub(super) fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
 }
 
 /// The value of a key among `key:value;` pairs.
-fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
+pub(super) fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     parse::pairs(args).find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
@@ -241,7 +241,7 @@ fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
 }
 
 /// Sends an answer, or why there is none, in one packet.
-fn send(answer: Result<Value, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(super) fn send(answer: Result<Value, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let text = match answer {
         Ok(answer) => answer.to_string(),
         Err(fault) => json!({ "error": fault.words }).to_string(),

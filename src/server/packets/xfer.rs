@@ -64,6 +64,17 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
     })
 }
 
+/// `qXfer:lanescope-print:read:THREAD.LANE.FRAME.PATH[.LETTER]:OFFSET,LENGTH`; `PATH` in hex, the others may be empty.
+pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        let mut parts = annex.split(|byte| *byte == b'.');
+        let wave = wave(state, parts.next().unwrap_or_default())?;
+        let mut next = || parts.next().filter(|part| !part.is_empty());
+        let (lane, frame, path, letter) = (next(), next(), next(), next());
+        super::print::answer(state, wave, lane, frame, path, letter)
+    })
+}
+
 /// `qXfer:lanescope-code-objects:read::OFFSET,LENGTH`
 pub(crate) fn code_objects(
     state: &mut State,

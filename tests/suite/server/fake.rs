@@ -10,6 +10,7 @@ use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
+use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::{
     Byte, CodeObjectInfo, DispatchArguments, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo,
     LaneStack, LaneState, LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd,
@@ -264,6 +265,48 @@ impl Inspect for Fake {
             focused: lane == self.focus(wave),
         });
         Ok(lanes.collect())
+    }
+
+    /// `i` as `locals` has it; every other path that parses is not found.
+    fn print(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Printed, NotPrinted> {
+        let path = parse(&query.path, &|_| false)?;
+        let locals = self.locals(wave, lanes, frame)?;
+        let values = locals.variables.into_iter().flat_map(|variable| variable.lanes);
+        let lane = |value: LaneValue| match (path.to_string().as_str(), query.letter) {
+            ("i", letter) => {
+                let text = match (&value.state, letter) {
+                    (ValueState::Value(number), Some(letter)) => format!("{number} as {}", letter.letter()),
+                    (ValueState::Value(number), None) => number.clone(),
+                    _ => String::new(),
+                };
+                let known = matches!(value.state, ValueState::Value(_));
+                let state = if known { ValueState::Value(text.clone()) } else { value.state.clone() };
+                let tree = known.then(|| super::lib::debuginfo::format::Value::text(text));
+                PrintedLane { value: LaneValue { state, ..value }, tree, active: Some(true), missing: None }
+            }
+            (other, _) => {
+                let state =
+                    ValueState::Error(format!("there is no `{other}` in this frame or its code object"));
+                let value = LaneValue {
+                    lane: value.lane,
+                    location: None,
+                    place: None,
+                    legacy: false,
+                    bytes: Vec::new(),
+                    state,
+                };
+                PrintedLane { value, tree: None, active: Some(true), missing: None }
+            }
+        };
+        let lanes = values.map(lane).collect();
+        let type_name = (path.to_string() == "i").then(|| "int".to_owned());
+        Ok(Printed { wave, frame, pc: locals.pc, path: path.to_string(), type_name, lanes })
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {

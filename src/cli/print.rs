@@ -1,0 +1,52 @@
+//! `lanescope print DUMP [--wave ID] [--lane N|active|all] [--frame N] 'PATH'`: what a path names, lane by lane.
+//!
+//! Paths are C's: `x`, `ns::x`, `body.at.x`, `p->next`, `a[i]`, `*p`, `&x`, `p[1].x + 1`, `(float *) p`,
+//! `(local int *) 0x10`, `local#0x10`, `$v3`, `$v3[17]`, and gdb's `*p@8`. A name is looked for in the frame, then among
+//! the members of `this`, then around the function, then in the whole code object. References are followed.
+//! `--format` is the letter of gdb's `print/x`.
+//!
+//! Each lane follows its own pointers: in the address space that the pointer's type names, generic ones through the
+//! apertures. What cannot be shown says why.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::debuginfo::format::Letter;
+use crate::report::{Style, print};
+use crate::session::Inspect as _;
+use crate::session::print::{Query, no_letter};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) of: WaveArgs,
+    /// The path: `body.at.x`
+    #[arg(value_name = "PATH", required = true)]
+    path: String,
+    /// The lanes: 3, 0,8-15, `active` or `all` [default: the first active lane]
+    #[arg(long, short, value_name = "LANES")]
+    lane: Option<String>,
+    /// The frame, as `lanescope backtrace` numbers them
+    #[arg(long, short, value_name = "N", default_value_t = 0)]
+    frame: usize,
+    /// How to write numbers: x, z, d, u, o, t, c, f, a or s, as gdb's print/x
+    #[arg(long, value_name = "LETTER", value_parser = letter)]
+    format: Option<Letter>,
+}
+
+fn letter(text: &str) -> Result<Letter, String> {
+    Letter::of(text).ok_or_else(|| no_letter(text))
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
+    let query = Query { path: args.path.clone(), letter: args.format };
+    let printed = session.print(wave, lanes, args.frame, &query)?;
+    if args.of.json {
+        return print_json(out, &print::json(&printed));
+    }
+    out.write_all(print::text(&printed, Style::Coloured).as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,83 @@
+//! Arithmetic of C's integers, at their sizes.
+
+use super::path::{Binary, Unary};
+use super::typed::{Basic, Sort};
+
+/// An integer with its type; `bits` are extended to 64 as the type's sign has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Integer {
+    pub(super) bits: u64,
+    pub(super) ty: Basic,
+}
+
+impl Integer {
+    /// A number of a type; bits beyond it are dropped.
+    pub(super) fn new(bits: u64, ty: Basic) -> Self {
+        let unused = 64 - u32::from(ty.bytes.clamp(1, 8)) * 8;
+        let bits = match ty.sort {
+            Sort::Signed | Sort::Character => ((bits << unused) as i64 >> unused) as u64,
+            _ => bits << unused >> unused,
+        };
+        Self { bits, ty }
+    }
+
+    fn is_unsigned(self) -> bool {
+        matches!(self.ty.sort, Sort::Unsigned | Sort::Boolean)
+    }
+
+    /// C's integer promotion: what is smaller than `int` becomes one.
+    fn promoted(self) -> Self {
+        if self.ty.bytes < 4 { Self { ty: Basic::integer(4, false), ..self } } else { self }
+    }
+
+    /// The number as an index or count; it fits because unsigned 64-bit ones are less than 2^64.
+    pub(super) fn wide(self) -> i128 {
+        if self.is_unsigned() { i128::from(self.bits) } else { i128::from(self.bits as i64) }
+    }
+}
+
+/// The result of an operator before an integer.
+pub(super) fn unary(operator: Unary, operand: Integer) -> Integer {
+    let operand = operand.promoted();
+    match operator {
+        Unary::Minus => Integer::new(operand.bits.wrapping_neg(), operand.ty),
+        Unary::Not => Integer::new(!operand.bits, operand.ty),
+        Unary::IsZero => Integer::new(u64::from(operand.bits == 0), Basic::integer(4, false)),
+        Unary::Plus | Unary::Deref | Unary::Address => operand,
+    }
+}
+
+/// The result of an operator between integers, by the usual arithmetic conversions.
+pub(super) fn binary(operator: Binary, left: Integer, right: Integer) -> Result<Integer, &'static str> {
+    let (left, right) = (left.promoted(), right.promoted());
+    if matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) {
+        let width = u64::from(left.ty.bytes) * 8;
+        let count = u32::try_from(right.wide()).ok().filter(|count| u64::from(*count) < width);
+        let count = count.ok_or("shifts by less than 0 or by its width or more")?;
+        let bits = match (operator, left.is_unsigned()) {
+            (Binary::ShiftLeft, _) => left.bits << count,
+            (_, true) => left.bits >> count,
+            (_, false) => ((left.bits as i64) >> count) as u64,
+        };
+        return Ok(Integer::new(bits, left.ty));
+    }
+    let bytes = left.ty.bytes.max(right.ty.bytes);
+    let unsigned = [left, right].iter().any(|side| side.is_unsigned() && side.ty.bytes == bytes);
+    let ty = Basic::integer(bytes, unsigned);
+    let (a, b) = (Integer::new(left.bits, ty).bits, Integer::new(right.bits, ty).bits);
+    let bits = match operator {
+        Binary::Add => a.wrapping_add(b),
+        Binary::Subtract => a.wrapping_sub(b),
+        Binary::Multiply => a.wrapping_mul(b),
+        Binary::Divide | Binary::Remainder if b == 0 => return Err("divides by 0"),
+        Binary::Divide if unsigned => a / b,
+        Binary::Divide => (a as i64).wrapping_div(b as i64) as u64,
+        Binary::Remainder if unsigned => a % b,
+        Binary::Remainder => (a as i64).wrapping_rem(b as i64) as u64,
+        Binary::And => a & b,
+        Binary::Or => a | b,
+        Binary::Xor => a ^ b,
+        Binary::ShiftLeft | Binary::ShiftRight => a,
+    };
+    Ok(Integer::new(bits, ty))
+}

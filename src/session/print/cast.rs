@@ -1,0 +1,261 @@
+//! Types that a cast names, and numbers and pointers made into others.
+
+use std::sync::Arc;
+
+use super::arith::Integer;
+use super::eval::{Scene, Walk};
+use super::names::words;
+use super::object::{Answer, Object, error};
+use super::path::TypeName;
+use super::typed::{Basic, Shape, Sort, Ty, canonical};
+use crate::debuginfo::{Naming, Type, TypeKind};
+use crate::session::Place;
+use crate::session::address::{GENERIC, GLOBAL};
+use crate::units::{Address, AddressSpace};
+
+/// A type with the address space that was written before it.
+#[derive(Clone, Debug)]
+pub(super) struct CastTo {
+    ty: Ty,
+    space: Option<AddressSpace>,
+    pointers: usize,
+}
+
+impl Scene<'_, '_> {
+    /// Whether a name is a type's and no object's.
+    pub(super) fn is_type(&self, name: &str) -> bool {
+        (*self.named(name)).is_err() && matches!(self.type_of_words(&[name.to_owned()]), Ok(Some(_)))
+    }
+
+    /// The type of a cast.
+    pub(super) fn cast_to(&self, name: &TypeName) -> Answer<CastTo> {
+        let pointers = name.pointers;
+        if let Some(ty) = self.type_of_words(&name.words)? {
+            return Ok(CastTo { ty, space: None, pointers });
+        }
+        if let Some((first, rest)) = name.words.split_first()
+            && let Some(space) = self.space_named(first)
+            && !rest.is_empty()
+        {
+            if pointers == 0 {
+                return error(format!("`{first}` is the address space of a pointer, and `{name}` is none"));
+            }
+            if let Some(ty) = self.type_of_words(rest)? {
+                return Ok(CastTo { ty, space: Some(space), pointers });
+            }
+            return error(format!("there is no type `{}` in this code object", rest.join(" ")));
+        }
+        error(format!("there is no type `{}` in this code object", name.words.join(" ")))
+    }
+
+    /// An address space as AMD, OpenCL or the project names it.
+    pub(super) fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        let target = &self.found.frame.context.kind().target;
+        let name = match name.trim_start_matches("__") {
+            "private" => "private_lane",
+            "constant" => "global",
+            other => other,
+        };
+        target.space_named(name).map(|space| space.id)
+    }
+
+    fn type_of_words(&self, all: &[String]) -> Answer<Option<Ty>> {
+        let spelled: Vec<&str> = all.iter().map(String::as_str).collect();
+        let (keyword, name) = match spelled.as_slice() {
+            ["void"] => return Ok(Some(Ty::Void)),
+            [keyword @ ("struct" | "class" | "union" | "enum"), name] => (Some(*keyword), *name),
+            [name] if Basic::named(&canonical(&[name])).is_none() => (None, *name),
+            words => {
+                let Some(basic) = Basic::named(&canonical(words)) else { return Ok(None) };
+                return self.base_type(basic).map(Some);
+            }
+        };
+        let fits = |found: &Type| match keyword {
+            None => true,
+            Some("enum") => matches!(found.kind, TypeKind::Enum { .. }),
+            Some(_) => matches!(found.kind, TypeKind::Record(_)),
+        };
+        let around = if name.starts_with("::") { vec![String::new()] } else { self.around() };
+        let mut declared = None;
+        for naming in [Naming::Whole, Naming::Ending] {
+            for unit in self.units() {
+                let types = self.debug().named_types(unit).map_err(words)?;
+                for prefix in &around {
+                    let full = format!("{prefix}{name}");
+                    let is_it = |found: &&Arc<Type>| {
+                        fits(found) && found.name.as_deref().is_some_and(|own| naming.matches(own, &full))
+                    };
+                    for found in types.iter().filter(is_it) {
+                        if !found.is_declaration {
+                            return Ok(Some(Ty::Die(found.id)));
+                        }
+                        declared.get_or_insert(Ty::Die(found.id));
+                    }
+                }
+            }
+        }
+        Ok(declared)
+    }
+
+    /// A type of C's: the code object's own where it has it.
+    fn base_type(&self, basic: Basic) -> Answer<Ty> {
+        for unit in self.units() {
+            for found in self.debug().named_types(unit).map_err(words)? {
+                let name = found.name.as_deref().unwrap_or("");
+                let spelled: Vec<&str> = name.split(' ').collect();
+                if matches!(found.kind, TypeKind::Base(_)) && canonical(&spelled) == basic.name {
+                    return Ok(Ty::Die(found.id));
+                }
+            }
+        }
+        Ok(Ty::Basic(basic))
+    }
+
+    /// The space of a pointer that names none: what the unit's augmentation says of that.
+    pub(super) fn default_space(&self) -> AddressSpace {
+        let context = &self.found.frame.context;
+        let facts = self.debug().unit(self.found.function.unit()).ok();
+        let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
+        context.kind().target.address_class(augmentation, None).map_or(GLOBAL, |space| space.id)
+    }
+
+    /// Bits of an address of a space.
+    pub(super) fn address_bits(&self, space: AddressSpace) -> u8 {
+        self.found.frame.context.kind().target.space(space).map_or(64, |space| space.address_bits)
+    }
+
+    pub(super) fn pointer_to(&self, to: Ty, space: AddressSpace) -> Ty {
+        Ty::Pointer { to: Arc::new(to), space, bytes: self.address_bits(space) / 8 }
+    }
+}
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn cast(&self, to: &CastTo, object: &Object) -> Answer<Object> {
+        let debug = self.scene.debug();
+        if to.pointers > 0 {
+            let from = self.shape(object)?;
+            // A pointer stays in its space unless the cast says another.
+            let kept = match from {
+                Shape::Pointer { space, .. } => space,
+                Shape::Array { .. } | Shape::Function => self.decayed_space(object),
+                _ => self.scene.default_space(),
+            };
+            let target = to.space.unwrap_or(kept);
+            // `local int **` is a pointer to a pointer to local memory.
+            let mut ty = to.ty.clone();
+            for level in 0..to.pointers {
+                let last = level + 1 == to.pointers;
+                let space = match (level, last) {
+                    (0, _) if to.space.is_some() => target,
+                    (_, true) => kept,
+                    _ => self.scene.default_space(),
+                };
+                ty = self.scene.pointer_to(ty, space);
+            }
+            let Ty::Pointer { space, bytes, .. } = ty else { return error("a cast to no type") };
+            return match self.pointer(object)? {
+                Some(pointer) => {
+                    let address = self.carried(pointer.space, pointer.address, space)?;
+                    Ok(Object::number(ty, address, bytes.into()))
+                }
+                None => {
+                    let number = self.integer(object)?;
+                    Ok(Object::number(ty, number.bits, bytes.into()))
+                }
+            };
+        }
+        let shape = to.ty.shape(debug).map_err(words)?;
+        let size = to.ty.size(debug).map_err(words)?;
+        match (shape, size) {
+            (Shape::Number(sort), Some(size @ 1..=8)) => {
+                let bits = self.converted(object, sort, size)?;
+                Ok(Object::number(to.ty.clone(), bits, size))
+            }
+            (Shape::Pointer { space, .. }, Some(size)) => {
+                // A typedef of a pointer says its space itself.
+                let address = match self.pointer(object)? {
+                    Some(pointer) => self.carried(pointer.space, pointer.address, space)?,
+                    None => self.integer(object)?.bits,
+                };
+                Ok(Object::number(to.ty.clone(), address, size))
+            }
+            _ if self.same_type(&object.ty, &to.ty)? => Ok(object.clone()),
+            (shape, _) => {
+                let (from, to) = (self.type_name(&object.ty), self.type_name(&to.ty));
+                error(format!("`{from}` cannot be cast to `{to}`, which is {}", shape.words()))
+            }
+        }
+    }
+
+    fn same_type(&self, one: &Ty, other: &Ty) -> Answer<bool> {
+        let stripped = |ty: &Ty| match ty {
+            Ty::Die(id) => {
+                self.scene.debug().stripped(*id).map(|found| found.map(|found| found.id)).map_err(words)
+            }
+            _ => Ok(None),
+        };
+        let (one, other) = (stripped(one)?, stripped(other)?);
+        Ok(one.is_some() && one == other)
+    }
+
+    /// A number or address as a number of another sort.
+    fn converted(&self, object: &Object, to: Sort, size: u64) -> Answer<u64> {
+        let from = self.shape(object)?;
+        if let Shape::Number(Sort::Float) = from {
+            let number = self.float(object)?;
+            return Ok(match (to, size) {
+                (Sort::Float, 4) => u64::from((number as f32).to_bits()),
+                (Sort::Float, 8) => number.to_bits(),
+                (Sort::Float, _) => return error("only float and double can be computed"),
+                (Sort::Boolean, _) => u64::from(number != 0.0),
+                (Sort::Unsigned, _) if number >= 0.0 => number as u64,
+                _ => number as i64 as u64,
+            });
+        }
+        let number = match self.pointer(object)? {
+            Some(pointer) => Integer::new(pointer.address, Basic::integer(8, true)),
+            None => self.integer(object)?,
+        };
+        Ok(match (to, size) {
+            (Sort::Float, 4) => u64::from((number.wide() as f32).to_bits()),
+            (Sort::Float, 8) => (number.wide() as f64).to_bits(),
+            (Sort::Float, _) => return error("only float and double can be computed"),
+            (Sort::Boolean, _) => u64::from(number.bits != 0),
+            _ => number.bits,
+        })
+    }
+
+    /// The address that means the same place in another space: generic addresses name others through apertures.
+    fn carried(&self, from: AddressSpace, address: u64, to: AddressSpace) -> Answer<u64> {
+        let target = &self.scene.found.frame.context.kind().target;
+        let (Some(known), Some(wanted)) = (target.space(from), target.space(to)) else { return Ok(address) };
+        if from == to || [from, to].iter().all(|space| *space == GLOBAL || *space == GENERIC) {
+            return Ok(address);
+        }
+        if known.null.0 == address {
+            return Ok(wanted.null.0);
+        }
+        let apertures = self.scene.reader.apertures(self.scene.wave);
+        if wanted.address_bits > 32 {
+            let base = apertures.iter().find(|(space, _)| *space == from);
+            return match base {
+                Some((_, base)) => Ok(base | address),
+                None => error(format!("{} memory has no generic addresses here", known.name)),
+            };
+        }
+        let place = Place {
+            space: GENERIC,
+            address: Address(address),
+            wave: Some(self.scene.wave),
+            lane: Some(self.lane),
+        };
+        match self.scene.reader.generic(place) {
+            _ if known.address_bits <= 32 => {
+                error(format!("an address of {} memory is none of {} memory", known.name, wanted.name))
+            }
+            Ok(found) if found.space == to => Ok(found.address.0),
+            Ok(_) => error(format!("{address:#x} is not in the aperture of {} memory", wanted.name)),
+            Err(why) => error(why.to_string()),
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! The walk over a path, for one lane.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::arith::{self, Integer};
+use super::cast::CastTo;
+use super::names::{Named, words};
+use super::object::{Answer, Object, error, unavailable};
+use super::path::{Binary, Node, Path, Unary};
+use super::typed::{Basic, Shape, Sort, Ty};
+use crate::debuginfo::{Function, VariableKind};
+use crate::dwarf::{Context, Frame, Lanes, Location, Offset, Storage};
+use crate::session::address::GLOBAL;
+use crate::session::variables::Found;
+use crate::session::{Reader, ValueState};
+use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
+
+/// A frame that a path is asked of, with what was looked up already.
+pub(super) struct Scene<'s, 'f> {
+    pub(super) reader: &'s Reader,
+    pub(super) wave: WaveId,
+    pub(super) found: &'s Found<'f>,
+    pub(super) lanes: LaneSet,
+    names: RefCell<HashMap<String, Rc<Answer<Named>>>>,
+    casts: RefCell<HashMap<String, Answer<CastTo>>>,
+}
+
+impl<'s, 'f> Scene<'s, 'f> {
+    pub(super) fn new(reader: &'s Reader, wave: WaveId, found: &'s Found<'f>, lanes: LaneSet) -> Self {
+        Self { reader, wave, found, lanes, names: RefCell::default(), casts: RefCell::default() }
+    }
+
+    /// What a name means.
+    pub(super) fn named(&self, name: &str) -> Rc<Answer<Named>> {
+        if let Some(known) = self.names.borrow().get(name) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(self.find(name));
+        self.names.borrow_mut().insert(name.to_owned(), Rc::clone(&found));
+        found
+    }
+}
+
+/// A scene as one lane sees it.
+pub(super) struct Walk<'w, 's, 'f> {
+    pub(super) scene: &'w Scene<'s, 'f>,
+    pub(super) lane: LaneId,
+}
+
+impl Walk<'_, '_, '_> {
+    /// The object that a path names; references are followed.
+    pub(super) fn object(&self, path: &Path) -> Answer<Object> {
+        let found = match &path.node {
+            Node::Name(name) => self.name(name)?,
+            Node::Integer { value, long, unsigned } => {
+                let ty = Basic::integer(if *long { 8 } else { 4 }, *unsigned);
+                self.made(Integer::new(*value, ty))
+            }
+            Node::Character(code) => {
+                let ty = Basic { name: "char", bytes: 1, sort: Sort::Character };
+                self.made(Integer::new(u64::from(*code), ty))
+            }
+            Node::Register(name) => self.register(name, None)?,
+            Node::Address { space, address } => {
+                let Some(space) = self.scene.space_named(space) else {
+                    return error(format!("there is no address space `{space}`"));
+                };
+                let bytes = u64::from(self.scene.address_bits(space) / 8);
+                Object::number(self.scene.pointer_to(Ty::Void, space), *address, bytes)
+            }
+            Node::Unary(Unary::Deref, operand) => self.pointee(&self.object(operand)?)?,
+            Node::Unary(Unary::Address, operand) => self.address_of(&self.object(operand)?)?,
+            Node::Unary(operator, operand) => {
+                let operand = self.integer(&self.object(operand)?)?;
+                self.made(arith::unary(*operator, operand))
+            }
+            Node::Binary(operator, left, right) => {
+                self.binary(*operator, &self.object(left)?, &self.object(right)?)?
+            }
+            Node::Member { object, name, arrow } => self.named_member(&self.object(object)?, name, *arrow)?,
+            Node::Index(object, index) => {
+                let index = self.integer(&self.object(index)?)?.wide();
+                match &object.node {
+                    Node::Register(name) => self.register(name, Some(index))?,
+                    _ => self.element(&self.object(object)?, index)?,
+                }
+            }
+            Node::Repeat(object, count) => {
+                let count = self.integer(&self.object(count)?)?.wide();
+                self.repeated(&self.object(object)?, count)?
+            }
+            Node::Cast(to, operand) => {
+                let to = self.cast_to(to)?;
+                self.cast(&to, &self.object(operand)?)?
+            }
+        };
+        self.followed(found)
+    }
+
+    fn cast_to(&self, to: &super::path::TypeName) -> Answer<CastTo> {
+        let key = to.to_string();
+        if let Some(known) = self.scene.casts.borrow().get(&key) {
+            return known.clone();
+        }
+        let found = self.scene.cast_to(to);
+        self.scene.casts.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    /// A computed integer.
+    pub(super) fn made(&self, number: Integer) -> Object {
+        Object::number(Ty::Basic(number.ty), number.bits, u64::from(number.ty.bytes))
+    }
+
+    pub(super) fn shape(&self, object: &Object) -> Answer<Shape> {
+        object.ty.shape(self.scene.debug()).map_err(words)
+    }
+
+    pub(super) fn type_name(&self, ty: &Ty) -> String {
+        ty.name(self.scene.debug()).unwrap_or_else(|why| format!("<{why}>"))
+    }
+
+    /// Bytes of a type.
+    pub(super) fn size(&self, ty: &Ty) -> Answer<u64> {
+        match ty.size(self.scene.debug()).map_err(words)? {
+            Some(size) => Ok(size),
+            None => error(format!("the size of `{}` is not known", self.type_name(ty))),
+        }
+    }
+
+    pub(super) fn name(&self, name: &str) -> Answer<Object> {
+        match &*self.scene.named(name) {
+            Err(why) => Err(why.clone()),
+            Ok(Named::Variable(placed)) => match placed.ty {
+                Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
+                None => error(format!("`{name}` has no type")),
+            },
+            Ok(Named::Member) => self.named_member(&self.name("this")?, name, true),
+            Ok(Named::Enumerator { ty, value }) => {
+                let ty = Ty::Die(*ty);
+                let size = self.size(&ty)?;
+                Ok(Object::number(ty, *value as u64, size))
+            }
+            Ok(Named::Function(function)) => self.function(function),
+        }
+    }
+
+    fn function(&self, function: &Function) -> Answer<Object> {
+        let Some(low) = function.low_pc() else { return error("the function has no code") };
+        let address = self.scene.found.frame.context.loaded(low.0);
+        let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+        let arguments = function.scopes.first().map_or(&[][..], |scope| &scope.variables);
+        let arguments = arguments.iter().filter(|variable| variable.kind == VariableKind::Argument);
+        let parameters = arguments.map(|variable| variable.type_id).collect();
+        let ty = Ty::Function { returns: function.subprogram.return_type, parameters };
+        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false))
+    }
+
+    fn binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {
+        let is_address = |object: &Object| -> Answer<bool> {
+            Ok(matches!(self.shape(object)?, Shape::Pointer { .. } | Shape::Array { .. } | Shape::Function))
+        };
+        match (is_address(left)?, is_address(right)?, operator) {
+            (false, false, _) => {
+                let result = arith::binary(operator, self.integer(left)?, self.integer(right)?);
+                match result {
+                    Ok(number) => Ok(self.made(number)),
+                    Err(why) => error(format!("`{}` {why}", operator.sign())),
+                }
+            }
+            (true, false, Binary::Add) => self.advanced(left, self.integer(right)?.wide()),
+            (true, false, Binary::Subtract) => self.advanced(left, -self.integer(right)?.wide()),
+            (false, true, Binary::Add) => self.advanced(right, self.integer(left)?.wide()),
+            (true, true, Binary::Subtract) => {
+                let (Some(left), Some(right)) = (self.pointer(left)?, self.pointer(right)?) else {
+                    return error("`-` needs two pointers");
+                };
+                let (size, other) = (self.step(&left.to)?, self.step(&right.to)?);
+                if left.space != right.space || size != other {
+                    return error("`-` needs two pointers to the same type in the same address space");
+                }
+                let apart = left.address.wrapping_sub(right.address) as i64;
+                let number = Integer::new((apart / size.max(1) as i64) as u64, Basic::integer(8, false));
+                Ok(self.made(number))
+            }
+            _ => {
+                let (left, right) = (self.type_name(&left.ty), self.type_name(&right.ty));
+                error(format!("`{}` is not defined for `{left}` and `{right}`", operator.sign()))
+            }
+        }
+    }
+
+    /// A register: of a vector the slot of this lane, or of the one that the index says.
+    fn register(&self, name: &str, index: Option<i128>) -> Answer<Object> {
+        let context = &self.scene.found.frame.context;
+        let kind = context.kind();
+        let Some(register) = kind.named(name) else {
+            return error(format!("{} has no register `{name}`", kind.target.name));
+        };
+        let dword = Ty::Basic(Basic::integer(4, true));
+        let slots = u64::from(register.dwords);
+        let slot = match (index, register.is_vector()) {
+            (Some(index), true) => match u64::try_from(index).ok().filter(|index| *index < slots) {
+                Some(slot) => slot,
+                None => return error(format!("there is no lane {index} in `${name}`: it has {slots}")),
+            },
+            (None, true) => u64::from(self.lane.0),
+            (Some(index), false) => return self.element(&self.register(name, None)?, index),
+            (None, false) => 0,
+        };
+        let ty = match (register.is_vector(), name, slots) {
+            (true, ..) | (_, _, 1) => dword,
+            (_, "pc", _) => self.scene.pointer_to(Ty::Void, GLOBAL),
+            (_, _, 2) => Ty::Basic(Basic::integer(8, true)),
+            (_, _, count) => Ty::Array { element: Arc::new(dword), count },
+        };
+        if let Some(number) = kind.dwarf_of(register.id) {
+            let storage = Storage::Register {
+                register: number,
+                frame: Frame::Current,
+                size: BitSize(slots.saturating_mul(32)),
+            };
+            let offset = Offset { bytes: Lanes::Uniform(slot * 4), bits: Lanes::Uniform(0) };
+            return Ok(Object::at(ty, Location { storage, offset }, false));
+        }
+        let value = self.scene.reader.register(self.scene.wave, register.id);
+        let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+        let captured = value.dword(u16::try_from(slot).unwrap_or(u16::MAX));
+        match (register.is_vector(), captured, value.is_whole()) {
+            (true, Some(dword), _) => Ok(Object::number(ty, u64::from(dword), 4)),
+            (false, _, true) => Ok(Object::value(ty, value.bytes())),
+            _ => unavailable(format!("{name} was not captured")),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Objects on a path: a type and where it is, as one lane has it; and moving within one.
+
+use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
+use crate::session::ValueState;
+use crate::units::{AddressSpace, BitSize, LaneId};
+
+use super::typed::Ty;
+
+/// Why there is no value.
+pub(super) type Answer<T> = Result<T, Box<ValueState>>;
+
+/// That a path makes no sense, or cannot be followed.
+pub(super) fn error<T>(words: impl Into<String>) -> Answer<T> {
+    Err(Box::new(ValueState::Error(words.into())))
+}
+
+/// That the capture lacks something.
+pub(super) fn unavailable<T>(words: impl Into<String>) -> Answer<T> {
+    Err(Box::new(ValueState::Unavailable(words.into())))
+}
+
+/// A typed object.
+#[derive(Clone, Debug)]
+pub(super) struct Object {
+    pub(super) ty: Ty,
+    /// Where it is, with nothing left that depends on the lane.
+    pub(super) location: Location,
+    /// Width of a bit-field.
+    pub(super) bits: Option<u64>,
+    /// Whether it was computed and is nowhere.
+    pub(super) is_value: bool,
+    /// Whether its place was read by the recogniser of clang's xderef idiom.
+    pub(super) legacy: bool,
+}
+
+impl Object {
+    /// A computed value.
+    pub(super) fn value(ty: Ty, bytes: &[u8]) -> Self {
+        Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, legacy: false }
+    }
+
+    /// A computed number of so many bytes; what it has beyond them is dropped.
+    pub(super) fn number(ty: Ty, bits: u64, size: u64) -> Self {
+        let bytes = u128::from(bits).to_le_bytes();
+        let count = usize::try_from(size).unwrap_or(bytes.len()).min(bytes.len());
+        Self::value(ty, &bytes[..count])
+    }
+
+    /// An object somewhere.
+    pub(super) fn at(ty: Ty, location: Location, legacy: bool) -> Self {
+        Self { ty, location, bits: None, is_value: false, legacy }
+    }
+
+    /// A part of it: so many bits on, and of another type.
+    pub(super) fn part(&self, ty: Ty, location: Location, bits: Option<u64>) -> Self {
+        Self { ty, location, bits, is_value: self.is_value, legacy: self.legacy }
+    }
+
+    /// Whether it lies in memory, where what is beside it has an address too.
+    pub(super) fn in_memory(&self) -> bool {
+        !self.is_value && matches!(self.location.storage, Storage::Memory { .. })
+    }
+}
+
+/// Memory of a space, as a lane sees it.
+pub(super) fn memory(space: AddressSpace, info: SpaceInfo, address: u64, lane: LaneId) -> Location {
+    let lane = match info.lane {
+        LaneNeed::None => CapturedLane::None,
+        LaneNeed::Now | LaneNeed::WhenRead => CapturedLane::Fixed(lane),
+        LaneNeed::Fixed(lane) => CapturedLane::Fixed(lane),
+    };
+    let storage = Storage::Memory { space, address_bits: info.address_bits, lane };
+    Location { storage, offset: Offset::bytes(address) }
+}
+
+/// The location some bits further. Memory goes round at the end of its addresses; every other storage ends.
+pub(super) fn moved(location: &Location, by: i128, lane: LaneId) -> Option<Location> {
+    let Some(size) = location.storage.size() else { return Some(location.clone()) };
+    let at = i128::try_from(location.offset.get(lane)).ok()?.checked_add(by)?;
+    let at = match location.storage {
+        Storage::Memory { .. } => at.rem_euclid(i128::try_from(size).ok()?),
+        _ => Some(at).filter(|at| *at <= size as i128)?,
+    };
+    let at = u128::try_from(at).ok()?;
+    let offset = Offset { bytes: Lanes::Uniform((at / 8) as u64), bits: Lanes::Uniform((at % 8) as u8) };
+    Some(Location { storage: location.storage.clone(), offset })
+}
+
+/// A location without what of a composite lies beyond its size: a member that is one part is where that part is.
+pub(super) fn narrowed(location: Location, size: BitSize, lane: LaneId) -> Location {
+    let Storage::Composite(_) = location.storage else { return location };
+    let mut left = size.0;
+    let mut parts: Vec<Part> = location.canonical_from_offset(lane);
+    parts.retain_mut(|part| {
+        part.size.0 = part.size.0.min(left);
+        left -= part.size.0;
+        part.size.0 > 0
+    });
+    if left > 0 {
+        // It ends before the object does, which reading it will say.
+        return location;
+    }
+    if let [only] = parts.as_slice() {
+        return only.location.clone();
+    }
+    let mut composite = Composite::default();
+    (composite.parts, composite.size) = (parts, size);
+    Location { storage: Storage::Composite(std::sync::Arc::new(composite)), offset: Offset::ZERO }
+}

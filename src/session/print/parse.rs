@@ -1,0 +1,271 @@
+//! Text to paths: C's expressions as far as they name objects, with gdb's `@`.
+//!
+//! Precedence is gdb's (its manual, "Artificial Arrays", and the order of its grammar): `@` binds weaker than `+` and
+//! stronger than `<<`, so `p[1]@n+1` is `p[1] @ (n+1)`. What C decides by knowing all types, whether `(a) * b` is a cast,
+//! is asked of the caller; everything else is plain from the text.
+
+use super::lex::{Token, Word, words};
+use super::path::{Binary, Node, Path, TypeName, Unary};
+
+/// The longest path, in characters.
+pub const MAX_PATH: usize = 1024;
+/// How deep a path may nest: brackets, operators, members of members.
+pub const MAX_NESTING: usize = 128;
+
+/// Why a text is no path.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: {words}")]
+pub struct ParseError {
+    /// Where in the text, from 1, in characters.
+    pub column: usize,
+    /// What is wrong.
+    pub words: String,
+}
+
+/// Words that only a type has.
+const TYPE_WORDS: &[&str] = &[
+    "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned",
+    "struct", "class", "union", "enum", "__int128",
+];
+
+/// Words of a type that change nothing of a value.
+const QUALIFIERS: &[&str] = &["const", "volatile", "restrict", "__restrict__", "_Atomic"];
+
+/// Reads a path. `is_type` says whether a name is that of a type, and no variable's.
+///
+/// # Errors
+/// Where and why the text is none.
+pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseError> {
+    if let Some((at, _)) = text.char_indices().nth(MAX_PATH) {
+        let column = text[..at].chars().count() + 1;
+        return Err(ParseError { column, words: format!("a path of more than {MAX_PATH} characters") });
+    }
+    let tokens = words(text)?;
+    let mut parser = Parser { tokens: &tokens, at: 0, is_type };
+    let found = parser.binary(0, 0)?;
+    match parser.word() {
+        Word::End => Ok(found.0),
+        other => Err(parser.error(format!("expected an operator or the end, found {}", other.describe()))),
+    }
+}
+
+/// Operators between operands, the weakest first.
+const LEVELS: &[&[(&str, Option<Binary>)]] = &[
+    &[("|", Some(Binary::Or))],
+    &[("^", Some(Binary::Xor))],
+    &[("&", Some(Binary::And))],
+    &[("<<", Some(Binary::ShiftLeft)), (">>", Some(Binary::ShiftRight))],
+    &[("@", None)],
+    &[("+", Some(Binary::Add)), ("-", Some(Binary::Subtract))],
+    &[("*", Some(Binary::Multiply)), ("/", Some(Binary::Divide)), ("%", Some(Binary::Remainder))],
+];
+
+struct Parser<'a> {
+    tokens: &'a [Token],
+    at: usize,
+    is_type: &'a dyn Fn(&str) -> bool,
+}
+
+/// A path with how deep it is: what walks over it calls itself as often.
+type Deep = (Path, usize);
+
+impl Parser<'_> {
+    fn token(&self, ahead: usize) -> &Token {
+        // The last token is the end, which is never passed.
+        let last = self.tokens.len() - 1;
+        &self.tokens[(self.at + ahead).min(last)]
+    }
+
+    fn word(&self) -> &Word {
+        &self.token(0).word
+    }
+
+    fn is(&self, sign: &str) -> bool {
+        matches!(self.word(), Word::Sign(found) if *found == sign)
+    }
+
+    fn error(&self, words: impl Into<String>) -> ParseError {
+        ParseError { column: self.token(0).column, words: words.into() }
+    }
+
+    fn expect(&mut self, sign: &str, opened: usize) -> Result<(), ParseError> {
+        if self.is(sign) {
+            self.at += 1;
+            return Ok(());
+        }
+        let found = self.word().describe();
+        Err(self.error(format!("expected `{sign}` for the bracket at column {opened}, found {found}")))
+    }
+
+    fn checked(&self, column: usize, node: Node, depth: usize) -> Result<Deep, ParseError> {
+        if depth > MAX_NESTING {
+            return Err(ParseError {
+                column,
+                words: format!("more than {MAX_NESTING} parts inside one another"),
+            });
+        }
+        Ok((Path { column, node }, depth))
+    }
+
+    /// Operators from a level on; `open` counts what is being read around.
+    fn binary(&mut self, level: usize, open: usize) -> Result<Deep, ParseError> {
+        let Some(operators) = LEVELS.get(level) else { return self.unary(open) };
+        let mut left = self.binary(level + 1, open)?;
+        while let Some((_, operator)) = operators.iter().find(|(sign, _)| self.is(sign)) {
+            let column = self.token(0).column;
+            self.at += 1;
+            let right = self.binary(level + 1, open)?;
+            let depth = left.1.max(right.1) + 1;
+            let (first, second) = (Box::new(left.0), Box::new(right.0));
+            let node = match operator {
+                Some(operator) => Node::Binary(*operator, first, second),
+                None => Node::Repeat(first, second),
+            };
+            left = self.checked(column, node, depth)?;
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self, open: usize) -> Result<Deep, ParseError> {
+        let column = self.token(0).column;
+        if open >= MAX_NESTING {
+            return Err(self.error(format!("more than {MAX_NESTING} parts inside one another")));
+        }
+        let operator = match self.word() {
+            Word::Sign("*") => Unary::Deref,
+            Word::Sign("&") => Unary::Address,
+            Word::Sign("-") => Unary::Minus,
+            Word::Sign("+") => Unary::Plus,
+            Word::Sign("~") => Unary::Not,
+            Word::Sign("!") => Unary::IsZero,
+            Word::Sign("(") => match self.cast()? {
+                Some(to) => {
+                    let (operand, depth) = self.unary(open + 1)?;
+                    return self.checked(column, Node::Cast(to, Box::new(operand)), depth + 1);
+                }
+                None => return self.postfix(open),
+            },
+            _ => return self.postfix(open),
+        };
+        self.at += 1;
+        let (operand, depth) = self.unary(open + 1)?;
+        self.checked(column, Node::Unary(operator, Box::new(operand)), depth + 1)
+    }
+
+    fn postfix(&mut self, open: usize) -> Result<Deep, ParseError> {
+        let mut found = self.primary(open)?;
+        loop {
+            let column = self.token(0).column;
+            let (node, depth) = match self.word() {
+                Word::Sign(sign @ ("." | "->")) => {
+                    let arrow = *sign == "->";
+                    self.at += 1;
+                    let Word::Name(name) = self.word().clone() else {
+                        let found = self.word().describe();
+                        return Err(self.error(format!("expected a member's name, found {found}")));
+                    };
+                    let column = self.token(0).column;
+                    self.at += 1;
+                    let node = Node::Member { object: Box::new(found.0), name, arrow };
+                    found = self.checked(column, node, found.1 + 1)?;
+                    continue;
+                }
+                Word::Sign("[") => {
+                    self.at += 1;
+                    let (index, inner) = self.binary(0, open + 1)?;
+                    self.expect("]", column)?;
+                    (Node::Index(Box::new(found.0), Box::new(index)), found.1.max(inner) + 1)
+                }
+                _ => return Ok(found),
+            };
+            found = self.checked(column, node, depth)?;
+        }
+    }
+
+    fn primary(&mut self, open: usize) -> Result<Deep, ParseError> {
+        let column = self.token(0).column;
+        let node = match self.word().clone() {
+            Word::Name(name) if is_type_word(&name) => {
+                return Err(self.error(format!("expected an object, found the type `{name}`")));
+            }
+            Word::Name(name) => Node::Name(name),
+            Word::Integer { value, long, unsigned } => Node::Integer { value, long, unsigned },
+            Word::Character(code) => Node::Character(code),
+            Word::Register(name) => Node::Register(name),
+            Word::Address { space, address } => Node::Address { space, address },
+            Word::Sign("(") => {
+                self.at += 1;
+                let inner = self.binary(0, open + 1)?;
+                self.expect(")", column)?;
+                return Ok(inner);
+            }
+            other => {
+                return Err(self.error(format!(
+                    "expected a name, number, register or bracket, found {}",
+                    other.describe()
+                )));
+            }
+        };
+        self.at += 1;
+        self.checked(column, node, 1)
+    }
+
+    /// A type in brackets, if that is what stands here; the parser then stands behind it.
+    fn cast(&mut self) -> Result<Option<TypeName>, ParseError> {
+        let start = self.at;
+        let opened = self.token(0).column;
+        self.at += 1;
+        let mut words = Vec::new();
+        let mut qualified = false;
+        while let Word::Name(name) = self.word() {
+            if QUALIFIERS.contains(&name.as_str()) {
+                qualified = true
+            } else {
+                words.push(name.clone())
+            }
+            self.at += 1;
+        }
+        let mut pointers = 0;
+        loop {
+            match self.word() {
+                Word::Sign("*") => pointers += 1,
+                Word::Name(name) if pointers > 0 && QUALIFIERS.contains(&name.as_str()) => {}
+                _ => break,
+            }
+            self.at += 1;
+        }
+        let closes = self.is(")");
+        let sure = qualified || words.len() > 1 || words.iter().any(|word| is_type_word(word));
+        if sure && !closes {
+            let found = self.word().describe();
+            return Err(self.error(format!("expected `)` after the type at column {opened}, found {found}")));
+        }
+        if words.is_empty() || !closes || !(sure || pointers > 0 || self.casts(&words)) {
+            self.at = start;
+            return Ok(None);
+        }
+        if pointers > MAX_NESTING {
+            return Err(self.error(format!("more than {MAX_NESTING} parts inside one another")));
+        }
+        self.at += 1;
+        Ok(Some(TypeName { words, pointers }))
+    }
+
+    /// Whether `(name)` is a cast: what follows begins an operand and cannot go on after one, or the name is a type's.
+    fn casts(&self, words: &[String]) -> bool {
+        match &self.token(1).word {
+            Word::Name(_)
+            | Word::Integer { .. }
+            | Word::Character(_)
+            | Word::Register(_)
+            | Word::Address { .. }
+            | Word::Sign("(" | "~" | "!") => true,
+            Word::Sign("*" | "&" | "-" | "+") => words.first().is_some_and(|name| (self.is_type)(name)),
+            _ => false,
+        }
+    }
+}
+
+fn is_type_word(name: &str) -> bool {
+    TYPE_WORDS.contains(&name)
+}

@@ -1,0 +1,213 @@
+//! Parts of objects: members, elements, and objects in a row.
+
+use std::sync::Arc;
+
+use super::MAX_REPEAT;
+use super::eval::{Scene, Walk};
+use super::names::{Named, words};
+use super::object::{Answer, Object, error, moved, narrowed};
+use super::pointer::Pointer;
+use super::typed::{Shape, Ty};
+use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
+use crate::dwarf::{Location, Storage};
+use crate::session::object::LaneObject;
+use crate::units::BitSize;
+
+/// How deep a member is looked for in unnamed members and base classes.
+const MAX_MEMBER_DEPTH: usize = 32;
+/// How many members are looked at for one name.
+const MAX_MEMBERS: usize = 1 << 16;
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
+        let object = &self.data_of(object)?;
+        match self.shape(object)? {
+            Shape::Array { element, lower, count } => {
+                let index = index - i128::from(lower);
+                let size = self.size(&element)?;
+                let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
+                if !object.in_memory() && !inside {
+                    let count =
+                        count.map_or_else(|| "no known number of".to_owned(), |count| count.to_string());
+                    let place = self.whole_place(object);
+                    return error(format!(
+                        "there is no element {index}: it has {count} elements, in {place}"
+                    ));
+                }
+                let by = index.saturating_mul(i128::from(size)).saturating_mul(8);
+                self.moved(object, element, by, size.saturating_mul(8), None)
+            }
+            Shape::Pointer { to, space } => {
+                if matches!(object.location.storage, Storage::ImplicitPointer(_)) {
+                    return self.through(&self.advanced(object, index)?, to, space);
+                }
+                let pointer = Pointer { to, space, address: self.address(object)? };
+                let address = self.beyond(&pointer, index)?;
+                // A null pointer has no elements either.
+                self.target(pointer.to.clone(), space, pointer.address)?;
+                self.target(pointer.to, space, address)
+            }
+            other => {
+                let ty = self.type_name(&object.ty);
+                error(format!("`[]` needs an array or a pointer; `{ty}` is {}", other.words()))
+            }
+        }
+    }
+
+    /// A part of an object, so many bits on.
+    pub(super) fn moved(
+        &self,
+        object: &Object,
+        ty: Ty,
+        by: i128,
+        size: u64,
+        bits: Option<u64>,
+    ) -> Answer<Object> {
+        match moved(&object.location, by, self.lane) {
+            Some(location) => Ok(object.part(ty, narrowed(location, BitSize(size), self.lane), bits)),
+            None => error(format!("its part at bit {by} is beyond {}", self.whole_place(object))),
+        }
+    }
+
+    pub(super) fn named_member(&self, object: &Object, name: &str, arrow: bool) -> Answer<Object> {
+        let mut object = object.clone();
+        match self.shape(&object)? {
+            // As gdb, `.` goes through a pointer too.
+            Shape::Pointer { .. } => object = self.pointee(&object)?,
+            other if arrow => {
+                let ty = self.type_name(&object.ty);
+                return error(format!(
+                    "`->{name}` needs a pointer; `{ty}` is {}: write `.{name}`",
+                    other.words()
+                ));
+            }
+            _ => {}
+        }
+        object = self.followed(object)?;
+        let record = match self.shape(&object)? {
+            Shape::Record(record) => record,
+            other => {
+                let ty = self.type_name(&object.ty);
+                return error(format!("`{name}` needs a struct or class; `{ty}` is {}", other.words()));
+            }
+        };
+        let Some(steps) = self.scene.member_steps(&record, name, 0, &mut 0)? else {
+            // A static member is a variable of its own.
+            if let Some(class) = &record.name
+                && let Ok(Named::Variable(_)) = &*self.scene.named(&format!("{class}::{name}"))
+            {
+                return self.name(&format!("{class}::{name}"));
+            }
+            let known = if record.is_declaration { ", which is only declared here" } else { "" };
+            return error(format!("`{}`{known} has no member `{name}`", self.type_name(&object.ty)));
+        };
+        for member in &steps {
+            object = self.member(&object, member)?;
+        }
+        Ok(object)
+    }
+
+    pub(super) fn member(&self, object: &Object, member: &Member) -> Answer<Object> {
+        let name = member.name.as_deref().unwrap_or("<unnamed>");
+        let Some(id) = member.type_id else { return error(format!("the member `{name}` has no type")) };
+        let ty = Ty::Die(id);
+        let size = match member.bit_size {
+            Some(bits) => bits,
+            None => ty.size(self.scene.debug()).map_err(words)?.unwrap_or(0).saturating_mul(8),
+        };
+        let by = i128::from(member.bit_offset);
+        match &member.place {
+            None if member.is_virtual && member.bit_offset == 0 => {
+                error(format!("nothing says where the virtual base class `{name}` is"))
+            }
+            None => self.moved(object, ty, by, size, member.bit_size),
+            // A virtual base class, say: the object tells where it is.
+            Some(place) => {
+                let location = self.told(object, place)?;
+                let at = Object { location, ..object.clone() };
+                self.moved(&at, ty, by, size, member.bit_size)
+            }
+        }
+    }
+
+    /// Where the data of an object are: elsewhere where its type has `DW_AT_data_location`, a descriptor.
+    fn data_of(&self, object: &Object) -> Answer<Object> {
+        let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
+        let found = self.scene.debug().stripped(id).map_err(words)?;
+        let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());
+        match data {
+            Some(data) => Ok(Object { location: self.told(object, data)?, ..object.clone() }),
+            None => Ok(object.clone()),
+        }
+    }
+
+    /// The place that an attribute of the object's type says.
+    pub(super) fn told(&self, object: &Object, attribute: &DynamicAttribute) -> Answer<Location> {
+        let DynamicSource::Location(location) = &attribute.source else {
+            return error(format!("{} names a variable, expected a place", attribute.attribute));
+        };
+        let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
+        let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        asked.located(attribute, location, 0).or_else(error)
+    }
+
+    pub(super) fn repeated(&self, object: &Object, count: i128) -> Answer<Object> {
+        let count = match u64::try_from(count) {
+            Ok(count @ 1..=MAX_REPEAT) => count,
+            _ => return error(format!("`@` makes 1 to {MAX_REPEAT} objects, not {count}")),
+        };
+        if object.bits.is_some() || !object.in_memory() {
+            let place = self.whole_place(object);
+            return error(format!("only objects in memory can be extended with `@`; this one is {place}"));
+        }
+        let element = Arc::new(object.ty.clone());
+        Ok(Object { ty: Ty::Array { element, count }, ..object.clone() })
+    }
+}
+
+impl Scene<'_, '_> {
+    /// Whether an object of a type, or what it points to, has a member of that name.
+    pub(super) fn has_member(&self, ty: &Ty, name: &str) -> Answer<bool> {
+        let mut shape = ty.shape(self.debug()).map_err(words)?;
+        if let Shape::Pointer { to, .. } | Shape::Reference { to, .. } = &shape {
+            shape = to.shape(self.debug()).map_err(words)?;
+        }
+        let Shape::Record(record) = shape else { return Ok(false) };
+        Ok(self.member_steps(&record, name, 0, &mut 0)?.is_some())
+    }
+
+    /// The members that lead to one of that name: through unnamed members and base classes. The object's own come first.
+    pub(super) fn member_steps(
+        &self,
+        record: &Arc<Type>,
+        name: &str,
+        depth: usize,
+        seen: &mut usize,
+    ) -> Answer<Option<Vec<Member>>> {
+        let TypeKind::Record(found) = &record.kind else { return Ok(None) };
+        *seen += found.members.len();
+        if depth > MAX_MEMBER_DEPTH || *seen > MAX_MEMBERS {
+            return error(format!(
+                "`{name}` is looked for in more than {MAX_MEMBERS} members or {MAX_MEMBER_DEPTH} classes inside one another"
+            ));
+        }
+        let own = found.members.iter().find(|member| !member.is_base && member.name.as_deref() == Some(name));
+        if let Some(own) = own {
+            return Ok(Some(vec![own.clone()]));
+        }
+        let through = |base: bool| {
+            found.members.iter().filter(move |member| {
+                if base { member.is_base } else { !member.is_base && member.name.is_none() }
+            })
+        };
+        for member in through(false).chain(through(true)) {
+            let Some(id) = member.type_id else { continue };
+            let Some(inner) = self.debug().stripped(id).map_err(words)? else { continue };
+            if let Some(mut steps) = self.member_steps(&inner, name, depth + 1, seen)? {
+                steps.insert(0, member.clone());
+                return Ok(Some(steps));
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,215 @@
+//! Paths as they were parsed: a tree that prints itself as text which parses to the same tree.
+
+use std::fmt;
+
+/// A path, or a part of one, with where it stands in the text.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Column of the part that its errors are about, from 1.
+    pub column: usize,
+    /// What it is.
+    pub node: Node,
+}
+
+/// Columns are where a text put it, not what it is.
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        self.node == other.node
+    }
+}
+
+/// What a path is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// A variable, enumerator or function, perhaps qualified: `x`, `ns::x`, `this`.
+    Name(String),
+    /// An integer; `long` and `unsigned` as its suffix or its size have it.
+    Integer {
+        /// Its value.
+        value: u64,
+        /// Whether it is 64 bits wide.
+        long: bool,
+        /// Whether it is unsigned.
+        unsigned: bool,
+    },
+    /// A character, `'a'`.
+    Character(u8),
+    /// A register, without its `$`.
+    Register(String),
+    /// An address as it is printed, `local#0x10`.
+    Address {
+        /// Name of the address space.
+        space: String,
+        /// The address in it.
+        address: u64,
+    },
+    /// `*x`, `&x`, `-x`.
+    Unary(Unary, Box<Path>),
+    /// `x + y`.
+    Binary(Binary, Box<Path>, Box<Path>),
+    /// `x.y`, `p->y`.
+    Member {
+        /// The object, or a pointer to it.
+        object: Box<Path>,
+        /// The member.
+        name: String,
+        /// Whether through a pointer.
+        arrow: bool,
+    },
+    /// `x[i]`.
+    Index(Box<Path>, Box<Path>),
+    /// `x @ n`: n objects in a row, the first of which is x.
+    Repeat(Box<Path>, Box<Path>),
+    /// `(T) x`.
+    Cast(TypeName, Box<Path>),
+}
+
+/// Operators before an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    /// `*`
+    Deref,
+    /// `&`
+    Address,
+    /// `-`
+    Minus,
+    /// `+`
+    Plus,
+    /// `~`
+    Not,
+    /// `!`
+    IsZero,
+}
+
+/// Operators between operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`
+    Divide,
+    /// `%`
+    Remainder,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+    /// `&`
+    And,
+    /// `|`
+    Or,
+    /// `^`
+    Xor,
+}
+
+/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeName {
+    /// The words before the first `*`, without qualifiers: an address space's name may be the first.
+    pub words: Vec<String>,
+    /// How many `*` follow.
+    pub pointers: usize,
+}
+
+impl Unary {
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Deref => "*",
+            Self::Address => "&",
+            Self::Minus => "-",
+            Self::Plus => "+",
+            Self::Not => "~",
+            Self::IsZero => "!",
+        }
+    }
+}
+
+impl Binary {
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Add => "+",
+            Self::Subtract => "-",
+            Self::Multiply => "*",
+            Self::Divide => "/",
+            Self::Remainder => "%",
+            Self::ShiftLeft => "<<",
+            Self::ShiftRight => ">>",
+            Self::And => "&",
+            Self::Or => "|",
+            Self::Xor => "^",
+        }
+    }
+}
+
+impl fmt::Display for TypeName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words.join(" "))?;
+        f.write_str(if self.pointers == 0 { "" } else { " " })?;
+        f.write_str(&"*".repeat(self.pointers))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node {
+            Node::Name(name) => f.write_str(name),
+            Node::Integer { value, long, unsigned } => {
+                let fits = if *unsigned { u64::from(u32::MAX) } else { i32::MAX as u64 };
+                let long = if *long && *value <= fits { "l" } else { "" };
+                write!(f, "{value}{}{long}", if *unsigned { "u" } else { "" })
+            }
+            Node::Character(code) => match code {
+                b'\'' | b'\\' => write!(f, "'\\{}'", char::from(*code)),
+                0x20..=0x7e => write!(f, "'{}'", char::from(*code)),
+                _ => write!(f, "'\\{code:03o}'"),
+            },
+            Node::Register(name) => write!(f, "${name}"),
+            Node::Address { space, address } => write!(f, "{space}#{address:#x}"),
+            // A sign beside another would be one of another meaning to a reader, not to the parser.
+            Node::Unary(operator, operand) => write!(f, "{}{}", operator.sign(), Operand(operand)),
+            Node::Binary(operator, left, right) => {
+                write!(f, "{} {} {}", Operand(left), operator.sign(), Operand(right))
+            }
+            Node::Member { object, name, arrow } => {
+                write!(f, "{}{}{name}", Postfixed(object), if *arrow { "->" } else { "." })
+            }
+            Node::Index(object, index) => write!(f, "{}[{index}]", Postfixed(object)),
+            Node::Repeat(object, count) => write!(f, "{}@{}", Operand(object), Operand(count)),
+            // Brackets say that `(T) (-x)` is no difference.
+            Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => {
+                write!(f, "({to}) ({operand})")
+            }
+            Node::Cast(to, operand) => write!(f, "({to}) {}", Operand(operand)),
+        }
+    }
+}
+
+/// A part that an operator stands beside: bracketed where it has an operator between operands itself, or is a cast.
+struct Operand<'a>(&'a Path);
+
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.node {
+            Node::Binary(..) | Node::Repeat(..) => write!(f, "({})", self.0),
+            _ => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// A part that `.`, `->` or `[]` follows: bracketed unless it is one itself.
+struct Postfixed<'a>(&'a Path);
+
+impl fmt::Display for Postfixed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.node {
+            Node::Unary(..) | Node::Binary(..) | Node::Repeat(..) | Node::Cast(..) => {
+                write!(f, "({})", self.0)
+            }
+            _ => write!(f, "{}", self.0),
+        }
+    }
+}

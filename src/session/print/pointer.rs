@@ -1,0 +1,185 @@
+//! Pointers: what they lead to, where objects are, and moving by whole objects.
+
+use super::eval::Walk;
+use super::names::words;
+use super::object::{Answer, Object, error, memory, narrowed};
+use super::typed::{Shape, Ty};
+use crate::dwarf::{Context, Entry, Evaluator, Focus, ImplicitPointer, Location, Offset, Program, Storage};
+use crate::session::address::{GENERIC, GLOBAL};
+use crate::session::variables::failed;
+use crate::session::{Place, ValueState};
+use crate::units::{Address, AddressSpace, BitSize, LaneSet};
+
+/// References that lead to references.
+const MAX_REFERENCES: usize = 8;
+
+/// An address with what it points to.
+#[derive(Clone, Debug)]
+pub(super) struct Pointer {
+    pub(super) to: Ty,
+    pub(super) space: AddressSpace,
+    pub(super) address: u64,
+}
+
+impl Walk<'_, '_, '_> {
+    pub(super) fn followed(&self, mut object: Object) -> Answer<Object> {
+        for _ in 0..MAX_REFERENCES {
+            let Shape::Reference { to, space } = self.shape(&object)? else { return Ok(object) };
+            object = self.through(&object, to, space)?;
+        }
+        error(format!("more than {MAX_REFERENCES} references lead to one another"))
+    }
+
+    /// What a pointer or an array's name leads to.
+    pub(super) fn pointee(&self, object: &Object) -> Answer<Object> {
+        match self.shape(object)? {
+            Shape::Pointer { to, space } => self.through(object, to, space),
+            Shape::Array { .. } => self.element(object, 0),
+            Shape::Function => Ok(object.clone()),
+            other => {
+                error(format!("`*` needs a pointer; `{}` is {}", self.type_name(&object.ty), other.words()))
+            }
+        }
+    }
+
+    /// What a pointer or reference leads to.
+    pub(super) fn through(&self, object: &Object, to: Ty, space: AddressSpace) -> Answer<Object> {
+        if let Storage::ImplicitPointer(pointer) = &object.location.storage {
+            let location = self.implicit(pointer)?;
+            let location = match to.size(self.scene.debug()).map_err(words)? {
+                Some(size) => narrowed(location, BitSize(size.saturating_mul(8)), self.lane),
+                None => location,
+            };
+            return Ok(Object::at(to, location, object.legacy));
+        }
+        let address = self.address(object)?;
+        self.target(to, space, address)
+    }
+
+    /// The object that a pointer which exists only in the DWARF leads to.
+    pub(super) fn implicit(&self, pointer: &ImplicitPointer) -> Answer<Location> {
+        let context = &self.scene.found.frame.context;
+        let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**context.kind()));
+        let program = Program::decode(&[], context.encoding).map_err(|why| refused(&why))?;
+        let focus = Focus::Lanes(LaneSet::one(self.lane));
+        let groups = Evaluator::new(context).location(&program, focus, &[Entry::Pointer(*pointer)]);
+        match groups.into_iter().next().map(|group| group.result) {
+            Some(Ok(location)) => Ok(location.at(self.lane)),
+            Some(Err(why)) => Err(refused(&why)),
+            None => error("the pointer leads nowhere"),
+        }
+    }
+
+    /// The object at an address. Generic addresses, and plain ones that lie in an aperture, name another space.
+    pub(super) fn target(&self, to: Ty, space: AddressSpace, address: u64) -> Answer<Object> {
+        let context = &self.scene.found.frame.context;
+        let target = &context.kind().target;
+        let Some(known) = target.space(space) else {
+            return error(format!("{} has no address space {space}", target.name));
+        };
+        if known.null.0 == address {
+            let shown = if space == GLOBAL {
+                format!("{address:#x}")
+            } else {
+                format!("{}#{address:#x}", known.name)
+            };
+            return error(format!(
+                "the pointer is NULL: {shown} is the null address of {} memory",
+                known.name
+            ));
+        }
+        let mut place =
+            Place { space, address: Address(address), wave: Some(self.scene.wave), lane: Some(self.lane) };
+        if space == GLOBAL || space == GENERIC {
+            place = self
+                .scene
+                .reader
+                .generic(place)
+                .map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
+        }
+        let Some(info) = Context::space(context, place.space) else {
+            return error(format!("{} has no address space {}", target.name, place.space));
+        };
+        Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), false))
+    }
+
+    /// The space that the address of an array or function in memory is in.
+    pub(super) fn decayed_space(&self, object: &Object) -> AddressSpace {
+        match object.location.storage {
+            Storage::Memory { space, .. } => space,
+            _ => self.scene.default_space(),
+        }
+    }
+
+    /// A pointer, or what becomes one in arithmetic: arrays and functions in memory. `None` for other types.
+    pub(super) fn pointer(&self, object: &Object) -> Answer<Option<Pointer>> {
+        Ok(match self.shape(object)? {
+            Shape::Pointer { to, space } => Some(Pointer { to, space, address: self.address(object)? }),
+            Shape::Array { element, .. } => {
+                let address = self.place_address(object)?;
+                Some(Pointer { to: element, space: self.decayed_space(object), address })
+            }
+            Shape::Function => {
+                let address = self.place_address(object)?;
+                Some(Pointer { to: object.ty.clone(), space: self.decayed_space(object), address })
+            }
+            _ => None,
+        })
+    }
+
+    /// Where an object in memory is, or why it has no address.
+    pub(super) fn place_address(&self, object: &Object) -> Answer<u64> {
+        let at = object.location.offset.get(self.lane);
+        if object.is_value {
+            return error("a computed value has no address");
+        }
+        if let Some(bits) = object.bits {
+            let place = self.place_words(&object.location, BitSize(bits));
+            return error(format!("a bit-field has no address; this one is {bits} bits at {place}"));
+        }
+        let size = object.ty.size(self.scene.debug()).map_err(words)?.unwrap_or(0);
+        if !object.in_memory() || !at.is_multiple_of(8) {
+            let place = self.place_words(&object.location, BitSize(size.saturating_mul(8)));
+            return error(format!("it has no address: it is not in memory but in {place}"));
+        }
+        Ok((at / 8) as u64)
+    }
+
+    pub(super) fn address_of(&self, object: &Object) -> Answer<Object> {
+        let address = self.place_address(object)?;
+        let space = self.decayed_space(object);
+        let bytes = u64::from(self.scene.address_bits(space) / 8);
+        Ok(Object::number(self.scene.pointer_to(object.ty.clone(), space), address, bytes))
+    }
+
+    /// Bytes that a pointer moves by: 1 for `void` and functions, as GNU C has it.
+    pub(super) fn step(&self, to: &Ty) -> Answer<u64> {
+        match to.shape(self.scene.debug()).map_err(words)? {
+            Shape::Void | Shape::Function => Ok(1),
+            _ => self.size(to),
+        }
+    }
+
+    /// A pointer so many objects further.
+    pub(super) fn advanced(&self, object: &Object, by: i128) -> Answer<Object> {
+        if let (Storage::ImplicitPointer(pointer), Shape::Pointer { to, .. }) =
+            (&object.location.storage, self.shape(object)?)
+        {
+            let by = i64::try_from(by).unwrap_or(0).wrapping_mul(self.step(&to)? as i64);
+            let byte_offset = pointer.byte_offset.wrapping_add(by);
+            let storage = Storage::ImplicitPointer(ImplicitPointer { byte_offset, ..*pointer });
+            return Ok(Object { location: Location { storage, offset: Offset::ZERO }, ..object.clone() });
+        }
+        let Some(pointer) = self.pointer(object)? else { return error("no pointer to move") };
+        let address = self.beyond(&pointer, by)?;
+        let bytes = u64::from(self.scene.address_bits(pointer.space) / 8);
+        Ok(Object::number(self.scene.pointer_to(pointer.to, pointer.space), address, bytes))
+    }
+
+    /// The address so many objects further, in as many bits as addresses of the space have.
+    pub(super) fn beyond(&self, pointer: &Pointer, by: i128) -> Answer<u64> {
+        let by = (by as u64).wrapping_mul(self.step(&pointer.to)?);
+        let unused = 64 - u32::from(self.scene.address_bits(pointer.space).clamp(1, 64));
+        Ok(pointer.address.wrapping_add(by) << unused >> unused)
+    }
+}

@@ -1,0 +1,105 @@
+//! Bytes and numbers of objects, and why they are not there.
+
+use super::arith::Integer;
+use super::eval::Walk;
+use super::object::{Answer, Object, error, moved, narrowed};
+use super::typed::{Basic, Shape, Sort};
+use crate::dwarf::{Bits, Location, explain, fetch, print};
+use crate::session::ValueState;
+use crate::session::variables::failed;
+use crate::units::BitSize;
+
+impl Walk<'_, '_, '_> {
+    /// The bits of an object, some of which may be missing.
+    pub(super) fn bits(&self, location: &Location, size: BitSize) -> Answer<Bits> {
+        let context = &self.scene.found.frame.context;
+        fetch(context, location, Some(self.lane), size)
+            .map_err(|why| Box::new(failed(&why, &**context.kind())))
+    }
+
+    /// The bits of an object as a number, all of which must be there.
+    pub(super) fn read(&self, object: &Object) -> Answer<u64> {
+        let size = match object.bits {
+            Some(bits) => bits,
+            None => self.size(&object.ty)?.saturating_mul(8),
+        };
+        if size > 64 {
+            return error(format!("`{}` is wider than 64 bits", self.type_name(&object.ty)));
+        }
+        let bits = self.bits(&object.location, BitSize(size))?;
+        match bits.number() {
+            Some(number) => Ok(number),
+            None => Err(Box::new(self.absence(&object.location, &bits))),
+        }
+    }
+
+    /// Why not all bits of an object are there.
+    pub(super) fn absence(&self, location: &Location, bits: &Bits) -> ValueState {
+        match self.first_missing(location, bits) {
+            Some(missing) => ValueState::Unavailable(missing),
+            None => {
+                let why = explain::undefined(location, self.lane).join("; ");
+                let why = why.strip_prefix("optimized out since ").unwrap_or(&why).to_owned();
+                ValueState::OptimizedOut(format!("its location is undefined at this PC: {why}"))
+            }
+        }
+    }
+
+    /// The place of the first byte that was not captured.
+    pub(super) fn first_missing(&self, location: &Location, bits: &Bits) -> Option<String> {
+        let at = bits.not_captured().iter().position(|mask| *mask != 0)?;
+        let place = moved(location, at as i128 * 8, self.lane).unwrap_or_else(|| location.clone());
+        let place = narrowed(place, BitSize(8), self.lane);
+        Some(format!("{} was not captured", self.place_words(&place, BitSize(8))))
+    }
+
+    pub(super) fn whole_place(&self, object: &Object) -> String {
+        if object.is_value {
+            return "a computed value".to_owned();
+        }
+        let size = object.ty.size(self.scene.debug()).ok().flatten().unwrap_or(0);
+        self.place_words(&object.location, BitSize(size.saturating_mul(8)))
+    }
+
+    /// A place in words; a caller's registers where they are now.
+    pub(super) fn place_words(&self, location: &Location, size: BitSize) -> String {
+        let context = &self.scene.found.frame.context;
+        let settled = context.level.settled(location, self.lane, size);
+        print::location(settled.as_ref().unwrap_or(location), self.lane, &**context.kind())
+    }
+
+    pub(super) fn address(&self, object: &Object) -> Answer<u64> {
+        self.read(object)
+    }
+
+    /// An integer, character, truth value or enumerator.
+    pub(super) fn integer(&self, object: &Object) -> Answer<Integer> {
+        let sort = match self.shape(object)? {
+            Shape::Number(sort) if sort != Sort::Float => sort,
+            other => {
+                let ty = self.type_name(&object.ty);
+                return error(format!("needs an integer; `{ty}` is {}", other.words()));
+            }
+        };
+        let size = self.size(&object.ty)?;
+        let Some(bytes) = u8::try_from(size).ok().filter(|bytes| (1..=8).contains(bytes)) else {
+            return error(format!("`{}` is wider than 64 bits", self.type_name(&object.ty)));
+        };
+        let mut number = self.read(object)?;
+        if let (Some(bits @ 1..=63), Sort::Signed | Sort::Character) = (object.bits, sort) {
+            let unused = 64 - bits as u32;
+            number = ((number << unused) as i64 >> unused) as u64;
+        }
+        Ok(Integer::new(number, Basic { name: "", bytes, sort }))
+    }
+
+    /// A floating-point number of 2, 4 or 8 bytes.
+    pub(super) fn float(&self, object: &Object) -> Answer<f64> {
+        let bits = self.read(object)?;
+        match self.size(&object.ty)? {
+            4 => Ok(f64::from(f32::from_bits(bits as u32))),
+            8 => Ok(f64::from_bits(bits)),
+            size => error(format!("a floating-point number of {size} bytes cannot be computed with")),
+        }
+    }
+}
