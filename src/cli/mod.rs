@@ -7,6 +7,7 @@ mod dialect;
 mod dump;
 mod dwarf;
 pub mod eval;
+mod groups;
 mod info;
 mod lanes;
 mod locals;
@@ -65,6 +66,8 @@ enum Command {
     Memory(memory::Args),
     /// Print the call stack of a wave, or of its lanes
     Backtrace(backtrace::Args),
+    /// Group the waves of a dump, or their lanes, by call stack
+    Groups(groups::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
     /// Print the kernel arguments of a dump's dispatches
@@ -96,6 +99,7 @@ impl Command {
             Self::Serve(serve::Args { from, .. })
             | Self::Info(info::Args { from, .. })
             | Self::Waves(waves::Args { from, .. })
+            | Self::Groups(groups::Args { from, .. })
             | Self::Arguments(arguments::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
             Self::Lanes(lanes::Args { of, .. })
@@ -152,6 +156,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Registers(args) => registers::run(&args, &targets, out)?,
         Command::Memory(args) => memory::run(&args, &targets, out)?,
         Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
+        Command::Groups(args) => groups::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Arguments(args) => arguments::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,

@@ -5,6 +5,9 @@
 //! the members of `this`, then around the function, then in the whole code object. References are followed.
 //! `--format` is the letter of gdb's `print/x`.
 //!
+//! `--explain` says, before the values, what tells where each variable of the path is, operation by operation: why it has no
+//! value, or where its value comes from.
+//!
 //! Each lane follows its own pointers: in the address space that the pointer's type names, generic ones through the
 //! apertures. What cannot be shown says why.
 
@@ -13,7 +16,7 @@ use std::io::Write;
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
-use crate::report::{Style, print};
+use crate::report::{Style, explain, print};
 use crate::session::Inspect as _;
 use crate::session::print::{Query, no_letter};
 
@@ -33,6 +36,9 @@ pub(super) struct Args {
     /// How to write numbers: x, z, d, u, o, t, c, f, a or s, as gdb's print/x
     #[arg(long, value_name = "LETTER", value_parser = letter)]
     format: Option<Letter>,
+    /// Say where the variables of the path are and why, operation by operation
+    #[arg(long)]
+    explain: bool,
 }
 
 fn letter(text: &str) -> Result<Letter, String> {
@@ -44,8 +50,16 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
     let query = Query { path: args.path.clone(), letter: args.format };
     let printed = session.print(wave, lanes, args.frame, &query)?;
+    let explained = args.explain.then(|| session.explain(wave, lanes, args.frame, &query)).transpose()?;
     if args.of.json {
-        return print_json(out, &print::json(&printed));
+        let mut value = print::json(&printed);
+        if let Some(explained) = explained {
+            value["names"] = explain::names(&explained);
+        }
+        return print_json(out, &value);
+    }
+    if let Some(explained) = explained {
+        out.write_all(explain::text(&explained, Style::Coloured).as_bytes())?;
     }
     out.write_all(print::text(&printed, Style::Coloured).as_bytes())?;
     Ok(())

@@ -13,16 +13,7 @@ use crate::session::{Byte, Evaluation, Found, LaneFound};
 /// A line for each run of lanes with the same answer; what happened comes before, where it was asked for.
 #[must_use]
 pub fn text(evaluation: &Evaluation, style: Style) -> String {
-    let mut text = String::new();
-    for explained in &evaluation.explained {
-        let lanes = lane_list(explained.lanes.iter());
-        let shown = explained.lanes.first().filter(|_| explained.lanes.count() > 1);
-        let shown = shown.map_or(String::new(), |lane| format!(", stacks as lane {lane} has them"));
-        let _ = writeln!(text, "{}", style.heading(&format!("{lanes}{shown}:")));
-        for line in &explained.lines {
-            let _ = writeln!(text, "    {line}");
-        }
-    }
+    let mut text = super::explain::steps(&evaluation.explained, style);
     let lines: Vec<(&LaneFound, String)> =
         evaluation.lanes.iter().map(|lane| (lane, line(lane, style))).collect();
     for run in lines.chunk_by(|(_, line), (_, next)| line == next) {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::dwarf::print;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo,
+    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo,
 };
 use crate::units::WaveId;
 
@@ -82,17 +82,36 @@ pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
     let each = lanes.iter().map(|lane| {
         json!({
             "lane": lane.lane.0,
-            "state": lane.state.map(|state| match state {
-                LaneState::Active => "active",
-                LaneState::Inactive => "inactive",
-                LaneState::Unused => "unused",
-            }),
+            "state": lane.state.map(LaneState::name),
             "local_id": lane.local_id,
             "global_id": lane.global_id,
             "focused": lane.focused,
+            "pc": lane.at.pc.map(|pc| pc.to_string()),
+            "pc_from": lane.at.from.name(),
+            "function": lane.at.function,
+            "file": lane.at.file,
+            "line": lane.at.line,
+            "physical": lane.at.physical,
         })
     });
     Ok(json!({ "thread": wave.0 + 1, "lanes": each.collect::<Vec<_>>() }))
+}
+
+/// The PC of a lane, and what tells it or why nothing does.
+#[must_use]
+pub fn lane_pc(wave: WaveId, of: &LaneInfo) -> Value {
+    json!({
+        "thread": wave.0 + 1,
+        "lane": of.lane.0,
+        "state": of.state.map(LaneState::name),
+        "pc": of.at.pc.map(|pc| pc.to_string()),
+        "from": of.at.from.name(),
+        "why": of.at.from.to_string(),
+        "function": of.at.function,
+        "file": of.at.file,
+        "line": of.at.line,
+        "physical": of.at.physical,
+    })
 }
 
 /// Variables of a frame, lane by lane.

@@ -4,7 +4,9 @@
 //! goes to a client is plain; the commands ask for styles.
 
 pub mod evaluation;
+pub mod explain;
 pub mod export;
+pub mod groups;
 pub mod json;
 pub mod print;
 pub mod spaces;

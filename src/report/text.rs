@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::{Style, Table};
 use crate::arch::{Kind, Register, RegisterValue};
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneState, Locals, Scope, Unreadable, ValueState, Variable,
+    Byte, DispatchArguments, Inspect, LanePosition, LaneState, Locals, Scope, Unreadable, ValueState,
+    Variable,
 };
 use crate::units::{LaneId, WaveId};
 
@@ -30,28 +31,37 @@ pub fn waves(session: &dyn Inspect, style: Style) -> String {
     table.render(style)
 }
 
-/// The lanes of a wave: which work-item each is, and whether it runs.
+/// The lanes of a wave: which work-item each is, whether it runs, and where it is.
 ///
 /// # Errors
 /// The wave does not exist.
 pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, Unreadable> {
-    let mut table = Table::new(["", "Lane", "State", "Work-item in group", "Work-item in grid"]);
+    let headings = ["", "Lane", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
+    let mut table = Table::new(headings);
     let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
     for lane in session.lanes(wave)? {
-        let state = match lane.state {
-            Some(LaneState::Active) => "active",
-            Some(LaneState::Inactive) => "inactive",
-            Some(LaneState::Unused) => "unused",
-            None => "not captured",
-        };
-        let unused = lane.state == Some(LaneState::Unused);
-        let (local, global) =
-            if unused { ("-".to_owned(), "-".to_owned()) } else { (id(lane.local_id), id(lane.global_id)) };
+        let state = lane.state.map_or("not captured", LaneState::words);
         let mark = if lane.focused { "*" } else { "" };
-        let cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned(), local, global];
+        let mut cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned()];
+        if lane.state == Some(LaneState::Unused) {
+            cells.extend(["-", "-", "-", "-"].map(str::to_owned));
+        } else {
+            let pc = lane.at.pc.map_or("?".to_owned(), |pc| pc.to_string());
+            cells.extend([id(lane.local_id), id(lane.global_id), pc, place(&lane.at)]);
+        }
         if lane.state == Some(LaneState::Active) { table.row(cells) } else { table.dim_row(cells) }
     }
     Ok(table.render(style))
+}
+
+/// `scale at saxpy.hip:4`; where the PC is not known, only the function.
+pub(crate) fn place(at: &LanePosition) -> String {
+    let function = at.function.as_deref().unwrap_or("?");
+    match (&at.file, at.line) {
+        (Some(file), Some(line)) => format!("{function} at {file}:{line}"),
+        (None, Some(line)) => format!("{function} at line {line}"),
+        _ => function.to_owned(),
+    }
 }
 
 /// The kernel arguments of a dispatch; hidden ones after a line of their own.

@@ -46,8 +46,10 @@ pub struct WaveInfo {
 pub struct LaneInfo {
     /// Which.
     pub lane: LaneId,
-    /// Active, inactive or unused; `None` where EXEC was not captured.
+    /// What it does; `None` where neither EXEC nor the debug information tells.
     pub state: Option<LaneState>,
+    /// Where it goes on; nothing of an unused lane.
+    pub at: LanePosition,
     /// The work-item's id in its work-group, where group and sizes are known.
     pub local_id: Option<[u32; 3]>,
     /// The work-item's id in the grid.
@@ -56,15 +58,95 @@ pub struct LaneInfo {
     pub focused: bool,
 }
 
-/// Whether a lane runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a lane does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneState {
-    /// Its EXEC bit is set.
+    /// It is active: by `DW_AT_LLVM_active_lane`, else by its EXEC bit.
     Active,
-    /// Its EXEC bit is clear.
+    /// It is not, and waits elsewhere: it has diverged.
     Inactive,
+    /// It is not, and has not entered the function that the wave is in: `DW_AT_LLVM_lane_pc` is undefined for it.
+    NotEntered,
     /// It has no work-item: it lies beyond the work-group or the grid.
     Unused,
+}
+
+impl LaneState {
+    /// In words: `not yet entered`.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::NotEntered => "not yet entered",
+            Self::Unused => "unused",
+        }
+    }
+
+    /// Its name for programs: `not_entered`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        if self == Self::NotEntered { "not_entered" } else { self.words() }
+    }
+}
+
+/// Where a lane goes on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LanePosition {
+    /// Its own PC; `None` where nobody can tell.
+    pub pc: Option<Pc>,
+    /// What tells the PC, or why nothing does.
+    pub from: PcSource,
+    /// The function that it is in.
+    pub function: Option<String>,
+    /// Source file.
+    pub file: Option<String>,
+    /// Source line; `None` where the PC is not known.
+    pub line: Option<u64>,
+    /// The physical frame of the wave's stack that it stands in, 0 innermost; `None` where in none.
+    pub physical: Option<usize>,
+}
+
+/// What tells a lane's PC.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum PcSource {
+    /// The lane has no work-item.
+    #[default]
+    NoWorkItem,
+    /// The lane's EXEC bit is set, so that it is where the wave is.
+    Exec,
+    /// `DW_AT_LLVM_active_lane` says that the lane is active, so that it is where the wave is.
+    ActiveLane,
+    /// `DW_AT_LLVM_lane_pc` of the function.
+    LanePc,
+    /// Nothing, and why.
+    Unknown(String),
+}
+
+impl PcSource {
+    /// Its name for programs.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NoWorkItem => "no_work_item",
+            Self::Exec => "exec",
+            Self::ActiveLane => "active_lane",
+            Self::LanePc => "lane_pc",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+impl std::fmt::Display for PcSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::NoWorkItem => "the lane has no work-item",
+            Self::Exec => "the lane is active by EXEC: it is where the wave is",
+            Self::ActiveLane => "the lane is active by DW_AT_LLVM_active_lane: it is where the wave is",
+            Self::LanePc => "DW_AT_LLVM_lane_pc of the function says so",
+            Self::Unknown(why) => why,
+        })
+    }
 }
 
 /// A place in memory.

@@ -9,18 +9,12 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::frame::FrameContext;
+use super::positions::{Position, Positions};
 use super::source::{Call, Source};
 use super::stack::{LaneStack, Stack, StackEnd, StackFrame};
 use super::unwind::{Physical, Walk};
 use super::{Reader, Unreadable};
-use crate::capture::Capture;
-use crate::debuginfo::{LocationAttribute, SimdFacts};
-use crate::dwarf::print;
-use crate::dwarf::{
-    Attribute, Context as _, Dialect, Encoding, Frame, Program, RegisterBytes, active_lanes, lane_pcs,
-    mask_lanes,
-};
+use crate::dwarf::{Context as _, print};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave as a whole, or of one of its lanes.
@@ -48,29 +42,29 @@ pub(super) fn lane_stacks(
     lanes: LaneSet,
 ) -> Result<Vec<LaneStack>, Unreadable> {
     let frames = Frames::of(reader, wave)?;
+    lanes.iter().try_for_each(|lane| frames.check(lane))?;
     let mut stacks: Vec<LaneStack> = Vec::new();
-    for lane in lanes.iter() {
-        frames.check(lane)?;
-        let stack = frames.of_lane(lane);
+    for part in frames.alike(lanes) {
+        let stack = frames.of_lane(part.first().unwrap_or_default());
         let alike = |other: &&mut LaneStack| other.stack.frames == stack.frames;
         match stacks.iter_mut().find(alike) {
-            Some(known) => known.lanes = LaneSet(known.lanes.0 | LaneSet::one(lane).0),
-            None => stacks.push(LaneStack { lanes: LaneSet::one(lane), stack }),
+            Some(known) => known.lanes = LaneSet(known.lanes.0 | part.0),
+            None => stacks.push(LaneStack { lanes: part, stack }),
         }
     }
     Ok(stacks)
 }
 
 /// By physical frame, and by inlined call in it.
-type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
+pub(super) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
 /// All frames of a wave, with what lanes need of them.
-struct Frames<'a> {
-    walk: Walk<'a>,
+pub(super) struct Frames<'a> {
+    pub(super) walk: Walk<'a>,
     /// For each physical frame.
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
-    positions: RefCell<ByFrame<Rc<Positions>>>,
+    pub(super) positions: RefCell<ByFrame<Rc<Positions>>>,
 }
 
 struct Described {
@@ -81,45 +75,20 @@ struct Described {
     first: usize,
 }
 
-/// Where the lanes are in a frame.
-enum Positions {
-    /// As `DW_AT_LLVM_lane_pc` says: `None` never entered the function.
-    Said(Vec<Option<Pc>>),
-    /// The function does not say; these lanes are active, if that is known.
-    Active(Option<LaneSet>),
-    /// It says so in a way that cannot be evaluated.
-    Failed(String),
-}
-
-/// Where one lane is in a frame.
-enum Position {
-    At(Pc),
-    NotEntered,
-    Unknown(String),
-}
-
-impl Positions {
-    fn of(&self, lane: LaneId, pc: Pc) -> Position {
-        match self {
-            Self::Said(pcs) => match pcs.get(usize::from(lane.0)).copied().flatten() {
-                Some(pc) => Position::At(pc),
-                None => Position::NotEntered,
-            },
-            Self::Active(Some(active)) if active.contains(lane) => Position::At(pc),
-            Self::Active(Some(_)) => {
-                let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc";
-                Position::Unknown(why.to_owned())
-            }
-            Self::Active(None) => Position::Unknown("EXEC is not known in this frame".to_owned()),
-            Self::Failed(why) => Position::Unknown(format!("DW_AT_LLVM_lane_pc: {why}")),
-        }
-    }
-}
-
 impl<'a> Frames<'a> {
-    fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
+    /// Walks the whole stack of a wave.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    pub(super) fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
         let mut walk = Walk::new(reader, wave)?;
         while walk.step() {}
+        Ok(Self::along(walk))
+    }
+
+    /// The frames of a walk that has come to its end.
+    pub(super) fn along(walk: Walk<'a>) -> Self {
+        let reader = walk.reader;
         let capture = reader.dump().capture();
         let mut each = Vec::new();
         let mut first = 0;
@@ -132,11 +101,12 @@ impl<'a> Frames<'a> {
             each.push(Described { source, cfa, code_object, first });
             first += calls;
         }
-        Ok(Self { walk, each, positions: RefCell::default() })
+        Self { walk, each, positions: RefCell::default() }
     }
 
-    fn capture(&self) -> &'a Capture {
-        self.walk.reader.dump().capture()
+    /// What source text there is at a physical frame.
+    pub(super) fn source(&self, level: usize) -> Option<&Source> {
+        self.each.get(level)?.source.as_deref()
     }
 
     fn check(&self, lane: LaneId) -> Result<(), Unreadable> {
@@ -152,7 +122,8 @@ impl<'a> Frames<'a> {
         Stack { wave: self.walk.wave, lane, frames, end }
     }
 
-    fn of_wave(&self) -> Stack {
+    /// The stack of the wave as a whole.
+    pub(super) fn of_wave(&self) -> Stack {
         let frames = self.walk.frames().iter().enumerate();
         self.stack(None, frames.flat_map(|(level, frame)| self.calls(level, frame)).collect())
     }
@@ -160,7 +131,7 @@ impl<'a> Frames<'a> {
     /// The calls of a physical frame where the wave is.
     fn calls(&self, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let none = [Call::default()];
-        let source = self.each.get(level).and_then(|described| described.source.as_deref());
+        let source = self.source(level);
         let calls = source.map_or(&none[..], |source| &source.calls);
         let first = self.each.get(level).map_or(0, |described| described.first);
         let frames = calls.iter().enumerate().map(|(index, call)| StackFrame {
@@ -191,18 +162,19 @@ impl<'a> Frames<'a> {
         }
     }
 
-    fn of_lane(&self, lane: LaneId) -> Stack {
+    /// The stack as a lane sees it.
+    pub(super) fn of_lane(&self, lane: LaneId) -> Stack {
         let frames = self.walk.frames().iter().enumerate();
         self.stack(Some(lane), frames.flat_map(|(level, frame)| self.calls_of(lane, level, frame)).collect())
     }
 
     /// The calls of a physical frame where a lane is.
     fn calls_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
-        let source = self.each.get(level).and_then(|described| described.source.as_deref());
-        match self.positions(level, source, None).of(lane, frame.pc) {
+        let source = self.source(level);
+        match self.positions(level, None).of(lane, frame.pc) {
             Position::NotEntered => Vec::new(),
             Position::At(pc) if pc == frame.pc && self.is_in_call(lane, level) => {
-                self.inlined_of(lane, level, frame, source)
+                self.inlined_of(lane, level, frame)
             }
             Position::At(pc) => self.elsewhere(level, pc),
             Position::Unknown(why) => {
@@ -217,18 +189,12 @@ impl<'a> Frames<'a> {
 
     /// Whether a lane that is at a caller's PC is in the call before it. A lane that the call left out may well wait at the
     /// instruction after it, which is the same address.
-    fn is_in_call(&self, lane: LaneId, level: usize) -> bool {
+    pub(super) fn is_in_call(&self, lane: LaneId, level: usize) -> bool {
         level == 0 || self.exec(level).is_none_or(|active| active.contains(lane))
     }
 
     /// The calls where the wave is, without inlined ones that the lane never entered.
-    fn inlined_of(
-        &self,
-        lane: LaneId,
-        level: usize,
-        frame: &Physical<'a>,
-        source: Option<&Source>,
-    ) -> Vec<StackFrame> {
+    fn inlined_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let mut calls = self.calls(level, frame);
         let mut index = 0;
         calls.retain_mut(|call| {
@@ -237,8 +203,8 @@ impl<'a> Frames<'a> {
             if !call.inlined {
                 return true;
             }
-            match &*self.positions(level, source, Some(inlined)) {
-                Positions::Active(_) => true,
+            match &*self.positions(level, Some(inlined)) {
+                Positions::Active { .. } => true,
                 positions => match positions.of(lane, frame.pc) {
                     Position::NotEntered => false,
                     Position::At(pc) if pc == frame.pc => true,
@@ -258,7 +224,7 @@ impl<'a> Frames<'a> {
 
     /// The calls at another place of the code than the wave's. It is no return address: the lane has yet to go there.
     fn elsewhere(&self, level: usize, pc: Pc) -> Vec<StackFrame> {
-        let capture = self.capture();
+        let capture = self.walk.reader.dump().capture();
         let agent = capture.wave(self.walk.wave).map(|wave| wave.agent);
         let loaded = self.walk.reader.dump().objects().at(capture, pc.0, agent);
         let source = loaded.map(|loaded| loaded.source(capture, loaded.elf(pc.0)));
@@ -271,81 +237,5 @@ impl<'a> Frames<'a> {
             ..self.blank(level, call)
         });
         frames.collect()
-    }
-
-    /// Where the lanes are, by the function of a frame, or by one of the calls inlined there.
-    fn positions(&self, level: usize, source: Option<&Source>, inlined: Option<usize>) -> Rc<Positions> {
-        let key = (level, inlined);
-        if let Some(known) = self.positions.borrow().get(&key) {
-            return Rc::clone(known);
-        }
-        let positions = Rc::new(self.read_positions(level, source, inlined));
-        self.positions.borrow_mut().insert(key, Rc::clone(&positions));
-        positions
-    }
-
-    fn read_positions(&self, level: usize, source: Option<&Source>, inlined: Option<usize>) -> Positions {
-        let Some((debug, function)) = source.and_then(|source| source.function.as_ref()) else {
-            return Positions::Active(self.exec(level));
-        };
-        let Some(code) = self.walk.frames().get(level).and_then(|frame| frame.code) else {
-            return Positions::Active(self.exec(level));
-        };
-        let inlined = inlined.unwrap_or(function.frames.len().saturating_sub(1));
-        let unit = debug.unit(function.function.unit).ok();
-        let mut context = FrameContext {
-            level: self.walk.level(level),
-            debug: Ok(Arc::clone(debug)),
-            function: Ok(function.clone()),
-            inlined,
-            elf_pc: code.elf,
-            encoding: Encoding {
-                dialect: Dialect::LlvmUser,
-                dwarf64: unit.is_some_and(|unit| unit.offset_size == 8),
-            },
-            object: std::cell::RefCell::default(),
-        };
-        let SimdFacts { lane_pc, active_lane, .. } = function.simd(inlined);
-        let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());
-        let said = unit.and_then(|unit| unit.dialect);
-        let mut attribute = |attribute: &LocationAttribute, what| {
-            let found = debug.location_at(function.function.unit, attribute, code.elf);
-            let bytes = found.map_err(|error| error.to_string())?.expression().cloned();
-            let by_bytes = || Dialect::of_unit(augmentation, bytes.iter().map(|bytes| &bytes[..]));
-            context.encoding.dialect = said.unwrap_or_else(by_bytes);
-            context.attribute(attribute, what).map_err(|missing| missing.to_string())
-        };
-        let lanes = attribute(lane_pc, "DW_AT_LLVM_lane_pc");
-        let active = attribute(active_lane, "DW_AT_LLVM_active_lane");
-        match lanes {
-            Ok(None) => {}
-            Ok(Some(Attribute::Constant(_))) => return Positions::Failed("a constant".to_owned()),
-            Ok(Some(Attribute::Expression(program))) => return said_by(&context, &program),
-            Err(why) => return Positions::Failed(why),
-        }
-        let mask = match active {
-            Ok(Some(Attribute::Expression(program))) => active_lanes(&context, &program, None).ok(),
-            _ => return Positions::Active(self.exec(level)),
-        };
-        Positions::Active(mask.map(|mask| mask_lanes(&context, &mask)))
-    }
-
-    /// EXEC as a frame has it.
-    fn exec(&self, level: usize) -> Option<LaneSet> {
-        let register = self.walk.kind.named("exec")?.dwarf?;
-        let context = self.walk.level(level);
-        let size = context.register_size(register).ok()?;
-        let mut contents = RegisterBytes::unknown();
-        context.read_register(register, Frame::Current, &mut contents);
-        let bits = u32::try_from(size.0.min(64)).ok()?;
-        let all = self.walk.kind.wave_size.all();
-        contents.knows(0, size.0).then(|| LaneSet(contents.extract(0, bits)).and(all))
-    }
-}
-
-fn said_by(context: &FrameContext<'_>, program: &Program) -> Positions {
-    match lane_pcs(context, program, None) {
-        Ok(pcs) => Positions::Said(pcs),
-        Err(error) => Positions::Failed(error.to_string()),
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::print::{NotPrinted, Printed, Query};
+use super::print::{Explanation, NotPrinted, Printed, Query};
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, DispatchArguments, Dump, Evaluation, Inspect, LaneInfo, LaneStack, Locals, NotEvaluated,
-    Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions, waves,
+    CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo, LaneStack,
+    Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions,
+    waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -171,6 +172,17 @@ impl Inspect for Session {
         super::print::print(&self.reader, wave, lanes, frame, query)
     }
 
+    fn explain(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Vec<Explanation>, NotPrinted> {
+        self.serves(wave)?;
+        super::print::explain(&self.reader, wave, lanes, frame, query)
+    }
+
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
         self.serves(wave)?;
         super::backtrace::backtrace(&self.reader, wave, lane)
@@ -179,6 +191,10 @@ impl Inspect for Session {
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
         self.serves(wave)?;
         super::backtrace::lane_stacks(&self.reader, wave, lanes)
+    }
+
+    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
+        super::groups::groups(&self.reader, &self.waves(), grouping)
     }
 
     fn arguments(&self) -> Vec<DispatchArguments> {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::print::{NotPrinted, Printed, Query};
+use super::print::{Explanation, NotPrinted, Printed, Query};
 use super::{
-    CodeObjectInfo, DispatchArguments, Evaluation, LaneInfo, LaneStack, Locals, NotEvaluated, Place,
-    Question, Region, Stack, Unreadable, WaveInfo,
+    CodeObjectInfo, DispatchArguments, Evaluation, Grouping, Groups, LaneInfo, LaneStack, Locals,
+    NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -91,6 +91,18 @@ pub trait Inspect: Send {
     fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
     -> Result<Printed, NotPrinted>;
 
+    /// Where the variables that a path names are and what their locations do, operation by operation.
+    ///
+    /// # Errors
+    /// As [`Inspect::print`].
+    fn explain(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Vec<Explanation>, NotPrinted>;
+
     /// The call stack of a wave as a whole, or of one of its lanes.
     ///
     /// # Errors
@@ -102,6 +114,12 @@ pub trait Inspect: Send {
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
+
+    /// All served waves by call stack, or their lanes.
+    ///
+    /// # Errors
+    /// What the operating system says of a file.
+    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable>;
 
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;

@@ -1,6 +1,7 @@
-//! What is known of each lane: whether it runs, and which work-item it is.
+//! What is known of each lane: whether it runs, where it is, and which work-item it is.
 
-use super::{LaneInfo, LaneState, Reader, Unreadable};
+use super::backtrace::Frames;
+use super::{LaneInfo, LanePosition, LaneState, Reader, Unreadable};
 use crate::capture::{Capture, Wave};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -18,25 +19,58 @@ pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, U
 /// # Errors
 /// As [`active`].
 pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
-    let exec = active(reader, wave)?;
-    let captured = reader.wave(wave)?;
-    let items = WorkItems::of(reader.dump().capture(), captured);
-    let all = captured.kind.wave_size.all();
+    let frames = Frames::of(reader, wave)?;
+    let mut states = States::of(reader, wave, &frames)?;
+    let items = states.items.take();
+    let all = frames.walk.kind.wave_size.all();
     Ok(all
         .iter()
         .map(|lane| {
             let place = items.as_ref().map(|items| items.local(lane));
-            let state = match (place, exec) {
-                (Some(None), _) => Some(LaneState::Unused),
-                (_, Some(exec)) if exec.contains(lane) => Some(LaneState::Active),
-                (_, Some(_)) => Some(LaneState::Inactive),
-                (_, None) => None,
-            };
+            let is_unused = place == Some(None);
+            let state = if is_unused { Some(LaneState::Unused) } else { states.of_used(&frames, lane) };
+            let at = if is_unused { LanePosition::default() } else { frames.position(lane) };
             let local_id = place.flatten();
             let global_id = local_id.zip(items.as_ref()).map(|(local, items)| items.global(local));
-            LaneInfo { lane, state, local_id, global_id, focused: lane == focus }
+            LaneInfo { lane, state, at, local_id, global_id, focused: lane == focus }
         })
         .collect())
+}
+
+/// What tells the states of a wave's lanes.
+pub(super) struct States {
+    items: Option<WorkItems>,
+    active: Option<LaneSet>,
+}
+
+impl States {
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    pub(super) fn of(reader: &Reader, wave: WaveId, frames: &Frames<'_>) -> Result<Self, Unreadable> {
+        let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
+        let active = match frames.walk.frames() {
+            // Without a PC there are no frames, but EXEC may be there all the same.
+            [] => active(reader, wave)?,
+            _ => frames.active().lanes.ok(),
+        };
+        Ok(Self { items, active })
+    }
+
+    /// The lanes that have a work-item; all, where sizes and places are not known.
+    pub(super) fn used(&self, all: LaneSet) -> LaneSet {
+        let Some(items) = &self.items else { return all };
+        all.iter().filter(|lane| items.local(*lane).is_some()).collect()
+    }
+
+    /// What a lane with a work-item does, if known.
+    pub(super) fn of_used(&self, frames: &Frames<'_>, lane: LaneId) -> Option<LaneState> {
+        match self.active {
+            Some(active) if active.contains(lane) => Some(LaneState::Active),
+            _ if frames.is_outside(lane) => Some(LaneState::NotEntered),
+            Some(_) => Some(LaneState::Inactive),
+            None => None,
+        }
+    }
 }
 
 /// The work-items of a wave's work-group: lanes number them x first, then y, then z.

@@ -10,15 +10,18 @@ mod arguments;
 mod backtrace;
 mod client;
 mod dump;
+mod elsewhere;
 mod entry;
 mod evaluate;
 mod frame;
+mod groups;
 mod inspect;
 mod lanes;
 mod locals;
 mod object;
 mod object_map;
 mod objects;
+mod positions;
 pub mod print;
 mod reader;
 mod regions;
@@ -28,7 +31,9 @@ mod unwind;
 mod variables;
 mod waves;
 
-pub use answers::{CodeObjectInfo, LaneInfo, LaneState, Place, Region, Unreadable, WaveInfo};
+pub use answers::{
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, PcSource, Place, Region, Unreadable, WaveInfo,
+};
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;
 pub use client::{NoSession, Session, is_kind};
@@ -36,6 +41,7 @@ pub use dump::Dump;
 pub use evaluate::{
     Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,
 };
+pub use groups::{Group, GroupBy, Grouping, Groups, Member};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;

@@ -57,7 +57,7 @@ pub struct LaneStack {
 }
 
 /// Why a call stack has no more frames.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StackEnd {
     /// The outermost frame, a kernel: call frame information says that it has no caller.
     Outermost,
@@ -115,7 +115,7 @@ pub enum StackEnd {
 }
 
 /// Why an address is no return address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BadPc {
     /// It is 0.
     Zero,

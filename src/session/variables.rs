@@ -147,9 +147,14 @@ impl Frame<'_> {
             (debuginfo::Location::None, ..) => {
                 self.each(lanes, || ValueState::OptimizedOut("it has no DW_AT_location".to_owned()))
             }
-            (debuginfo::Location::NotAtPc, ..) => self.each(lanes, || {
-                ValueState::OptimizedOut("its location list has no entry for this PC".to_owned())
-            }),
+            (debuginfo::Location::NotAtPc, ..) => {
+                let why = self.elsewhere(variable);
+                self.each(lanes, || ValueState::OptimizedOut(why.clone()))
+            }
+            (location, ..) if location.expression().is_some_and(|bytes| bytes.is_empty()) => {
+                let why = self.emptied(variable);
+                self.each(lanes, || ValueState::OptimizedOut(why.clone()))
+            }
             (_, None, _) => self.each(lanes, || ValueState::Error("it has no type".to_owned())),
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let location = Location::implicit(bytes);
@@ -186,10 +191,6 @@ impl Frame<'_> {
     }
 
     fn evaluated(&self, bytes: &[u8], lanes: LaneSet, type_id: TypeId, size: Option<u64>) -> Vec<LaneValue> {
-        if bytes.is_empty() {
-            return self
-                .each(lanes, || ValueState::OptimizedOut("its location is empty at this PC".to_owned()));
-        }
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error, &self.context)),

@@ -22,6 +22,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
     let queue = capture.queue_of(wave).map(|queue| queue.id);
     let agent = capture.agent_of(wave).map_or(0, |agent| agent.id);
     let position = group.and_then(|group| group.position);
+    let (cause, signal) = cause(wave);
     let reasons = reasons(wave);
     Ok(WaveInfo {
         wave: id,
@@ -36,14 +37,21 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
         dispatch: dispatch.map(|dispatch| dispatch.id),
         workgroup: position,
         wave_in_group: wave.wave_in_group,
-        cause: match &reasons {
-            None => "stop reason not captured".to_owned(),
-            Some(reasons) if reasons.is_empty() => "running".to_owned(),
-            Some(reasons) => reasons.iter().map(|r| r.words.as_str()).collect::<Vec<_>>().join(", "),
-        },
-        signal: reasons.as_deref().map_or(0, signal),
+        cause,
+        signal,
         stop: reasons.map(|reasons| reasons.iter().map(|reason| reason.name.clone()).collect()),
     })
+}
+
+/// Why a wave stopped, in words, and the signal for it: 0 when it was running or the reason is not known.
+pub(super) fn cause(wave: &Wave) -> (String, u8) {
+    let reasons = reasons(wave);
+    let cause = match &reasons {
+        None => "stop reason not captured".to_owned(),
+        Some(reasons) if reasons.is_empty() => "running".to_owned(),
+        Some(reasons) => reasons.iter().map(|r| r.words.as_str()).collect::<Vec<_>>().join(", "),
+    };
+    (cause, reasons.as_deref().map_or(0, signal))
 }
 
 fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {

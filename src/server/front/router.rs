@@ -4,7 +4,7 @@
 //! gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
-    features, handshake, lldb, memory, print, registers, resume, stop, threads, vendor, xfer,
+    features, groups, handshake, lldb, memory, print, registers, resume, stop, threads, vendor, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, fault::Fault};
@@ -132,14 +132,18 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Version", vendor::version),
     own("qlanescope.Waves", vendor::waves),
     own("qlanescope.Lanes", vendor::lanes),
+    own("qlanescope.LanePc", groups::lane_pc),
+    own("qlanescope.Groups", groups::groups),
     own("qlanescope.Memory", vendor::memory),
     own("qlanescope.Locals", vendor::locals),
     own("qlanescope.Frames", vendor::frames),
     own("qlanescope.Evaluate", vendor::evaluate),
     own("qlanescope.Print", print::print),
+    own("qlanescope.Explain", print::explain),
     own("qlanescope.CodeObjects", vendor::code_objects),
     own("qXfer:lanescope-waves:read", xfer::waves),
     own("qXfer:lanescope-lanes:read", xfer::lanes),
+    own("qXfer:lanescope-groups:read", xfer::groups),
     own("qXfer:lanescope-locals:read", xfer::locals),
     own("qXfer:lanescope-frames:read", xfer::frames),
     own("qXfer:lanescope-print:read", xfer::print),

@@ -2,6 +2,7 @@
 
 pub(super) mod documents;
 pub(super) mod features;
+pub(super) mod groups;
 pub(super) mod handshake;
 pub(super) mod libraries;
 pub(super) mod lldb;

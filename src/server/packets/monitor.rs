@@ -35,7 +35,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "lanes",
         arguments: "",
-        does: "List the wave's lanes: which work-item each is, and whether it is active.",
+        does: "List the wave's lanes: which work-item each is, whether it is active, and where it is.",
         run: lanes,
     },
     Command {
@@ -49,6 +49,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[LANE|all|active]",
         does: "Print the call stack of the wave, of lane LANE, or of several lanes.",
         run: backtrace,
+    },
+    Command {
+        name: "groups",
+        arguments: "[lanes] [function|line|pc]",
+        does: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
+        run: super::groups::monitor,
     },
     Command {
         name: "locals",
@@ -67,6 +73,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[/LETTER] [lane N|all|active] [frame N] PATH",
         does: "Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]; print/x in hexadecimal.",
         run: super::print::monitor,
+    },
+    Command {
+        name: "explain",
+        arguments: "[lane N|all|active] [frame N] PATH",
+        does: "Say where the variables of a path are and why, operation by operation.",
+        run: super::print::monitor_explain,
     },
     Command {
         name: "register",
@@ -224,12 +236,11 @@ fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         if let Some(global) = info.global_id {
             let _ = write!(answer, ", {} of the grid", id(global));
         }
-        answer.push_str(match info.state {
-            Some(crate::session::LaneState::Active) => ", active",
-            Some(crate::session::LaneState::Inactive) => ", inactive",
-            Some(crate::session::LaneState::Unused) => ", unused",
-            None => ", EXEC was not captured",
-        });
+        answer.push_str(", ");
+        answer.push_str(info.state.map_or("EXEC was not captured", crate::session::LaneState::words));
+        if let Some(pc) = info.at.pc {
+            let _ = write!(answer, ", at {pc}, {}", text::place(&info.at));
+        }
     }
     answer.push_str(".\n");
     Ok(answer)

@@ -1,4 +1,4 @@
-//! What a path names: `monitor print PATH` and `qlanescope.Print`.
+//! What a path names, and why: `monitor print PATH`, `qlanescope.Print`, `monitor explain PATH`, `qlanescope.Explain`.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use super::super::state::State;
 use super::monitor::{lane_of, said};
 use super::vendor::{frame_of, lanes_of, send, value, wave};
 use crate::debuginfo::format::Letter;
-use crate::report::{Style, print as report, spaces};
+use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::Unreadable;
 use crate::session::print::{NotPrinted, Query, no_letter};
 use crate::units::{LaneSet, WaveId};
@@ -24,6 +24,18 @@ pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'
     send(answer, reply)
 }
 
+/// `qlanescope.Explain:path:HEX;[thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several.
+pub(crate) fn explain(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let of = |key: &[u8]| value(request.args, key);
+    let (lane, frame, path) = (of(b"lane"), of(b"frame"), of(b"path"));
+    let answer = wave(state, request.args).and_then(|wave| {
+        let (lanes, frame, query) = question(state, wave, lane, frame, path, None)?;
+        let explained = state.session.explain(wave, lanes, frame, &query).map_err(refused)?;
+        Ok(explain_report::json(wave, frame, &query.path, &explained))
+    });
+    send(answer, reply)
+}
+
 /// The answer to a packet; the path is in hex.
 pub(super) fn answer(
     state: &State,
@@ -33,6 +45,26 @@ pub(super) fn answer(
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
 ) -> Result<Value, Fault> {
+    let (lanes, frame, query) = question(state, wave, lane, frame, path, letter)?;
+    Ok(report::json(&state.session.print(wave, lanes, frame, &query).map_err(refused)?))
+}
+
+fn refused(why: NotPrinted) -> Fault {
+    match why {
+        NotPrinted::Unreadable(why) => why.into(),
+        NotPrinted::Path(why) => Fault::new(MALFORMED, why.to_string()),
+    }
+}
+
+/// Lanes, frame and path of a packet.
+fn question(
+    state: &State,
+    wave: WaveId,
+    lane: Option<&[u8]>,
+    frame: Option<&[u8]>,
+    path: Option<&[u8]>,
+    letter: Option<&[u8]>,
+) -> Result<(LaneSet, usize, Query), Fault> {
     let lanes = match lane {
         Some(b"active") => active(state, wave)?,
         lane => lanes_of(state, wave, lane)?,
@@ -44,12 +76,7 @@ pub(super) fn answer(
         let letter = String::from_utf8_lossy(letter);
         Letter::of(&letter).ok_or_else(|| Fault::new(MALFORMED, no_letter(&letter)))
     });
-    let query = Query { path, letter: letter.transpose()? };
-    match state.session.print(wave, lanes, frame_of(frame)?, &query) {
-        Ok(printed) => Ok(report::json(&printed)),
-        Err(NotPrinted::Unreadable(why)) => Err(why.into()),
-        Err(NotPrinted::Path(why)) => Err(Fault::new(MALFORMED, why.to_string())),
-    }
+    Ok((lanes, frame_of(frame)?, Query { path, letter: letter.transpose()? }))
 }
 
 fn active(state: &State, wave: WaveId) -> Result<LaneSet, Unreadable> {
@@ -60,6 +87,21 @@ fn active(state: &State, wave: WaveId) -> Result<LaneSet, Unreadable> {
 /// `monitor print [/LETTER] [lane N|all|active] [frame N] PATH`
 pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let wave = state.selected();
+    let (lanes, frame, query) = typed(state, wave, arguments)?;
+    let printed = state.session.print(wave, lanes, frame, &query);
+    printed.map(|printed| report::text(&printed, Style::Plain)).map_err(|why| wrong(&query.path, why))
+}
+
+/// `monitor explain [lane N|all|active] [frame N] PATH`
+pub(super) fn monitor_explain(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let (lanes, frame, query) = typed(state, wave, arguments)?;
+    let explained = state.session.explain(wave, lanes, frame, &query);
+    explained.map(|all| explain_report::text(&all, Style::Plain)).map_err(|why| wrong(&query.path, why))
+}
+
+/// What a user typed: letter, lanes, frame and path.
+fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, usize, Query), String> {
     let (mut letter, mut frame, mut rest) = (None, 0, arguments);
     let mut lanes = LaneSet::one(state.session.focus(wave));
     loop {
@@ -89,13 +131,16 @@ pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, S
     if path.is_empty() {
         return Err("Say a path: monitor print body.at.x, print/x *p@4, print lane all $v0.".to_owned());
     }
-    let query = Query { path: path.clone(), letter };
-    match state.session.print(wave, lanes, frame, &query) {
-        Ok(printed) => Ok(report::text(&printed, Style::Plain)),
-        Err(NotPrinted::Unreadable(why)) => said(Err(why)),
+    Ok((lanes, frame, Query { path, letter }))
+}
+
+/// Why there is no answer to a path that a user typed.
+fn wrong(path: &str, why: NotPrinted) -> String {
+    match why {
+        NotPrinted::Unreadable(why) => super::monitor::sentence(&why.to_string()),
         // The column is one of the path as it is shown here.
-        Err(NotPrinted::Path(why)) => {
-            Err(format!("{path}\n{}^\nThe path is wrong at {why}.", " ".repeat(why.column.saturating_sub(1))))
+        NotPrinted::Path(why) => {
+            format!("{path}\n{}^\nThe path is wrong at {why}.", " ".repeat(why.column.saturating_sub(1)))
         }
     }
 }

@@ -55,6 +55,18 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
     })
 }
 
+/// `qXfer:lanescope-groups:read:[lanes][.BY]:OFFSET,LENGTH`; `BY` is `function`, `line` or `pc`.
+pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    own(state, request, reply, |state, annex| {
+        let (of, by) = parse::split(annex, b'.');
+        match of {
+            b"" => super::groups::answer(state, false, by),
+            b"lanes" => super::groups::answer(state, true, by),
+            _ => Err(no_such_annex()),
+        }
+    })
+}
+
 /// `qXfer:lanescope-frames:read:THREAD[.LANE]:OFFSET,LENGTH`; `LANE` is a number, `all` or `active`.
 pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {

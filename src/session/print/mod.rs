@@ -11,6 +11,7 @@
 mod arith;
 mod cast;
 mod eval;
+mod explain;
 mod lex;
 mod names;
 mod object;
@@ -26,6 +27,8 @@ mod typed;
 
 use std::fmt;
 
+pub use explain::Explanation;
+pub(super) use explain::explain;
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 

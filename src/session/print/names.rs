@@ -13,13 +13,10 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
-use crate::dwarf::{Context, Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
+use crate::dwarf::{Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
 use crate::session::ValueState;
 use crate::session::variables::{failed, scratch};
-use crate::units::{LaneId, LaneSet, Pc};
-
-/// Runs of PCs that an error lists.
-const MAX_RANGES: usize = 8;
+use crate::units::{LaneId, LaneSet};
 
 /// What a name means.
 #[derive(Debug)]
@@ -37,20 +34,38 @@ pub(super) enum Named {
 /// A variable with where it is.
 #[derive(Debug)]
 pub(super) struct Placed {
-    name: String,
+    pub(super) variable: Variable,
+    /// What its attribute says at the PC.
+    pub(super) said: debuginfo::Location,
     pub(super) ty: Option<TypeId>,
     groups: Vec<(LaneSet, Answer<Location>)>,
     pub(super) legacy: bool,
 }
 
+/// A variable's expression as it is to be read.
+pub(super) struct Readable {
+    pub(super) program: Program,
+    pub(super) encoding: Encoding,
+    /// Whether its compiler writes clang's xderef idiom.
+    pub(super) is_legacy: bool,
+}
+
 impl Placed {
+    pub(super) fn name(&self) -> &str {
+        self.variable.name.as_deref().unwrap_or("<unnamed>")
+    }
+
+    pub(super) fn groups(&self) -> &[(LaneSet, Answer<Location>)] {
+        &self.groups
+    }
+
     /// Where it is for a lane.
     pub(super) fn at(&self, lane: LaneId) -> Answer<Location> {
         let group = self.groups.iter().find(|(lanes, _)| lanes.contains(lane));
         match group {
             Some((_, Ok(location))) => Ok(location.at(lane)),
             Some((_, Err(why))) => Err(why.clone()),
-            None => error(format!("`{}` has no location in lane {lane}", self.name)),
+            None => error(format!("`{}` has no location in lane {lane}", self.name())),
         }
     }
 }
@@ -182,17 +197,20 @@ impl Scene<'_, '_> {
     }
 
     /// Evaluates where a variable is, for all lanes.
-    fn place(&self, variable: &Variable, location: &debuginfo::Location) -> Placed {
-        let name = variable.name.as_deref().unwrap_or("<unnamed>").to_owned();
-        let ty = variable.type_id;
-        let placed = |groups, legacy| Placed { name: name.clone(), ty, groups, legacy };
+    fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
+        let placed = |groups, legacy| {
+            let (variable, said) = (variable.clone(), said.clone());
+            Placed { ty: variable.type_id, variable, said, groups, legacy }
+        };
         let lost = |why: String| {
+            let name = variable.name.as_deref().unwrap_or("<unnamed>");
             let why = format!("`{name}` was optimized out: {why}");
             placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why))))], false)
         };
-        let bytes = match location {
+        let frame = &self.found.frame;
+        let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
-            debuginfo::Location::NotAtPc => return lost(self.elsewhere(variable)),
+            debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
             debuginfo::Location::ConstValue(bytes) => {
                 return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], false);
             }
@@ -200,26 +218,14 @@ impl Scene<'_, '_> {
             | debuginfo::Location::ListEntry { expression: bytes, .. } => bytes,
         };
         if bytes.is_empty() {
-            return lost("its location is empty at this PC".to_owned());
+            return lost(frame.emptied(variable));
         }
-        let frame = &self.found.frame;
-        let own = self.found.function.unit();
-        let encoding =
-            if variable.unit == own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
-        let context = frame.context.of_unit(variable.unit, encoding);
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
-        let program = match Program::decode(bytes, encoding) {
-            Ok(program) => program,
+        let Readable { program, encoding, is_legacy } = match self.readable(variable, bytes) {
+            Ok(readable) => readable,
             Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], false),
         };
-        let is_legacy = if variable.unit == own {
-            frame.legacy
-        } else {
-            let clang = self.debug().unit(variable.unit).is_ok_and(debuginfo::UnitFacts::producer_is_clang);
-            clang
-                && encoding.dialect != Dialect::Draft
-                && !program.operations().iter().any(|placed| legacy::is_extension(&placed.operation))
-        };
+        let context = frame.context.of_unit(variable.unit, encoding);
         let focus = Focus::Lanes(self.lanes);
         let meant = match is_legacy {
             true => legacy::recognise(&context, &program, scratch(frame.context.kind()), focus),
@@ -231,51 +237,33 @@ impl Scene<'_, '_> {
         placed(each.collect(), legacy)
     }
 
+    /// A variable's expression, in the dialect of the variable's unit.
+    pub(super) fn readable(
+        &self,
+        variable: &Variable,
+        bytes: &[u8],
+    ) -> Result<Readable, crate::dwarf::Error> {
+        let frame = &self.found.frame;
+        let is_own = variable.unit == self.found.function.unit();
+        let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
+        let program = Program::decode(bytes, encoding)?;
+        let is_legacy = if is_own {
+            frame.legacy
+        } else {
+            let clang = self.debug().unit(variable.unit).is_ok_and(debuginfo::UnitFacts::producer_is_clang);
+            clang
+                && encoding.dialect != Dialect::Draft
+                && !program.operations().iter().any(|placed| legacy::is_extension(&placed.operation))
+        };
+        Ok(Readable { program, encoding, is_legacy })
+    }
+
     fn encoding(&self, unit: UnitId, expression: &[u8]) -> Encoding {
         let facts = self.debug().unit(unit).ok();
         let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
         let named = facts.and_then(|facts| facts.dialect);
         let dialect = named.unwrap_or_else(|| Dialect::of_unit(augmentation, [expression].into_iter()));
         Encoding { dialect, dwarf64: facts.is_some_and(|facts| facts.offset_size == 8) }
-    }
-
-    /// Why a variable with a location list has no place at the PC, and where it has one.
-    fn elsewhere(&self, variable: &Variable) -> String {
-        let LocationAttribute::List(list) = variable.location else {
-            return "its location list has no entry for this PC".to_owned();
-        };
-        let entries = self.debug().location_list(variable.unit, list).unwrap_or_default();
-        let ranges: Vec<Range<ElfAddress>> = entries
-            .into_iter()
-            .filter(|entry| !entry.expression.is_empty())
-            .filter_map(|entry| entry.range)
-            .collect();
-        match ranges.as_slice() {
-            [] => "its location list has no entry for this PC".to_owned(),
-            ranges => format!(
-                "its location list has no entry for this PC {}, but for {}",
-                self.found.pc,
-                self.listed(ranges)
-            ),
-        }
-    }
-
-    /// Runs of PCs as they were loaded: `0x1000-0x1010 and 0x1020-0x1024`.
-    fn listed(&self, ranges: &[Range<ElfAddress>]) -> String {
-        let context = &self.found.frame.context;
-        let loaded = |address: ElfAddress| {
-            context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
-        };
-        let each = |range: &Range<ElfAddress>| format!("{}-{}", loaded(range.start), loaded(range.end));
-        let mut shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(each).collect();
-        if ranges.len() > MAX_RANGES {
-            shown.push(format!("{} more", ranges.len() - MAX_RANGES));
-        }
-        match shown.pop() {
-            Some(last) if !shown.is_empty() => format!("{} and {last}", shown.join(", ")),
-            Some(only) => only,
-            None => String::new(),
-        }
     }
 
     /// Why a name means nothing: a variable of another block of the function, or nothing at all.
@@ -289,7 +277,11 @@ impl Scene<'_, '_> {
         Ok(if ranges.is_empty() {
             format!("there is no `{name}` in this frame or its code object")
         } else {
-            format!("`{name}` is not in scope at PC {}; it is at {}", self.found.pc, self.listed(&ranges))
+            format!(
+                "`{name}` is not in scope at PC {}; it is at {}",
+                self.found.pc,
+                self.found.frame.listed(&ranges)
+            )
         })
     }
 }

@@ -10,11 +10,12 @@ use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
-use super::lib::session::print::{NotPrinted, Printed, PrintedLane, Query, parse};
+use super::lib::session::print::{Explanation, NotPrinted, Printed, PrintedLane, Query, parse};
 use super::lib::session::{
-    Byte, CodeObjectInfo, DispatchArguments, Evaluation, Expression, Found, Inspect, LaneFound, LaneInfo,
-    LaneStack, LaneState, LaneValue, Locals, NotEvaluated, Place, Question, Region, Scope, Stack, StackEnd,
-    StackFrame, Unreadable, ValueState, Variable, Want, WaveInfo,
+    Byte, CodeObjectInfo, DispatchArguments, Evaluation, Explained, Expression, Found, Group, Grouping,
+    Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue, Locals, Member,
+    NotEvaluated, PcSource, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
+    ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -263,6 +264,17 @@ impl Inspect for Fake {
             local_id: Some([u32::from(lane.0), wave.0 % 4, 0]),
             global_id: Some([u32::from(lane.0), wave.0, 0]),
             focused: lane == self.focus(wave),
+            at: LanePosition {
+                pc: exec.contains(lane).then_some(Pc(CODE + 16 * u64::from(wave.0))),
+                from: match exec.contains(lane) {
+                    true => PcSource::Exec,
+                    false => PcSource::Unknown("the lane is inactive".to_owned()),
+                },
+                function: Some("saxpy(int, float)".to_owned()),
+                file: Some("saxpy.hip".to_owned()),
+                line: exec.contains(lane).then_some(9),
+                physical: Some(0),
+            },
         });
         Ok(lanes.collect())
     }
@@ -307,6 +319,46 @@ impl Inspect for Fake {
         let lanes = values.map(lane).collect();
         let type_name = (path.to_string() == "i").then(|| "int".to_owned());
         Ok(Printed { wave, frame, pc: locals.pc, path: path.to_string(), type_name, lanes })
+    }
+
+    /// `i` as `print` has it.
+    fn explain(
+        &self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        query: &Query,
+    ) -> Result<Vec<Explanation>, NotPrinted> {
+        let path = parse(&query.path, &|_| false)?;
+        self.locals(wave, lanes, frame)?;
+        let lines = vec!["   0 DW_OP_regx v0: pushes the location of that register".to_owned()];
+        let (name, says) = (path.to_string(), "DW_AT_location: DW_OP_regx v0".to_owned());
+        Ok(vec![Explanation { name, says, lanes: vec![Explained { lanes, lines }] }])
+    }
+
+    /// The first wave has faulted, the others stand together.
+    fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
+        let group = |waves: &[WaveId], faulted: bool| {
+            let all = self.kind.wave_size.all();
+            let lanes = grouping.lanes.then_some(all);
+            let members = waves.iter().map(|wave| Member { wave: *wave, id: wave.0 + 1, lanes });
+            let count = waves.len() * lanes.map_or(1, |lanes| lanes.count() as usize);
+            let cause = if faulted { "memory violation" } else { "breakpoint" };
+            let states = lanes.map(|_| (Some(LaneState::Active), count));
+            Ok(Group {
+                members: members.collect(),
+                count,
+                faulted,
+                causes: vec![(cause.to_owned(), waves.len())],
+                states: states.into_iter().collect(),
+                stack: self.backtrace(waves[0], None)?,
+            })
+        };
+        let waves = self.waves();
+        let (first, others) = waves.split_at(1);
+        let parts = [(first, true), (others, false)].into_iter().filter(|(waves, _)| !waves.is_empty());
+        let groups = parts.map(|(waves, faulted)| group(waves, faulted)).collect::<Result<_, _>>()?;
+        Ok(Groups { grouping, groups })
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {

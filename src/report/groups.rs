@@ -1,0 +1,153 @@
+//! Waves and lanes by call stack, as text and JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::text::lane_list;
+use super::{Style, stack};
+use crate::session::{Group, Groups, LaneState, Member};
+use crate::units::LaneSet;
+
+/// Runs of waves, or of waves with the same lanes, that a line of text lists. JSON has all.
+const MAX_RUNS: usize = 16;
+
+/// What the numbers of waves are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The dump's ids, as `--wave` takes them.
+    Ids,
+    /// Thread numbers, as a client has them.
+    Threads,
+}
+
+/// Each group: how many, which, why they stopped, and their stack.
+#[must_use]
+pub fn text(groups: &Groups, numbers: Numbers, style: Style) -> String {
+    let mut text = String::new();
+    for (index, group) in groups.groups.iter().enumerate() {
+        let gap = if index > 0 { "\n" } else { "" };
+        let head = head(group, groups.grouping.lanes, numbers);
+        let head = if group.faulted { style.alarm(&head) } else { style.heading(&head) };
+        let _ = writeln!(text, "{gap}{head}");
+        text.push_str(&stack::text(&group.stack, style));
+    }
+    if groups.groups.is_empty() {
+        text.push_str("No waves.\n");
+    }
+    text
+}
+
+/// `3 waves: breakpoint (waves 0-2)`
+fn head(group: &Group, by_lane: bool, numbers: Numbers) -> String {
+    let mut head = counted(group.count, if by_lane { "lane" } else { "wave" });
+    if by_lane {
+        let _ = write!(head, " of {}", counted(group.members.len(), "wave"));
+    }
+    let state = |(state, count): &(Option<LaneState>, usize)| {
+        let words = state.map_or("state not captured", LaneState::words);
+        if group.states.len() == 1 { words.to_owned() } else { format!("{count} {words}") }
+    };
+    let cause = |(cause, count): &(String, usize)| {
+        if group.causes.len() == 1 { cause.clone() } else { format!("{count} {cause}") }
+    };
+    let mut words: Vec<String> = group.states.iter().map(state).collect();
+    words.extend(group.causes.iter().map(cause));
+    let _ = write!(head, ": {} ({})", words.join(", "), which(&group.members, numbers));
+    head
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `waves 1-3, 7`, or `waves 1-3 lanes 0-7; wave 4 lane 0`.
+fn which(members: &[Member], numbers: Numbers) -> String {
+    let mut parts = Vec::new();
+    let mut left = MAX_RUNS;
+    for part in members.chunk_by(|one, next| one.lanes == next.lanes) {
+        let runs = runs(part.iter().map(|member| number(member, numbers)));
+        if left == 0 {
+            break;
+        }
+        let shown: Vec<String> = runs.iter().take(left).map(run).collect();
+        let more = if runs.len() > left { ", ..." } else { "" };
+        left = left.saturating_sub(runs.len());
+        let plural = if part.len() == 1 { "" } else { "s" };
+        let lanes = part.first().and_then(|member| member.lanes);
+        let lanes = lanes.map_or(String::new(), |lanes: LaneSet| format!(" {}", lane_list(lanes.iter())));
+        parts.push((format!("wave{plural} {}{more}{lanes}", shown.join(", ")), part.len()));
+    }
+    let named: usize = parts.iter().map(|(_, count)| count).sum();
+    let mut words: Vec<String> = parts.into_iter().map(|(words, _)| words).collect();
+    if named < members.len() {
+        words.push(format!("{} more", members.len() - named));
+    }
+    words.join("; ")
+}
+
+fn number(member: &Member, numbers: Numbers) -> u32 {
+    match numbers {
+        Numbers::Ids => member.id,
+        Numbers::Threads => member.wave.0 + 1,
+    }
+}
+
+/// Numbers as runs of first and last.
+fn runs(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
+            _ => runs.push((number, number)),
+        }
+    }
+    runs
+}
+
+fn run((first, last): &(u32, u32)) -> String {
+    if first == last { first.to_string() } else { format!("{first}-{last}") }
+}
+
+/// All groups; waves as runs of first and last, as thread numbers and as the dump's ids.
+#[must_use]
+pub fn json(groups: &Groups) -> Value {
+    let each = groups.groups.iter().map(|group| {
+        let runs_of = |numbers| runs(group.members.iter().map(|member| number(member, numbers)));
+        let mut value = json!({
+            "count": group.count,
+            "faulted": group.faulted,
+            "threads": runs_of(Numbers::Threads),
+            "waves": runs_of(Numbers::Ids),
+            "causes": group.causes.iter().map(|(cause, count)| json!({ "cause": cause, "waves": count })).collect::<Vec<_>>(),
+            "frames": stack::frames_json(&group.stack),
+            "end": stack::end_json(&group.stack.end),
+        });
+        if groups.grouping.lanes {
+            let states = group.states.iter().map(|(state, count)| {
+                json!({ "state": state.map(LaneState::name), "lanes": count })
+            });
+            value["states"] = states.collect();
+            value["members"] = members_json(&group.members);
+        }
+        value
+    });
+    json!({
+        "of": if groups.grouping.lanes { "lanes" } else { "waves" },
+        "by": groups.grouping.by.name(),
+        "groups": each.collect::<Vec<_>>(),
+    })
+}
+
+/// Waves with the same lanes of the group together.
+fn members_json(members: &[Member]) -> Value {
+    let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| {
+        let lanes = part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY);
+        json!({
+            "threads": runs(part.iter().map(|member| member.wave.0 + 1)),
+            "waves": runs(part.iter().map(|member| member.id)),
+            "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
+        })
+    });
+    parts.collect()
+}

@@ -1,0 +1,57 @@
+//! Waves and lanes by call stack, and where one lane is: `monitor groups`, `qlanescope.Groups`, `qlanescope.LanePc`.
+
+use serde_json::Value;
+
+use super::super::Flow;
+use super::super::fault::Fault;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::monitor::said;
+use super::vendor::{lanes_of, send, value, wave};
+use crate::report::{Style, groups as report, json};
+use crate::session::{GroupBy, Grouping, Unreadable};
+use crate::units::WaveId;
+
+/// `qlanescope.Groups[:lanes:1;][by:function|line|pc;]`
+pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let answer = answer(state, value(request.args, b"lanes") == Some(b"1"), value(request.args, b"by"));
+    send(answer, reply)
+}
+
+/// `qlanescope.LanePc[:thread:ID;][lane:N;]`
+pub(crate) fn lane_pc(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let lane = value(request.args, b"lane").filter(|lane| *lane != b"all");
+    let answer = wave(state, request.args).and_then(|wave| lane_pc_json(state, wave, lane));
+    send(answer, reply)
+}
+
+/// The answer to a packet.
+pub(super) fn answer(state: &State, lanes: bool, by: Option<&[u8]>) -> Result<Value, Fault> {
+    let by = by.map(|name| GroupBy::named(&String::from_utf8_lossy(name)));
+    let by = by.map(|by| by.ok_or(Fault::malformed("by: function, line or pc"))).transpose()?;
+    let grouping = Grouping { by: by.unwrap_or_default(), lanes };
+    Ok(report::json(&state.session.groups(grouping)?))
+}
+
+fn lane_pc_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
+    let asked = lanes_of(state, wave, lane)?;
+    let lanes = state.session.lanes(wave)?;
+    let found = lanes.iter().find(|info| asked.contains(info.lane));
+    let missing = Unreadable::NotCaptured { what: "the lane".to_owned() };
+    Ok(json::lane_pc(wave, found.ok_or(missing)?))
+}
+
+/// `monitor groups [lanes] [function|line|pc]`
+pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let mut grouping = Grouping::default();
+    for argument in arguments {
+        match (*argument, GroupBy::named(argument)) {
+            ("lanes", _) => grouping.lanes = true,
+            (_, Some(by)) => grouping.by = by,
+            _ => return Err("Say lanes, and function, line or pc: monitor groups lanes function.".to_owned()),
+        }
+    }
+    let groups = said(state.session.groups(grouping))?;
+    Ok(report::text(&groups, report::Numbers::Threads, Style::Plain))
+}

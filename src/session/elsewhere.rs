@@ -1,0 +1,57 @@
+//! Where a variable is, for those that ask at a PC where it is nowhere.
+
+use std::ops::Range;
+
+use super::variables::Frame;
+use crate::codeobject::ElfAddress;
+use crate::debuginfo::{LocationAttribute, Variable};
+use crate::dwarf::Context as _;
+use crate::units::Pc;
+
+/// Runs of PCs that a sentence lists.
+const MAX_RANGES: usize = 8;
+
+impl Frame<'_> {
+    /// Why a variable with a location list has no place at the PC, and where it has one.
+    pub(super) fn elsewhere(&self, variable: &Variable) -> String {
+        self.but_for(variable, "its location list has no entry for this PC")
+    }
+
+    /// The same of one whose location is there and empty.
+    pub(super) fn emptied(&self, variable: &Variable) -> String {
+        self.but_for(variable, "its location is empty at this PC")
+    }
+
+    fn but_for(&self, variable: &Variable, words: &str) -> String {
+        let LocationAttribute::List(list) = variable.location else { return words.to_owned() };
+        let entries = self.debug.location_list(variable.unit, list).unwrap_or_default();
+        let placed = entries.into_iter().filter(|entry| !entry.expression.is_empty());
+        let ranges: Vec<Range<ElfAddress>> = placed.filter_map(|entry| entry.range).collect();
+        match ranges.as_slice() {
+            [] => words.to_owned(),
+            ranges => {
+                let pc = self.loaded(self.context.elf_pc);
+                format!("{words} {pc}, but for {}", self.listed(ranges))
+            }
+        }
+    }
+
+    fn loaded(&self, address: ElfAddress) -> String {
+        self.context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
+    }
+
+    /// Runs of PCs as they were loaded: `0x1000-0x1010 and 0x1020-0x1024`.
+    pub(super) fn listed(&self, ranges: &[Range<ElfAddress>]) -> String {
+        let each =
+            |range: &Range<ElfAddress>| format!("{}-{}", self.loaded(range.start), self.loaded(range.end));
+        let mut shown: Vec<String> = ranges.iter().take(MAX_RANGES).map(each).collect();
+        if ranges.len() > MAX_RANGES {
+            shown.push(format!("{} more", ranges.len() - MAX_RANGES));
+        }
+        match shown.pop() {
+            Some(last) if !shown.is_empty() => format!("{} and {last}", shown.join(", ")),
+            Some(only) => only,
+            None => String::new(),
+        }
+    }
+}

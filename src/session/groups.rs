@@ -1,0 +1,227 @@
+//! Waves, or lanes of waves, that have the same call stack: what ten thousand waves are doing, on one page.
+//!
+//! Stacks depend on what each wave has saved, so each is walked; the rows and source lines that it takes are kept by code
+//! object and PC, and a stack is put into words once for all waves that return to the same places.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::backtrace::Frames;
+use super::lanes::States;
+use super::stack::{Stack, StackEnd, StackFrame};
+use super::unwind::Walk;
+use super::{LaneState, Reader, Unreadable, waves};
+use crate::units::{LaneSet, Pc, WaveId};
+
+/// Which stacks count as the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The same functions of the same code objects.
+    Function,
+    /// The same functions on the same source lines; where a frame has no line, the same function, and where it has no
+    /// function, the same PC.
+    #[default]
+    Line,
+    /// The same PCs, callers' too.
+    Pc,
+}
+
+impl GroupBy {
+    /// All of them, with their names.
+    pub const ALL: [(Self, &str); 3] = [(Self::Function, "function"), (Self::Line, "line"), (Self::Pc, "pc")];
+
+    /// The one of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(by, _)| *by == self).map_or("", |(_, name)| name)
+    }
+}
+
+/// How to group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grouping {
+    /// Which stacks count as the same.
+    pub by: GroupBy,
+    /// Lanes instead of waves, as each sees the stack.
+    pub lanes: bool,
+}
+
+/// Waves, or lanes, by call stack.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// How they are grouped.
+    pub grouping: Grouping,
+    /// Those with a wave that faulted first, then by size, the largest first.
+    pub groups: Vec<Group>,
+}
+
+/// Waves, or lanes, with the same call stack.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The waves, in the dump's order.
+    pub members: Vec<Member>,
+    /// Waves or lanes.
+    pub count: usize,
+    /// Whether one of the waves has a stop reason that is more than a trap.
+    pub faulted: bool,
+    /// How many of its waves stopped for what cause, in words; the most common first.
+    pub causes: Vec<(String, usize)>,
+    /// How many of its lanes are in what state; empty of waves.
+    pub states: Vec<(Option<LaneState>, usize)>,
+    /// The stack, as the first of them has it: PCs of others may differ.
+    pub stack: Stack,
+}
+
+/// A wave of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The wave.
+    pub wave: WaveId,
+    /// The dump's id of it.
+    pub id: u32,
+    /// Those of its lanes that are of the group; `None` where waves are grouped.
+    pub lanes: Option<LaneSet>,
+}
+
+/// What of a frame counts.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct FrameKey {
+    function: Option<String>,
+    code_object: Option<String>,
+    line: Option<(Option<String>, u64)>,
+    pc: Option<Pc>,
+    inlined: bool,
+    /// Whether a lane's place is known.
+    is_placed: bool,
+}
+
+type StackKey = (Vec<FrameKey>, &'static str);
+
+/// The places that a wave returns to, where its code objects are found by its agent, and why there are no more.
+type Trail = (usize, Vec<Pc>, Option<StackEnd>);
+
+/// Groups waves by their call stacks, or their lanes by what each sees of them.
+///
+/// # Errors
+/// [`Unreadable::NoSuchWave`], or what the operating system says of a file.
+pub(super) fn groups(reader: &Reader, waves: &[WaveId], grouping: Grouping) -> Result<Groups, Unreadable> {
+    let mut groups = Building { grouping, by_stack: HashMap::new(), groups: Vec::new() };
+    let mut by_trail: HashMap<Trail, usize> = HashMap::new();
+    for wave in waves {
+        let captured = reader.wave(*wave)?;
+        let mut walk = Walk::new(reader, *wave)?;
+        while walk.step() {}
+        if grouping.lanes {
+            groups.lanes(reader, walk)?;
+            continue;
+        }
+        let pcs = walk.frames().iter().map(|frame| frame.pc).collect();
+        let trail = (captured.agent, pcs, walk.end().cloned());
+        let group = match by_trail.get(&trail) {
+            Some(group) => *group,
+            None => {
+                let group = groups.of(Frames::along(walk).of_wave());
+                by_trail.insert(trail, group);
+                group
+            }
+        };
+        groups.add(group, Member { wave: *wave, id: captured.id, lanes: None }, reader)?;
+    }
+    Ok(groups.finish())
+}
+
+struct Building {
+    grouping: Grouping,
+    by_stack: HashMap<StackKey, usize>,
+    groups: Vec<Draft>,
+}
+
+struct Draft {
+    group: Group,
+    causes: BTreeMap<String, usize>,
+    states: BTreeMap<Option<LaneState>, usize>,
+}
+
+impl Building {
+    /// The group of a stack; made where there is none yet.
+    fn of(&mut self, stack: Stack) -> usize {
+        let by = self.grouping.by;
+        let frames = stack.frames.iter().map(|frame| key(frame, by)).collect();
+        let next = self.groups.len();
+        let index = *self.by_stack.entry((frames, stack.end.name())).or_insert(next);
+        if index == next {
+            let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
+            let group = Group { members, count: 0, faulted: false, causes, states, stack };
+            self.groups.push(Draft { group, causes: BTreeMap::new(), states: BTreeMap::new() });
+        }
+        index
+    }
+
+    /// Puts the lanes of a wave into their groups.
+    fn lanes(&mut self, reader: &Reader, walk: Walk<'_>) -> Result<(), Unreadable> {
+        let wave = walk.wave;
+        let id = reader.wave(wave)?.id;
+        let frames = Frames::along(walk);
+        let states = States::of(reader, wave, &frames)?;
+        for part in frames.alike(states.used(frames.walk.kind.wave_size.all())) {
+            let group = self.of(frames.of_lane(part.first().unwrap_or_default()));
+            self.add(group, Member { wave, id, lanes: Some(part) }, reader)?;
+            let Some(draft) = self.groups.get_mut(group) else { continue };
+            for lane in part.iter() {
+                *draft.states.entry(states.of_used(&frames, lane)).or_default() += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, group: usize, member: Member, reader: &Reader) -> Result<(), Unreadable> {
+        let Some(Draft { group, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
+        group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
+        match group.members.last_mut().filter(|last| last.wave == member.wave) {
+            Some(last) => {
+                // Two parts of a wave's lanes whose stacks look the same: at PCs of one line, say.
+                last.lanes = last.lanes.zip(member.lanes).map(|(a, b)| LaneSet(a.0 | b.0));
+            }
+            None => {
+                let (cause, signal) = waves::cause(reader.wave(member.wave)?);
+                group.faulted |= signal != 0 && signal != waves::SIGTRAP;
+                match causes.get_mut(&cause) {
+                    Some(count) => *count += 1,
+                    None => drop(causes.insert(cause, 1)),
+                }
+                group.members.push(member);
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Groups {
+        let finished = self.groups.into_iter().map(|Draft { mut group, causes, states }| {
+            group.causes = causes.into_iter().collect();
+            group.causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            group.states = states.into_iter().collect();
+            group.states.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+            group
+        });
+        let mut groups: Vec<Group> = finished.collect();
+        groups.sort_by_key(|group| (!group.faulted, std::cmp::Reverse(group.count)));
+        Groups { grouping: self.grouping, groups }
+    }
+}
+
+fn key(frame: &StackFrame, by: GroupBy) -> FrameKey {
+    let line = frame.line.map(|line| (frame.file.clone(), line));
+    FrameKey {
+        function: frame.function.clone(),
+        code_object: frame.code_object.clone(),
+        line: line.filter(|_| by != GroupBy::Function),
+        pc: frame.pc.filter(|_| by == GroupBy::Pc || frame.function.is_none()),
+        inlined: frame.inlined,
+        is_placed: frame.pc.is_some(),
+    }
+}

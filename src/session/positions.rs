@@ -1,0 +1,229 @@
+//! Where the lanes of a wave are in each of its frames: `DW_AT_LLVM_lane_pc` for all lanes at once, `DW_AT_LLVM_active_lane`
+//! where it is, and EXEC where it is not.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::backtrace::Frames;
+use super::frame::FrameContext;
+use super::{LanePosition, PcSource};
+use crate::debuginfo::LocationAttribute;
+use crate::dwarf::{
+    Attribute, Context as _, Dialect, Encoding, Frame, Program, RegisterBytes, active_lanes, lane_pcs,
+    mask_lanes,
+};
+use crate::units::{LaneId, LaneSet, Pc};
+
+/// Where the lanes are in a frame.
+pub(super) enum Positions {
+    /// As `DW_AT_LLVM_lane_pc` says: `None` never entered the function.
+    Said(Vec<Option<Pc>>),
+    /// The function does not say.
+    Active(Active),
+    /// It says so in a way that cannot be evaluated.
+    Failed(String),
+}
+
+/// The lanes that are active in a frame.
+#[derive(Clone, Debug)]
+pub(super) struct Active {
+    /// Which, or why that is not known.
+    pub(super) lanes: Result<LaneSet, String>,
+    /// Whether `DW_AT_LLVM_active_lane` says so, and not EXEC.
+    pub(super) by_attribute: bool,
+}
+
+/// Where one lane is in a frame.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Position {
+    At(Pc),
+    NotEntered,
+    Unknown(String),
+}
+
+impl Positions {
+    /// `pc`: where the wave is in the frame.
+    pub(super) fn of(&self, lane: LaneId, pc: Pc) -> Position {
+        match self {
+            Self::Said(pcs) => match pcs.get(usize::from(lane.0)).copied().flatten() {
+                Some(pc) => Position::At(pc),
+                None => Position::NotEntered,
+            },
+            Self::Active(active) => match &active.lanes {
+                Ok(lanes) if lanes.contains(lane) => Position::At(pc),
+                Ok(_) => {
+                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc";
+                    Position::Unknown(why.to_owned())
+                }
+                Err(why) => Position::Unknown(why.clone()),
+            },
+            Self::Failed(why) => Position::Unknown(format!("DW_AT_LLVM_lane_pc: {why}")),
+        }
+    }
+}
+
+impl Frames<'_> {
+    /// Where the lanes are, by the function of a frame, or by one of the calls inlined there.
+    pub(super) fn positions(&self, level: usize, inlined: Option<usize>) -> Rc<Positions> {
+        let key = (level, inlined);
+        if let Some(known) = self.positions.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let positions = Rc::new(self.read_positions(level, inlined));
+        self.positions.borrow_mut().insert(key, Rc::clone(&positions));
+        positions
+    }
+
+    fn read_positions(&self, level: usize, inlined: Option<usize>) -> Positions {
+        let Some(mut context) = self.context(level, inlined) else {
+            return Positions::Active(self.exec_active(level));
+        };
+        match attribute(&mut context, |simd| &simd.lane_pc, "DW_AT_LLVM_lane_pc") {
+            Ok(None) => {}
+            Ok(Some(Attribute::Constant(_))) => return Positions::Failed("a constant".to_owned()),
+            Ok(Some(Attribute::Expression(program))) => return said_by(&context, &program),
+            Err(why) => return Positions::Failed(why),
+        }
+        Positions::Active(self.said_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
+    }
+
+    /// The lanes that are active where the wave is: as the innermost call inlined there says that says anything, else EXEC.
+    pub(super) fn active(&self) -> Active {
+        let calls = self.source(0).map_or(0, |source| source.calls.len());
+        let mut said =
+            (0..calls).filter_map(|inlined| self.said_active(&mut self.context(0, Some(inlined))?));
+        said.next().unwrap_or_else(|| self.exec_active(0))
+    }
+
+    /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
+    fn said_active(&self, context: &mut FrameContext<'_>) -> Option<Active> {
+        let what = "DW_AT_LLVM_active_lane";
+        let said = attribute(context, |simd| &simd.active_lane, what).ok()??;
+        let all = self.walk.kind.wave_size.all();
+        let lanes = match said {
+            Attribute::Constant(mask) => Ok(LaneSet(mask).and(all)),
+            Attribute::Expression(program) => match active_lanes(context, &program, None) {
+                Ok(mask) => Ok(mask_lanes(context, &mask)),
+                Err(error) => Err(format!("{what}: {error}")),
+            },
+        };
+        Some(Active { lanes, by_attribute: true })
+    }
+
+    fn exec_active(&self, level: usize) -> Active {
+        let lanes = self.exec(level).ok_or_else(|| "EXEC is not known in this frame".to_owned());
+        Active { lanes, by_attribute: false }
+    }
+
+    /// A frame as its function's attributes are evaluated; `None` without debug information.
+    fn context(&self, level: usize, inlined: Option<usize>) -> Option<FrameContext<'_>> {
+        let (debug, function) = self.source(level)?.function.as_ref()?;
+        let code = self.walk.frames().get(level)?.code?;
+        let inlined = inlined.unwrap_or(function.frames.len().saturating_sub(1));
+        let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
+        Some(FrameContext {
+            level: self.walk.level(level),
+            debug: Ok(Arc::clone(debug)),
+            function: Ok(function.clone()),
+            inlined,
+            elf_pc: code.elf,
+            encoding: Encoding { dialect: Dialect::LlvmUser, dwarf64 },
+            object: RefCell::default(),
+        })
+    }
+
+    /// EXEC as a frame has it.
+    pub(super) fn exec(&self, level: usize) -> Option<LaneSet> {
+        let register = self.walk.kind.named("exec")?.dwarf?;
+        let context = self.walk.level(level);
+        let size = context.register_size(register).ok()?;
+        let mut contents = RegisterBytes::unknown();
+        context.read_register(register, Frame::Current, &mut contents);
+        let bits = u32::try_from(size.0.min(64)).ok()?;
+        let all = self.walk.kind.wave_size.all();
+        contents.knows(0, size.0).then(|| LaneSet(contents.extract(0, bits)).and(all))
+    }
+
+    /// Lanes parted into sets that are at the same places in all frames, the set of the lowest lane first.
+    pub(super) fn alike(&self, lanes: LaneSet) -> Vec<LaneSet> {
+        let mut asked = Vec::new();
+        for (level, frame) in self.walk.frames().iter().enumerate() {
+            let calls = self.source(level).map_or(1, |source| source.calls.len());
+            asked.push((
+                frame.pc,
+                self.positions(level, None),
+                (level > 0).then(|| self.exec(level)).flatten(),
+            ));
+            asked.extend((1..calls).map(|call| (frame.pc, self.positions(level, Some(call - 1)), None)));
+        }
+        let mut parts: Vec<LaneSet> = Vec::new();
+        let mut known: HashMap<Vec<(Position, bool)>, usize> = HashMap::new();
+        for lane in lanes.iter() {
+            let at = |(pc, positions, exec): &(Pc, Rc<Positions>, Option<LaneSet>)| {
+                (positions.of(lane, *pc), exec.is_none_or(|exec| exec.contains(lane)))
+            };
+            let next = parts.len();
+            let part = *known.entry(asked.iter().map(at).collect()).or_insert(next);
+            match parts.get_mut(part) {
+                Some(part) => *part = LaneSet(part.0 | LaneSet::one(lane).0),
+                None => parts.push(LaneSet::one(lane)),
+            }
+        }
+        parts
+    }
+
+    /// Whether a lane never entered the function of the innermost physical frame.
+    pub(super) fn is_outside(&self, lane: LaneId) -> bool {
+        let frame = self.walk.frames().first();
+        frame.is_some_and(|frame| self.positions(0, None).of(lane, frame.pc) == Position::NotEntered)
+    }
+
+    /// Where a lane goes on: the innermost frame of the stack that it has.
+    pub(super) fn position(&self, lane: LaneId) -> LanePosition {
+        let nowhere = |why: String| LanePosition { from: PcSource::Unknown(why), ..LanePosition::default() };
+        let stack = self.of_lane(lane);
+        let Some(frame) = stack.frames.into_iter().next() else {
+            return match self.walk.frames().is_empty() {
+                true => nowhere("the PC was not captured".to_owned()),
+                false => nowhere("the lane entered none of the functions of the call stack".to_owned()),
+            };
+        };
+        let of_wave = self.walk.frames().get(frame.physical).map(|physical| physical.pc);
+        let from = match (&*self.positions(frame.physical, None), frame.pc) {
+            (_, None) => PcSource::Unknown(frame.problem.unwrap_or_default()),
+            (Positions::Active(active), pc) if pc == of_wave => match active.by_attribute {
+                true => PcSource::ActiveLane,
+                false => PcSource::Exec,
+            },
+            _ => PcSource::LanePc,
+        };
+        let (function, file, line) = (frame.function, frame.file, frame.line);
+        LanePosition { pc: frame.pc, from, function, file, line, physical: Some(frame.physical) }
+    }
+}
+
+/// An attribute of the function or the inlined call that a context is of, in the dialect of its unit.
+fn attribute(
+    context: &mut FrameContext<'_>,
+    which: impl Fn(&crate::debuginfo::SimdFacts) -> &LocationAttribute,
+    what: &str,
+) -> Result<Option<Attribute>, String> {
+    let (Ok(debug), Ok(function)) = (&context.debug, &context.function) else { return Ok(None) };
+    let id = function.function.unit;
+    let unit = debug.unit(id).ok();
+    let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());
+    let attribute = which(function.simd(context.inlined)).clone();
+    let found = debug.location_at(id, &attribute, context.elf_pc).map_err(|error| error.to_string())?;
+    let by_bytes = || Dialect::of_unit(augmentation, found.expression().iter().map(|bytes| &bytes[..]));
+    context.encoding.dialect = unit.and_then(|unit| unit.dialect).unwrap_or_else(by_bytes);
+    context.attribute(&attribute, what).map_err(|missing| missing.to_string())
+}
+
+fn said_by(context: &FrameContext<'_>, program: &Program) -> Positions {
+    match lane_pcs(context, program, None) {
+        Ok(pcs) => Positions::Said(pcs),
+        Err(error) => Positions::Failed(error.to_string()),
+    }
+}

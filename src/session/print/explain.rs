@@ -1,0 +1,161 @@
+//! Why the variables of a path are where they are, or nowhere: what their attributes say, operation by operation.
+
+use super::eval::Scene;
+use super::names::{Named, Placed, Readable};
+use super::path::{Node, Path};
+use super::{NotPrinted, Query, parse};
+use crate::debuginfo;
+use crate::dwarf::explain::{self, Explainer};
+use crate::dwarf::{Evaluator, Focus, legacy, print};
+use crate::session::variables::with_frame;
+use crate::session::{Explained, Reader, ValueState};
+use crate::units::{LaneSet, WaveId};
+
+/// What is to be said of a name of a path.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// The name.
+    pub name: String,
+    /// What says where it is: `location list entry for 0x10-0x20: DW_OP_regx v3`, or what else the name means.
+    pub says: String,
+    /// What the expression did, for each set of lanes that went one way.
+    pub lanes: Vec<Explained>,
+}
+
+/// Explains the variables that a path names.
+///
+/// # Errors
+/// The text is no path, or there is no frame to ask.
+pub(in crate::session) fn explain(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    frame: usize,
+    query: &Query,
+) -> Result<Vec<Explanation>, NotPrinted> {
+    with_frame(reader, wave, frame, |found| {
+        let lanes = lanes.and(found.frame.context.kind().wave_size.all());
+        let scene = Scene::new(reader, wave, &found, lanes);
+        let path = parse(&query.path, &|name| scene.is_type(name))?;
+        let mut names = Vec::new();
+        collect(&path, &mut names);
+        Ok(names.into_iter().map(|name| scene.explanation(name)).collect())
+    })
+}
+
+/// The names of a path, each once. A path nests no deeper than the parser lets it.
+fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
+    match &path.node {
+        Node::Name(name) => {
+            if !names.contains(&name.as_str()) {
+                names.push(name);
+            }
+        }
+        Node::Integer { .. } | Node::Character(_) | Node::Register(_) | Node::Address { .. } => {}
+        Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
+        Node::Binary(_, one, other) | Node::Index(one, other) | Node::Repeat(one, other) => {
+            collect(one, names);
+            collect(other, names);
+        }
+    }
+}
+
+impl Scene<'_, '_> {
+    fn explanation(&self, name: &str) -> Explanation {
+        let says = match &*self.named(name) {
+            Ok(Named::Variable(placed)) => return self.variable(placed),
+            Ok(Named::Member) => match &*self.named("this") {
+                Ok(Named::Variable(this)) => {
+                    let this = self.variable(this);
+                    let says = format!("a member of what `this` points to; `this`: {}", this.says);
+                    return Explanation { name: name.to_owned(), says, lanes: this.lanes };
+                }
+                _ => "a member of what `this` points to".to_owned(),
+            },
+            Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),
+            Ok(Named::Function(_)) => "a function".to_owned(),
+            Err(why) => state_words(why),
+        };
+        Explanation { name: name.to_owned(), says, lanes: Vec::new() }
+    }
+
+    fn variable(&self, placed: &Placed) -> Explanation {
+        let frame = &self.found.frame;
+        let name = placed.name().to_owned();
+        let alone = |says: String| Explanation { name: name.clone(), says, lanes: Vec::new() };
+        let (head, bytes) = match &placed.said {
+            debuginfo::Location::None | debuginfo::Location::NotAtPc => {
+                return alone(
+                    placed
+                        .groups()
+                        .iter()
+                        .find_map(|(_, at)| at.as_ref().err())
+                        .map_or_else(String::new, |why| state_words(why)),
+                );
+            }
+            debuginfo::Location::ConstValue(bytes) => {
+                let bytes: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                return alone(format!(
+                    "DW_AT_const_value, its bytes are known since it was compiled: {bytes}"
+                ));
+            }
+            debuginfo::Location::Expression(bytes) => ("DW_AT_location".to_owned(), bytes),
+            debuginfo::Location::ListEntry { expression, range: Some(range) } => {
+                let range = frame.listed(std::slice::from_ref(range));
+                (format!("the entry of its location list for {range}"), expression)
+            }
+            debuginfo::Location::ListEntry { expression, range: None } => {
+                ("the default entry of its location list".to_owned(), expression)
+            }
+        };
+        if bytes.is_empty() {
+            return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)));
+        }
+        let Readable { program, encoding, .. } = match self.readable(&placed.variable, bytes) {
+            Ok(readable) => readable,
+            Err(error) => {
+                let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
+                return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
+            }
+        };
+        let kind = frame.context.kind();
+        let context = frame.context.of_unit(placed.variable.unit, encoding);
+        let says = format!("{head}: {}", print::program(&program, &**kind));
+        let parts = Evaluator::new(&context).location(&program, Focus::Lanes(self.lanes), &[]);
+        let lanes = parts.into_iter().map(|part| {
+            let first = part.lanes.first().unwrap_or_default();
+            let mut explainer = Explainer::new(&**kind);
+            drop(Evaluator::new(&context).traced(&mut explainer).location(
+                &program,
+                Focus::Lanes(part.lanes),
+                &[],
+            ));
+            let mut lines = explainer.lines();
+            if placed.legacy {
+                lines.push(legacy::WORDS.to_owned());
+            }
+            let idiom = || placed.groups().iter().find(|(lanes, _)| lanes.contains(first));
+            match (&part.result, placed.legacy.then(idiom).flatten()) {
+                (_, Some((_, Ok(location)))) | (Ok(location), None) => {
+                    let words = print::location(&location.at(first), first, &**kind);
+                    lines.push(format!("so it is at {words}"));
+                    lines.extend(explain::undefined(location, first));
+                }
+                (_, Some((_, Err(why)))) => lines.push(state_words(why)),
+                (Err(error), None) => lines.extend(explain::error(error)),
+            }
+            Explained { lanes: part.lanes, lines }
+        });
+        let lanes = lanes.collect();
+        Explanation { name, says, lanes }
+    }
+}
+
+fn state_words(state: &ValueState) -> String {
+    match state {
+        ValueState::Value(words)
+        | ValueState::OptimizedOut(words)
+        | ValueState::Unavailable(words)
+        | ValueState::Error(words) => words.clone(),
+    }
+}
