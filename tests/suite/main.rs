@@ -10,5 +10,6 @@ mod frames;
 mod house;
 mod operations;
 mod print;
+mod seed_coverage;
 mod server;
 mod variables;
