@@ -84,7 +84,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
     capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default() });
     let name = "patched".to_owned();
     let address = Address(LOADED);
-    capture.code_objects.push(CodeObject { address, extent, uri: None, build_id: None, agent: None, name });
+    capture.code_objects.push(CodeObject { address, extent, uri: None, build_id: None, entry: None, agent: None, name });
     capture.waves.push(Wave {
         id: 1,
         kind: Arc::clone(&kind),
