@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Vendors of the extensions whose augmentations add no field.
-const VENDORS: [&str; 2] = ["llvm", "amd"];
+const VENDORS: [&str; 3] = ["llvm", "amd", "draft"];
 
 /// An augmentation string with what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Augmentation {
 /// What an augmentation means for the fields after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AugmentationKind {
-    /// Nothing: it is empty, or `[llvm:vX.Y]` or `[amd:vX.Y]`, which speak of instructions and operations.
+    /// Nothing: it is empty, or `[llvm:vX.Y]`, `[amd:vX.Y]` or `[draft:vX.Y]`, which speak of instructions and operations.
     Plain,
     /// Begins with `z`: the length of augmentation data follows, and each letter has its part of that.
     Sized,

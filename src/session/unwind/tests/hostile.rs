@@ -172,11 +172,13 @@ fn nothing_is_guessed_where_nothing_is_said() {
 
 #[test]
 fn the_dialect_is_that_of_the_augmentation() {
-    // The 2020 text's number of form_aspace_address, which is DW_OP_LLVM_undefined of the later ones.
-    let cfa = [0x0f, 3, 0x38, 0x36, 0xe7];
-    let seed = entry(&[&[0xff; 4][..], &[4], b"[amd:v0.0]\0", &[8, 0, 4, 4, 16]].concat());
-    let stack = stack(&[seed, fde(LEAF, 0x100, &[&cfa[..], &OUTERMOST].concat())], code());
-    assert_eq!(stack.frames[0].cfa.as_deref(), Some("private_wave+0x8"));
+    // form_aspace_address by the 2020 text, where later ones have DW_OP_LLVM_undefined, and by the draft's table.
+    for (augmentation, code_of) in [(&b"[amd:v0.0]\0"[..], 0xe7), (b"[draft:v0.0]\0", 0xe1)] {
+        let cfa = [0x0f, 3, 0x38, 0x36, code_of];
+        let cie = entry(&[&[0xff; 4][..], &[4], augmentation, &[8, 0, 4, 4, 16]].concat());
+        let stack = stack(&[cie, fde(LEAF, 0x100, &[&cfa[..], &OUTERMOST].concat())], code());
+        assert_eq!(stack.frames[0].cfa.as_deref(), Some("private_wave+0x8"));
+    }
 }
 
 #[test]
