@@ -104,6 +104,9 @@ pub enum Cause {
     /// The expression ends within an operand.
     #[error("the expression ends within its operands")]
     Truncated,
+    /// Call frame instructions end within one of them.
+    #[error("the instructions end within its operands")]
+    InstructionTruncated,
     /// A LEB128 number beyond 64 bits.
     #[error("LEB128 operand beyond 64 bits")]
     LebTooLong,
@@ -245,6 +248,12 @@ pub enum Cause {
         /// The size asked for.
         bits: i128,
     },
+    /// An index that no element can have.
+    #[error("index {index} is no element's")]
+    Index {
+        /// The index.
+        index: i128,
+    },
     /// A size or count that may not be zero is zero.
     #[error("{0} is 0")]
     Zero(&'static str),
@@ -308,7 +317,7 @@ impl Cause {
     pub fn class(&self) -> Class {
         match self {
             Self::UnknownOperation { .. } | Self::UnknownSubOperation { .. } => Class::Decode,
-            Self::Truncated | Self::LebTooLong => Class::Decode,
+            Self::Truncated | Self::InstructionTruncated | Self::LebTooLong => Class::Decode,
             Self::NoLane | Self::RegisterNotCaptured(_) | Self::MemoryNotCaptured { .. } => {
                 Class::Unavailable
             }

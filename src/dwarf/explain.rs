@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use super::error::{Cause, Class, Error};
+use super::limits::{MAX_ENTRIES_SHOWN, MAX_PARTS_SHOWN, MAX_TOLD_FIRST, MAX_TOLD_LAST};
 use super::location::{Location, Storage};
 use super::machine::{Entry, Failure, Step, Tracer};
 use super::operation::{Binary, Operation, Unary};
@@ -15,11 +16,19 @@ use super::print::{self, Names};
 use super::value::Type;
 use crate::units::LaneId;
 
-/// Keeps what happened in words.
+/// Keeps what happened in words: the first [`MAX_TOLD_FIRST`] operations and the last [`MAX_TOLD_LAST`].
+///
+/// Which are the last is not known while they run, so an evaluation of many operations runs again after
+/// [`Explainer::again`].
 pub struct Explainer<'n> {
     names: &'n dyn Names,
     /// Told, but not yet under the operation that ran it.
     told: Vec<Told>,
+    /// Operations that ran, and those of them since the last one told.
+    seen: usize,
+    left_out: usize,
+    /// How many there are in all, once they ran before.
+    total: Option<usize>,
 }
 
 /// One operation and what it ran.
@@ -30,6 +39,8 @@ struct Told {
     before: String,
     inner: Vec<Told>,
     after: String,
+    /// Operations before it that are not told.
+    left_out: usize,
 }
 
 impl std::fmt::Debug for Explainer<'_> {
@@ -42,7 +53,26 @@ impl<'n> Explainer<'n> {
     /// Nothing told yet.
     #[must_use]
     pub fn new(names: &'n dyn Names) -> Self {
-        Self { names, told: Vec::new() }
+        Self { names, told: Vec::new(), seen: 0, left_out: 0, total: None }
+    }
+
+    /// Forgets what it was told if the same evaluation must run again for the last operations; `false` if nothing was
+    /// left out of this one, or if it ran again already.
+    pub fn again(&mut self) -> bool {
+        if self.left_out == 0 || self.total.is_some() {
+            return false;
+        }
+        self.told.clear();
+        (self.total, self.seen, self.left_out) = (Some(self.seen), 0, 0);
+        true
+    }
+
+    /// Counts an operation; whether it is told.
+    fn counts(&mut self) -> bool {
+        let tells = self.listens();
+        self.seen += 1;
+        self.left_out += usize::from(!tells);
+        tells
     }
 
     /// What was told, a line each.
@@ -50,6 +80,9 @@ impl<'n> Explainer<'n> {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         write_all(&self.told, &mut lines);
+        if self.left_out > 0 {
+            lines.push(left_out(self.left_out));
+        }
         lines
     }
 
@@ -57,27 +90,41 @@ impl<'n> Explainer<'n> {
         if stack.is_empty() {
             return "empty".to_owned();
         }
-        let entries: Vec<String> = stack.iter().map(|entry| self::entry(entry, lane, self.names)).collect();
-        entries.join(" | ")
+        let hidden = stack.len().saturating_sub(MAX_ENTRIES_SHOWN);
+        let below = (hidden > 0).then(|| format!("({hidden} more below)"));
+        let entries = stack.iter().skip(hidden).map(|entry| abridged(entry, lane, self.names));
+        below.into_iter().chain(entries).collect::<Vec<_>>().join(" | ")
     }
 
     fn tell(&mut self, told: Told) {
         let first = self.told.iter().rposition(|other| other.depth <= told.depth).map_or(0, |last| last + 1);
         let inner = self.told.split_off(first);
-        self.told.push(Told { inner, ..told });
+        let left_out = std::mem::take(&mut self.left_out);
+        self.told.push(Told { inner, left_out, ..told });
     }
 }
 
 impl Tracer for Explainer<'_> {
+    fn listens(&self) -> bool {
+        self.seen < MAX_TOLD_FIRST || self.total.is_some_and(|total| self.seen + MAX_TOLD_LAST >= total)
+    }
+
     fn step(&mut self, step: &Step<'_>) {
+        if !self.counts() {
+            return;
+        }
         let lane = step.lanes.first().unwrap_or_default();
         let operation = print::operation(step.placed, self.names);
         let head = format!("{:>4} {operation}: {}", step.placed.at.0, meaning(&step.placed.operation));
         let (before, after) = (self.stack(step.before, lane), self.stack(step.stack, lane));
-        self.tell(Told { depth: step.depth, within: step.within, head, before, inner: Vec::new(), after });
+        let (depth, within) = (step.depth, step.within);
+        self.tell(Told { depth, within, head, before, inner: Vec::new(), after, left_out: 0 });
     }
 
     fn failed(&mut self, failure: &Failure<'_>) {
+        if !self.counts() {
+            return;
+        }
         let lane = failure.lanes.first().unwrap_or_default();
         let after = match failure.cause {
             Cause::Inside { what, .. } => format!("fails in {what}"),
@@ -86,7 +133,7 @@ impl Tracer for Explainer<'_> {
         let head = format!("{:>4} {}", failure.at.0, failure.op);
         let before = self.stack(failure.stack, lane);
         let (depth, within) = (failure.depth, failure.within);
-        self.tell(Told { depth, within, head, before, inner: Vec::new(), after });
+        self.tell(Told { depth, within, head, before, inner: Vec::new(), after, left_out: 0 });
     }
 }
 
@@ -97,24 +144,42 @@ fn write_all(all: &[Told], lines: &mut Vec<String>) {
         if let Some(within) = told.within.filter(|_| opened) {
             lines.push(format!("{indent}  {within}:"));
         }
+        if told.left_out > 0 && told.inner.is_empty() {
+            lines.push(left_out(told.left_out));
+        }
         lines.push(format!("{indent}{}", told.head));
         lines.push(format!("{indent}       before: {}", told.before));
         write_all(&told.inner, lines);
+        if told.left_out > 0 && !told.inner.is_empty() {
+            lines.push(left_out(told.left_out));
+        }
         lines.push(format!("{indent}       after:  {}", told.after));
     }
+}
+
+fn left_out(count: usize) -> String {
+    format!("     ... {count} operations are left out")
+}
+
+/// [`entry`] without all of what is long.
+fn abridged(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
+    format!("{} {}", kind(entry), print::entry_up_to(entry, lane, names, MAX_PARTS_SHOWN))
 }
 
 /// An entry of the stack with what it is, as one lane has it: `value 0x3`, `location v0 lane 3`.
 #[must_use]
 pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
-    let kind = match entry {
+    format!("{} {}", kind(entry), print::entry(entry, lane, names))
+}
+
+fn kind(entry: &Entry) -> &'static str {
+    match entry {
         Entry::Number(number) if number.ty() == Type::Generic => "value",
         Entry::Number(_) => "typed value",
         Entry::Pointer(_) => "implicit pointer",
         Entry::Location(_) => "location",
         Entry::Incomplete(_) => "unfinished composite",
-    };
-    format!("{kind} {}", print::entry(entry, lane, names))
+    }
 }
 
 /// What is undefined of a location as one lane has it, and since which operation: a line for each run of bits, one for
@@ -138,11 +203,11 @@ pub fn undefined(location: &Location, lane: LaneId) -> Vec<String> {
     let tell = |run: Option<(u128, u128, Option<Origin>)>, lines: &mut Vec<String>| {
         if let Some((first, end, origin)) = run {
             let all =
-                if first == 0 && end + skip >= u128::from(composite.size.0) { "all of it: " } else { "" };
+                if first == 0 && end + skip >= u128::from(composite.size().0) { "all of it: " } else { "" };
             lines.push(format!("{all}bits {first} to {} optimized out{}", end - 1, since(&origin)));
         }
     };
-    for part in &composite.parts {
+    for part in composite.parts() {
         let (from, end) = (start.max(skip), start + u128::from(part.size.0));
         start = end;
         match &part.location.storage {

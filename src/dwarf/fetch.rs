@@ -195,11 +195,13 @@ pub(super) struct Reader<'c> {
     context: &'c dyn Context,
     register: Option<(DwarfReg, Frame)>,
     contents: RegisterBytes,
+    /// Parts and words read so far: what reading cost.
+    pub(super) read: usize,
 }
 
 impl<'c> Reader<'c> {
     pub(super) fn new(context: &'c dyn Context) -> Self {
-        Self { context, register: None, contents: RegisterBytes::unknown() }
+        Self { context, register: None, contents: RegisterBytes::unknown(), read: 0 }
     }
 
     /// The whole register, read if it is not the one read last.
@@ -252,16 +254,12 @@ impl<'c> Reader<'c> {
         count: u64,
     ) -> Result<(), Cause> {
         if let Storage::Composite(composite) = storage {
-            let mut start = 0u128;
-            for part in &composite.parts {
-                let end = start + u128::from(part.size.0);
-                let (from, until) = (at.max(start), (at + u128::from(count)).min(end));
-                if from < until {
-                    let inside = offset_of(&part.location, lane) + (from - start);
-                    let place = to + (from - at) as u64;
-                    self.fill(&part.location.storage, inside, lane, into, place, (until - from) as u64)?;
-                }
-                start = end;
+            let wanted = at + u128::from(count);
+            for (_, start, part) in composite.covering(at, wanted) {
+                let (from, until) = (at.max(start), wanted.min(start + u128::from(part.size.0)));
+                let inside = offset_of(&part.location, lane) + (from - start);
+                let place = to + (from - at) as u64;
+                self.fill(&part.location.storage, inside, lane, into, place, (until - from) as u64)?;
             }
             return Ok(());
         }
@@ -322,6 +320,7 @@ impl<'c> Reader<'c> {
         if bits == 0 {
             return Ok(Chunk::default());
         }
+        self.read += 1;
         Ok(match storage {
             Storage::Undefined(origin) => Chunk { undefined: wanted, origin: *origin, ..Chunk::default() },
             Storage::Register { register, frame, .. } => {
@@ -361,22 +360,17 @@ impl<'c> Reader<'c> {
             Storage::ImplicitPointer(_) => return Err(Cause::ImplicitPointerMisused),
             Storage::Composite(composite) => {
                 let mut chunk = Chunk::default();
-                let mut start = 0u128;
-                for part in &composite.parts {
-                    let end = start + u128::from(part.size.0);
-                    let (from, until) = (at.max(start), (at + u128::from(bits)).min(end));
-                    if from < until {
-                        let inside = offset_of(&part.location, lane) + (from - start);
-                        let piece =
-                            self.chunk(&part.location.storage, inside, (until - from) as u32, lane)?;
-                        let shift = (from - at) as u32;
-                        chunk.bits |= piece.bits << shift;
-                        chunk.not_captured |= piece.not_captured << shift;
-                        chunk.undefined |= piece.undefined << shift;
-                        chunk.missing = chunk.missing.or(piece.missing);
-                        chunk.origin = chunk.origin.or(piece.origin);
-                    }
-                    start = end;
+                let wanted = at + u128::from(bits);
+                for (_, start, part) in composite.covering(at, wanted) {
+                    let (from, until) = (at.max(start), wanted.min(start + u128::from(part.size.0)));
+                    let inside = offset_of(&part.location, lane) + (from - start);
+                    let piece = self.chunk(&part.location.storage, inside, (until - from) as u32, lane)?;
+                    let shift = (from - at) as u32;
+                    chunk.bits |= piece.bits << shift;
+                    chunk.not_captured |= piece.not_captured << shift;
+                    chunk.undefined |= piece.undefined << shift;
+                    chunk.missing = chunk.missing.or(piece.missing);
+                    chunk.origin = chunk.origin.or(piece.origin);
                 }
                 chunk
             }

@@ -89,10 +89,8 @@ pub fn recognise(
             }
             Some((Err(error), _)) => break Err(error),
             Some((Ok(location), None)) => break Ok(location),
-            Some((Ok(location), Some(size))) => {
-                composite.size.0 += size.0;
-                composite.parts.push(Part { location, size });
-            }
+            // A piece that 64 bits cannot count is no idiom's.
+            Some((Ok(location), Some(size))) => composite.push(Part { location, size })?,
         }
     };
     Some(vec![Group { lanes, result }])

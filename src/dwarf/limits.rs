@@ -5,6 +5,30 @@
 /// work on wide values. Bounds loops made of `DW_OP_skip` and `DW_OP_bra`.
 pub const MAX_STEPS: u32 = 1 << 16;
 
+/// Units of work of one evaluation, for all its lanes and all expressions that it runs: one for each operation of each set of
+/// lanes that runs together, for each word read of a part, for each eight operations of an expression that is run, and for
+/// each word of a wide value that is copied. Lanes that part run one after another, each with [`MAX_STEPS`] of its own;
+/// this bounds them together. All 64 lanes apart have 16384 units each.
+pub const MAX_WORK: u32 = 16 * MAX_STEPS;
+
+/// Parts that one evaluation may make in all, for all its lanes and on all its stacks. Parts hold an offset for every
+/// lane: this many take some 40 MB.
+pub const MAX_PARTS_MADE: usize = 32 * MAX_PARTS;
+
+/// Operations that an explanation tells of: the first ones and the last ones.
+pub const MAX_TOLD_FIRST: usize = 1000;
+/// The last ones.
+pub const MAX_TOLD_LAST: usize = 100;
+
+/// Entries of a stack that an explanation shows, from the top.
+pub const MAX_ENTRIES_SHOWN: usize = 16;
+
+/// Parts of a composite, and bytes of a constant, that an explanation shows.
+pub const MAX_PARTS_SHOWN: usize = 64;
+
+/// Sets of lanes that an evaluation is explained for.
+pub const MAX_EXPLAINED_SETS: usize = 8;
+
 /// Entries on an evaluation stack.
 pub const MAX_STACK: usize = 256;
 

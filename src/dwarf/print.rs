@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::error::{Class, Error};
-use super::location::{CapturedLane, Frame, Location, Storage};
+use super::location::{CapturedLane, Frame, Location, Part, Storage};
 use super::machine::Entry;
 use super::operation::{Placed, Program};
 use super::value::{Number, Type};
@@ -75,12 +75,19 @@ fn space_name(names: &dyn Names, space: AddressSpace) -> String {
 /// A location as one lane has it: `v4 lane 3`, `private_lane[3]+0x40`, `[s4 32 bits][undefined 32 bits]`.
 #[must_use]
 pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String {
+    location_up_to(location, lane, names, usize::MAX)
+}
+
+/// [`location`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+fn location_up_to(location: &Location, lane: LaneId, names: &dyn Names, most: usize) -> String {
     if let Storage::Composite(_) = location.storage {
-        let parts = location.canonical_from_offset(lane);
-        let words = |part: &super::location::Part| {
-            format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
+        let (parts, left) = location.canonical_up_to(lane, most);
+        let words = |part: &Part| part_words(part, lane, names, most);
+        let left = (left > 0).then(|| format!("[and {left} more]"));
+        return match parts.is_empty() {
+            true => "[]".to_owned(),
+            false => in_a_row(parts.iter().map(words).chain(left)),
         };
-        return if parts.is_empty() { "[]".to_owned() } else { in_a_row(parts.iter().map(words)) };
     }
     let at = location.offset.get(lane);
     let bits = |bits: u128| if bits == 0 { String::new() } else { format!(" bit {bits}") };
@@ -105,12 +112,23 @@ pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String 
             }
             words + &bits(at)
         }
-        Storage::Implicit(implicit) => format!("constant {}{}", hex(&implicit.bytes(lane)), bits(at)),
+        Storage::Implicit(implicit) => {
+            let bytes = implicit.bytes(lane);
+            let left = match bytes.len().saturating_sub(most) {
+                0 => String::new(),
+                left => format!(" and {left} bytes more"),
+            };
+            format!("constant {}{left}{}", hex(bytes.get(..most).unwrap_or(&bytes)), bits(at))
+        }
         Storage::ImplicitPointer(pointer) => {
             format!("pointer to DIE {}{}{}", pointer.die, signed(pointer.byte_offset), bits(at))
         }
         Storage::Composite(_) => String::new(),
     }
+}
+
+fn part_words(part: &Part, lane: LaneId, names: &dyn Names, most: usize) -> String {
+    format!("[{} {} bits]", location_up_to(&part.location, lane, names, most), part.size)
 }
 
 /// Words one after another, those that repeat themselves once: `[pc 64 bits] x 64`.
@@ -143,15 +161,21 @@ pub fn number(number: &Number, lane: LaneId) -> String {
 /// An entry of the stack as one lane has it.
 #[must_use]
 pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
+    entry_up_to(entry, lane, names, usize::MAX)
+}
+
+/// [`entry`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+pub(super) fn entry_up_to(entry: &Entry, lane: LaneId, names: &dyn Names, most: usize) -> String {
     match entry {
         Entry::Number(number) => self::number(number, lane),
         Entry::Pointer(pointer) => format!("&DIE {}{}", pointer.die, signed(pointer.byte_offset)),
-        Entry::Location(location) => self::location(location, lane, names),
+        Entry::Location(location) => location_up_to(location, lane, names, most),
         Entry::Incomplete(composite) => {
-            let part = |part: &super::location::Part| {
-                format!("[{} {} bits]", self::location(&part.location, lane, names), part.size)
-            };
-            in_a_row(composite.parts.iter().map(part).chain(["...".to_owned()]))
+            let words = |part: &Part| part_words(part, lane, names, most);
+            let left = composite.parts().len().saturating_sub(most);
+            let left = (left > 0).then(|| format!("[and {left} more]"));
+            let end = ["...".to_owned()];
+            in_a_row(composite.parts().iter().take(most).map(words).chain(left).chain(end))
         }
     }
 }
@@ -235,11 +259,11 @@ pub fn entry_json(entry: &Entry, lane: LaneId) -> Value {
         }),
         Entry::Incomplete(composite) => {
             let parts: Vec<Value> = composite
-                .parts
+                .parts()
                 .iter()
                 .map(|part| part_json(&part.location, lane, Some(part.size.0)))
                 .collect();
-            json!({"kind": "location", "bit_size": composite.size.0, "parts": parts})
+            json!({"kind": "location", "bit_size": composite.size().0, "parts": parts})
         }
     }
 }

@@ -42,8 +42,7 @@ impl Location {
         {
             return Ok(only.location.clone());
         }
-        let total = BitSize(parts.iter().map(|part| part.size.0).sum());
-        let storage = Storage::Composite(Arc::new(Composite { parts, size: total, open: false }));
+        let storage = Storage::Composite(Arc::new(parts.into_iter().collect::<Composite>()));
         Ok(Self { storage, offset: Offset::ZERO })
     }
 
@@ -59,21 +58,15 @@ impl Location {
             return vec![Part { location, size: BitSize(size) }];
         };
         let end = at + u128::from(size);
-        let mut start = 0u128;
-        let mut found = Vec::new();
-        for part in &composite.parts {
-            let stop = start + u128::from(part.size.0);
-            let (first, last) = (at.max(start), end.min(stop));
-            if first < last {
-                let mut location = part.location.at(lane);
-                if !location.is_undefined() {
-                    location.offset = Offset::from_bits(location.offset.get(lane) + (first - start));
-                }
-                found.push(Part { location, size: BitSize((last - first) as u64) });
+        let piece = |(_, start, part): (usize, u128, &Part)| {
+            let (first, last) = (at.max(start), end.min(start + u128::from(part.size.0)));
+            let mut location = part.location.at(lane);
+            if !location.is_undefined() {
+                location.offset = Offset::from_bits(location.offset.get(lane) + (first - start));
             }
-            start = stop;
-        }
-        found
+            Part { location, size: BitSize((last - first) as u64) }
+        };
+        composite.covering(at, end).map(piece).collect()
     }
 }
 

@@ -276,7 +276,23 @@ impl Number {
         Self::from_limbs(self.ty, &self.limbs(lane))
     }
 
-    /// Whether any bit is set, for each lane; `None` where the lanes disagree.
+    /// Whether no limb depends on the lane.
+    pub(super) fn is_uniform(&self) -> bool {
+        match &self.limbs {
+            Limbs::Narrow(bits) => bits.is_uniform(),
+            Limbs::Wide(limbs) => limbs.iter().all(Lanes::is_uniform),
+        }
+    }
+
+    /// How many 64-bit words it takes: what copying it costs.
+    pub(super) fn words(&self) -> usize {
+        match &self.limbs {
+            Limbs::Narrow(_) => 1,
+            Limbs::Wide(limbs) => limbs.len(),
+        }
+    }
+
+    /// The lanes of `lanes` that have any bit set.
     pub(super) fn lanes_not_zero(&self, lanes: LaneSet) -> LaneSet {
         match &self.limbs {
             Limbs::Narrow(bits) => bits.lanes_where(lanes, |bits| bits != 0),

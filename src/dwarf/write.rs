@@ -285,7 +285,7 @@ impl Planner<'_> {
             Storage::Composite(composite) => {
                 let until = at + u128::from(of.count);
                 let mut start = 0u128;
-                for part in &composite.parts {
+                for part in composite.parts() {
                     let end = start + u128::from(part.size.0);
                     let (from, to) = (at.max(start), until.min(end));
                     if from < to {

@@ -9,6 +9,7 @@ use super::unwind::Walk;
 use super::{Reader, Unreadable, variables};
 use crate::codeobject::ElfAddress;
 use crate::dwarf::explain::{self, Explainer};
+use crate::dwarf::limits::MAX_EXPLAINED_SETS;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::dwarf::{
@@ -166,11 +167,17 @@ pub(super) fn evaluate(
     let (mut found, mut explained) = (Vec::new(), Vec::new());
     match &program {
         Ok(program) => {
-            for part in asked.parts(program, lanes) {
-                if question.explain {
-                    explained.push(asked.explained(program, &part));
+            let parts = asked.parts(program, lanes);
+            for (index, part) in parts.iter().enumerate() {
+                match index {
+                    _ if !question.explain => {}
+                    ..MAX_EXPLAINED_SETS => explained.push(asked.explained(program, part)),
+                    MAX_EXPLAINED_SETS => {
+                        explained.push(not_explained(parts.get(index..).unwrap_or_default()))
+                    }
+                    _ => {}
                 }
-                asked.found(&part, &mut found);
+                asked.found(part, &mut found);
             }
         }
         Err(error) => {
@@ -193,6 +200,13 @@ pub(super) fn evaluate(
         lanes: found,
         explained,
     })
+}
+
+/// Says that lanes went ways of their own that are not explained.
+fn not_explained(parts: &[Part]) -> Explained {
+    let lanes = parts.iter().flat_map(|part| part.lanes.iter()).collect();
+    let line = format!("{} more sets of lanes are not explained: ask for fewer lanes", parts.len());
+    Explained { lanes, lines: vec![line] }
 }
 
 /// The wave's frame 0 with as much of it as there is.
@@ -270,11 +284,14 @@ impl Asked<'_> {
         let focus = Focus::Lanes(part.lanes);
         let first = part.lanes.first().unwrap_or_default();
         let mut explainer = Explainer::new(self.context);
-        if !part.idiom {
+        while !part.idiom {
             let mut evaluator = Evaluator::new(self.context).traced(&mut explainer);
             match self.want {
                 Want::Value => drop(evaluator.value(program, focus, &[])),
                 Want::Location { .. } => drop(evaluator.location(program, focus, &[])),
+            }
+            if !explainer.again() {
+                break;
             }
         }
         let mut lines = explainer.lines();

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::file::{DWARF_PROCEDURE, NumberOrBytes, ProcedureText};
-use super::hex;
+use super::file::{ProcedureText, Tag};
 use super::state::State;
+use super::text::{Hex, Int, NumberOrBytes};
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
     Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
@@ -19,32 +19,31 @@ pub(super) struct CaseContext<'f> {
 }
 
 impl CaseContext<'_> {
-    fn decode(&self, text: &str) -> Answer<Arc<Program>> {
-        let bytes = hex::bytes(text).map_err(Missing::absent)?;
-        Ok(Arc::new(Program::decode(&bytes, self.encoding)?))
+    fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
+        Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
     fn attribute(&self, text: &NumberOrBytes) -> Answer<Attribute> {
         match text {
-            NumberOrBytes::Number(number) => Ok(Attribute::Constant(*number as u64)),
-            NumberOrBytes::Bytes(text) => self.decode(text).map(Attribute::Expression),
+            NumberOrBytes::Number(number) => Ok(Attribute::Constant(*number)),
+            NumberOrBytes::Bytes(bytes) => self.decode(bytes).map(Attribute::Expression),
         }
     }
 
     fn die_location(&self, die: &ProcedureText) -> Answer<DieLocation> {
-        if let Some(text) = &die.location {
-            return self.decode(text).map(DieLocation::Expression);
+        if let Some(Hex(bytes)) = &die.location {
+            return self.decode(bytes).map(DieLocation::Expression);
         }
         if let Some(entries) = &die.loclist {
             let pc = self.state.pc().ok_or_else(|| Missing::not_captured("no program location"))?;
-            let entry = entries.iter().find(|entry| (entry.low as u64..entry.high as u64).contains(&pc.0));
+            let entry = entries.iter().find(|entry| (entry.low.0..entry.high.0).contains(&pc.0));
             return match entry {
-                Some(entry) => self.decode(&entry.location).map(DieLocation::Expression),
+                Some(entry) => self.decode(&entry.location.0).map(DieLocation::Expression),
                 None => Ok(DieLocation::NotHere),
             };
         }
         match &die.const_value {
-            Some(text) => Ok(DieLocation::ConstValue(hex::bytes(text).map_err(Missing::absent)?.into())),
+            Some(Hex(bytes)) => Ok(DieLocation::ConstValue(bytes.as_slice().into())),
             None => Ok(DieLocation::None),
         }
     }
@@ -83,7 +82,7 @@ impl Context for CaseContext<'_> {
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
         let absent = || Missing::absent("the function has no DW_AT_frame_base");
-        self.decode(self.state.text.frame_base.as_ref().ok_or_else(absent)?)
+        self.decode(&self.state.text.frame_base.as_ref().ok_or_else(absent)?.0)
     }
 
     fn cfa(&self) -> Answer<Location> {
@@ -97,9 +96,9 @@ impl Context for CaseContext<'_> {
 
     fn die(&self, die: DieRef) -> Answer<Die> {
         let offset = die.offset();
-        let found = self.state.text.procedure.iter().find(|procedure| procedure.offset == offset.0);
+        let found = self.state.text.procedure.iter().find(|procedure| procedure.offset.0 == offset.0);
         let found = found.ok_or_else(|| Missing::absent(format!("no DIE at {offset}")))?;
-        Ok(Die { is_procedure: found.tag == DWARF_PROCEDURE, location: self.die_location(found)? })
+        Ok(Die { is_procedure: found.tag == Tag::DwarfProcedure, location: self.die_location(found)? })
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
@@ -109,16 +108,16 @@ impl Context for CaseContext<'_> {
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         let address = usize::try_from(index).ok().and_then(|index| self.state.text.debug_addr.get(index));
         let absent = || Missing::absent(format!("no address {index} in .debug_addr"));
-        address.map(|address| *address as u64).ok_or_else(absent)
+        address.map(|Int(address)| *address).ok_or_else(absent)
     }
 
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
-        let found = self.state.text.object_map.iter().find(|map| map.offset == die.0);
+        let found = self.state.text.object_map.iter().find(|map| map.offset.0 == die.0);
         let map = found.ok_or_else(|| Missing::absent(format!("no object map at {die}")))?;
         let mut ranges: Vec<(Pc, Pc)> =
-            map.ranges.iter().map(|[low, high]| (Pc(*low as u64), Pc(*high as u64))).collect();
+            map.ranges.iter().map(|[low, high]| (Pc(low.0), Pc(high.0))).collect();
         if let (Some(low), Some(high)) = (map.low_pc, map.high_pc) {
-            ranges.push((Pc(low as u64), Pc(high as u64)));
+            ranges.push((Pc(low.0), Pc(high.0)));
         }
         Ok(Arc::new(ObjectMap {
             mem_location: self.attribute(&map.mem_location)?,

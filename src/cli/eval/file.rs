@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::text::{Hex, InitialText, Int, NumberOrBytes, PlaceText, RegisterText};
 use crate::dwarf::Dialect;
 
 /// A whole file.
@@ -23,16 +24,16 @@ pub(super) struct StateText {
     pub(super) wave_size: Option<u64>,
     pub(super) lane: Option<u8>,
     pub(super) lanes: Option<NumberOrBytes>,
-    pub(super) pc: Option<i64>,
-    pub(super) frame_base: Option<String>,
+    pub(super) pc: Option<Int>,
+    pub(super) frame_base: Option<Hex>,
     pub(super) object: Option<PlaceText>,
     pub(super) cfa: Option<PlaceText>,
-    pub(super) scratch_bytes: Option<u64>,
-    pub(super) lds_bytes: Option<u64>,
+    pub(super) scratch_bytes: Option<Int>,
+    pub(super) lds_bytes: Option<Int>,
     #[serde(default)]
-    pub(super) debug_addr: Vec<i64>,
+    pub(super) debug_addr: Vec<Int>,
     #[serde(default)]
-    pub(super) apertures: BTreeMap<String, i64>,
+    pub(super) apertures: BTreeMap<String, Int>,
     #[serde(default)]
     pub(super) registers: BTreeMap<String, RegisterText>,
     #[serde(default)]
@@ -47,53 +48,14 @@ pub(super) struct StateText {
     pub(super) object_map: Vec<ObjectMapText>,
 }
 
-/// A constant, or the bytes of an expression.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum NumberOrBytes {
-    Number(i64),
-    Bytes(String),
-}
-
-/// A place in memory.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PlaceText {
-    #[serde(default)]
-    pub(super) space: u64,
-    pub(super) address: i64,
-    pub(super) lane: Option<u8>,
-}
-
-/// Contents of a register.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum RegisterText {
-    /// A scalar in its architectural size.
-    Scalar(i64),
-    /// A dword for each lane, lane 0 first; lanes beyond the list were not captured.
-    Lanes(Vec<u32>),
-    /// A register of a given width.
-    Abstract(AbstractText),
-}
-
-/// Contents of a register of a given width.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct AbstractText {
-    pub(super) bits: u64,
-    pub(super) value: Option<i64>,
-    pub(super) bytes: Option<String>,
-}
-
 /// Captured memory.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MemoryText {
     #[serde(default)]
-    pub(super) space: u64,
-    pub(super) address: i64,
-    pub(super) bytes: String,
+    pub(super) space: Int,
+    pub(super) address: Int,
+    pub(super) bytes: Hex,
     pub(super) lane: Option<u8>,
 }
 
@@ -101,35 +63,38 @@ pub(super) struct MemoryText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProcedureText {
-    pub(super) offset: u64,
-    #[serde(default = "dwarf_procedure")]
-    pub(super) tag: String,
-    pub(super) location: Option<String>,
-    pub(super) const_value: Option<String>,
+    pub(super) offset: Int,
+    #[serde(default)]
+    pub(super) tag: Tag,
+    pub(super) location: Option<Hex>,
+    pub(super) const_value: Option<Hex>,
     pub(super) loclist: Option<Vec<LoclistEntry>>,
 }
 
-/// The tag that shares its caller's stack.
-pub(super) const DWARF_PROCEDURE: &str = "dwarf_procedure";
-
-fn dwarf_procedure() -> String {
-    DWARF_PROCEDURE.to_owned()
+/// The tag of a debugging information entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Tag {
+    /// It shares its caller's stack.
+    #[default]
+    DwarfProcedure,
+    Variable,
 }
 
 /// An entry of a location list: its expression holds from `low` to below `high`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LoclistEntry {
-    pub(super) low: i64,
-    pub(super) high: i64,
-    pub(super) location: String,
+    pub(super) low: Int,
+    pub(super) high: Int,
+    pub(super) location: Hex,
 }
 
 /// A base type.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BaseTypeText {
-    pub(super) offset: u64,
+    pub(super) offset: Int,
     pub(super) encoding: u8,
     pub(super) byte_size: u32,
     pub(super) vector_size: Option<u32>,
@@ -139,16 +104,16 @@ pub(super) struct BaseTypeText {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ObjectMapText {
-    pub(super) offset: u64,
+    pub(super) offset: Int,
     pub(super) mem_location: NumberOrBytes,
     pub(super) cntl_ordinal: NumberOrBytes,
     pub(super) vec_location: NumberOrBytes,
     pub(super) element_size: NumberOrBytes,
     pub(super) element_count: NumberOrBytes,
-    pub(super) low_pc: Option<i64>,
-    pub(super) high_pc: Option<i64>,
+    pub(super) low_pc: Option<Int>,
+    pub(super) high_pc: Option<Int>,
     #[serde(default)]
-    pub(super) ranges: Vec<[i64; 2]>,
+    pub(super) ranges: Vec<[Int; 2]>,
 }
 
 /// One case.
@@ -159,8 +124,7 @@ pub(super) struct CaseText {
     pub(super) dialect: Option<DialectText>,
     #[serde(default)]
     pub(super) dwarf64: bool,
-    #[serde(default)]
-    pub(super) bytes: String,
+    pub(super) bytes: Option<Hex>,
     pub(super) want: Want,
     #[serde(default)]
     pub(super) initial_stack: Vec<InitialText>,
@@ -168,16 +132,14 @@ pub(super) struct CaseText {
     pub(super) legacy: bool,
     #[serde(default)]
     pub(super) context: ContextText,
-    #[serde(default)]
-    pub(super) cie: String,
-    #[serde(default)]
-    pub(super) fde: String,
+    pub(super) cie: Option<Hex>,
+    pub(super) fde: Option<Hex>,
     #[serde(default = "one")]
-    pub(super) code_alignment: u64,
+    pub(super) code_alignment: Int,
     #[serde(default = "one_signed")]
     pub(super) data_alignment: i64,
-    pub(super) return_address: Option<u64>,
-    pub(super) register: Option<u64>,
+    pub(super) return_address: Option<Int>,
+    pub(super) register: Option<Int>,
     /// The result, or the parts of it that matter: a table, or JSON text where it has nulls.
     pub(super) expect: Option<toml::Value>,
     /// Where the expectation comes from; for people.
@@ -185,20 +147,12 @@ pub(super) struct CaseText {
     pub(super) _source: Option<String>,
 }
 
-fn one() -> u64 {
-    1
+fn one() -> Int {
+    Int(1)
 }
 
 fn one_signed() -> i64 {
     1
-}
-
-/// An entry of the initial stack.
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(super) enum InitialText {
-    Value(i64),
-    Place(PlaceText),
 }
 
 /// A dialect by its name.
@@ -226,6 +180,13 @@ pub(super) enum Want {
     Cfa,
     Caller,
     CallerValue,
+}
+
+impl Want {
+    /// Whether call frame instructions say it.
+    pub(super) fn is_call_frame(self) -> bool {
+        matches!(self, Self::Cfa | Self::Caller | Self::CallerValue)
+    }
 }
 
 /// Where an expression stands.

@@ -35,6 +35,7 @@
 //! ```
 
 mod case;
+mod check;
 mod expect;
 mod file;
 mod hex;
@@ -42,11 +43,13 @@ mod run;
 mod state;
 #[cfg(test)]
 mod tests;
+mod text;
 mod wave;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser as _;
 use serde_json::{Value, json};
 
 use self::file::File;
@@ -61,7 +64,7 @@ use crate::dwarf::{Dialect, Error};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
-    #[arg(value_name = "DUMP")]
+    #[arg(value_name = "DUMP", value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from))]
     pub dump: Option<PathBuf>,
     /// The expression: 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'
     #[arg(value_name = "EXPRESSION")]
@@ -174,9 +177,20 @@ pub struct Manner {
 /// The file cannot be read, is not of the format, or contradicts itself.
 pub fn outcomes(path: &Path, targets: &Targets, manner: Manner) -> Result<Vec<Outcome>, EvalError> {
     let text = std::fs::read_to_string(path).map_err(|error| EvalError::Read { path: path.into(), error })?;
+    outcomes_of(&text, path, targets, manner)
+}
+
+/// The same for the text of a file.
+fn outcomes_of(
+    text: &str,
+    path: &Path,
+    targets: &Targets,
+    manner: Manner,
+) -> Result<Vec<Outcome>, EvalError> {
     let syntax = |error| EvalError::Syntax { path: path.into(), error: Box::new(error) };
-    let file: File = toml::from_str(&text).map_err(syntax)?;
+    let file: File = toml::from_str(text).map_err(syntax)?;
     let invalid = |what| EvalError::Invalid { path: path.into(), what };
+    check::contradictions(&file).map_err(invalid)?;
     let state = State::new(&file.state, targets).map_err(invalid)?;
     let run = |case| Runner::new(&state, case, manner).and_then(|runner| runner.outcome()).map_err(invalid);
     file.cases.iter().map(run).collect()

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::case::CaseContext;
-use super::file::{CaseText, ContextText, InitialText, Want};
+use super::file::{CaseText, ContextText, Want};
 use super::state::State;
-use super::{Manner, Outcome, expect, hex};
+use super::text::{Hex, InitialText, Int};
+use super::{Manner, Outcome, expect};
 use crate::dwarf::cfi::{Factors, Row, Unwind};
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::legacy::{self, Scratch};
@@ -48,7 +49,7 @@ impl<'f> Runner<'f> {
         let dialect = manner.dialect.or(case.dialect.map(|dialect| dialect.0)).unwrap_or(Dialect::LlvmUser);
         let encoding = Encoding { dialect, dwarf64: case.dwarf64 };
         let entry = |text: &InitialText| match text {
-            InitialText::Value(value) => Ok(Entry::Number(Number::generic(*value as u64))),
+            InitialText::Value(value) => Ok(Entry::Number(Number::generic(*value))),
             InitialText::Place(place) => state.location(*place).map(Entry::Location),
         };
         let initial = case.initial_stack.iter().map(entry).collect::<Result<_, _>>();
@@ -63,14 +64,17 @@ impl<'f> Runner<'f> {
         let wrong = |error| format!("case {:?}: {error}", case.name);
         let names = self.state.names();
         let mut explainer = self.explain.then(|| Explainer::new(&names));
-        let answer = match case.want {
-            Want::Cfa | Want::Caller | Want::CallerValue => {
-                self.call_frame(explainer.as_mut()).map_err(wrong)?
-            }
-            _ => {
-                let bytes = hex::bytes(&case.bytes).map_err(wrong)?;
-                Program::decode(&bytes, self.context.encoding)
-                    .and_then(|program| self.expression(&program, explainer.as_mut()))
+        let bytes = contents(case.bytes.as_ref());
+        let answer = loop {
+            let answer = match case.want {
+                Want::Cfa | Want::Caller | Want::CallerValue => {
+                    self.call_frame(explainer.as_mut()).map_err(wrong)?
+                }
+                _ => Program::decode(bytes, self.context.encoding)
+                    .and_then(|program| self.expression(&program, explainer.as_mut())),
+            };
+            if !explainer.as_mut().is_some_and(Explainer::again) {
+                break answer;
             }
         };
         let mut explained = explainer.map(|explainer| explainer.lines()).unwrap_or_default();
@@ -151,17 +155,18 @@ impl<'f> Runner<'f> {
     fn call_frame(&self, explainer: Explain<'_, '_>) -> Result<Result<Answer, Error>, String> {
         let case = self.case;
         let pc = || self.state.kind.named("pc").and_then(|register| register.dwarf);
-        let return_address = case.return_address.map(DwarfReg).or_else(pc).ok_or("no return_address")?;
+        let return_address =
+            case.return_address.map(|Int(number)| DwarfReg(number)).or_else(pc).ok_or("no return_address")?;
         let factors = Factors {
-            code: case.code_alignment,
+            code: case.code_alignment.0,
             data: case.data_alignment,
             return_address,
             address_size: 8,
             encoding: self.context.encoding,
         };
-        let (cie, fde) = (hex::bytes(&case.cie)?, hex::bytes(&case.fde)?);
-        let register = case.register.map(DwarfReg).ok_or("no register");
-        let row = match Row::find(&factors, &cie, &fde, Pc(0), None) {
+        let (cie, fde) = (contents(case.cie.as_ref()), contents(case.fde.as_ref()));
+        let register = case.register.map(|Int(number)| DwarfReg(number)).ok_or("no register");
+        let row = match Row::find(&factors, cie, fde, Pc(0), None) {
             Ok(row) => row,
             Err(error) => return Ok(Err(error)),
         };
@@ -197,6 +202,10 @@ impl<'f> Runner<'f> {
         let words: Vec<String> = stack.iter().rev().map(|entry| print::entry(entry, lane, &names)).collect();
         Answer::new(json!({"kind": "stack", "entries": entries}), words.join(" | "))
     }
+}
+
+fn contents(bytes: Option<&Hex>) -> &[u8] {
+    bytes.map_or(&[], |Hex(bytes)| bytes)
 }
 
 /// The one group of an evaluation for one lane or for the wave.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::file::{AbstractText, BaseTypeText, MemoryText, PlaceText, RegisterText, StateText};
-use super::hex;
+use super::file::{BaseTypeText, MemoryText, StateText};
+use super::text::{Hex, Int, PlaceText, RegisterText, Wide, number_in};
 use crate::arch::{Kind, SpaceScope, Targets};
 use crate::dwarf::{BaseType, LaneNeed, Location, MemoryAt, RegisterBytes, SpaceInfo, TypeEncoding};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
@@ -61,18 +61,18 @@ impl<'f> State<'f> {
             apertures: HashMap::new(),
             base_types: text.base_type.iter().map(base_type).collect(),
         };
-        state.registers = registers("registers", &text.registers)?;
-        state.entry_registers = registers("entry_registers", &text.entry_registers)?;
+        state.registers = registers(&state.kind, "registers", &text.registers)?;
+        state.entry_registers = registers(&state.kind, "entry_registers", &text.entry_registers)?;
         let pc = state.kind.named("pc").and_then(|register| register.dwarf);
         if let (Some(pc), Some(value)) = (pc, text.pc) {
-            let contents = || Contents { bits: None, bytes: filled(&value.to_le_bytes(), 2) };
+            let contents = || Contents { bits: None, bytes: filled(&value.0.to_le_bytes(), 2) };
             state.registers.entry(pc).or_insert_with(contents);
         }
         for (name, base) in &text.apertures {
             let names = [name.clone(), format!("{name}_lane")];
             let space = names.iter().find_map(|name| state.kind.target.space_named(name));
             let space = space.ok_or(format!("state.apertures: no address space {name:?}"))?;
-            state.apertures.insert(space.id, Address(*base as u64));
+            state.apertures.insert(space.id, Address(base.0));
         }
         for memory in &text.memory {
             state.store(memory)?;
@@ -81,16 +81,40 @@ impl<'f> State<'f> {
     }
 
     fn store(&mut self, memory: &MemoryText) -> Result<(), String> {
-        let bytes = hex::bytes(&memory.bytes).map_err(|error| format!("state.memory: {error}"))?;
+        let Hex(bytes) = &memory.bytes;
         let lane = memory.lane.map(LaneId);
-        let space = AddressSpace(memory.space);
+        let space = AddressSpace(memory.space.0);
         for (offset, byte) in bytes.iter().enumerate() {
-            let address = Address((memory.address as u64).wrapping_add(offset as u64));
+            let address = Address(memory.address.0.wrapping_add(offset as u64));
             let place = self.place(MemoryAt { space, lane, address });
-            let place = place.ok_or(format!("state.memory: no memory of space {space} at {address}"))?;
+            let place = place.ok_or_else(|| self.no_place(space, lane, address))?;
             self.memory.insert(place, *byte);
         }
         Ok(())
+    }
+
+    /// Why memory of the file has no place.
+    fn no_place(&self, space: AddressSpace, lane: Option<LaneId>, address: Address) -> String {
+        let wave = self.kind.wave_size;
+        let of_lane = matches!(self.kind.space(space).map(|space| space.scope), Ok(SpaceScope::Lane));
+        let why = match (of_lane, lane) {
+            (true, None) => "it is a lane's: expected lane = N".to_owned(),
+            (true, Some(lane)) if !wave.has(lane) => format!("lane {lane} is not one of the {wave}"),
+            (true, Some(lane)) => match (self.kind.private_wave(lane, address), self.text.scratch_bytes) {
+                (Some(offset), Some(Int(size))) => {
+                    let lanes = wave.lanes();
+                    format!(
+                        "byte {:#x} of the wave (lane {lane} of {lanes}, swizzled) is beyond scratch_bytes = {size:#x}",
+                        offset.0
+                    )
+                }
+                _ => "the address is beyond what 64 bits count".to_owned(),
+            },
+            (false, _) => {
+                "it is beyond scratch_bytes or lds_bytes, in no aperture, or the space is reserved".to_owned()
+            }
+        };
+        format!("state.memory: no memory of address space {space} at {address}: {why}")
     }
 
     /// The store of a byte and its address there; `None` where the state has no such memory.
@@ -98,7 +122,7 @@ impl<'f> State<'f> {
         let space = self.kind.space(at.space).ok()?;
         let private = |lane, address| {
             let offset = self.kind.private_wave(lane, address)?;
-            self.text.scratch_bytes.is_none_or(|size| offset.0 < size).then_some((PRIVATE_WAVE, offset))
+            self.text.scratch_bytes.is_none_or(|size| offset.0 < size.0).then_some((PRIVATE_WAVE, offset))
         };
         match space.scope {
             SpaceScope::Lane => private(at.lane?, at.address),
@@ -114,7 +138,7 @@ impl<'f> State<'f> {
                     SpaceScope::WorkGroup => self.text.lds_bytes,
                     _ => None,
                 };
-                size.is_none_or(|size| at.address.0 < size).then_some((at.space, at.address))
+                size.is_none_or(|size| at.address.0 < size.0).then_some((at.space, at.address))
             }
         }
     }
@@ -164,7 +188,7 @@ impl<'f> State<'f> {
     }
 
     pub(super) fn pc(&self) -> Option<Pc> {
-        self.text.pc.map(|pc| Pc(pc as u64))
+        self.text.pc.map(|Int(pc)| Pc(pc))
     }
 
     pub(super) fn base_type(&self, die: DieOffset) -> Option<BaseType> {
@@ -173,8 +197,8 @@ impl<'f> State<'f> {
 
     /// A place of the file as a location.
     pub(super) fn location(&self, place: PlaceText) -> Result<Location, String> {
-        let space = AddressSpace(place.space);
-        let address = Address(place.address as u64);
+        let space = AddressSpace(place.space.0);
+        let address = Address(place.address.0);
         let info = self.space_info(space).ok_or(format!("address space {space} is reserved"))?;
         Ok(match (info.lane, place.lane.map(LaneId).or(self.lane)) {
             (LaneNeed::Now | LaneNeed::WhenRead, Some(lane)) => {
@@ -209,40 +233,49 @@ impl crate::dwarf::print::Names for Names<'_> {
 fn base_type(text: &BaseTypeText) -> (DieOffset, BaseType) {
     let bits = text.byte_size.saturating_mul(8);
     let encoding = TypeEncoding(text.encoding);
-    (DieOffset(text.offset), BaseType { encoding, element_bits: bits, elements: text.vector_size })
+    (DieOffset(text.offset.0), BaseType { encoding, element_bits: bits, elements: text.vector_size })
 }
 
 fn registers(
+    kind: &Kind,
     what: &str,
     texts: &BTreeMap<String, RegisterText>,
 ) -> Result<BTreeMap<DwarfReg, Contents>, String> {
     let register = |(number, text): (&String, &RegisterText)| {
         let error = |problem: String| format!("state.{what}.{number}: {problem}");
         let parsed = number.parse().map_err(|_| error("not a DWARF register number".to_owned()))?;
-        Ok((DwarfReg(parsed), contents(text).map_err(error)?))
+        let known = kind.dwarf(DwarfReg(parsed)).ok().map(|register| register.bits());
+        Ok((DwarfReg(parsed), contents(text, known, kind.wave_size).map_err(error)?))
     };
     texts.iter().map(register).collect()
 }
 
-fn contents(text: &RegisterText) -> Result<Contents, String> {
+/// Contents of a register, of which `known` are the bits if the target has it.
+fn contents(text: &RegisterText, known: Option<u64>, wave: WaveSize) -> Result<Contents, String> {
+    let lanes_of = u64::from(wave.lanes());
+    let is_vector = known.is_none_or(|bits| bits == lanes_of * 32);
     match text {
-        RegisterText::Scalar(value) => Ok(Contents { bits: None, bytes: filled(&value.to_le_bytes(), 2) }),
-        RegisterText::Lanes(lanes) if lanes.len() > 64 => Err(format!("{} lanes", lanes.len())),
+        RegisterText::Scalar(_) if known.is_some() && is_vector => {
+            Err("it is a vector register: expected a list of one number for each lane".to_owned())
+        }
+        RegisterText::Scalar(value) => {
+            let bits = known.unwrap_or(64);
+            let bytes = number_in(*value, bits)?;
+            Ok(Contents { bits: None, bytes: filled(&bytes, bits.div_ceil(32) as usize) })
+        }
+        RegisterText::Lanes(_) if !is_vector => {
+            Err(format!("it is no vector register: expected a number of {} bits", known.unwrap_or(0)))
+        }
+        RegisterText::Lanes(lanes) if lanes.len() as u64 > lanes_of => {
+            Err(format!("{} lanes: expected at most the {lanes_of} of the wave", lanes.len()))
+        }
         RegisterText::Lanes(lanes) => {
             let bytes: Vec<u8> = lanes.iter().flat_map(|lane| lane.to_le_bytes()).collect();
             Ok(Contents { bits: None, bytes: filled(&bytes, lanes.len()) })
         }
-        RegisterText::Abstract(AbstractText { bits, value, bytes }) => {
-            if !(1..=RegisterBytes::MAX as u64 * 8).contains(bits) {
-                return Err(format!("bits = {bits}"));
-            }
-            let bytes = match (value, bytes) {
-                (Some(value), None) => value.to_le_bytes().to_vec(),
-                (None, Some(text)) => hex::bytes(text)?,
-                _ => return Err("needs either value or bytes".to_owned()),
-            };
+        RegisterText::Abstract(Wide { bits, bytes }) => {
             let dwords = bits.div_ceil(32) as usize;
-            Ok(Contents { bits: Some(BitSize(*bits)), bytes: filled(&bytes, dwords) })
+            Ok(Contents { bits: Some(BitSize(*bits)), bytes: filled(bytes, dwords) })
         }
     }
 }

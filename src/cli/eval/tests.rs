@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::{Manner, Outcome, outcomes};
+use super::{EvalError, Manner, Outcome, outcomes, outcomes_of};
 use crate::arch::Targets;
 use crate::dwarf::{Cause, Error, Missing};
 
@@ -51,10 +51,10 @@ macro_rules! variants {
 }
 
 variants!(CAUSES, cause_name, Cause:
-    UnknownOperation UnknownSubOperation Truncated LebTooLong Limit StackUnderflow Kind Incomplete NothingToEnd
+    UnknownOperation UnknownSubOperation Truncated InstructionTruncated LebTooLong Limit StackUnderflow Kind Incomplete NothingToEnd
     TypesDiffer TypeUnsupported SizesDiffer DivisionByZero BranchTarget OutsideStorage BeyondStorage ReadsUndefined
     ImplicitPointerMisused ImplicitPointerSpace ReservedSpace LaneOutOfRange NoLane NoRegister RegisterNotCaptured
-    MemoryNotCaptured RegisterTooWide DerefTooWide OverlayWidth Zero MaskTooShort FrameBase Banned Die Missing Inside
+    MemoryNotCaptured RegisterTooWide DerefTooWide OverlayWidth Index Zero MaskTooShort FrameBase Banned Die Missing Inside
     NotOnThisMachine CallFrame NoCallFrame);
 variants!(MISSING, missing_name, Missing: Absent NotCaptured Failed);
 
@@ -64,7 +64,9 @@ const LIMITS: &[&str] = &[
     "stack entries",
     "expressions inside one another",
     "expressions within expressions",
+    "units of work",
     "parts of a composite",
+    "parts in one evaluation",
     "bits of a composite",
     "bits of a value",
     "remembered rows",
@@ -98,4 +100,102 @@ fn every_way_to_fail_is_reached_by_a_case_that_expects_it() {
     let all = CAUSES.iter().chain(MISSING).chain(LIMITS);
     let unreached: Vec<_> = all.filter(|name| !reached.contains(*name)).collect();
     assert!(unreached.is_empty(), "no case in tests/eval reaches {unreached:?}");
+}
+
+/// The outcomes of a file with this in its state and a case.
+fn of(state: &str, case: &str) -> Result<Vec<Outcome>, EvalError> {
+    let text = format!("[state]\ntarget = \"gfx90a\"\nwave_size = 64\nlane = 3\n{state}\n{case}");
+    outcomes_of(&text, Path::new("case.toml"), &Targets::builtin(), Manner::default())
+}
+
+const ANY: &str = "[[case]]\nname = \"any\"\nbytes = \"30\"\nwant = \"value\"\n";
+
+#[test]
+fn a_file_that_is_not_of_the_format_is_refused_with_words() {
+    let state = [
+        // Bytes that are no hexadecimal digits, although nothing asks for them.
+        ("frame_base = \"9g\"", "frame_base"),
+        ("lanes = \"123\"", "lanes"),
+        ("[[state.procedure]]\noffset = 1\nlocation = \"zz\"", "location"),
+        (
+            "[[state.procedure]]\noffset = 1\nloclist = [{ low = 0, high = 1, location = \"3\" }]",
+            "odd number",
+        ),
+        ("[[state.procedure]]\noffset = 1\nconst_value = \"3\"", "const_value"),
+        ("[[state.memory]]\nspace = 0\naddress = 0\nbytes = \"0\"", "bytes"),
+        // Entries that are not what the format has.
+        ("[[state.procedure]]\noffset = 1\ntag = \"formal_parameter\"", "dwarf_procedure"),
+        ("[[state.procedure]]\noffset = 1\nlocation = \"\"\nconst_value = \"\"", "at most one"),
+        ("[[state.procedure]]\noffset = 1\n[[state.procedure]]\noffset = 1", "another DIE"),
+        (
+            "[[state.procedure]]\noffset = 1\n[[state.base_type]]\noffset = 1\nencoding = 7\nbyte_size = 4",
+            "another DIE",
+        ),
+        // Memory and its lanes.
+        ("[[state.memory]]\nspace = 6\naddress = 0\nlane = 3\nbytes = \"00\"", "only with space = 5"),
+        ("[[state.memory]]\nspace = 5\naddress = 0\nbytes = \"00\"", "expected lane = N"),
+        ("[[state.memory]]\nspace = 5\naddress = 0\nlane = 64\nbytes = \"00\"", "lane 64"),
+        (
+            "scratch_bytes = 0x1000\n[[state.memory]]\nspace = 5\nlane = 3\naddress = 0x40\nbytes = \"00\"",
+            // 0x40 bytes of a lane are 16 dwords, each after those of 64 lanes: 0x1000, and 3 dwords.
+            "byte 0x100c of the wave (lane 3 of 64, swizzled) is beyond scratch_bytes = 0x1000",
+        ),
+        // Registers of another shape.
+        ("[state.registers]\n65 = 0x1ffffffff", "registers.65: 0x1ffffffff has more than 32 bits"),
+        ("[state.entry_registers]\n65 = [1, 2]", "entry_registers.65: it is no vector register"),
+        ("[state.registers]\n2560 = 5", "registers.2560: it is a vector register"),
+        ("[state.registers]\n2560 = [-1]", "lane 0"),
+        ("[state.registers]\n2560 = [1, 0x100000000]", "lane 1"),
+        ("[state.registers]\n3 = { bits = 8, value = 257 }", "more than 8 bits"),
+        ("[state.registers]\n3 = { bits = 8, bytes = \"0011\" }", "at most 8 bits"),
+        ("[state.registers]\n3 = { bits = 12, bytes = \"0010\" }", "at most 12 bits"),
+        ("[state.registers]\n3 = { bits = 12 }", "either value or bytes"),
+        // Integers.
+        ("pc = { bits = 65, bytes = \"00\" }", "2^63"),
+        ("debug_addr = [\"00\"]", "an integer"),
+    ];
+    for (text, words) in state {
+        let error = of(text, ANY).map(|_| text).unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+    let case = |lines: &str| format!("[[case]]\nname = \"a\"\n{lines}\n");
+    let cases = [
+        (format!("{ANY}{ANY}"), "another case has that name"),
+        (case("bytes = \"30\"\nwant = \"cfa\""), "expected cie or fde"),
+        (case("want = \"cfa\""), "expected cie or fde"),
+        (case("fde = \"00\"\nwant = \"value\""), "expected bytes"),
+        (case("fde = \"0\"\nwant = \"cfa\""), "fde"),
+        (case("bytes = \"30\"\nwant = \"stack\"\ninitial_stack = [\"30\"]"), "a place"),
+    ];
+    for (text, words) in cases {
+        let error = of("", &text).map(|_| words).unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn every_integer_may_be_written_by_its_bytes() {
+    let wide = "{ bits = 64, bytes = \"efcdab89674523f1\" }";
+    let number = "0xf123456789abcdef";
+    let places = format!("{{ address = {wide} }}");
+    let state = format!(
+        "pc = {wide}\ndebug_addr = [{wide}]\ncfa = {places}\nobject = {places}\nlanes = {wide}\n\
+         apertures = {{ local = {wide} }}\n[[state.memory]]\naddress = {wide}\nbytes = \"2a\"\n\
+         [[state.procedure]]\noffset = 8\nloclist = [{{ low = {wide}, high = {{ bits = 64, bytes = \"ffffffffffffffff\" }}, location = \"37\" }}]\n"
+    );
+    let cases = [
+        ("90 10 94 08", "value", "", format!("\"value\":\"{number}\"")),
+        ("a2 00", "value", "", format!("\"value\":\"{number}\"")),
+        ("9c", "location", "", format!("\"address\":\"{number}\"")),
+        ("97", "location", "", format!("\"address\":\"{number}\"")),
+        ("e9 03", "value", "", "\"value\":\"0x3\"".to_owned()),
+        ("9c 94 01", "value", "", "\"value\":\"0x2a\"".to_owned()),
+        ("98 08 00", "location", "", "\"address\":\"0x7\"".to_owned()),
+        ("", "stack", &*format!("initial_stack = [{wide}]"), format!("\"value\":\"{number}\"")),
+    ];
+    for (bytes, want, more, expected) in cases {
+        let case = format!("[[case]]\nname = \"a\"\nbytes = \"{bytes}\"\nwant = \"{want}\"\n{more}\n");
+        let found = of(&state, &case).unwrap().remove(0).result.to_string();
+        assert!(found.contains(&expected), "{bytes}: {found}");
+    }
 }

@@ -113,7 +113,8 @@ impl Row {
         start: Pc,
         pc: Option<Pc>,
     ) -> Result<(Self, Range<Pc>), Error> {
-        let cfa = Placement { rule: CfaRule::Unspecified, at: ExprOffset(0), name: "DW_CFA_nop" };
+        let cfa =
+            Placement { rule: CfaRule::Unspecified, at: ExprOffset(0), name: "call frame instructions" };
         let empty = Self { cfa, registers: BTreeMap::new(), return_address: factors.return_address };
         let (first, _) = Interpreter::new(factors, initial, empty.clone(), None, start).run(None)?;
         Interpreter::new(factors, instructions, first.clone(), Some(first), start).run(pc)
@@ -151,7 +152,10 @@ impl<'b> Interpreter<'b> {
         while self.at < self.bytes.len() {
             let start = ExprOffset(self.at);
             let mut name = "instruction";
-            let next = self.step(start, &mut name).map_err(|cause| Error { at: start, op: name, cause })?;
+            let next = self.step(start, &mut name).map_err(|cause| {
+                let cause = if cause == Cause::Truncated { Cause::InstructionTruncated } else { cause };
+                Error { at: start, op: name, cause }
+            })?;
             if let Some(place) = next {
                 if pc.is_some_and(|pc| pc.0 < place) {
                     until = place;

@@ -58,7 +58,7 @@ impl<'c> Unwind<'c> {
         let error = |cause| Error { at: *at, op: name, cause };
         let synthetic;
         let (program, initial) = match rule {
-            CfaRule::Unspecified => return Err(error(Cause::NoCallFrame("the CFA is never defined"))),
+            CfaRule::Unspecified => return Err(error(Cause::NoCallFrame("no instruction defines the CFA"))),
             CfaRule::Expression(program) => (&**program, vec![]),
             CfaRule::Register { register, displacement, space } => {
                 let operation = Operation::AspaceBregx { register: *register, displacement: *displacement };
@@ -87,7 +87,7 @@ impl<'c> Unwind<'c> {
             let Placement { rule, at, name } = &self.row.cfa;
             let error = |cause| Error { at: *at, op: name, cause };
             if *rule == CfaRule::Unspecified {
-                return Err(error(Cause::NoCallFrame("the CFA is never defined")));
+                return Err(error(Cause::NoCallFrame("no instruction defines the CFA")));
             }
             return self.own(register).map_err(error);
         };

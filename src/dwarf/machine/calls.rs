@@ -8,11 +8,11 @@ use super::super::lanes::Lanes;
 use super::super::location::{Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 use super::super::operation::Program;
 use super::super::origin::WhyUndefined;
-use super::super::value::{Number, Type};
-use super::offset::check_bound;
-use super::stack::{Entry, Fiber};
+use super::super::value::{Kind, Number, Type};
+use super::offset::{check_bound, signed_limbs};
+use super::stack::{Entry, Fiber, part_by_cause};
 use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
-use crate::units::{AddressSpace, DieOffset, LaneSet};
+use crate::units::{AddressSpace, DieOffset, LaneId, LaneSet};
 
 impl Evaluator<'_> {
     /// Runs an expression on a stack of its own for the lanes of a fiber. If they do not all come to the same end, the
@@ -83,7 +83,10 @@ impl Evaluator<'_> {
                 let location = self.location_inside(env, fiber, &program, "the location called")?;
                 fiber.push_location(location);
             }
-            DieLocation::ConstValue(bytes) => fiber.push_implicit(bytes),
+            DieLocation::ConstValue(bytes) => {
+                self.work(bytes.len() / 64)?;
+                fiber.push_implicit(bytes);
+            }
             DieLocation::None | DieLocation::NotHere if is_procedure => {}
             DieLocation::None => {
                 fiber.push_location(Location::undefined_by(env.origin(WhyUndefined::EntryWithoutLocation)));
@@ -244,7 +247,7 @@ impl Evaluator<'_> {
     /// the array is there, else in memory.
     pub(super) fn object_map(&mut self, env: Env, fiber: &mut Fiber, die: DieOffset) -> Result<(), Stop> {
         let lanes = fiber.lanes;
-        let index = fiber.make_integral(0)?.low().clone();
+        let index = index(fiber)?;
         let map = self.context.object_map(die)?;
         let what = "DW_TAG_object_map";
         let size = self.number_inside(env, fiber, &map.element_size, what)?;
@@ -290,4 +293,18 @@ impl Evaluator<'_> {
         fiber.replace(1, location);
         Ok(())
     }
+}
+
+/// The entry on top as an index: "a zero-origin ordinal", so neither negative nor beyond what 64 bits hold.
+fn index(fiber: &mut Fiber) -> Result<Lanes<u64>, Stop> {
+    let lanes = fiber.lanes;
+    let number = fiber.make_integral(0)?;
+    let (kind, bits, _) = number.ty().shape();
+    // A generic value is an address or a count as often as a number with a sign; as large as that it is refused where
+    // it leaves the storage.
+    let signed = kind == Kind::Signed && number.ty() != Type::Generic;
+    let of = |lane: LaneId| signed_limbs(&number.limbs(lane), bits, signed);
+    let outside: LaneSet = lanes.iter().filter(|lane| u64::try_from(of(*lane)).is_err()).collect();
+    part_by_cause(lanes, outside, |lane| Cause::Index { index: of(lane) })?;
+    Ok(number.low().clone())
 }

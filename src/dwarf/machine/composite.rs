@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::super::error::Cause;
-use super::super::limits::MAX_PARTS;
+use super::super::limits::{MAX_PARTS, MAX_PARTS_MADE};
 use super::super::location::{Composite, Location, Part, Storage};
 use super::super::origin::WhyUndefined;
 use super::stack::{Entry, Fiber, agreed, whole};
@@ -29,32 +29,15 @@ pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result
     let from = u128::from(agreed(&location.offset.bytes, lanes)?) * 8
         + u128::from(agreed(&location.offset.bits, lanes)?);
     let until = from + u128::from(size);
-    let mut parts = Vec::new();
-    let mut start = 0u128;
-    for part in &composite.parts {
-        let end = start + u128::from(part.size.0);
-        let (first, last) = (from.max(start), until.min(end));
-        if first < last {
-            let mut location = part.location.clone();
-            if !location.is_undefined() {
-                location.offset = location.offset.advanced((first - start) as u64);
-            }
-            parts.push(Part { location, size: BitSize((last - first) as u64) });
+    let cut = |(_, start, part): (usize, u128, &Part)| {
+        let (first, last) = (from.max(start), until.min(start + u128::from(part.size.0)));
+        let mut location = part.location.clone();
+        if !location.is_undefined() {
+            location.offset = location.offset.advanced((first - start) as u64);
         }
-        start = end;
-    }
-    Ok(parts)
-}
-
-/// Adds parts to a composite.
-pub(super) fn append(composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
-    let added = parts.iter().try_fold(composite.size.0, |sum, part| sum.checked_add(part.size.0));
-    composite.size = BitSize(added.ok_or(TOO_LARGE)?);
-    if composite.parts.len() + parts.len() > MAX_PARTS {
-        return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
-    }
-    composite.parts.extend(parts);
-    Ok(())
+        Part { location, size: BitSize((last - first) as u64) }
+    };
+    Ok(composite.covering(from, until).map(cut).collect())
 }
 
 fn undefined_part(env: Env, size: u64) -> Vec<Part> {
@@ -63,6 +46,26 @@ fn undefined_part(env: Env, size: u64) -> Vec<Part> {
 }
 
 impl Evaluator<'_> {
+    /// Adds parts to a composite.
+    pub(super) fn append(&mut self, composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
+        let added = parts.iter().try_fold(composite.size().0, |sum, part| sum.checked_add(part.size.0));
+        added.ok_or(TOO_LARGE)?;
+        if composite.parts().len() + parts.len() > MAX_PARTS {
+            return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
+        }
+        self.make_parts(parts.len())?;
+        parts.into_iter().try_for_each(|part| composite.push(part)).ok_or(TOO_LARGE.into())
+    }
+
+    /// Counts parts that are made, each with an offset for every lane.
+    pub(super) fn make_parts(&mut self, count: usize) -> Result<(), Stop> {
+        self.parts_made = self.parts_made.saturating_add(count);
+        if self.parts_made > MAX_PARTS_MADE {
+            return Err(Cause::Limit { what: "parts in one evaluation", limit: MAX_PARTS_MADE as u64 }.into());
+        }
+        Ok(())
+    }
+
     /// `DW_OP_piece` and `DW_OP_bit_piece`.
     ///
     /// A piece without a location before it is undefined. Whatever lies below the location on the stack stays there:
@@ -104,14 +107,18 @@ impl Evaluator<'_> {
         fiber.charge(parts.len() / 16)?;
         fiber.stack.truncate(fiber.stack.len().saturating_sub(taken));
         match fiber.stack.last_mut() {
-            Some(Entry::Incomplete(composite)) => return append(composite, parts),
+            Some(Entry::Incomplete(composite)) => return self.append(composite, parts),
             Some(Entry::Location(Location { storage: Storage::Composite(composite), .. })) if into_open => {
-                return append(Arc::make_mut(composite), parts);
+                if Arc::get_mut(composite).is_none() {
+                    // Another entry has the same composite, so that it is copied.
+                    self.make_parts(composite.parts().len())?;
+                }
+                return self.append(Arc::make_mut(composite), parts);
             }
             _ => {}
         }
         let mut composite = Composite::default();
-        append(&mut composite, parts)?;
+        self.append(&mut composite, parts)?;
         fiber.stack.push(Entry::Incomplete(composite));
         Ok(())
     }
@@ -124,9 +131,9 @@ impl Evaluator<'_> {
         let parts = parts_of(lanes, location, size)?;
         let mut composite = Composite::default();
         for _ in 0..count {
-            append(&mut composite, parts.clone())?;
+            self.append(&mut composite, parts.clone())?;
         }
-        fiber.charge(composite.parts.len() / 16)?;
+        fiber.charge(composite.parts().len() / 16)?;
         fiber.replace(1, whole(composite));
         Ok(())
     }
@@ -161,9 +168,9 @@ impl Evaluator<'_> {
             // The undefined location stays where it is, whatever the displacement.
             let offset = from.displaced(lanes, i128::from(skip))?;
             let parts = parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size)?;
-            append(&mut composite, parts)?;
+            self.append(&mut composite, parts)?;
         }
-        fiber.charge(composite.parts.len() / 16)?;
+        fiber.charge(composite.parts().len() / 16)?;
         fiber.replace(3, whole(composite));
         Ok(())
     }

@@ -23,7 +23,7 @@ pub use trace::{Failure, Step, Tracer};
 use self::stack::Fiber;
 use super::context::Context;
 use super::error::{Cause, Error};
-use super::limits::{MAX_CALL_DEPTH, MAX_STACK};
+use super::limits::{MAX_CALL_DEPTH, MAX_STACK, MAX_WORK};
 use super::location::{Frame, Location};
 use super::operation::Program;
 use super::origin::{Origin, WhyUndefined};
@@ -62,6 +62,9 @@ pub struct Evaluator<'c> {
     call_frame: bool,
     tracer: Option<&'c mut dyn Tracer>,
     spare: Vec<Vec<Entry>>,
+    /// What the evaluation has cost so far, all lanes together.
+    work: u32,
+    parts_made: usize,
 }
 
 impl std::fmt::Debug for Evaluator<'_> {
@@ -144,7 +147,7 @@ impl<'c> Evaluator<'c> {
     /// An evaluator in a context.
     #[must_use]
     pub fn new(context: &'c dyn Context) -> Self {
-        Self { context, call_frame: false, tracer: None, spare: Vec::new() }
+        Self { context, call_frame: false, tracer: None, spare: Vec::new(), work: 0, parts_made: 0 }
     }
 
     /// Evaluates operands of call frame instructions, where some operations are not allowed
@@ -224,9 +227,19 @@ impl<'c> Evaluator<'c> {
             here: (ExprOffset(0), "expression"),
             within: None,
         };
+        (self.work, self.parts_made) = (0, 0);
         let mut stack = self.spare.pop().unwrap_or_default();
         stack.extend_from_slice(initial);
         self.run(program, env, Fiber { lanes, at: 0, steps: 0, stack }, want)
+    }
+
+    /// Counts work, for all lanes of the evaluation together.
+    fn work(&mut self, units: usize) -> Result<(), Stop> {
+        self.work = self.work.saturating_add(u32::try_from(units).unwrap_or(u32::MAX));
+        if self.work > MAX_WORK {
+            return Err(Cause::Limit { what: "units of work", limit: u64::from(MAX_WORK) }.into());
+        }
+        Ok(())
     }
 
     fn groups<T>(&mut self, ended: Vec<Ended>, mut take: impl FnMut(&mut Vec<Entry>) -> T) -> Vec<Group<T>> {
@@ -256,6 +269,11 @@ impl<'c> Evaluator<'c> {
             ended.push(failed(fiber.lanes, fiber.steps, (ExprOffset(0), "expression"), cause));
             return ended;
         }
+        // Whoever asked for the expression had it decoded.
+        if let Err(Stop::Error(cause)) = self.work(program.operations.len() / 8) {
+            ended.push(failed(fiber.lanes, fiber.steps, (ExprOffset(0), "expression"), *cause));
+            return ended;
+        }
         let mut waiting = Vec::new();
         let mut next = Some(fiber);
         while let Some(mut fiber) = next.take().or_else(|| waiting.pop()) {
@@ -270,8 +288,9 @@ impl<'c> Evaluator<'c> {
                 let here = (placed.at, placed.name);
                 let before = fiber.steps;
                 let env = Env { here, ..env };
-                let entries = if self.tracer.is_some() { fiber.stack.clone() } else { Vec::new() };
-                let flow = match fiber.charge(1) {
+                let listens = self.tracer.as_ref().is_some_and(|tracer| tracer.listens());
+                let entries = if listens { fiber.stack.clone() } else { Vec::new() };
+                let flow = match fiber.charge(1).and_then(|()| self.work(1)) {
                     Ok(()) => self.operation(env, &mut fiber, &placed.operation),
                     Err(stop) => Err(stop),
                 };
@@ -318,7 +337,15 @@ impl<'c> Evaluator<'c> {
                     self.tell_failure(Env { here, ..env }, fiber.lanes, &cause, &fiber.stack);
                     ended.push(failed(fiber.lanes, fiber.steps, here, *cause))
                 }
-                Some((Stop::Part(parts), _)) => waiting.extend(fiber.parted(&parts)),
+                Some((Stop::Part(parts), here)) => {
+                    let words: usize = fiber.stack.iter().map(Entry::words).sum();
+                    match self.work(words.saturating_mul(parts.len())) {
+                        Err(Stop::Error(cause)) => {
+                            ended.push(failed(fiber.lanes, fiber.steps, here, *cause));
+                        }
+                        _ => waiting.extend(fiber.parted(&parts)),
+                    }
+                }
             }
         }
         ended

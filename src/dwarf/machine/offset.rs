@@ -27,7 +27,7 @@ impl Evaluator<'_> {
             _ => {
                 let number = &*displacement;
                 let by = |lane| signed_limbs(&number.limbs(lane), bits, signed) * i128::from(unit);
-                location.offset = location.moved(lanes, number.low().is_uniform(), by)?;
+                location.offset = location.moved(lanes, number.is_uniform(), by)?;
             }
         }
         fiber.stack.pop();
@@ -50,7 +50,7 @@ pub(super) fn signed_limbs(limbs: &[u64], bits: u32, signed: bool) -> i128 {
 }
 
 impl<T: Copy> Lanes<T> {
-    pub(super) fn is_uniform(&self) -> bool {
+    pub(in crate::dwarf) fn is_uniform(&self) -> bool {
         matches!(self, Self::Uniform(_))
     }
 }
@@ -60,11 +60,8 @@ impl Location {
     pub(in crate::dwarf) fn is_uniform(&self) -> bool {
         let storage = match &self.storage {
             Storage::Memory { lane: CapturedLane::Own, .. } => false,
-            Storage::Implicit(Implicit::Number(number)) => match &number.limbs {
-                Limbs::Narrow(bits) => bits.is_uniform(),
-                Limbs::Wide(limbs) => limbs.iter().all(Lanes::is_uniform),
-            },
-            Storage::Composite(composite) => composite.parts.iter().all(|part| part.location.is_uniform()),
+            Storage::Implicit(Implicit::Number(number)) => number.is_uniform(),
+            Storage::Composite(composite) => !composite.is_varying(),
             _ => true,
         };
         storage && self.offset.bytes.is_uniform() && self.offset.bits.is_uniform()

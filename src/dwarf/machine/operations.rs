@@ -37,7 +37,10 @@ impl Evaluator<'_> {
                 }
                 fiber.push(Number::from_bytes(ty, bytes));
             }
-            Operation::Pick(index) => fiber.pick(usize::from(*index))?,
+            Operation::Pick(index) => {
+                let words = fiber.pick(usize::from(*index))?;
+                self.work(words - 1)?;
+            }
             Operation::Drop => fiber.drop_top()?,
             Operation::Swap => fiber.turn(2)?,
             Operation::Rot => fiber.turn(3)?,
@@ -132,7 +135,7 @@ impl Evaluator<'_> {
             Operation::SelectBitPiece { size, count } => self.select_bit_piece(env, fiber, *size, *count)?,
             Operation::ObjectMap(die) => self.object_map(env, fiber, *die)?,
             Operation::Composite => {
-                fiber.push_location(whole(Composite { open: true, ..Composite::default() }))
+                fiber.push_location(whole(Composite::open()));
             }
             Operation::Overlay => self.overlay(env, fiber, 8)?,
             Operation::BitOverlay => self.overlay(env, fiber, 1)?,

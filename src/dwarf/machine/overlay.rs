@@ -13,7 +13,7 @@ use super::super::error::Cause;
 use super::super::limits::MAX_OVERLAY_REACH;
 use super::super::location::{Composite, Location, Offset, Part};
 use super::super::origin::WhyUndefined;
-use super::composite::{TOO_LARGE, append, parts_of};
+use super::composite::{TOO_LARGE, parts_of};
 use super::stack::{Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};
 use crate::units::BitSize;
@@ -50,17 +50,17 @@ impl Evaluator<'_> {
             let offset = if base.is_undefined() { Offset::ZERO } else { Offset::from_bits(from) };
             parts_of(lanes, &Location { storage: base.storage.clone(), offset }, size)
         };
-        append(&mut result, slice(first, start.min(last).max(first))?)?;
+        self.append(&mut result, slice(first, start.min(last).max(first))?)?;
         if let Some(gap) = start.checked_sub(last).filter(|gap| *gap > 0) {
             let size = BitSize(u64::try_from(gap).map_err(|_| TOO_LARGE)?);
             let location = Location::undefined_by(env.origin(WhyUndefined::Gap));
-            append(&mut result, vec![Part { location, size }])?;
+            self.append(&mut result, vec![Part { location, size }])?;
         }
-        append(&mut result, over)?;
+        self.append(&mut result, over)?;
         if end < last {
-            append(&mut result, slice(end, last)?)?;
+            self.append(&mut result, slice(end, last)?)?;
         }
-        fiber.charge(result.parts.len() / 16)?;
+        fiber.charge(result.parts().len() / 16)?;
         fiber.replace(4, Location { offset: Offset::from_bits(at - first), ..whole(result) });
         Ok(())
     }

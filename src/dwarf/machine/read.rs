@@ -106,10 +106,13 @@ impl Evaluator<'_> {
         let mut reader = Reader::new(self.context);
         if location.is_uniform() {
             let first = lanes.first().unwrap_or_default();
-            return Ok(Lanes::Uniform(reader.word(location, extra, bits, focus(first))?));
+            let word = reader.word(location, extra, bits, focus(first));
+            self.work(reader.read)?;
+            return Ok(Lanes::Uniform(word?));
         }
         let mut words = Box::new([0u64; LANES]);
         if read_register_lanes(&mut reader, lanes, location, extra, bits, &mut words) {
+            self.work(1)?;
             return Ok(Lanes::Varying(words));
         }
         if let Some(words) = self.read_parts(env, lanes, location, extra, bits) {
@@ -130,6 +133,7 @@ impl Evaluator<'_> {
                 }
             }
         }
+        self.work(reader.read)?;
         let mut causes = causes.into_iter();
         part_by_cause(lanes, failing, |_| causes.next().unwrap_or(Cause::ReadsUndefined(None)))?;
         Ok(Lanes::Varying(words))
@@ -149,21 +153,16 @@ impl Evaluator<'_> {
         let Storage::Composite(composite) = &location.storage else { return None };
         let from = location.offset.agreed(lanes)? + u128::from(extra);
         let until = from + u128::from(bits);
-        if until > u128::from(composite.size.0) {
+        if until > u128::from(composite.size().0) {
             return None;
         }
         let mut words = Lanes::Uniform(0u64);
-        let mut start = 0u128;
-        for part in &composite.parts {
-            let end = start + u128::from(part.size.0);
-            let (first, last) = (from.max(start), until.min(end));
-            if first < last {
-                let (skip, shift) = ((first - start) as u64, (first - from) as u32);
-                // A failure is told by the slow way, which knows the lane that it belongs to.
-                let word = self.read_word(env, lanes, &part.location, skip, (last - first) as u32).ok()?;
-                words = words.zip(word, |words, word| words | word << shift);
-            }
-            start = end;
+        for (_, start, part) in composite.covering(from, until) {
+            let (first, last) = (from.max(start), until.min(start + u128::from(part.size.0)));
+            let (skip, shift) = ((first - start) as u64, (first - from) as u32);
+            // A failure is told by the slow way, which knows the lane that it belongs to.
+            let word = self.read_word(env, lanes, &part.location, skip, (last - first) as u32).ok()?;
+            words = words.zip(word, |words, word| words | word << shift);
         }
         Some(words)
     }
@@ -207,49 +206,33 @@ fn read_register_lanes(
 ///
 /// "DW_OP_implicit_pointer" of the 2020 AMDGPU text: all of its bits, from a single part.
 fn pointer_in(lanes: LaneSet, location: &Location, bits: u32) -> Result<Option<ImplicitPointer>, Stop> {
-    let whole = |pointer: &ImplicitPointer, offset: u128| {
-        if offset == 0 && u32::from(pointer.bits) == bits {
-            Ok(Some(*pointer))
-        } else {
-            Err(Stop::from(Cause::ImplicitPointerMisused))
+    let (pointer, inside) = match &location.storage {
+        _ if bits == 0 => return Ok(None),
+        Storage::ImplicitPointer(pointer) => {
+            agreed(&location.offset.bytes, lanes)?;
+            let bit = agreed(&location.offset.bits, lanes)?;
+            let lane = lanes.first().unwrap_or_default();
+            (*pointer, u128::from(location.offset.bytes.get(lane)) * 8 + u128::from(bit))
         }
-    };
-    let pointers = match &location.storage {
-        Storage::ImplicitPointer(_) => true,
-        Storage::Composite(composite) => {
-            composite.parts.iter().any(|part| matches!(part.location.storage, Storage::ImplicitPointer(_)))
-        }
-        _ => false,
-    };
-    if !pointers || bits == 0 {
-        return Ok(None);
-    }
-    agreed(&location.offset.bytes, lanes)?;
-    agreed(&location.offset.bits, lanes)?;
-    if lanes.count() > 1 && !location.is_uniform() {
-        // Whether parts join into a whole pointer depends on the lane; this is too rare to be clever about.
-        return Err(Stop::Part(lanes.iter().map(LaneSet::one).collect()));
-    }
-    let lane = lanes.first().unwrap_or_default();
-    let offset = location.offset.get(lane);
-    match &location.storage {
-        Storage::ImplicitPointer(pointer) => whole(pointer, offset),
-        Storage::Composite(_) => {
-            let mut start = 0u128;
-            for part in location.canonical(lane) {
-                let (at, end) = (start, start + u128::from(part.size.0));
-                start = end;
-                let touched = at < offset + u128::from(bits) && offset < end;
-                if let (true, Storage::ImplicitPointer(pointer)) = (touched, &part.location.storage) {
-                    let inside = part.location.offset.get(lane);
-                    if at != offset || part.size.0 != u64::from(bits) {
-                        return Err(Cause::ImplicitPointerMisused.into());
-                    }
-                    return whole(pointer, inside);
-                }
+        Storage::Composite(composite) if composite.has_pointers() => {
+            agreed(&location.offset.bytes, lanes)?;
+            agreed(&location.offset.bits, lanes)?;
+            if lanes.count() > 1 && !location.is_uniform() {
+                // Whether parts join into a whole pointer depends on the lane; this is too rare to be clever about.
+                return Err(Stop::Part(lanes.iter().map(LaneSet::one).collect()));
             }
-            Ok(None)
+            let lane = lanes.first().unwrap_or_default();
+            let from = location.offset.get(lane);
+            match composite.pointer(from, from + u128::from(bits), lane) {
+                None => return Ok(None),
+                Some(found) => found.ok_or(Cause::ImplicitPointerMisused)?,
+            }
         }
-        _ => Ok(None),
+        _ => return Ok(None),
+    };
+    if inside == 0 && u32::from(pointer.bits) == bits {
+        Ok(Some(pointer))
+    } else {
+        Err(Cause::ImplicitPointerMisused.into())
     }
 }

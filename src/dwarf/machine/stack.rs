@@ -39,6 +39,15 @@ impl Entry {
         }
     }
 
+    /// Words of memory that a copy of it takes for each lane.
+    pub(super) fn words(&self) -> usize {
+        match self {
+            Self::Number(number) => number.words(),
+            Self::Pointer(_) | Self::Location(_) => 1,
+            Self::Incomplete(composite) => composite.parts().len().max(1),
+        }
+    }
+
     /// The entry as one lane has it.
     #[must_use]
     pub fn at(&self, lane: LaneId) -> Self {
@@ -47,8 +56,7 @@ impl Entry {
             Self::Pointer(pointer) => Self::Pointer(*pointer),
             Self::Location(location) => Self::Location(location.at(lane)),
             Self::Incomplete(composite) => {
-                let parts = composite.parts.iter().map(|part| part.at(lane)).collect();
-                Self::Incomplete(Composite { parts, size: composite.size, open: false })
+                Self::Incomplete(composite.parts().iter().map(|part| part.at(lane)).collect())
             }
         }
     }
@@ -238,7 +246,8 @@ impl Fiber {
         Ok(!taken.is_empty())
     }
 
-    pub(super) fn pick(&mut self, index: usize) -> Result<(), Stop> {
+    /// Pushes a copy of an entry; gives the words that were copied, at least 1.
+    pub(super) fn pick(&mut self, index: usize) -> Result<usize, Stop> {
         let entry = match self.entry(index)? {
             Entry::Incomplete(_) => return Err(Cause::Incomplete.into()),
             entry => entry.clone(),
@@ -246,8 +255,9 @@ impl Fiber {
         if self.stack.len() >= MAX_STACK {
             return Err(Cause::Limit { what: "stack entries", limit: MAX_STACK as u64 }.into());
         }
+        let words = entry.words().max(1);
         self.stack.push(entry);
-        Ok(())
+        Ok(words)
     }
 
     pub(super) fn drop_top(&mut self) -> Result<(), Stop> {

@@ -45,6 +45,11 @@ pub struct Failure<'s> {
 
 /// Told of every operation that ran, in order; where lanes part, one part after the other.
 pub trait Tracer {
+    /// Whether what happens next is wanted with its stacks: where it is not, they are empty.
+    fn listens(&self) -> bool {
+        true
+    }
+
     /// An operation ran.
     fn step(&mut self, step: &Step<'_>);
 

@@ -125,3 +125,43 @@ fn errors_are_told_from_the_outside_in() {
         ]
     );
 }
+
+#[test]
+fn a_long_evaluation_is_told_from_both_ends() {
+    use super::super::limits::{MAX_STEPS, MAX_TOLD_FIRST, MAX_TOLD_LAST};
+
+    let context = Fake::default();
+    let mut explainer = Explainer::new(&NoNames);
+    let looped = program("30 96 2f fc ff");
+    let mut runs = 0;
+    loop {
+        runs += 1;
+        let _ = Evaluator::new(&context).traced(&mut explainer).value_for(&looped, Some(LaneId(0)));
+        if !explainer.again() {
+            break;
+        }
+    }
+    assert_eq!(runs, 2);
+    let lines = explainer.lines();
+    // The operation that is one too many is told as a failure.
+    let left_out = MAX_STEPS as usize + 1 - MAX_TOLD_FIRST - MAX_TOLD_LAST;
+    let place = lines.iter().position(|line| *line == format!("     ... {left_out} operations are left out"));
+    assert_eq!(place, Some(3 * MAX_TOLD_FIRST));
+    assert_eq!(lines.len(), 3 * (MAX_TOLD_FIRST + MAX_TOLD_LAST) + 1);
+    assert!(lines[lines.len() - 1].contains("fails: more than"), "{lines:?}");
+}
+
+#[test]
+fn what_is_long_on_the_stack_is_abridged() {
+    use super::super::limits::{MAX_ENTRIES_SHOWN, MAX_PARTS, MAX_PARTS_SHOWN};
+
+    let context = Fake::default();
+    let (lines, _) = told(&context, "50 e9 0b 08 80 10");
+    let more = MAX_PARTS - MAX_PARTS_SHOWN;
+    let shown = format!("       after:  location [register 0 8 bits] x {MAX_PARTS_SHOWN} [and {more} more]");
+    assert_eq!(lines[5], shown);
+    let (lines, _) = told(&context, &"30 ".repeat(MAX_ENTRIES_SHOWN + 3));
+    let last = lines.last().unwrap();
+    assert!(last.starts_with("       after:  (3 more below) | value 0x0 | "), "{last}");
+    assert_eq!(last.matches("value").count(), MAX_ENTRIES_SHOWN);
+}

@@ -110,7 +110,7 @@ fn overlay_reach() {
     };
     let reach = (MAX_OVERLAY_REACH / 8) as i64;
     let Storage::Composite(composite) = moved(-reach).unwrap().storage else { panic!() };
-    let sizes: Vec<_> = composite.parts.iter().map(|part| part.size.0).collect();
+    let sizes: Vec<_> = composite.parts().iter().map(|part| part.size.0).collect();
     assert_eq!(sizes, [MAX_OVERLAY_REACH, 32, MAX_OVERLAY_REACH]);
     assert!(moved(reach + 3).is_ok());
     for beyond in [-reach - 1, reach + 4] {
@@ -178,4 +178,58 @@ fn remembered_rows() {
     assert!(row(&busy).is_ok());
     busy.extend([0x0a, 0x0b]);
     assert_eq!(limit(row(&busy)), ("rules in remembered rows", MAX_COPIED_RULES));
+}
+
+#[test]
+fn work_of_all_lanes_together() {
+    // Lanes part by their number, then loop: alone each has MAX_STEPS, together they have MAX_WORK.
+    let context = Fake::default();
+    let looped = program("e9 03 9f 93 08 e9 0a 30 e9 0c 08 01 30 13 2f fb ff");
+    let alone = Evaluator::new(&context).location_for(&looped, Some(LaneId(3)));
+    assert_eq!(limit(alone).0, "steps");
+    // Every lane takes a way of its own before the loop: 1 << lane is the mask.
+    let parted = program("50 51 31 e9 03 24 e9 0c 01 40 13 2f fd ff");
+    let lanes = Focus::Lanes(crate::units::LaneSet(u64::MAX));
+    let mut evaluator = Evaluator::new(&context);
+    let groups = evaluator.stack(&parted, lanes, &[]);
+    assert!(groups.len() > 16, "{}", groups.len());
+    let of = |what: &str| {
+        let failed = groups.iter().filter(|group| limit(group.result.clone()).0 == what);
+        failed.count()
+    };
+    let (apart, together) = (of("steps"), of("units of work"));
+    // The first ones loop until their own bound, the last ones have nothing left.
+    assert_eq!(apart + together, groups.len());
+    assert!(apart > 0 && apart <= (MAX_WORK / MAX_STEPS) as usize && together > 0, "{apart} {together}");
+    // The next evaluation begins anew.
+    assert!(evaluator.value(&program("30"), lanes, &[]).iter().all(|group| group.result.is_ok()));
+}
+
+#[test]
+fn sixty_four_ways_are_no_trouble() {
+    // Each lane selects by a mask of its own, and runs a loop of 200 operations.
+    let context = Fake::default();
+    let honest = program("50 51 31 e9 03 24 e9 0c 01 20 13 08 28 31 1c 12 12 13 28 f7 ff");
+    let lanes = crate::units::LaneSet(0xffff_ffff);
+    let groups = Evaluator::new(&context).stack(&honest, Focus::Lanes(lanes), &[]);
+    assert_eq!(groups.len(), 32);
+    assert!(groups.iter().all(|group| group.result.is_ok()), "{:?}", groups[0].result);
+}
+
+#[test]
+fn parts_on_all_of_the_stack() {
+    let context = Fake::default();
+    // Vectors of 2048 parts, left on the stack.
+    let vectors = |count: usize| {
+        let one = super::bytes("64 e9 03 34 1e e9 04 e9 0b 20 80 10");
+        Evaluator::new(&context).stack(
+            &decoded(&one.repeat(count)),
+            Focus::Lanes(crate::units::LaneSet(255)),
+            &[],
+        )
+    };
+    let most = MAX_PARTS_MADE / MAX_PARTS;
+    assert!(vectors(most)[0].result.is_ok());
+    let failed = vectors(most + 1).remove(0).result;
+    assert_eq!(limit(failed), ("parts in one evaluation", MAX_PARTS_MADE as u64));
 }

@@ -170,7 +170,12 @@ impl<'t> Parser<'t> {
                 Some(_) => format!("`{word}` has no code in the {dialect} dialect"),
                 None => format!("no operation `{word}`"),
             };
-            return Err(self.fail(at, what, self.nearest(&full)));
+            let extension = full.replacen("DW_OP_", "DW_OP_LLVM_", 1);
+            let expected = match find(&self.codes, &extension) {
+                Some(_) => format!("`{extension}`"),
+                None => self.nearest(&full),
+            };
+            return Err(self.fail(at, what, expected));
         };
         let implied = name.get(shape.name.len()..).and_then(|number| number.parse().ok()).unwrap_or(0);
         Ok((code, shape, implied))

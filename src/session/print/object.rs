@@ -103,7 +103,6 @@ pub(super) fn narrowed(location: Location, size: BitSize, lane: LaneId) -> Locat
     if let [only] = parts.as_slice() {
         return only.location.clone();
     }
-    let mut composite = Composite::default();
-    (composite.parts, composite.size) = (parts, size);
+    let Some(composite) = Composite::of(parts) else { return location };
     Location { storage: Storage::Composite(std::sync::Arc::new(composite)), offset: Offset::ZERO }
 }
