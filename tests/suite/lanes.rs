@@ -158,7 +158,7 @@ fn the_commands_say_it_in_words() {
     assert!(of(8).contains("not yet entered") && of(8).contains(" launch at"), "{}", of(8));
 }
 
-/// The operations of the expression that llvm-dwarfdump prints of `slot` of calls.s, and the value beside them.
+/// A saved mask of the regions: there after its definition, and optimized out before it, as the model has it.
 #[test]
 fn print_explains_operation_by_operation() {
     let dump = fixtures().join("dumps/regions-gfx1100");
