@@ -8,6 +8,7 @@ mod evaluate;
 mod fixtures;
 mod frames;
 mod house;
+mod lanes;
 mod operations;
 mod print;
 mod seed_coverage;

@@ -1,0 +1,54 @@
+//! The promise: 10,000 waves with call stacks are grouped in less than a second.
+//!
+//! `cargo bench --bench groups`. The waves are those of the fixture calls-gfx90a many times over: stacks of one to three
+//! frames, whose return addresses and frame pointers are saved in scalar and vector registers.
+
+mod support;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use lanescope::arch::Targets;
+use lanescope::import;
+use lanescope::session::{Dump, GroupBy, Grouping, Inspect, Session};
+
+use support::{Failure, Promises, TURNS, pin_to_one_core};
+
+const WAVES: u32 = 10_000;
+
+fn main() -> Result<ExitCode, Failure> {
+    pin_to_one_core()?;
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps/calls-gfx90a");
+    let mut turns = Vec::new();
+    for turn in 1..=TURNS {
+        // Nothing is kept from the turn before.
+        let mut opened = import::open(&fixture, &Targets::builtin())?;
+        let few = std::mem::take(&mut opened.capture.waves);
+        opened.capture.waves = few.iter().cycle().take(WAVES as usize).cloned().collect();
+        for (id, wave) in (1u32..).zip(&mut opened.capture.waves) {
+            wave.id = id;
+        }
+        let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?;
+        let seconds = |lanes| -> Result<f64, Failure> {
+            let begin = std::time::Instant::now();
+            let groups = session.groups(Grouping { by: GroupBy::Line, lanes })?.groups;
+            let seconds = begin.elapsed().as_secs_f64();
+            if groups.len() < few.len() || groups.iter().any(|group| group.count < WAVES as usize / 5) {
+                return Err(format!("{} groups of {} waves", groups.len(), WAVES).into());
+            }
+            Ok(seconds)
+        };
+        let (waves, lanes) = (seconds(false)?, seconds(true)?);
+        note(&format!("turn {turn}: {WAVES} waves {:.0} ms, their lanes {:.0} ms", waves * 1e3, lanes * 1e3));
+        turns.push(waves);
+    }
+    let mut promises = Promises::default();
+    promises.at_most("10,000 waves grouped by call stack, seconds", &turns, 1.0);
+    Ok(promises.end())
+}
+
+#[allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+fn note(words: &str) {
+    println!("{words}");
+}

@@ -1,0 +1,188 @@
+//! Where the lanes of every fixture are, and waves and lanes by call stack, against the models.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use lanescope::report::{groups as report, json};
+use lanescope::session::{GroupBy, Grouping, Inspect, Session};
+use serde_json::{Value, json};
+
+use crate::fixtures::{each_wave, expected, fixtures, open};
+
+/// Active is what EXEC says, not entered is where lane_pc is undefined, and a lane is where its innermost frame is.
+#[test]
+fn lanes_are_where_the_models_say() {
+    let mut seen = std::cell::Cell::new([0; 3]);
+    each_wave(|session, wave, expected, wrong| {
+        let Some(stacks) = expected["lane_stacks"].as_array() else { return };
+        let exec = u64::from_str_radix(&expected["exec"].as_str().unwrap()[2..], 16).unwrap();
+        let lanes = json::lanes(session, wave).unwrap();
+        for (number, stack) in stacks.iter().enumerate() {
+            let lane = &lanes["lanes"][number];
+            let (state, kind) = match (exec >> number & 1, expected["lane_pc"][number].is_null()) {
+                (1, _) => ("active", 0),
+                (_, false) => ("inactive", 1),
+                (_, true) => ("not_entered", 2),
+            };
+            let mut counts = seen.get();
+            counts[kind] += 1;
+            seen.set(counts);
+            let got = json!([lane["state"], lane["function"], lane["pc"], lane["line"]]);
+            let first = &stack[0];
+            let wanted = json!([state, first[0], first[1], first[2]]);
+            let outer = stacks.iter().map(|stack| stack.as_array().unwrap().len()).max().unwrap();
+            let physical = json!(outer - stack.as_array().unwrap().len());
+            if got != wanted || (kind == 2) != (lane["physical"] == 1) {
+                wrong(format!("lane {number}: expected {wanted} in frame {physical}, got {lane}"));
+            }
+            if kind < 2 && lane["pc_from"] != "lane_pc" {
+                wrong(format!("lane {number}: {lane}"));
+            }
+        }
+    });
+    assert!(seen.get_mut().iter().all(|count| *count > 10), "{seen:?}");
+}
+
+/// Without lane_pc, active lanes are at the wave's PC, and of the others nobody knows: never the wave's.
+#[test]
+fn without_lane_pc_inactive_lanes_are_nowhere() {
+    let mut seen = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        if expected["lane_stacks"].is_array() || !expected["pc"].is_string() || !expected["exec"].is_string()
+        {
+            return;
+        }
+        let exec = u64::from_str_radix(&expected["exec"].as_str().unwrap()[2..], 16).unwrap();
+        for lane in json::lanes(session, wave).unwrap()["lanes"].as_array().unwrap() {
+            let active = exec >> lane["lane"].as_u64().unwrap() & 1 == 1;
+            let right = match (active, lane["state"].as_str()) {
+                (true, Some("active")) => lane["pc"] == expected["pc"] && lane["pc_from"] == "exec",
+                (false, Some("inactive")) => lane["pc"].is_null() && lane["pc_from"] == "unknown",
+                (_, Some("unused")) => lane["pc"].is_null() && lane["pc_from"] == "no_work_item",
+                _ => false,
+            };
+            seen.set(seen.get() + usize::from(!active));
+            if !right {
+                wrong(format!("{lane}"));
+            }
+        }
+    });
+    assert!(*seen.get_mut() > 100, "only {} inactive lanes", seen.get());
+}
+
+/// The model's stacks counted, and the session's groups.
+fn compare(name: &str, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
+    let (_, path, expected) = expected().into_iter().find(|(other, ..)| other == name).unwrap();
+    let mut wanted: BTreeMap<String, (u64, Vec<u64>)> = BTreeMap::new();
+    for wave in expected["waves"].as_array().unwrap() {
+        for stack in model(wave) {
+            let entry = wanted.entry(stack.to_string()).or_default();
+            entry.0 += 1;
+            let id = wave["id"].as_u64().unwrap();
+            if entry.1.last() != Some(&id) {
+                entry.1.push(id);
+            }
+        }
+    }
+    let session = Session::new(open(&path), None).unwrap();
+    let groups = session.groups(Grouping { by: GroupBy::Line, lanes }).unwrap();
+    let groups = report::json(&groups);
+    let mut got = BTreeMap::new();
+    for group in groups["groups"].as_array().unwrap() {
+        let frames = group["frames"].as_array().unwrap().iter();
+        let stack: Value = frames.map(|frame| json!([frame["function"], frame["line"]])).collect();
+        let runs = group["waves"].as_array().unwrap().iter();
+        let waves = runs.flat_map(|run| run[0].as_u64().unwrap()..=run[1].as_u64().unwrap()).collect();
+        assert!(got.insert(stack.to_string(), (group["count"].as_u64().unwrap(), waves)).is_none());
+    }
+    assert_eq!(got, wanted, "{name}");
+    let faulted: Vec<bool> =
+        groups["groups"].as_array().unwrap().iter().map(|group| group["faulted"] == true).collect();
+    assert!(faulted.is_sorted_by(|one, next| one >= next), "{faulted:?}");
+    let counts = |of: bool| {
+        let all = groups["groups"].as_array().unwrap().iter().filter(move |group| group["faulted"] == of);
+        all.map(|group| group["count"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    assert!([true, false].into_iter().all(|of| counts(of).is_sorted_by(|one, next| one >= next)));
+}
+
+#[test]
+fn waves_are_grouped_as_the_models_stacks_are() {
+    for name in ["calls-gfx90a", "calls-gfx1100"] {
+        compare(name, false, |wave| {
+            let callers = wave["callers"].as_array().unwrap().iter();
+            let mut stack = vec![json!([wave["function"], wave["line"]])];
+            stack.extend(callers.map(|caller| json!([caller["function"], caller["line"]])));
+            vec![json!(stack)]
+        });
+    }
+}
+
+#[test]
+fn lanes_are_grouped_as_the_models_stacks_are() {
+    for name in ["regions-gfx90a", "regions-gfx1100"] {
+        compare(name, true, |wave| {
+            let stacks = wave["lane_stacks"].as_array().unwrap().iter();
+            stacks
+                .map(|stack| {
+                    let frames = stack.as_array().unwrap().iter();
+                    frames.map(|frame| json!([frame[0], frame[2]])).collect()
+                })
+                .collect()
+        });
+    }
+}
+
+fn run(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn the_commands_say_it_in_words() {
+    let dump = fixtures().join("dumps/calls-gfx90a");
+    let text = run(&["groups", &dump.to_string_lossy(), "--by", "function"]);
+    let heads: Vec<&str> = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).collect();
+    // Two of the five stand in leaf, and one of those has faulted, as has one of the two in middle.
+    let [first, second, third] = heads.as_slice() else { panic!("{text}") };
+    assert!(first.starts_with("2 waves: ") && first.ends_with("(waves 1-2)"), "{first}");
+    assert!(second.starts_with("2 waves: ") && second.ends_with("(waves 3-4)"), "{second}");
+    assert_eq!(*third, "1 wave: breakpoint (wave 5)");
+    let dump = fixtures().join("dumps/regions-gfx1100");
+    let text = run(&["lanes", &dump.to_string_lossy(), "--wave", "3"]);
+    let of =
+        |lane: usize| text.lines().nth(lane + 1).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(of(0).contains("active") && of(0).contains("0x7f0000101528 region at"), "{}", of(0));
+    assert!(of(2).contains("inactive") && of(2).contains("0x7f0000101524 region at"), "{}", of(2));
+    assert!(of(8).contains("not yet entered") && of(8).contains(" launch at"), "{}", of(8));
+}
+
+/// A saved mask of the regions: there after its definition, and optimized out before it, as the model has it.
+#[test]
+fn print_explains_operation_by_operation() {
+    let dump = fixtures().join("dumps/regions-gfx1100");
+    let dump = dump.to_string_lossy();
+    let text = run(&["print", &dump, "--wave", "2", "--lane", "0", "--explain", "__lex_1_save_exec"]);
+    assert!(text.starts_with("__lex_1_save_exec: "), "{text}");
+    assert!(
+        text.contains("lane 0:\n") && text.contains("before: empty") && text.contains("so it is at "),
+        "{text}"
+    );
+    let text = run(&["print", &dump, "--wave", "1", "--lane", "0", "--explain", "__lex_1_save_exec"]);
+    assert!(text.contains("optimized out"), "{text}");
+    let json: Value = serde_json::from_str(&run(&[
+        "print",
+        &dump,
+        "--wave",
+        "2",
+        "--lane",
+        "0",
+        "--explain",
+        "--json",
+        "__lex_1_save_exec",
+    ]))
+    .unwrap();
+    assert_eq!(json["names"][0]["name"], "__lex_1_save_exec");
+    assert_eq!(json["names"][0]["explained"][0]["lanes"], json!([0]));
+}
