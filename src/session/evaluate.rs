@@ -279,20 +279,28 @@ impl Asked<'_> {
         }
     }
 
-    /// Evaluates once more for lanes that are known to go one way, and listens.
-    fn explained(&self, program: &Program, part: &Part) -> Explained {
-        let focus = Focus::Lanes(part.lanes);
-        let first = part.lanes.first().unwrap_or_default();
-        let mut explainer = Explainer::new(self.context);
-        while !part.idiom {
-            let mut evaluator = Evaluator::new(self.context).traced(&mut explainer);
+    /// Evaluates for an explainer until it has heard what it wants to tell.
+    fn listen(&self, program: &Program, focus: Focus, explainer: &mut Explainer<'_>) {
+        loop {
+            let mut evaluator = Evaluator::new(self.context).traced(explainer);
             match self.want {
                 Want::Value => drop(evaluator.value(program, focus, &[])),
                 Want::Location { .. } => drop(evaluator.location(program, focus, &[])),
             }
             if !explainer.again() {
-                break;
+                return;
             }
+        }
+    }
+
+    /// Evaluates once more for lanes that are known to go one way, and listens.
+    fn explained(&self, program: &Program, part: &Part) -> Explained {
+        let focus = Focus::Lanes(part.lanes);
+        let first = part.lanes.first().unwrap_or_default();
+        let mut explainer = Explainer::new(self.context);
+        // Where the recogniser took the whole expression, no operation ran.
+        if !part.idiom {
+            self.listen(program, focus, &mut explainer);
         }
         let mut lines = explainer.lines();
         if part.idiom {

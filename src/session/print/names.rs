@@ -22,7 +22,7 @@ use crate::units::{LaneId, LaneSet};
 #[derive(Debug)]
 pub(super) enum Named {
     /// A variable, evaluated for all lanes.
-    Variable(Placed),
+    Variable(Box<Placed>),
     /// A member of the object that `this` points to.
     Member,
     /// An enumerator.
@@ -86,7 +86,7 @@ impl Scene<'_, '_> {
         let in_scope = self.found.variables.iter().rev();
         let mut in_scope = in_scope.filter(|at| at.variable.name.as_deref() == Some(name));
         if let Some(at) = in_scope.next() {
-            return Ok(Named::Variable(self.place(&at.variable, &at.location)));
+            return Ok(Named::Variable(Box::new(self.place(&at.variable, &at.location))));
         }
         if simple && self.is_member_of_this(name)? {
             return Ok(Named::Member);
@@ -193,7 +193,7 @@ impl Scene<'_, '_> {
     fn global(&self, variable: &Variable) -> Answer<Named> {
         let pc = self.found.frame.context.elf_pc;
         let location = self.debug().location_at(variable.unit, &variable.location, pc).map_err(words)?;
-        Ok(Named::Variable(self.place(variable, &location)))
+        Ok(Named::Variable(Box::new(self.place(variable, &location))))
     }
 
     /// Evaluates where a variable is, for all lanes.
