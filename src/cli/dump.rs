@@ -15,7 +15,7 @@ use crate::units::{LaneId, LaneSet, WaveId};
 static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
 /// Which dump, and how to print.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub struct DumpArgs {
     /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
     #[arg(value_name = "DUMP")]
@@ -32,7 +32,7 @@ pub struct DumpArgs {
 }
 
 /// Which dump and which of its waves.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub struct WaveArgs {
     #[command(flatten)]
     pub(super) from: DumpArgs,

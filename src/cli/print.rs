@@ -24,9 +24,9 @@ use crate::session::print::{Query, no_letter};
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
-    /// The path: `body.at.x`
-    #[arg(value_name = "PATH", required = true)]
-    path: String,
+    /// The path: `body.at.x`; the only argument is the path, in the demo
+    #[arg(value_name = "PATH")]
+    path: Option<String>,
     /// The lanes: 3, 0,8-15, `active` or `all` [default: the first active lane]
     #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
@@ -46,9 +46,14 @@ fn letter(text: &str) -> Result<Letter, String> {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let (session, wave) = dump::session(&args.of, targets)?;
+    let (mut of, mut path) = (args.of.clone(), args.path.clone());
+    if path.is_none() {
+        path = of.from.dump.take().map(|only| only.to_string_lossy().into_owned());
+    }
+    let path = path.ok_or("what to print? for example: lanescope print DUMP 'p->x'")?;
+    let (session, wave) = dump::session(&of, targets)?;
     let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
-    let query = Query { path: args.path.clone(), letter: args.format };
+    let query = Query { path, letter: args.format };
     let printed = session.print(wave, lanes, args.frame, &query)?;
     let explained = args.explain.then(|| session.explain(wave, lanes, args.frame, &query)).transpose()?;
     if args.of.json {

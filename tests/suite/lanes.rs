@@ -48,8 +48,10 @@ fn lanes_are_where_the_models_say() {
 fn without_lane_pc_inactive_lanes_are_nowhere() {
     let mut seen = std::cell::Cell::new(0);
     each_wave(|session, wave, expected, wrong| {
-        if expected["lane_stacks"].is_array() || !expected["pc"].is_string() || !expected["exec"].is_string()
-        {
+        // The functions of these have it.
+        let told = ["lane_stacks", "lane_pc"].iter().any(|key| expected[key].is_array());
+        let told = told || expected["file"] == "draft_ops.hip";
+        if told || !expected["pc"].is_string() || !expected["exec"].is_string() {
             return;
         }
         let exec = u64::from_str_radix(&expected["exec"].as_str().unwrap()[2..], 16).unwrap();

@@ -574,3 +574,18 @@ fn what_is_no_path_is_refused_with_a_column() {
     let no_frame = ask(&case.session, case.wave, LaneSet::one(LaneId(0)), 99, "body").unwrap_err();
     assert!(no_frame.to_string().contains("there is no frame 99"), "{no_frame}");
 }
+
+/// The only argument is the path, and the demo is printed from; its kernel was started with 1024 elements.
+#[test]
+fn the_command_takes_a_path_alone() {
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.arg("print").args(arguments).output().unwrap()
+    };
+    let output = run(&["n"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.starts_with("int n = 1024 "), "{text}");
+    let output = run(&[]);
+    let words = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(1) && words.contains("what to print?"), "{words}");
+}
