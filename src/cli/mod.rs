@@ -74,7 +74,7 @@ enum Command {
     Arguments(arguments::Args),
     /// Say what a code object, a bundle of them or a host program holds
     CodeObject(code_object::Args),
-    /// Print what a path names: body.at.x, *p@4, (local int *) 0x10, $v3[17]
+    /// Print what a path names, lane by lane: body.at.x, p->next, (local int *) 0x10
     Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),

@@ -68,7 +68,7 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
     send(answer, reply)
 }
 
-/// `qlanescope.Evaluate:expression:HEX;` (text) or `bytes:HEX;`, `[thread:ID;][lane:N;][size:N;]...
+/// `qlanescope.Evaluate:expression:HEX;` (text) or `bytes:HEX;`, with `thread:ID;`, `lane:N;`, `size:N;` and more.
 pub(crate) fn evaluate(
     state: &mut State,
     request: Request<'_>,

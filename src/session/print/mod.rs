@@ -1,10 +1,10 @@
 //! What a C-like path names in a frame, lane by lane: `body.at.x`, `*p@4`, `(local int *) 0x10`, `$v3[17]`.
 //!
-//! A path is parsed once ([`parse()`]) and walked for each lane apart, since lanes may point to different places. Names are
-//! looked up and their locations evaluated once for all lanes ([`names`]). Each part of a path is an *object*: a type
-//! and a [`Location`](crate::dwarf::Location), which members and elements move and pointers make anew ([`object`]). So a
+//! A path is parsed once (`parse()`) and walked for each lane apart, since lanes may point to different places. Names are
+//! looked up and their locations evaluated once for all lanes (`names`). Each part of a path is an *object*: a type
+//! and a [`Location`](crate::dwarf::Location), which members and elements move and pointers make anew (`object`). So a
 //! member of something that is kept in registers is found like one in memory. Bytes are read where a pointer or a number
-//! is needed, and in the end ([`show`]).
+//! is needed, and in the end (`show`).
 //!
 //! *Not here*: values in gdb's notation, which is [`debuginfo::format`](crate::debuginfo::format).
 
