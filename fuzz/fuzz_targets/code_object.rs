@@ -13,7 +13,8 @@ use libfuzzer_sys::fuzz_target;
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let folders = ["tests/fixtures/code", "src/codeobject/tests/objects", "src/debuginfo/tests/objects"];
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let files = folders.iter().flat_map(|folder| std::fs::read_dir(format!("{root}/{folder}")).expect("fixtures"));
+    let files =
+        folders.iter().flat_map(|folder| std::fs::read_dir(format!("{root}/{folder}")).expect("fixtures"));
     let mut paths: Vec<_> = files.map(|file| file.expect("a file").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "hsaco" || extension == "o"));
     paths.sort();
@@ -62,7 +63,9 @@ fn ask(object: &Arc<CodeObject>) {
     let mut places = vec![ElfAddress(0), ElfAddress(u64::MAX)];
     for kernel in object.kernels().take(16) {
         places.extend(kernel.entry);
-        let (Some(words), Some(processor)) = (object.kernel_descriptor(&kernel.name), processor) else { continue };
+        let (Some(words), Some(processor)) = (object.kernel_descriptor(&kernel.name), processor) else {
+            continue;
+        };
         let words = DescriptorWords {
             rsrc1: words.compute_pgm_rsrc1,
             rsrc2: words.compute_pgm_rsrc2,

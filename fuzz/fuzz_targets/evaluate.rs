@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
-    Answer, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus, Frame, LaneNeed,
-    MemoryAt, Missing, Program, RegisterBytes, SpaceInfo, TypeEncoding, active_lanes, explain, fetch, lane_pcs,
-    legacy, print,
+    Answer, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus, Frame,
+    LaneNeed, MemoryAt, Missing, Program, RegisterBytes, SpaceInfo, TypeEncoding, active_lanes, explain,
+    fetch, lane_pcs, legacy, print,
 };
-use lanescope::units::{
-    AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize,
-};
+use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
 
 /// A state that follows from a few bytes.
@@ -90,7 +88,11 @@ impl Context for State {
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         let encoding = TypeEncoding(die.0 as u8);
-        Ok(BaseType { encoding, element_bits: (die.0 >> 8) as u32 & 0xfff, elements: (die.0 & 0x80 != 0).then_some(3) })
+        Ok(BaseType {
+            encoding,
+            element_bits: (die.0 >> 8) as u32 & 0xfff,
+            elements: (die.0 & 0x80 != 0).then_some(3),
+        })
     }
 }
 
@@ -117,7 +119,8 @@ fuzz_target!(|bytes: &[u8]| {
     let lanes = LaneSet(0x8000_0005).and(state.wave_size().all());
     let said = |lane: LaneId, set: LaneSet| {
         let groups = Evaluator::new(&state).location(&program, Focus::Lanes(set), &[]);
-        let group = groups.into_iter().find(|group| group.lanes.contains(lane)).expect("every lane is in a group");
+        let group =
+            groups.into_iter().find(|group| group.lanes.contains(lane)).expect("every lane is in a group");
         group.result.map(|location| {
             let bits = fetch(&state, &location, Some(lane), BitSize(40));
             let _ = explain::undefined(&location, lane);

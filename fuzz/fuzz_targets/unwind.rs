@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use lanescope::arch::Targets;
 use lanescope::capture::{
-    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, MemoryMap, RegisterBlock, Registers,
-    Segment, Wave,
+    Agent, Backing, BackingId, Capture, CodeObject, Extent, MemoryBacking, MemoryMap, RegisterBlock,
+    Registers, Segment, Wave,
 };
 use lanescope::codeobject;
 use lanescope::session::{Dump, Inspect, Session};
@@ -84,7 +84,15 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
     capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default() });
     let name = "patched".to_owned();
     let address = Address(LOADED);
-    capture.code_objects.push(CodeObject { address, extent, uri: None, build_id: None, entry: None, agent: None, name });
+    capture.code_objects.push(CodeObject {
+        address,
+        extent,
+        uri: None,
+        build_id: None,
+        entry: None,
+        agent: None,
+        name,
+    });
     capture.waves.push(Wave {
         id: 1,
         kind: Arc::clone(&kind),
