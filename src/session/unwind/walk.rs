@@ -1,6 +1,6 @@
 //! From the innermost frame outwards.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -49,7 +49,8 @@ pub(in crate::session) struct Physical<'a> {
     pub(in crate::session) lookup: Pc,
     /// The code there.
     pub(in crate::session) code: Option<Code<'a>>,
-    rules: Option<Found>,
+    /// The rules there, looked for when they are asked for: the table of a large code object is long.
+    rules: OnceCell<Option<Found>>,
     /// Registers of its caller that its rules recover.
     saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
 }
@@ -113,17 +114,22 @@ impl<'a> Walk<'a> {
         let agent = capture.wave(self.wave).map(|wave| wave.agent);
         let loaded = dump.objects().at(capture, lookup.0, agent);
         let code = loaded.map(|loaded| Code { loaded, elf: loaded.elf(lookup.0) });
-        let rules = code.and_then(|code| {
-            let object = code.loaded.object(capture).ok()?;
+        Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default() }
+    }
+
+    fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, NoRules>> {
+        let look = || {
+            let code = frame.code?;
+            let object = code.loaded.object(self.reader.dump().capture()).ok()?;
             Some(code.loaded.rules(&object, code.elf))
-        });
-        Physical { pc, lookup, code, rules, saved: RefCell::default() }
+        };
+        frame.rules.get_or_init(look).as_deref()
     }
 
     /// The rules of a frame that say something, or why there are none.
     pub(super) fn rules(&self, level: usize) -> Result<&Rules, String> {
         let frame = self.frames.get(level).ok_or("there is no such frame")?;
-        let found = frame.rules.as_deref().ok_or("no code object that can be read holds the PC")?;
+        let found = self.found(frame).ok_or("no code object that can be read holds the PC")?;
         match found {
             Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
             Ok(rules) => Err(format!("{} never defines a CFA", rules.entry)),
@@ -139,7 +145,7 @@ impl<'a> Walk<'a> {
         if frame.code.is_none() {
             return Err(StackEnd::NoCodeObject { pc: frame.pc });
         }
-        let found = frame.rules.as_deref();
+        let found = self.found(frame);
         if let Some(Ok(Rules { row, .. })) = found
             && row.is_outermost()
         {
