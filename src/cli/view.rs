@@ -44,7 +44,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     for problem in view.problems() {
         writeln!(anstream::stderr(), "warning: {problem}")?;
     }
-    let fail = |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
+    let fail =
+        |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
     for object in view.objects() {
         let path = args.output.join(&object.name);
@@ -60,7 +61,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     };
     let path = |name: &str| args.output.join(name).display().to_string();
     let others = || view.objects().iter().filter(|object| object.index != main.index);
-    writeln!(out, "\nServe the dump with lanescope serve. Where the debugger runs, with copies of the files:\n")?;
+    writeln!(
+        out,
+        "\nServe the dump with lanescope serve. Where the debugger runs, with copies of the files:\n"
+    )?;
     write!(out, "  gdb {}", path(&main.name))?;
     for object in others() {
         write!(out, " -ex 'add-symbol-file {} -o {}'", path(&object.name), object.address)?;

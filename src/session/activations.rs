@@ -92,8 +92,7 @@ impl<'a> Frames<'a> {
     /// where the wave is.
     pub(super) fn spots(&self, lane: Option<LaneId>) -> Result<Vec<Spot<'_>>, Unreadable> {
         let all = self.walk.frames().iter().enumerate();
-        let of_wave =
-            all.map(|(level, frame)| Spot { level, pc: frame.pc, code: frame.code });
+        let of_wave = all.map(|(level, frame)| Spot { level, pc: frame.pc, code: frame.code });
         let Some(lane) = lane else { return Ok(of_wave.collect()) };
         let size = self.walk.kind.wave_size;
         if !size.has(lane) {

@@ -22,7 +22,7 @@ pub const GENERIC: AddressSpace = AddressSpace(1);
 /// The lane field that says "the focused lane".
 const FOCUSED_LANE: u64 = 0x7f;
 /// The tag of the view's windows, of those that are kept for it.
-const WINDOW: u64 = 0x70;
+pub const WINDOW: u64 = 0x70;
 /// The most waves that the wave field can name.
 pub const MAX_WAVES: u64 = (1 << 17) - 1;
 

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
-    Activations, CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo, LaneStack,
-    Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions,
-    waves,
+    Activations, CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo,
+    LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes,
+    regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::{
-    Activations, CodeObjectInfo, DispatchArguments, Evaluation, Grouping, Groups, LaneInfo, LaneStack, Locals,
-    NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo,
+    Activations, CodeObjectInfo, DispatchArguments, Evaluation, Grouping, Groups, LaneInfo, LaneStack,
+    Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -113,8 +113,12 @@ pub trait Inspect: Send {
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-    fn activations(&self, wave: WaveId, lane: Option<LaneId>, limit: usize)
-    -> Result<Activations, Unreadable>;
+    fn activations(
+        &self,
+        wave: WaveId,
+        lane: Option<LaneId>,
+        limit: usize,
+    ) -> Result<Activations, Unreadable>;
 
     /// Whether a lane has a stack of its own, that is known and not the wave's.
     ///

@@ -76,7 +76,8 @@ impl View {
         for (index, info) in session.code_objects().into_iter().enumerate() {
             match dump.code_object(index) {
                 Ok(object) => {
-                    let (view, lost) = view(dump, &object, index, &info.name, info.address, &on_stacks, extent);
+                    let (view, lost) =
+                        view(dump, &object, index, &info.name, info.address, &on_stacks, extent);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
                     objects.push(view);
                 }
@@ -212,7 +213,8 @@ fn code(object: &CodeObject, index: usize, rewritten: &Rewritten, on_stacks: &On
     let outermost: HashSet<u64> = known
         .iter()
         .filter(|(die, range)| {
-            kernels.contains(&range.start) || die.is_some_and(|die| on_stacks.outermost.contains(&(index, die)))
+            kernels.contains(&range.start)
+                || die.is_some_and(|die| on_stacks.outermost.contains(&(index, die)))
         })
         .map(|(_, range)| range.start)
         .collect();
@@ -228,7 +230,8 @@ fn code(object: &CodeObject, index: usize, rewritten: &Rewritten, on_stacks: &On
 fn file_name(name: &str) -> String {
     let path = name.split(['#', '?']).next().unwrap_or(name);
     let last = Path::new(path).file_name().map_or(name.into(), |last| last.to_string_lossy());
-    let plain = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' };
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' };
     let last: String = last.chars().map(plain).take(100).collect();
     if last.trim_matches('.').is_empty() { "code-object".to_owned() } else { last }
 }

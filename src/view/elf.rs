@@ -27,6 +27,8 @@ const SHF_WRITE: u64 = 1;
 const SHF_ALLOC: u64 = 2;
 const SHF_EXECINSTR: u64 = 4;
 const SHN_RESERVED: usize = 0xff00;
+/// Sections of the code object that a view shows; linkers make a dozen.
+const MAX_SECTIONS: usize = 4096;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 
@@ -88,7 +90,8 @@ pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) ->
         let (address, memory_size) = (start, segment.addresses.end.saturating_sub(start));
         segments.push(Segment { flags: segment.flags & 7, offset, address, file_size, memory_size });
     }
-    sections.extend(object.sections().iter().filter_map(|section| placed(section, &segments)));
+    sections
+        .extend(object.sections().iter().filter_map(|section| placed(section, &segments)).take(MAX_SECTIONS));
     if sections.len() == 1 {
         sections.extend(segments.iter().map(whole));
     }
@@ -101,7 +104,15 @@ pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) ->
         segments.push(Segment { flags, offset, address, file_size, memory_size });
         let flags = SHF_ALLOC | SHF_EXECINSTR;
         let name = ".lanescope".to_owned();
-        sections.push(Section { name, kind: SHT_PROGBITS, flags, address, offset, size, ..Section::default() });
+        sections.push(Section {
+            name,
+            kind: SHT_PROGBITS,
+            flags,
+            address,
+            offset,
+            size,
+            ..Section::default()
+        });
     }
     for Debug { name, bytes } in debug {
         let size = bytes.len() as u64;
@@ -131,18 +142,20 @@ fn pad(file: &mut ViewFile, offset: u64) {
 
 /// A section of the code object that is loaded, in its segment's place in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
-    if section.flags & SHF_ALLOC == 0 || section.size == 0 {
+    // Notes would lead a debugger to a build id, and tables of a loader to a loader.
+    let is_plain =
+        matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !section.name.starts_with(".note");
+    if section.flags & SHF_ALLOC == 0 || section.size == 0 || !is_plain {
         return None;
     }
     let end = section.address.checked_add(section.size)?;
-    let segment = segments.iter().find(|segment| {
-        section.address >= segment.address && end - segment.address <= segment.memory_size
-    })?;
+    let segment = segments
+        .iter()
+        .find(|segment| section.address >= segment.address && end - segment.address <= segment.memory_size)?;
     let skip = section.address - segment.address;
     let has_bits = section.section_type != SHT_NOBITS && skip + section.size <= segment.file_size;
     Some(Section {
         name: section.name.clone(),
-        // Notes and tables for a loader are bytes to a debugger.
         kind: if has_bits { SHT_PROGBITS } else { SHT_NOBITS },
         flags: section.flags & (SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR),
         address: section.address,
@@ -175,7 +188,9 @@ fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, f
             section.flags & SHF_ALLOC != 0
                 && (section.address..section.address.saturating_add(section.size)).contains(&value)
         };
-        let Some(index) = sections.iter().position(holds).filter(|index| *index < SHN_RESERVED) else { return };
+        let Some(index) = sections.iter().position(holds).filter(|index| *index < SHN_RESERVED) else {
+            return;
+        };
         table.extend((names.len() as u32).to_le_bytes());
         table.extend([u8::from(global) << 4 | kind, 0]);
         table.extend((index as u16).to_le_bytes());
@@ -209,7 +224,13 @@ fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, f
     sections.push(Section { name, kind, offset, size, link, info, entry_size, ..Section::default() });
     let size = names.len() as u64;
     let offset = file.append(Bytes::from(names), 1);
-    sections.push(Section { name: ".strtab".to_owned(), kind: SHT_STRTAB, offset, size, ..Section::default() });
+    sections.push(Section {
+        name: ".strtab".to_owned(),
+        kind: SHT_STRTAB,
+        offset,
+        size,
+        ..Section::default()
+    });
 }
 
 /// The index of the first symbol that is not local.

@@ -27,7 +27,7 @@ pub(super) const LDS: u32 = 16;
 pub(super) const RETURN_ADDRESS: u32 = STRIDE - 8;
 
 /// LLDB's line of memory.
-const LINE: u32 = 512;
+pub(super) const LINE: u32 = 512;
 /// The first pointer.
 const POINTERS: u32 = LINE;
 /// What belongs to variables outside of functions.

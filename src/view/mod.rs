@@ -27,6 +27,7 @@ mod elf;
 mod file;
 mod frames;
 mod layout;
+mod lazy;
 mod stacks;
 #[cfg(test)]
 mod tests;
@@ -34,6 +35,8 @@ mod windows;
 
 pub use build::{Extent, View, ViewObject};
 pub use file::ViewFile;
+pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, STRIDE};
+pub use lazy::Views;
 pub use stacks::OnStacks;
 pub use windows::{read, stack_pointer};

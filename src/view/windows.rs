@@ -1,7 +1,9 @@
 //! Reads and writes in windows: a token says wave, lane and frame, and an offset says what of the frame.
 
 use super::build::{View, ViewObject};
-use super::layout::{self, LDS, Layout, MAX_FRAMES, OWN_STACK, POINTER, RETURN_ADDRESS, STRIDE, Slot, Sort, Use};
+use super::layout::{
+    self, LDS, Layout, MAX_FRAMES, OWN_STACK, POINTER, RETURN_ADDRESS, STRIDE, Slot, Sort, Use,
+};
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
@@ -155,7 +157,9 @@ impl<'a> Frame<'a> {
         let kind = self.session.kind();
         let space = kind.target.spaces.iter().find(|space| space.scope == SpaceScope::WorkGroup);
         let Window { wave, lane, explicit, .. } = self.window;
-        space.and_then(|space| address::encode(space.id, Some(wave), explicit.then_some(lane), 0)).unwrap_or(0)
+        space
+            .and_then(|space| address::encode(space.id, Some(wave), explicit.then_some(lane), 0))
+            .unwrap_or(0)
     }
 
     fn asked(&self, slot: Slot) -> VariableIn {
@@ -173,9 +177,22 @@ impl<'a> Frame<'a> {
             return room();
         }
         match self.session.locate(self.asked(slot)) {
-            Ok(Whereabouts::Memory(place)) => self.told(place).unwrap_or_else(room),
+            Ok(Whereabouts::Memory(place)) if !explicit || self.begins_line(place) => {
+                self.told(place).unwrap_or_else(room)
+            }
             _ => room(),
         }
+    }
+
+    /// Whether what precedes a place in its line of 512 bytes can be read: LLDB, which reads whole lines, gives a line up
+    /// that begins with what cannot be.
+    fn begins_line(&self, place: Place) -> bool {
+        let before = place.address.0 % u64::from(layout::LINE);
+        let address = Address(place.address.0 - before);
+        let mut line = [0; layout::LINE as usize];
+        let head = line.get_mut(..before as usize + 1).unwrap_or_default();
+        let wanted = head.len();
+        self.session.read(Place { address, ..place }, head).is_ok_and(|read| read == wanted)
     }
 
     /// Whether a client is shown another pointer than there is: a larger one, or, where it keeps memory by address, one
@@ -219,7 +236,8 @@ impl<'a> Frame<'a> {
                 Whereabouts::Composed(_) => None,
                 Whereabouts::Nowhere(why) => return Err(unreadable(why)),
             };
-            let target = target.ok_or_else(|| unreadable(ValueState::Error("no address says it".to_owned())))?;
+            let target =
+                target.ok_or_else(|| unreadable(ValueState::Error("no address says it".to_owned())))?;
             return Ok(copy(&target.to_le_bytes(), at, into));
         }
         match self.session.locate(self.asked(slot))? {

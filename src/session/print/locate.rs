@@ -89,9 +89,14 @@ fn asked(
 }
 
 /// The frame with the variables around one that is declared in it, which may be that of an inlined call.
-fn in_frame<'f>(frames: &'f Frames<'_>, spot: Spot<'f>, variable: DieOffset) -> Result<Found<'f>, Unreadable> {
+fn in_frame<'f>(
+    frames: &'f Frames<'_>,
+    spot: Spot<'f>,
+    variable: DieOffset,
+) -> Result<Found<'f>, Unreadable> {
     let none = |words: String| Unreadable::NoVariables(words);
-    let code = spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
+    let code =
+        spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
     let source = code.loaded.source(frames.walk.reader.dump().capture(), code.elf);
     let function = source.function.as_ref().map(|(_, function)| function);
     let inlined = function.map_or(0, |at| {
@@ -145,7 +150,9 @@ impl Walk<'_, '_, '_> {
         let composed = bytes(&bits, count);
         if count > 0 && composed.iter().all(|byte| *byte == Byte::NotCaptured) {
             let why = self.first_missing(&object.location, &bits);
-            return Err(Box::new(ValueState::Unavailable(why.unwrap_or_else(|| "it was not captured".to_owned()))));
+            return Err(Box::new(ValueState::Unavailable(
+                why.unwrap_or_else(|| "it was not captured".to_owned()),
+            )));
         }
         Ok(Whereabouts::Composed(composed))
     }

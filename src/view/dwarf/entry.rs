@@ -248,4 +248,3 @@ fn spoken(language: constants::DwLang) -> constants::DwLang {
         other => other,
     }
 }
-

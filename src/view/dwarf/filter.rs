@@ -35,7 +35,10 @@ enum Inside {
     Outline(DieOffset),
 }
 
-pub(super) fn filter<'a, 'r>(dwarf: &'a gimli::Dwarf<Slice<'r>>, unit: &Unit<'_>) -> ConvertResult<Filter<'a, 'r>> {
+pub(super) fn filter<'a, 'r>(
+    dwarf: &'a gimli::Dwarf<Slice<'r>>,
+    unit: &Unit<'_>,
+) -> ConvertResult<Filter<'a, 'r>> {
     let mut section = FilterUnitSection::new(dwarf)?;
     let (mut outlines, mut others) = (HashMap::new(), HashSet::new());
     while let Some(mut each) = section.read_unit()? {

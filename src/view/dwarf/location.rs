@@ -1,7 +1,9 @@
 //! Locations: a variable is where its window says.
 
 use gimli::constants;
-use gimli::write::{Address, AttributeValue, ConvertResult, ConvertUnitEntry, Expression, Location, LocationList};
+use gimli::write::{
+    Address, AttributeValue, ConvertResult, ConvertUnitEntry, Expression, Location, LocationList,
+};
 
 use super::Slice;
 use super::entry::{Conversion, constant};
@@ -92,9 +94,10 @@ fn says_nothing(bytes: &[u8]) -> bool {
 /// Whether an expression is an address of global memory and nothing else.
 fn is_plain_address(bytes: &[u8], entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
     // A space of the variable's own: LDS, for one.
-    let has_space = entry.attrs.iter().any(|attribute| {
-        attribute.name() == constants::DW_AT_address_class || attribute.name().0 >= 0x3e00
-    });
+    let has_space = entry
+        .attrs
+        .iter()
+        .any(|attribute| attribute.name() == constants::DW_AT_address_class || attribute.name().0 >= 0x3e00);
     let rest = match bytes.split_first() {
         Some((&op, rest)) if op == constants::DW_OP_addr.0 => rest.get(8..),
         Some((&op, rest)) if op == constants::DW_OP_addrx.0 || op == constants::DW_OP_GNU_addr_index.0 => {
@@ -148,6 +151,8 @@ pub(super) fn is_readable(
 fn is_expression(attribute: &gimli::Attribute<Slice<'_>>) -> bool {
     matches!(
         attribute.name(),
-        constants::DW_AT_data_member_location | constants::DW_AT_vtable_elem_location | constants::DW_AT_data_location
+        constants::DW_AT_data_member_location
+            | constants::DW_AT_vtable_elem_location
+            | constants::DW_AT_data_location
     )
 }

@@ -143,9 +143,11 @@ fn unit(
     while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
         let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
         if at == unit.span.start {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans).map_err(|error| words(&error))?;
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+                .map_err(|error| words(&error))?;
         } else if filter.others.contains(&at) {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans).map_err(|error| words(&error))?;
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+                .map_err(|error| words(&error))?;
         } else {
             each.skip();
         }

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use gimli::DwTag;
 use gimli::constants;
 use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId};
-use gimli::DwTag;
 
 use super::Slice;
 use super::context::Unit;
