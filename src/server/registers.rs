@@ -105,22 +105,22 @@ impl RegisterMap {
                     }
                 }
                 short = slots.len();
-                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
                 for id in others {
                     slots.push(wave(slots.len(), kind.register(*id)));
                 }
+                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
             }
             Facade::Lldb | Facade::AmdgcnLldb => {
                 slots.extend(pc.map(|pc| wave(0, pc)));
-                if facade == Facade::Lldb && has_view {
-                    slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
-                }
                 short = slots.len();
-                if facade == Facade::Lldb {
-                    slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
-                }
                 for id in others {
                     slots.push(wave(slots.len(), kind.register(*id)));
+                }
+                if facade == Facade::Lldb {
+                    if has_view {
+                        slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
+                    }
+                    slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
                 }
             }
             Facade::AmdgcnGdb => {

@@ -153,8 +153,11 @@ impl State {
 
     /// The PC that a client sees: that of the lane in focus, where its stack is its own.
     pub(super) fn own_pc(&self, wave: WaveId) -> Result<Option<Pc>, Unreadable> {
+        if self.view().is_none() {
+            return Ok(None);
+        }
         let lane: LaneId = self.session.focus(wave);
-        if self.view().is_none() || !self.session.has_own_stack(wave, lane)? {
+        if !self.session.has_own_stack(wave, lane)? {
             return Ok(None);
         }
         let stack = self.session.activations(wave, Some(lane), 1)?;
