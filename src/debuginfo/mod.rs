@@ -67,8 +67,8 @@ pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemorySpace, Number, Qualifier, Record,
-    RecordKind, Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
+    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
+    Qualifier, Record, RecordKind, Type, TypeId, TypeKind, Variant, VariantPart,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};

@@ -10,7 +10,6 @@ use super::attr::Heterogeneous;
 use super::die::{Die, Reading};
 use super::dynamic::{Asked, Object};
 use super::error::{DebugInfoError, Result};
-use super::location::LocationAttribute;
 use super::sections::{AttributeValue, Entry};
 use super::type_array::{array, size_of_array};
 use super::type_record::record;
@@ -185,11 +184,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         }
         gimli::DW_TAG_ptr_to_member_type => {
             let class = die.reference(reading.units, gimli::DW_AT_containing_type)?.map(TypeId);
-            let name = gimli::DW_AT_use_location;
-            let use_location = match die.entry.attr_value(name) {
-                Some(value) => die.location_attribute(&reading.info.sections, name, value)?,
-                None => LocationAttribute::Missing,
-            };
+            let use_location = reading.dynamic(&die, gimli::DW_AT_use_location)?.map(Box::new);
             TypeKind::PointerToMember { to: target, class, use_location }
         }
         gimli::DW_TAG_array_type => array(reading, &die, target)?,
@@ -199,7 +194,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         gimli::DW_TAG_union_type => record(reading, &die, RecordKind::Union)?,
         gimli::DW_TAG_enumeration_type => enumeration(reading, &die, target)?,
         gimli::DW_TAG_typedef | gimli::DW_TAG_template_alias => TypeKind::Typedef { of: target },
-        gimli::DW_TAG_subroutine_type => subroutine(reading, &die, target)?,
+        // The declaration of a member function says its type.
+        gimli::DW_TAG_subroutine_type | gimli::DW_TAG_subprogram => subroutine(reading, &die, target)?,
         gimli::DW_TAG_unspecified_type => TypeKind::Unspecified,
         // A subrange is its base type with fewer values; one without a base type is an integer of its size.
         gimli::DW_TAG_subrange_type | gimli::DW_TAG_generic_subrange if target.is_none() => integer(),

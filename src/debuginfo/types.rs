@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::dynamic::DynamicAttribute;
-use super::location::LocationAttribute;
 use super::unit::UnitId;
 use crate::units::{AddressSpace, DieOffset};
 
@@ -71,8 +70,9 @@ pub enum TypeKind {
         to: Option<TypeId>,
         /// The class.
         class: Option<TypeId>,
-        /// `DW_AT_use_location`: how the pointer and an object make the member's place.
-        use_location: LocationAttribute,
+        /// `DW_AT_use_location`: how the pointer and an object make the member's place (DWARF 5 section 5.14); without it
+        /// the C++ ABI says.
+        use_location: Option<Box<DynamicAttribute>>,
     },
     /// An array, or a vector such as `float4`.
     Array {
@@ -273,25 +273,27 @@ pub struct Record {
     pub kind: RecordKind,
     /// Base classes and members with storage in every object, in DIE order, bases first; static members are left out.
     pub members: Vec<Member>,
-    /// Its member functions that are called through a table, in DIE order; those of its bases stand there.
-    pub virtual_functions: Vec<VirtualFunction>,
+    /// Its member functions, in DIE order; those of its bases stand there.
+    pub functions: Vec<MemberFunction>,
     /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
 }
 
-/// A virtual member function. DWARF 5 section 5.7.8.
+/// A member function. DWARF 5 section 5.7.8.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VirtualFunction {
-    /// Its declaration.
+pub struct MemberFunction {
+    /// Its declaration, which says its type: [`TypeKind::Subroutine`].
     pub die: DieOffset,
     /// Name, without the class's.
     pub name: Option<Arc<str>>,
     /// The symbol.
     pub linkage_name: Option<Arc<str>>,
+    /// Whether it is called through a table.
+    pub is_virtual: bool,
     /// `DW_AT_vtable_elem_location` where it is a plain number, as compilers write it: the index in the table.
     pub slot: Option<u64>,
-    /// `DW_AT_vtable_elem_location` as it stands.
-    pub element: LocationAttribute,
+    /// `DW_AT_vtable_elem_location` where it is not: the place of the table's entry, for an object of the class.
+    pub element: Option<Box<DynamicAttribute>>,
 }
 
 /// A `DW_TAG_variant_part`. DWARF 5 section 5.7.10.

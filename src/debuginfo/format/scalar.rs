@@ -12,6 +12,8 @@ use crate::units::AddressSpace;
 
 /// Bytes of an entry of a table of virtual functions: AMDGPU has 64-bit code addresses.
 const POINTER_BYTES: u64 = 8;
+/// Base classes of base classes that a member is looked for in.
+const MAX_BASES: usize = 32;
 
 impl Walk<'_> {
     /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
@@ -156,20 +158,36 @@ impl Walk<'_> {
         Ok(matches!(self.info.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
     }
 
-    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3).
+    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3). Where the class or one of its
+    /// bases has a member there, it is named by the class that has it.
     fn data_member(&self, class: Option<TypeId>, offset: i128) -> Result<String> {
         if offset == -1 {
             return Ok("NULL".to_owned());
         }
-        let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
-        let Some(class) = class else { return Ok(offset.to_string()) };
-        let TypeKind::Record(record) = &class.kind else { return Ok(offset.to_string()) };
-        let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == offset * 8;
-        let name = record.members.iter().find(at).and_then(|member| member.name.as_deref());
-        Ok(match (name, &class.name) {
-            (Some(name), Some(class)) => format!("&{class}::{name}"),
-            _ => offset.to_string(),
-        })
+        let Some(mut bit) = offset.checked_mul(8) else { return Ok(offset.to_string()) };
+        let mut next = class;
+        for _ in 0..MAX_BASES {
+            let class = next.map(|class| self.info.stripped(class)).transpose()?.flatten();
+            let Some(class) = class else { break };
+            let TypeKind::Record(record) = &class.kind else { break };
+            let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == bit;
+            if let Some(member) = record.members.iter().find(at) {
+                let own = class.name.as_deref().unwrap_or("{...}");
+                return Ok(format!("&{own}::{}", member.name.as_deref().unwrap_or("")));
+            }
+            let mut base = None;
+            for member in record.members.iter().filter(|member| member.is_base && member.place.is_none()) {
+                let size = member.type_id.map(|id| self.info.byte_size(id)).transpose()?.flatten();
+                let start = i128::from(member.bit_offset);
+                if (start..start + i128::from(size.unwrap_or(0)) * 8).contains(&bit) {
+                    base = Some(member);
+                    break;
+                }
+            }
+            let Some(base) = base else { break };
+            (bit, next) = (bit - i128::from(base.bit_offset), base.type_id);
+        }
+        Ok(offset.to_string())
     }
 
     /// A pointer to a member function: an address, or 1 plus a byte offset into the table of virtual functions, then
@@ -201,9 +219,7 @@ impl Walk<'_> {
         let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
         let slot = (pointer - 1) / POINTER_BYTES;
         let called = class.as_ref().and_then(|class| match &class.kind {
-            TypeKind::Record(record) => {
-                record.virtual_functions.iter().find(|function| function.slot == Some(slot))
-            }
+            TypeKind::Record(record) => record.functions.iter().find(|function| function.slot == Some(slot)),
             _ => None,
         });
         let Some(called) = called else {

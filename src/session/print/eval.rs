@@ -92,6 +92,9 @@ impl Walk<'_, '_, '_> {
                 let count = self.integer(&self.object(count)?)?.wide();
                 self.repeated(&self.object(object)?, count)?
             }
+            Node::MemberPointer { object, member, arrow } => {
+                self.member_pointed(&self.object(object)?, &self.object(member)?, *arrow)?
+            }
             Node::Cast(to, operand) => {
                 let to = self.cast_to(to)?;
                 self.cast(&to, &self.object(operand)?)?
@@ -154,8 +157,13 @@ impl Walk<'_, '_, '_> {
         let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
         let arguments = function.scopes.first().map_or(&[][..], |scope| &scope.variables);
         let arguments = arguments.iter().filter(|variable| variable.kind == VariableKind::Argument);
-        let parameters = arguments.map(|variable| variable.type_id).collect();
-        let ty = Ty::Function { returns: function.subprogram.return_type, parameters };
+        let arguments: Vec<_> = arguments.collect();
+        let is_this = |variable: &&&Arc<crate::debuginfo::Variable>| {
+            variable.is_artificial && variable.name.as_deref() == Some("this")
+        };
+        let this = arguments.first().filter(is_this).map(|_| 0);
+        let parameters = arguments.iter().map(|variable| variable.type_id).collect();
+        let ty = Ty::Function { returns: function.subprogram.return_type, parameters, this };
         Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false))
     }
 

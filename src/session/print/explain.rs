@@ -53,7 +53,10 @@ fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
         }
         Node::Integer { .. } | Node::Character(_) | Node::Register(_) | Node::Address { .. } => {}
         Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
-        Node::Binary(_, one, other) | Node::Index(one, other) | Node::Repeat(one, other) => {
+        Node::Binary(_, one, other)
+        | Node::Index(one, other)
+        | Node::Repeat(one, other)
+        | Node::MemberPointer { object: one, member: other, .. } => {
             collect(one, names);
             collect(other, names);
         }

@@ -13,6 +13,7 @@ mod cast;
 mod eval;
 mod explain;
 mod lex;
+mod method;
 mod names;
 mod object;
 mod parse;
