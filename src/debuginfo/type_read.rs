@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gimli::DwTag;
 
 use super::DebugInfo;
-use super::attr::Heterogeneous;
+use super::attr::{AttributeName, Heterogeneous};
 use super::die::{Die, Reading};
 use super::dynamic::{Asked, Object};
 use super::error::{DebugInfoError, Result};
@@ -14,9 +14,11 @@ use super::sections::{AttributeValue, Entry};
 use super::type_array::{array, size_of_array};
 use super::type_record::record;
 use super::types::{
-    Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
+    Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Scale, Type, TypeId,
+    TypeKind,
 };
 use super::view::unsigned;
+use crate::dwarf::AMD_AUGMENTATION;
 use crate::units::AddressSpace;
 
 /// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
@@ -176,11 +178,11 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     let target = die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
     let tag = die.tag();
     let kind = match tag {
-        gimli::DW_TAG_base_type => base(&die),
-        gimli::DW_TAG_pointer_type => TypeKind::Pointer { to: target, address_space: address_space(&die) },
+        gimli::DW_TAG_base_type => base(reading, &die)?,
+        gimli::DW_TAG_pointer_type => TypeKind::Pointer { to: target, address_space: address_space(&die)? },
         gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type => {
             let is_rvalue = tag == gimli::DW_TAG_rvalue_reference_type;
-            TypeKind::Reference { to: target, is_rvalue, address_space: address_space(&die) }
+            TypeKind::Reference { to: target, is_rvalue, address_space: address_space(&die)? }
         }
         gimli::DW_TAG_ptr_to_member_type => {
             let class = die.reference(reading.units, gimli::DW_AT_containing_type)?.map(TypeId);
@@ -256,7 +258,7 @@ fn is_other_type(tag: DwTag) -> bool {
 }
 
 fn integer() -> TypeKind {
-    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None })
+    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None, scale: None })
 }
 
 /// DWARF 5 section 5.11: `DW_AT_string_length` says where the length lies, in `DW_AT_string_length_byte_size` bytes (8
@@ -293,33 +295,59 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
     }
 }
 
-fn base(die: &Die<'_>) -> TypeKind {
+fn base(reading: Reading<'_>, die: &Die<'_>) -> Result<TypeKind> {
     let encoding = match die.entry.attr_value(gimli::DW_AT_encoding) {
         Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
         _ => Encoding(0),
     };
     let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
-    TypeKind::Base(Base { encoding, bit_size: die.constant(gimli::DW_AT_bit_size), vector_size })
+    let (bit_size, scale) = (die.constant(gimli::DW_AT_bit_size), scale(reading, die)?);
+    Ok(TypeKind::Base(Base { encoding, bit_size, vector_size, scale }))
+}
+
+fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
+    const DW_AT_GNU_NUMERATOR: gimli::DwAt = gimli::DwAt(0x2303);
+    const DW_AT_GNU_DENOMINATOR: gimli::DwAt = gimli::DwAt(0x2304);
+    let power = |name| {
+        let value = die.entry.attr_value(name)?;
+        value.sdata_value().or_else(|| i64::try_from(unsigned(&value)?).ok())
+    };
+    if let Some(power) = power(gimli::DW_AT_binary_scale) {
+        return Ok(Some(Scale::Binary(power)));
+    }
+    if let Some(power) = power(gimli::DW_AT_decimal_scale) {
+        return Ok(Some(Scale::Decimal(power)));
+    }
+    let Some(small) = die.reference(reading.units, gimli::DW_AT_small)? else { return Ok(None) };
+    let small = reading.die(small)?;
+    let numerator = small.constant(DW_AT_GNU_NUMERATOR);
+    let denominator = small.constant(DW_AT_GNU_DENOMINATOR).filter(|number| *number > 0);
+    Ok(numerator.zip(denominator).map(|(numerator, denominator)| Scale::Fraction { numerator, denominator }))
 }
 
 /// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
-fn address_space(die: &Die<'_>) -> AddressSpace {
-    /// `DW_ADDR` of the 2020 proposal, by number: none (generic), global, region, local, constant, private.
-    const CLASSES_2020: [u64; 6] = [1, 0, 2, 3, 0, 5];
+fn address_space(die: &Die<'_>) -> Result<AddressSpace> {
     let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
     if let Some(space) = space {
-        return AddressSpace(space);
+        return Ok(AddressSpace(space));
     }
     let class = match die.entry.attr_value(gimli::DW_AT_address_class) {
-        Some(AttributeValue::AddressClass(class)) => class.0,
-        Some(value) => unsigned(&value).unwrap_or(0),
-        None => 0,
+        Some(AttributeValue::AddressClass(class)) => Some(class.0),
+        Some(value) => unsigned(&value),
+        None => None,
     };
-    let of_2020 = usize::try_from(class).ok().and_then(|class| CLASSES_2020.get(class));
-    match of_2020.filter(|_| die.view.facts().is_amd_augmented()) {
-        Some(space) => AddressSpace(*space),
-        None => AddressSpace(class),
+    if !die.view.facts().is_amd_augmented() {
+        return Ok(AddressSpace(class.unwrap_or(0)));
     }
+    // DW_ADDR_none is no class.
+    let class = class.filter(|class| *class != 0);
+    crate::arch::Targets::address_class(AMD_AUGMENTATION, class).ok_or_else(|| DebugInfoError::Attribute {
+        unit: die.view.slot.die_offset(),
+        die: die.offset(),
+        attribute: AttributeName::of(gimli::DW_AT_address_class, die.view.facts()),
+        expected: "a class that the 2020 text has (1 to 5)",
+        found: class.unwrap_or(0).to_string(),
+    })
 }
 
 /// Bytes of a pointer whose DIE does not say: AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the

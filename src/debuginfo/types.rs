@@ -172,6 +172,24 @@ pub struct Base {
     pub bit_size: Option<u64>,
     /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a vector base type; `byte_size` counts all of them.
     pub vector_size: Option<u64>,
+    /// What a fixed-point number is multiplied with; `None`: 1.
+    pub scale: Option<Scale>,
+}
+
+/// The scale factor of a fixed-point type. DWARF 5 section 5.1.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// `DW_AT_binary_scale`: this power of 2.
+    Binary(i64),
+    /// `DW_AT_decimal_scale`: this power of 10.
+    Decimal(i64),
+    /// `DW_AT_small`: a fraction, as GNU's compilers write it (`DW_AT_GNU_numerator`, `DW_AT_GNU_denominator`).
+    Fraction {
+        /// Its numerator.
+        numerator: u64,
+        /// Its denominator, not 0.
+        denominator: u64,
+    },
 }
 
 /// A `DW_ATE` code.
@@ -195,6 +213,18 @@ impl Encoding {
     pub const UNSIGNED_CHAR: Self = Self(0x08);
     /// `DW_ATE_imaginary_float`.
     pub const IMAGINARY_FLOAT: Self = Self(0x09);
+    /// `DW_ATE_packed_decimal`.
+    pub const PACKED_DECIMAL: Self = Self(0x0a);
+    /// `DW_ATE_numeric_string`.
+    pub const NUMERIC_STRING: Self = Self(0x0b);
+    /// `DW_ATE_edited`.
+    pub const EDITED: Self = Self(0x0c);
+    /// `DW_ATE_signed_fixed`.
+    pub const SIGNED_FIXED: Self = Self(0x0d);
+    /// `DW_ATE_unsigned_fixed`.
+    pub const UNSIGNED_FIXED: Self = Self(0x0e);
+    /// `DW_ATE_decimal_float`.
+    pub const DECIMAL_FLOAT: Self = Self(0x0f);
     /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name tells the sign.
     pub const COMPLEX_INTEGER: Self = Self(0x80);
     /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.

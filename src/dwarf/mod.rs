@@ -48,6 +48,7 @@ pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
     SpaceInfo,
 };
+pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, Error, Missing};
 pub use fetch::{Bits, Known, fetch, fetch_lanes};
 pub use lanes::{LANES, Lanes};

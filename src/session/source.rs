@@ -38,8 +38,9 @@ impl Source {
     pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
         let found = loaded.debug(capture).and_then(|debug| {
             let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
-            let row = debug.line_at(at).map_err(words)?.map(|row| row.place);
             let function = debug.function_at(at).map_err(words)?;
+            // Without lines there is still the function.
+            let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(words);
             Ok((debug, function, row))
         });
         let symbol = || {
@@ -49,10 +50,11 @@ impl Source {
         };
         match found {
             Ok((debug, Some(function), row)) => {
-                let calls = calls(&function, row.as_ref());
-                Self { function: Some((debug, function)), calls, problem: None }
+                let calls = calls(&function, row.as_ref().ok().and_then(Option::as_ref));
+                Self { function: Some((debug, function)), calls, problem: row.err() }
             }
             Ok((_, None, row)) => {
+                let row = row.ok().flatten();
                 let problem = Some(format!("no function with debug information holds the address {at}"));
                 Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }

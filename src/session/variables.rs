@@ -1,6 +1,5 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
@@ -15,8 +14,7 @@ use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
-    print,
+    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
@@ -78,19 +76,10 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
-    let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
-    let context = FrameContext {
-        level: walk.level(level),
-        debug: Ok(Arc::clone(&debug)),
-        function: Ok(function.clone()),
-        inlined,
-        elf_pc: code.elf,
-        encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
-        object: RefCell::default(),
-    };
-    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
-    let frame = Frame { context, debug, legacy };
+    let mut context = FrameContext::of(walk.level(level), Some(inlined));
+    context.encoding.dialect = dialect(&hint, &variables);
+    let frame = Frame { context, debug, legacy: hint.is_legacy() };
     ask(Found { frame, function, inlined, variables, pc, call })
 }
 

@@ -4,7 +4,7 @@ use super::build::Walk;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
 use super::value::Value;
-use super::{enumerator, float};
+use super::{enumerator, fixed, float};
 use crate::debuginfo::DebugInfoError;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Base, Encoding, Member, Type, TypeId, TypeKind};
@@ -79,7 +79,7 @@ impl Walk<'_> {
                 16 => Some(float::quad(number)),
                 _ => u64::try_from(number).ok().and_then(|bits| float::float(bits, bytes, name)),
             };
-            shown.unwrap_or_else(|| format!("{number:#x}"))
+            shown.unwrap_or_else(|| format!("<no notation for a float of {bytes} bytes: {number:#x}>"))
         };
         Ok(match base.encoding {
             Encoding::BOOLEAN => part.unsigned(bits).map(|number| match number {
@@ -107,6 +107,19 @@ impl Walk<'_> {
                 let (real, imaginary) = (number(part), number(part.skip(half)));
                 real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
             }
+            Encoding::SIGNED_FIXED => {
+                part.signed(bits).map(|number| fixed::fixed(number < 0, number.unsigned_abs(), base.scale))
+            }
+            Encoding::UNSIGNED_FIXED => {
+                part.unsigned(bits).map(|number| fixed::fixed(false, number, base.scale))
+            }
+            // Decimal digits, of which no language for GPUs has numbers.
+            Encoding::PACKED_DECIMAL
+            | Encoding::NUMERIC_STRING
+            | Encoding::EDITED
+            | Encoding::DECIMAL_FLOAT => part
+                .unsigned(bits)
+                .map(|number| format!("<no notation for {}: {number:#x}>", gimli::DwAte(base.encoding.0))),
             encoding => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
                 let number = match encoding.is_signed() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::arith::{self, Integer};
 use super::cast::CastTo;
-use super::names::{Named, words};
+use super::names::{Named, Placed, words};
 use super::object::{Answer, Object, error, unavailable};
 use super::path::{Binary, Node, Path, Unary};
 use super::typed::{Basic, Shape, Sort, Ty};
@@ -137,10 +137,8 @@ impl Walk<'_, '_, '_> {
     pub(super) fn name(&self, name: &str) -> Answer<Object> {
         match &*self.scene.named(name) {
             Err(why) => Err(why.clone()),
-            Ok(Named::Variable(placed)) => match placed.ty {
-                Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
-                None => error(format!("`{name}` has no type")),
-            },
+            Ok(Named::Variable(placed)) => self.placed(placed),
+            Ok(Named::UpLevel(found)) => self.placed(&found.placed),
             Ok(Named::Member) => self.named_member(&self.name("this")?, name, true),
             Ok(Named::Enumerator { ty, value }) => {
                 let ty = Ty::Die(*ty);
@@ -148,6 +146,13 @@ impl Walk<'_, '_, '_> {
                 Ok(Object::number(ty, *value as u64, size))
             }
             Ok(Named::Function(function)) => self.function(function),
+        }
+    }
+
+    fn placed(&self, placed: &Placed) -> Answer<Object> {
+        match placed.ty {
+            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
+            None => error(format!("`{}` has no type", placed.name())),
         }
     }
 

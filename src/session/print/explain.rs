@@ -75,6 +75,7 @@ impl Scene<'_, '_> {
                 }
                 _ => "a member of what `this` points to".to_owned(),
             },
+            Ok(Named::UpLevel(found)) => found.words(),
             Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),
             Ok(Named::Function(_)) => "a function".to_owned(),
             Err(why) => state_words(why),
@@ -114,13 +115,14 @@ impl Scene<'_, '_> {
         if bytes.is_empty() {
             return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)));
         }
-        let Readable { program, encoding, .. } = match self.readable(&placed.variable, bytes) {
-            Ok(readable) => readable,
-            Err(error) => {
-                let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
-                return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
-            }
-        };
+        let Readable { program, encoding, .. } =
+            match self.readable(frame, self.found.function.unit(), &placed.variable, bytes) {
+                Ok(readable) => readable,
+                Err(error) => {
+                    let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
+                    return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
+                }
+            };
         let kind = frame.context.kind();
         let context = frame.context.of_unit(placed.variable.unit, encoding);
         let says = format!("{head}: {}", print::program(&program, &**kind));

@@ -25,6 +25,8 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod uplevel;
+mod using;
 
 use std::fmt;
 

@@ -150,7 +150,8 @@ fn virtual_calls_go_through_the_objects_table() {
 fn absent_tables_say_so() {
     let session = session(&compiled("absent"), &[".data", ".bss"]);
     let words = shown(&session, "circle.area").1;
-    let start = "unavailable: the entry of `area` in the table of virtual functions: global+0x was not captured";
+    let start =
+        "unavailable: the entry of `area` in the table of virtual functions: global+0x was not captured";
     assert_eq!(words, start);
     assert!(shown(&session, "circle.*area").1.starts_with("unavailable: its entry in the table"));
     // These need no table.

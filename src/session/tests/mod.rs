@@ -5,6 +5,7 @@ mod dynamic;
 mod lanes;
 mod members;
 mod memory;
+mod nested;
 mod regions;
 mod registers;
 
