@@ -41,6 +41,7 @@ mod subprogram;
 #[cfg(test)]
 mod tests;
 mod type_array;
+mod type_base;
 mod type_name;
 mod type_read;
 mod type_record;

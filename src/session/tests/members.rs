@@ -11,10 +11,10 @@ use crate::session::{Inspect as _, Session, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 /// The source for a GPU, its data as a loader leaves them where the file is loaded at 0.
-fn compiled(test: &str) -> Vec<u8> {
+pub(super) fn compiled(source: &str, test: &str) -> Vec<u8> {
     let folder = std::env::temp_dir().join(format!("lanescope-members-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/tests/members/members.cpp");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/tests/members").join(source);
     let flags = "-x c++ -std=c++20 -g -O0 -w -fno-rtti --target=amdgcn-amd-amdhsa -mcpu=gfx90a -nogpulib \
                  -fvisibility=hidden -Wl,--apply-dynamic-relocs -Wl,-Bsymbolic -o";
     let mut command = Command::new(newest_llvm("clang"));
@@ -26,8 +26,12 @@ fn compiled(test: &str) -> Vec<u8> {
     bytes
 }
 
-/// A wave at the start of `f`, with those sections in memory.
 fn session(object: &[u8], sections: &[&str]) -> Session {
+    stopped(object, sections, "f")
+}
+
+/// A wave in a function, behind its first instruction, with those sections in memory.
+pub(super) fn stopped(object: &[u8], sections: &[&str], function: &str) -> Session {
     let elf = crate::codeobject::CodeObject::parse(object.to_vec()).unwrap();
     let mut maker = Maker::new("gfx90a");
     maker.code_object(object, 0);
@@ -42,13 +46,13 @@ fn session(object: &[u8], sections: &[&str]) -> Session {
         .collect();
     let pieces: Vec<(u64, &[u8])> = pieces.iter().map(|(at, bytes)| (*at, &bytes[..])).collect();
     maker.capture.global = maker.map(&pieces);
-    let pc = elf.symbol("f").unwrap().value;
+    let pc = elf.symbol(function).unwrap().value + 4;
     maker.wave(WaveSize::W64, None, &[("exec", &[0xff; 8], 3), ("pc", &pc.to_le_bytes(), 3)]);
     Session::new(maker.finish(), None).unwrap()
 }
 
 /// Type and value of a path, addresses as `0x`.
-fn shown(session: &Session, path: &str) -> (String, String) {
+pub(super) fn shown(session: &Session, path: &str) -> (String, String) {
     let query = Query { path: path.to_owned(), letter: None };
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).expect(path);
     let text = match &printed.lanes[0].value.state {
@@ -74,7 +78,7 @@ const ALL: [&str; 3] = [".data.rel.ro", ".data", ".bss"];
 
 #[test]
 fn pointers_to_members_are_gdbs() {
-    let session = session(&compiled("pointers"), &ALL);
+    let session = session(&compiled("members.cpp", "pointers"), &ALL);
     let expected = [
         ("circle.*id", "3"),
         ("circle.*radius", "7"),
@@ -122,7 +126,7 @@ fn pointers_to_members_are_gdbs() {
 /// which is not called.
 #[test]
 fn virtual_calls_go_through_the_objects_table() {
-    let session = session(&compiled("calls"), &ALL);
+    let session = session(&compiled("members.cpp", "calls"), &ALL);
     let expected = [
         ("circle.area", "{int (const Circle * const)} 0x <Circle::area() const>"),
         ("shape->area", "{int (const Shape * const)} 0x <Circle::area() const>"),
@@ -132,7 +136,7 @@ fn virtual_calls_go_through_the_objects_table() {
         ("both.sides", "{int (const Shape * const)} 0x <Shape::sides() const>"),
         ("tag->tag", "{int (Tag * const, int)} 0x <non-virtual thunk to Both::tag(int)>"),
         ("tag->twice", "error: `twice` is the name of Tag::twice(int), Tag::twice(float)"),
-        ("nobody->area", "error: the pointer is NULL: 0x is the null address of global memory"),
+        ("nobody->area", "error: the pointer is NULL: generic#0x is the null address of generic memory"),
         (
             "((Shape *) raw)->area",
             "error: its pointer to the table of virtual functions is 0: the object was not constructed",
@@ -148,7 +152,7 @@ fn virtual_calls_go_through_the_objects_table() {
 /// Without the memory that holds the tables nothing is guessed.
 #[test]
 fn absent_tables_say_so() {
-    let session = session(&compiled("absent"), &[".data", ".bss"]);
+    let session = session(&compiled("members.cpp", "absent"), &[".data", ".bss"]);
     let words = shown(&session, "circle.area").1;
     let start =
         "unavailable: the entry of `area` in the table of virtual functions: global+0x was not captured";

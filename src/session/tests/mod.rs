@@ -8,6 +8,7 @@ mod memory;
 mod nested;
 mod regions;
 mod registers;
+mod using;
 
 use std::sync::Arc;
 
