@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::source::NO_FUNCTION;
 use super::unwind::Level;
 use crate::arch::Kind;
 use crate::codeobject::ElfAddress;
@@ -86,7 +87,9 @@ impl<'w> FrameContext<'w> {
                     None => {
                         let debug = code.loaded.debug(capture);
                         let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();
-                        (debug, Err(why.unwrap_or_default()))
+                        // The address is the file's, which nobody asked for.
+                        let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
+                        (debug, Err(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC"))))
                     }
                 }
             }

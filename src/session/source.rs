@@ -9,6 +9,9 @@ use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{DebugInfo, FunctionAt, Place, demangle};
 
+/// That there is no function, in words that go on with what holds none.
+pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
+
 /// Addresses whose source is kept of one code object; past this the cache starts anew.
 const MAX_CACHED: usize = 8192;
 
@@ -55,7 +58,7 @@ impl Source {
             }
             Ok((_, None, row)) => {
                 let row = row.ok().flatten();
-                let problem = Some(format!("no function with debug information holds the address {at}"));
+                let problem = Some(format!("{NO_FUNCTION} address {at}"));
                 Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
             Err(problem) => {

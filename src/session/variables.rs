@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
-use super::source::{Call, Source};
+use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
@@ -69,7 +69,7 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
-        let unknown = || format!("no function with debug information holds the PC {pc}");
+        let unknown = || format!("{NO_FUNCTION} PC {pc}");
         // Without debug information its own words say more than those of one address.
         return Err(none(code.loaded.debug(capture).err().unwrap_or_else(unknown)));
     };

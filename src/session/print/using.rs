@@ -7,7 +7,7 @@ use super::object::Answer;
 use crate::debuginfo::{Import, ImportKind};
 
 /// The most full names of one name: namespaces may bring one another's names without end.
-const MAX_FULL_NAMES: usize = 256;
+pub(super) const MAX_FULL_NAMES: usize = 64;
 
 impl Scene<'_, '_> {
     /// What a name may mean, what hides others first.
@@ -76,10 +76,10 @@ impl Scene<'_, '_> {
 
 /// Full names, each once.
 #[derive(Default)]
-struct Names(Vec<String>);
+pub(super) struct Names(pub(super) Vec<String>);
 
 impl Names {
-    fn add(&mut self, name: String) {
+    pub(super) fn add(&mut self, name: String) {
         if self.0.len() < MAX_FULL_NAMES && !self.0.contains(&name) {
             self.0.push(name);
         }

@@ -108,6 +108,11 @@ fn pointers_to_members_are_gdbs() {
     assert_eq!(shown(&session, "circle.*id").0, "int");
     assert_eq!(shown(&session, "circle.*area").0, "int (const Shape * const)");
     assert_eq!(shown(&session, "id").0, "int Shape::*");
+    // Forty classes deep a member is still there, and too far to be named.
+    assert_eq!(
+        (shown(&session, "levels.*far").1, shown(&session, "far").1),
+        ("8".to_owned(), "0".to_owned())
+    );
     // Where gdb reads beside the object.
     let errors = [
         ("circle.*none", "error: the pointer to a member is NULL (-1)"),
@@ -115,6 +120,7 @@ fn pointers_to_members_are_gdbs() {
         ("other.*id", "error: `Other` is no `Shape`, whose member is pointed to"),
         ("circle->*id", "error: `->*` needs a pointer; `Circle` is a struct or class: write `.*`"),
         ("circle.*other", "error: `.*` needs a pointer to a member; `Other` is a struct or class"),
+        ("levels.*first", "error: more than 65536 members or 32 base classes inside one another"),
         ("other.x.*id", "error: `*` needs a struct or class; `int` is a number"),
     ];
     for (path, why) in errors {

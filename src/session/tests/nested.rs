@@ -147,6 +147,13 @@ fn a_static_link_that_leads_nowhere_says_so() {
     assert_eq!(shown(&deaf, "x"), why);
 }
 
+/// Eighteen functions around one another: what the outermost has is not looked for.
+#[test]
+fn functions_around_functions_are_bounded() {
+    let deep = at("bound", "deep", 4, INNER_BASE);
+    assert_eq!(shown(&deep, "outermost"), "error: there is no `outermost` in this frame or its code object");
+}
+
 /// DWARF 5 section 3.3: an entry point has its own name and parameters, and its function's variables and frame.
 #[test]
 fn an_entry_point_is_a_function() {

@@ -29,7 +29,7 @@ fn using_brings_names() {
         }
         // What a namespace brings is one of its names too.
         assert_eq!(shown(&session, "four::own").1, "11", "{function}");
-        // gdb has no enumerators or functions by such names, C++ does.
+        // Of a namespace by its other name, enumerators and functions.
         assert_eq!(shown(&session, "aliased::Here").1, "longer::way::Here", "{function}");
         assert!(shown(&session, "aliased::twice").1.ends_with(" <longer::way::twice()>"), "{function}");
         assert_eq!(

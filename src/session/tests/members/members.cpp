@@ -33,6 +33,8 @@ int Tag::twice(int) { return 2; }
 int Tag::twice(float) { return 2; }
 int Both::tag(int) { return z[0]; }
 struct Other { int x; };
+template <int N> struct Level : Level<N - 1> { int own = N; };
+template <> struct Level<0> { int first = 8; };
 
 Circle circle;
 Both both;
@@ -46,6 +48,9 @@ int Circle::*radius = &Circle::radius;
 int Both::*mark = &Tag::mark;
 int (Both::*z)[2] = &Both::z;
 int Both::*inherited = &Both::id;
+Level<40> levels;
+int Level<0>::*first = &Level<0>::first;
+int Level<40>::*far = &Level<0>::first;
 int Circle::*none = nullptr;
 int (Shape::*area)() const = &Shape::area;
 int (Shape::*sides)() const = &Shape::sides;

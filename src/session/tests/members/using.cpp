@@ -6,6 +6,9 @@ namespace three = two;
 namespace longer { namespace way { int far = 5; enum Way { Here = 6 }; int twice() { return 2; } } }
 namespace aliased = longer::way;
 using longer::way::far;
+one::T first;
+four::T second;
+longer::way::Way way = longer::way::Here;
 int stop(int n) { return n; }
 extern "C" int directive() { using namespace two; using namespace deep; return stop(v + d); }
 extern "C" int declaration() { using four::v; { using two::w; stop(w); } return stop(v); }

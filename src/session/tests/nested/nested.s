@@ -67,6 +67,14 @@ lone:
     s_nop 0
 .Llone_end:
     .size lone, .Llone_end-lone
+    .globl deep
+    .p2align 8
+    .type deep,@function
+deep:
+    s_nop 0
+    s_nop 0
+.Ldeep_end:
+    .size deep, .Ldeep_end-deep
     .section .debug_abbrev,"",@progbits
 .Labbrev:
     .uleb128 1
@@ -297,6 +305,12 @@ lone:
     .uleb128 0x12
     .uleb128 0x6
     .byte 0, 0
+    .uleb128 22
+    .uleb128 0x2e
+    .byte 1           // shell: name string
+    .uleb128 0x3
+    .uleb128 0x8
+    .byte 0, 0
     .byte 0
     .section .debug_info,"",@progbits
 .Lcu:
@@ -309,7 +323,7 @@ lone:
     .asciz "nested.s"
     .byte 12
     .quad inner
-    .long .Llone_end-inner
+    .long .Ldeep_end-inner
 .Lint:
     .uleb128 2   // base
     .asciz "int"
@@ -558,5 +572,28 @@ lone:
     .uleb128 8
     .byte 0x90, 0x4e, 0x93, 0x4, 0x90, 0x4f, 0x93, 0x4
     .byte 0
+    .uleb128 22   // shells around `deep`, more than are looked into; the first has a variable
+    .asciz "first"
+    .uleb128 12   // variable
+    .asciz "outermost"
+    .long .Lint-.Lcu
+    .uleb128 3
+    .byte 0x91, 0xe0, 0
+    .rept 17
+    .uleb128 22
+    .asciz "shell"
+    .endr
+    .uleb128 7   // nested
+    .asciz "deep"
+    .quad deep
+    .long .Ldeep_end-deep
+    .uleb128 3
+    .byte 0x92, 0x40, 0
+    .uleb128 3
+    .byte 0x92, 0x42, 0
+    .byte 0
+    .rept 18
+    .byte 0
+    .endr
     .byte 0
 .Lcu_end:
