@@ -14,6 +14,7 @@ mod eval;
 mod explain;
 mod lex;
 mod locate;
+mod method;
 mod names;
 mod object;
 mod parse;
@@ -25,6 +26,8 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod uplevel;
+mod using;
 
 use std::fmt;
 
