@@ -49,7 +49,7 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
     let mut seen = std::cell::Cell::new(0);
     each_wave(|session, wave, expected, wrong| {
         // The functions of these have it.
-        let told = ["lane_stacks", "lane_pc"].iter().any(|key| expected[key].is_array());
+        let told = ["lane_stacks", "lane_pc", "lane_states"].iter().any(|key| expected[key].is_array());
         let told = told || expected["file"] == "draft_ops.hip";
         if told || !expected["pc"].is_string() || !expected["exec"].is_string() {
             return;
@@ -70,6 +70,57 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
         }
     });
     assert!(*seen.get_mut() > 100, "only {} inactive lanes", seen.get());
+}
+
+/// Where active_lane, lane_pc and EXEC each tell a part; the last wave of a group has lanes without work-items.
+#[test]
+fn lanes_are_active_as_the_source_means_it() {
+    let mut seen = std::cell::RefCell::new(BTreeMap::<(String, String), usize>::new());
+    each_wave(|session, wave, expected, wrong| {
+        let Some(states) = expected["lane_states"].as_array() else { return };
+        let lanes = json::lanes(session, wave).unwrap();
+        assert_eq!(lanes["lanes"].as_array().unwrap().len(), states.len());
+        for (lane, wanted) in lanes["lanes"].as_array().unwrap().iter().zip(states) {
+            let got = json!([lane["state"], lane["pc"], lane["pc_from"], lane["local_id"]]);
+            if got != *wanted {
+                wrong(format!("lane {}: expected {wanted}, got {lane}", lane["lane"]));
+            }
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            *seen.borrow_mut().entry((text(&wanted[0]), text(&wanted[2]))).or_default() += 1;
+        }
+    });
+    let seen = seen.get_mut();
+    for kind in [
+        ("active", "exec"),
+        ("active", "active_lane"),
+        ("active", "lane_pc"),
+        ("inactive", "unknown"),
+        ("inactive", "lane_pc"),
+        ("unused", "no_work_item"),
+    ] {
+        let count = seen.get(&(kind.0.to_owned(), kind.1.to_owned())).copied();
+        assert!(count >= Some(10), "{kind:?}: {count:?}");
+    }
+}
+
+/// `DW_AT_LLVM_lanes` as a constant, an expression and a list bounds the lanes that an expression may push.
+#[test]
+fn lanes_past_the_functions_have_no_values() {
+    let mut refused = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        let Some(beyond) = expected["beyond"].as_array() else { return };
+        let locals = session.locals(wave, session.kind().wave_size.all(), 0).unwrap();
+        let id = &json::locals(&locals)["variables"][0];
+        for lane in beyond {
+            let got = &id["lanes"][lane.as_u64().unwrap() as usize];
+            let why = got["why"].as_str().unwrap_or_default();
+            if got["state"] != "error" || !why.contains("DW_AT_LLVM_lanes") {
+                wrong(format!("lane {lane}: {got}"));
+            }
+            refused.set(refused.get() + 1);
+        }
+    });
+    assert!(*refused.get_mut() > 100, "{refused:?}");
 }
 
 /// The model's stacks counted, and the session's groups.

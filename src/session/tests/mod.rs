@@ -4,6 +4,7 @@ mod address;
 mod dynamic;
 mod lanes;
 mod memory;
+mod paths;
 mod regions;
 mod registers;
 
