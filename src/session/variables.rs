@@ -219,13 +219,13 @@ impl Frame<'_> {
         known_size: Option<u64>,
         legacy: bool,
     ) -> Vec<LaneValue> {
+        // What stands at the object is a descriptor, whose size nothing says; the data come through it.
+        let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
             // What the type leaves to the object, the length of an array say, each lane has of its own.
             let size = match known_size {
-                // What stands at the object is a descriptor, whose size nothing says; the data come through it.
-                _ if self.debug.has_data_elsewhere(type_id) => 0,
                 Some(size) => size,
                 None => match self.debug.byte_size_of(type_id, &object) {
                     Ok(Some(size)) => size,

@@ -155,7 +155,8 @@ impl Walk<'_, '_, '_> {
                 if level == to.pointers
                     && let Some((_, lengths)) = &to.to_arrays
                 {
-                    let array = |element, count: &u64| Ty::Array { element: Arc::new(element), count: *count };
+                    let array =
+                        |element, count: &u64| Ty::Array { element: Arc::new(element), count: *count };
                     ty = lengths.iter().rev().fold(ty, array);
                 }
                 let space = match (level, last) {

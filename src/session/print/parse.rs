@@ -234,9 +234,12 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
-        let to_arrays = self.to_arrays();
+        let to_arrays = self.behind_brackets();
         let closes = self.is(")");
-        let sure = to_arrays.is_some() || qualified || words.len() > 1 || words.iter().any(|word| is_type_word(word));
+        let sure = to_arrays.is_some()
+            || qualified
+            || words.len() > 1
+            || words.iter().any(|word| is_type_word(word));
         if sure && !closes {
             let found = self.word().describe();
             return Err(self.error(format!("expected `)` after the type at column {opened}, found {found}")));
@@ -255,7 +258,7 @@ impl Parser<'_> {
     }
 
     /// `(*)[4]` of a type: how many `*` there are, and the lengths. The parser stands behind it, or where it stood.
-    fn to_arrays(&mut self) -> Option<(usize, Vec<u64>)> {
+    fn behind_brackets(&mut self) -> Option<(usize, Vec<u64>)> {
         let start = self.at;
         let found = self.arrays();
         if found.is_none() {

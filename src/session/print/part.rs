@@ -37,7 +37,8 @@ impl Walk<'_, '_, '_> {
                 let bits = size.saturating_mul(8);
                 let stride = stride.map_or(i128::from(bits), i128::from);
                 // Elements that are closer than their type's bytes have as many bits as lie between them.
-                let packed = u64::try_from(stride.unsigned_abs()).ok().filter(|step| (1..bits).contains(step));
+                let packed =
+                    u64::try_from(stride.unsigned_abs()).ok().filter(|step| (1..bits).contains(step));
                 let by = index.saturating_mul(stride);
                 self.moved(object, element, by, packed.unwrap_or(bits), packed)
             }

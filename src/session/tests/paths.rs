@@ -121,7 +121,12 @@ fn virtual_bases_are_where_their_object_says() {
 
 #[test]
 fn implicit_pointers_lead_to_what_exists_only_in_the_debug_information() {
-    values(&[("*implicit", "6"), ("implicit[-1]", "5"), ("*(implicit - 1)", "5"), ("implicit[0] + pair[0]", "11")]);
+    values(&[
+        ("*implicit", "6"),
+        ("implicit[-1]", "5"),
+        ("*(implicit - 1)", "5"),
+        ("implicit[0] + pair[0]", "11"),
+    ]);
     refusals(&[("&*implicit", "it has no address: it is not in memory")]);
 }
 
@@ -149,7 +154,10 @@ fn casts_lead_to_arrays() {
     assert_eq!(local, ("int".to_owned(), Ok("43".to_owned())));
     let number = shown(&session, "(local int (*)[2]) 16");
     assert_eq!(number.1.as_deref(), Ok("local#0x10"));
-    refusals(&[("*(int (*)[4]) 0", "the pointer is NULL"), ("(local int (*)[4]) &numbers", "is not in the aperture of local memory")]);
+    refusals(&[
+        ("*(int (*)[4]) 0", "the pointer is NULL"),
+        ("(local int (*)[4]) &numbers", "is not in the aperture of local memory"),
+    ]);
 }
 
 #[test]

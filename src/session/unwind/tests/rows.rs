@@ -97,8 +97,11 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
         }
         let object = CodeObject::parse(Bytes::from(fs::read(&path).unwrap())).unwrap();
         let table = UnwindTable::default();
-        let output =
-            Command::new(newest_llvm("llvm-dwarfdump")).args(["--debug-frame", "--eh-frame"]).arg(&path).output().unwrap();
+        let output = Command::new(newest_llvm("llvm-dwarfdump"))
+            .args(["--debug-frame", "--eh-frame"])
+            .arg(&path)
+            .output()
+            .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         for line in text.lines().filter(|line| line.starts_with("  0x")) {
             let (pc, row) = line.trim().split_once(": ").unwrap();
