@@ -123,8 +123,9 @@ fn lanes_past_the_functions_have_no_values() {
     assert!(*refused.get_mut() > 100, "{refused:?}");
 }
 
-/// The model's stacks counted, and the session's groups. `key` is what the model says of a frame beside its function.
-fn compare(name: &str, (by, key): (GroupBy, &str), lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
+/// The model's stacks counted, and the session's groups. By PC lines count too: at a return address one lane is still in the
+/// call, and another waits behind it.
+fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
     let (_, path, expected) = expected().into_iter().find(|(other, ..)| other == name).unwrap();
     let mut wanted: BTreeMap<String, (u64, Vec<u64>)> = BTreeMap::new();
     for wave in expected["waves"].as_array().unwrap() {
@@ -143,7 +144,7 @@ fn compare(name: &str, (by, key): (GroupBy, &str), lanes: bool, model: impl Fn(&
     let mut got = BTreeMap::new();
     for group in groups["groups"].as_array().unwrap() {
         let frames = group["frames"].as_array().unwrap().iter();
-        let stack: Value = frames.map(|frame| json!([frame["function"], frame[key]])).collect();
+        let stack: Value = frames.map(|frame| of_frame(by, frame)).collect();
         let runs = group["waves"].as_array().unwrap().iter();
         let waves = runs.flat_map(|run| run[0].as_u64().unwrap()..=run[1].as_u64().unwrap()).collect();
         assert!(got.insert(stack.to_string(), (group["count"].as_u64().unwrap(), waves)).is_none());
@@ -159,17 +160,19 @@ fn compare(name: &str, (by, key): (GroupBy, &str), lanes: bool, model: impl Fn(&
     assert!([true, false].into_iter().all(|of| counts(of).is_sorted_by(|one, next| one >= next)));
 }
 
-const BY: [(GroupBy, &str); 2] = [(GroupBy::Line, "line"), (GroupBy::Pc, "pc")];
+/// What of a frame counts, as the models and the answers have it.
+fn of_frame(by: GroupBy, frame: &Value) -> Value {
+    let pc = if by == GroupBy::Pc { &frame["pc"] } else { &Value::Null };
+    json!([frame["function"], frame["line"], pc])
+}
 
 #[test]
 fn waves_are_grouped_as_the_models_stacks_are() {
     for name in ["calls-gfx90a", "calls-gfx1100"] {
-        for (by, key) in BY {
-            compare(name, (by, key), false, |wave| {
+        for by in [GroupBy::Line, GroupBy::Pc] {
+            compare(name, by, false, |wave| {
                 let callers = wave["callers"].as_array().unwrap().iter();
-                let mut stack = vec![json!([wave["function"], wave[key]])];
-                stack.extend(callers.map(|caller| json!([caller["function"], caller[key]])));
-                vec![json!(stack)]
+                vec![std::iter::once(wave).chain(callers).map(|frame| of_frame(by, frame)).collect()]
             });
         }
     }
@@ -178,14 +181,15 @@ fn waves_are_grouped_as_the_models_stacks_are() {
 #[test]
 fn lanes_are_grouped_as_the_models_stacks_are() {
     for name in ["regions-gfx90a", "regions-gfx1100"] {
-        for (by, key) in BY {
-            let column = if by == GroupBy::Pc { 1 } else { 2 };
-            compare(name, (by, key), true, |wave| {
+        for by in [GroupBy::Line, GroupBy::Pc] {
+            compare(name, by, true, |wave| {
                 let stacks = wave["lane_stacks"].as_array().unwrap().iter();
                 stacks
                     .map(|stack| {
                         let frames = stack.as_array().unwrap().iter();
-                        frames.map(|frame| json!([frame[0], frame[column]])).collect()
+                        let named =
+                            |frame: &Value| json!({"function": frame[0], "pc": frame[1], "line": frame[2]});
+                        frames.map(|frame| of_frame(by, &named(frame))).collect()
                     })
                     .collect()
             });
