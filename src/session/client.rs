@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::print::{Explanation, NotPrinted, Printed, Query};
+use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
-    CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo, LaneStack,
-    Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes, regions,
-    waves,
+    Activations, CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo,
+    LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes,
+    regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -186,6 +186,31 @@ impl Inspect for Session {
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
         self.serves(wave)?;
         super::backtrace::backtrace(&self.reader, wave, lane)
+    }
+
+    fn activations(
+        &self,
+        wave: WaveId,
+        lane: Option<LaneId>,
+        limit: usize,
+    ) -> Result<Activations, Unreadable> {
+        self.serves(wave)?;
+        super::activations::activations(&self.reader, wave, lane, limit)
+    }
+
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable> {
+        self.serves(wave)?;
+        super::activations::has_own_stack(&self.reader, wave, lane)
+    }
+
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.serves(variable.wave)?;
+        super::print::locate(&self.reader, variable)
+    }
+
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.serves(pointer.wave)?;
+        super::print::leads_to(&self.reader, pointer)
     }
 
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {

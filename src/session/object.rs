@@ -68,30 +68,34 @@ impl<'a> LaneObject<'a> {
         &self,
         attribute: &DynamicAttribute,
         at: i64,
+        pointer: Option<u64>,
         evaluate: impl FnOnce(&mut Evaluator<'_>, Focus, &[Entry]) -> Result<T, crate::dwarf::Error>,
     ) -> Result<T, String> {
         let place = self.place(at)?;
         let mut initial = Vec::new();
-        if attribute.begins_with_object() {
+        initial.extend(pointer.map(|pointer| Entry::Number(Number::generic(pointer))));
+        if attribute.begins_with_object() || pointer.is_some() {
             initial.push(Entry::Location(place.clone()));
         }
         initial.extend(attribute.dimension.map(|dimension| Entry::Number(Number::generic(dimension))));
-        let before = self.context.object.replace(Some(place));
+        let before = self.context.object.replace(Some(place).filter(|_| pointer.is_none()));
         let focus = Focus::Lanes(LaneSet::one(self.lane));
         let result = evaluate(&mut Evaluator::new(self.context), focus, &initial);
         self.context.object.replace(before);
         result.map_err(|error| format!("{}: {error}", attribute.attribute))
     }
 
-    /// The place that an attribute says, for the part that begins that many bits into the object.
+    /// The place that an attribute says, for the part that begins that many bits into the object. `pointer`: the value
+    /// of a pointer to a member, which its `DW_AT_use_location` begins with, below the object's place.
     pub(super) fn located(
         &self,
         attribute: &DynamicAttribute,
         location: &LocationAttribute,
         at: i64,
+        pointer: Option<u64>,
     ) -> Result<Location, String> {
         let program = self.program(attribute, location)?;
-        let found = self.evaluated(attribute, at, |evaluator, focus, initial| {
+        let found = self.evaluated(attribute, at, pointer, |evaluator, focus, initial| {
             let group = evaluator.location(&program, focus, initial).into_iter().next();
             group.map_or_else(|| Ok(Location::undefined()), |group| group.result)
         })?;
@@ -153,13 +157,13 @@ impl Object for LaneObject<'_> {
             DynamicSource::Location(location) => location,
         };
         if let Some(size) = attribute.stored {
-            let location = self.located(attribute, location, at)?;
+            let location = self.located(attribute, location, at, None)?;
             return self
                 .stored(&location, size, false)
                 .map_err(|why| format!("{}: {why}", attribute.attribute));
         }
         let program = self.program(attribute, location)?;
-        let number = self.evaluated(attribute, at, |evaluator, focus, initial| {
+        let number = self.evaluated(attribute, at, None, |evaluator, focus, initial| {
             let group = evaluator.value(&program, focus, initial).into_iter().next();
             group.map_or_else(|| Ok(Number::generic(0)), |group| group.result)
         })?;
@@ -181,7 +185,7 @@ impl Object for LaneObject<'_> {
         let DynamicSource::Location(location) = &attribute.source else {
             return Err(format!("{} names a variable, expected a place", attribute.attribute));
         };
-        let location = self.located(attribute, location, at)?;
+        let location = self.located(attribute, location, at, None)?;
         let (context, debug, lane) = (self.context, self.debug, self.lane);
         let depth = self.depth + 1;
         Ok(Box::new(LaneObject { context, debug, lane, location, depth, asked: Cell::default() }))

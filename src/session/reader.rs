@@ -3,9 +3,8 @@
 //! A client's what-if writes are a layer over it. What is derived from reading lives no longer than the question that
 //! asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::address::{self, GLOBAL};
 use super::{Dump, Place, Unreadable};
@@ -29,7 +28,7 @@ pub struct Reader {
     dump: Arc<Dump>,
     generation: u64,
     /// The last block of private memory.
-    block: RefCell<Block>,
+    block: Mutex<Block>,
 }
 
 /// A run of a wave's private memory, as far as it was captured from its start on.
@@ -54,7 +53,7 @@ impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, generation: 0, block: RefCell::default() }
+        Self { dump, generation: 0, block: Mutex::default() }
     }
 
     /// The dump.
@@ -282,13 +281,15 @@ impl Reader {
     fn read_private(&self, wave: &Wave, start: u64, out: &mut [u8]) -> std::io::Result<usize> {
         let capture = self.dump.capture();
         let (first, within) = (start - start % BLOCK, (start % BLOCK) as usize);
-        let mut block = self.block.borrow_mut();
+        // A block is put in whole, so that a thread that died while it held the lock left a sound one.
+        let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
         let of = Some((wave.id, first, self.generation));
         if block.of != of {
-            *block = Block { of, bytes: vec![0; BLOCK as usize] };
+            let mut bytes = vec![0; BLOCK as usize];
             // What cannot be read is read again below, and reported there.
-            let got = capture.read(&wave.private, first, &mut block.bytes).unwrap_or(0);
-            block.bytes.truncate(got);
+            let got = capture.read(&wave.private, first, &mut bytes).unwrap_or(0);
+            bytes.truncate(got);
+            *block = Block { of, bytes };
         }
         match block.bytes.get(within..within.saturating_add(out.len())) {
             Some(bytes) => {
@@ -384,7 +385,7 @@ pub(super) fn resolve(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> R
             reader.space(place)?;
             Ok(place)
         }
-        address::Token::Nothing(at) => Err(Unreadable::NoSuchSpace(
+        address::Token::Window { .. } | address::Token::Nothing(_) => Err(Unreadable::NoSuchSpace(
             crate::units::AddressSpace(at >> 56),
             reader.wave(wave)?.kind.target.name.clone(),
         )),

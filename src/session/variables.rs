@@ -1,12 +1,11 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
-use super::source::{Call, Source};
+use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
@@ -15,8 +14,7 @@ use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
-    print,
+    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
@@ -58,40 +56,47 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     frame: usize,
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let none = |words: String| E::from(Unreadable::NoVariables(words));
     let captured = reader.wave(wave)?;
     let capture = reader.dump().capture();
     let mut walk = Walk::new(reader, wave)?;
     if walk.frames().is_empty() {
-        return Err(none(format!("the PC of wave {} was not captured", captured.id)));
+        let why = format!("the PC of wave {} was not captured", captured.id);
+        return Err(Unreadable::NoVariables(why).into());
     }
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
+    ask(found(&walk, level, inlined, code, &source)?)
+}
+
+/// A physical frame as it is evaluated at `code`, which is where the wave is in it, or one of its lanes.
+///
+/// # Errors
+/// There is no debug information there.
+pub(super) fn found<'w>(
+    walk: &'w Walk<'w>,
+    level: usize,
+    inlined: usize,
+    code: Code<'w>,
+    source: &Source,
+) -> Result<Found<'w>, Unreadable> {
+    let none = Unreadable::NoVariables;
+    let capture = walk.reader.dump().capture();
     let Some(physical) = walk.frames().get(level) else {
         return Err(none("there is no such frame".to_owned()));
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
-        let unknown = || format!("no function with debug information holds the PC {pc}");
+        let unknown = || format!("{NO_FUNCTION} PC {pc}");
         // Without debug information its own words say more than those of one address.
         return Err(none(code.loaded.debug(capture).err().unwrap_or_else(unknown)));
     };
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
-    let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
-    let context = FrameContext {
-        level: walk.level(level),
-        debug: Ok(Arc::clone(&debug)),
-        function: Ok(function.clone()),
-        inlined,
-        elf_pc: code.elf,
-        encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
-        object: RefCell::default(),
-    };
-    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
-    let frame = Frame { context, debug, legacy };
-    ask(Found { frame, function, inlined, variables, pc, call })
+    let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
+    context.encoding.dialect = dialect(&hint, &variables);
+    let frame = Frame { context, debug, legacy: hint.is_legacy() };
+    Ok(Found { frame, function, inlined, variables, pc, call })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.

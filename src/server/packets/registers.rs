@@ -9,7 +9,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
-use crate::units::WaveId;
+use crate::units::{LaneId, WaveId};
 
 /// `p NUMBER[;thread:ID;]`
 pub(crate) fn read_one(
@@ -39,8 +39,36 @@ pub(crate) fn read_short(
     Ok(Flow::Continue)
 }
 
+/// `P NUMBER=VALUE` of the lane in focus; what else is written is gdbstub's.
+pub(crate) fn focus(state: &mut State, request: Request<'_>) -> Result<bool, Fault> {
+    let (written, pairs) = parse::split(request.args, b';');
+    let (number, value) = parse::split(written, b'=');
+    let slot = parse::number(number).and_then(|number| state.registers().slot(number));
+    if slot.is_none_or(|slot| slot.source != Source::Lane) {
+        return Ok(false);
+    }
+    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let bytes = value.and_then(parse::bytes).ok_or(Fault::malformed("not NUMBER=VALUE"))?;
+    let lanes = state.session.kind().wave_size.lanes();
+    let lane = match bytes.split_first() {
+        Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
+        _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
+    };
+    state.session.set_focus(wave, lane)?;
+    Ok(true)
+}
+
 /// `P`, `G`: what gdbstub refused is refused in words. Never with the empty reply: gdb takes that for success.
-pub(crate) fn refuse_write(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(crate) fn refuse_write(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<(), Fault> {
+    if request.body.first() == Some(&b'P') && focus(state, request)? {
+        reply.clear();
+        reply.text("OK");
+        return Ok(());
+    }
     if reply.body() == b"OK" { Ok(()) } else { Err(Fault::read_only()) }
 }
 
@@ -49,6 +77,21 @@ pub(crate) fn refuse_write(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>)
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
 pub(super) fn write(state: &State, wave: WaveId, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    let is_pc = Some(slot.number) == state.registers().pc;
+    if is_pc && let Some(pc) = state.own_pc(wave)? {
+        reply.hex(&pc.0.to_le_bytes());
+        return Ok(());
+    }
+    if slot.source == Source::Lane {
+        reply.hex(&u32::from(state.session.focus(wave).0).to_le_bytes());
+        return Ok(());
+    }
+    if slot.source == Source::StackPointer
+        && let Some(token) = state.stack_pointer(wave)?
+    {
+        reply.hex(&token.to_le_bytes());
+        return Ok(());
+    }
     if let Source::Wave(id) = slot.source {
         let value = state.session.register(wave, id)?;
         if value.is_whole() {

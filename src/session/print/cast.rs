@@ -9,6 +9,7 @@ use super::object::{Answer, Object, error};
 use super::path::TypeName;
 use super::typed::{Basic, Shape, Sort, Ty, canonical};
 use crate::debuginfo::{Naming, Type, TypeKind};
+use crate::dwarf::AMD_AUGMENTATION;
 use crate::session::Place;
 use crate::session::address::{GENERIC, GLOBAL};
 use crate::units::{Address, AddressSpace};
@@ -82,15 +83,14 @@ impl Scene<'_, '_> {
             Some("enum") => matches!(found.kind, TypeKind::Enum { .. }),
             Some(_) => matches!(found.kind, TypeKind::Record(_)),
         };
-        let around = if name.starts_with("::") { vec![String::new()] } else { self.around() };
+        let full_names = self.full_names(name)?;
         let mut declared = None;
         for naming in [Naming::Whole, Naming::Ending] {
             for unit in self.units() {
                 let types = self.debug().named_types(unit).map_err(words)?;
-                for prefix in &around {
-                    let full = format!("{prefix}{name}");
+                for full in &full_names {
                     let is_it = |found: &&Arc<Type>| {
-                        fits(found) && found.name.as_deref().is_some_and(|own| naming.matches(own, &full))
+                        fits(found) && found.name.as_deref().is_some_and(|own| naming.matches(own, full))
                     };
                     for found in types.iter().filter(is_it) {
                         if !found.is_declaration {
@@ -122,7 +122,7 @@ impl Scene<'_, '_> {
     pub(super) fn default_space(&self) -> AddressSpace {
         let context = &self.found.frame.context;
         let facts = self.debug().unit(self.found.function.unit()).ok();
-        let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
+        let augmentation = facts.filter(|facts| facts.is_amd_augmented()).map(|_| AMD_AUGMENTATION);
         context.kind().target.address_class(augmentation, None).map_or(GLOBAL, |space| space.id)
     }
 

@@ -13,6 +13,8 @@ mod cast;
 mod eval;
 mod explain;
 mod lex;
+mod locate;
+mod method;
 mod names;
 mod object;
 mod parse;
@@ -24,15 +26,20 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod uplevel;
+mod using;
 
 use std::fmt;
 
 pub use explain::Explanation;
 pub(super) use explain::explain;
+pub use locate::{MAX_COMPOSED_BYTES, VariableIn, Whereabouts};
+pub(super) use locate::{leads_to, locate};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 
 use super::locals::LaneValue;
+use super::unwind::Walk as Walked;
 use super::variables::with_frame;
 use super::{Reader, Unreadable};
 use crate::debuginfo::format::{Letter, Value};

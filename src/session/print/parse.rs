@@ -49,15 +49,28 @@ pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseEr
     }
 }
 
+/// What stands between two operands.
+#[derive(Clone, Copy)]
+enum Between {
+    Operator(Binary),
+    Repeat,
+    MemberPointer { arrow: bool },
+}
+
 /// Operators between operands, the weakest first.
-const LEVELS: &[&[(&str, Option<Binary>)]] = &[
-    &[("|", Some(Binary::Or))],
-    &[("^", Some(Binary::Xor))],
-    &[("&", Some(Binary::And))],
-    &[("<<", Some(Binary::ShiftLeft)), (">>", Some(Binary::ShiftRight))],
-    &[("@", None)],
-    &[("+", Some(Binary::Add)), ("-", Some(Binary::Subtract))],
-    &[("*", Some(Binary::Multiply)), ("/", Some(Binary::Divide)), ("%", Some(Binary::Remainder))],
+const LEVELS: &[&[(&str, Between)]] = &[
+    &[("|", Between::Operator(Binary::Or))],
+    &[("^", Between::Operator(Binary::Xor))],
+    &[("&", Between::Operator(Binary::And))],
+    &[("<<", Between::Operator(Binary::ShiftLeft)), (">>", Between::Operator(Binary::ShiftRight))],
+    &[("@", Between::Repeat)],
+    &[("+", Between::Operator(Binary::Add)), ("-", Between::Operator(Binary::Subtract))],
+    &[
+        ("*", Between::Operator(Binary::Multiply)),
+        ("/", Between::Operator(Binary::Divide)),
+        ("%", Between::Operator(Binary::Remainder)),
+    ],
+    &[(".*", Between::MemberPointer { arrow: false }), ("->*", Between::MemberPointer { arrow: true })],
 ];
 
 struct Parser<'a> {
@@ -117,9 +130,12 @@ impl Parser<'_> {
             let right = self.binary(level + 1, open)?;
             let depth = left.1.max(right.1) + 1;
             let (first, second) = (Box::new(left.0), Box::new(right.0));
-            let node = match operator {
-                Some(operator) => Node::Binary(*operator, first, second),
-                None => Node::Repeat(first, second),
+            let node = match *operator {
+                Between::Operator(operator) => Node::Binary(operator, first, second),
+                Between::Repeat => Node::Repeat(first, second),
+                Between::MemberPointer { arrow } => {
+                    Node::MemberPointer { object: first, member: second, arrow }
+                }
             };
             left = self.checked(column, node, depth)?;
         }

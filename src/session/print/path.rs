@@ -62,6 +62,15 @@ pub enum Node {
     Repeat(Box<Path>, Box<Path>),
     /// `(T) x`.
     Cast(TypeName, Box<Path>),
+    /// `x.*m`, `p->*m`.
+    MemberPointer {
+        /// The object, or a pointer to it.
+        object: Box<Path>,
+        /// The pointer to a member.
+        member: Box<Path>,
+        /// Whether through a pointer.
+        arrow: bool,
+    },
 }
 
 /// Operators before an operand.
@@ -194,6 +203,10 @@ impl fmt::Display for Path {
             }
             Node::Index(object, index) => write!(f, "{}[{index}]", Postfixed(object)),
             Node::Repeat(object, count) => write!(f, "{}@{}", Operand(object), Operand(count)),
+            Node::MemberPointer { object, member, arrow } => {
+                let sign = if *arrow { "->*" } else { ".*" };
+                write!(f, "{}{sign}{}", Operand(object), Operand(member))
+            }
             // Brackets say that `(T) (-x)` is no difference.
             Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => {
                 write!(f, "({to}) ({operand})")
@@ -209,7 +222,7 @@ struct Operand<'a>(&'a Path);
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.node {
-            Node::Binary(..) | Node::Repeat(..) => write!(f, "({})", self.0),
+            Node::Binary(..) | Node::Repeat(..) | Node::MemberPointer { .. } => write!(f, "({})", self.0),
             _ => write!(f, "{}", self.0),
         }
     }
@@ -221,9 +234,11 @@ struct Postfixed<'a>(&'a Path);
 impl fmt::Display for Postfixed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.node {
-            Node::Unary(..) | Node::Binary(..) | Node::Repeat(..) | Node::Cast(..) => {
-                write!(f, "({})", self.0)
-            }
+            Node::Unary(..)
+            | Node::Binary(..)
+            | Node::Repeat(..)
+            | Node::Cast(..)
+            | Node::MemberPointer { .. } => write!(f, "({})", self.0),
             _ => write!(f, "{}", self.0),
         }
     }

@@ -19,8 +19,8 @@ pub(super) enum Ty {
     Pointer { to: Arc<Ty>, space: AddressSpace, bytes: u8 },
     /// Objects in a row, made by `@`, or the inner dimensions of an array.
     Array { element: Arc<Ty>, count: u64 },
-    /// A function.
-    Function { returns: Option<TypeId>, parameters: Arc<[Option<TypeId>]> },
+    /// A function; `this`: which of the parameters is that of a member function.
+    Function { returns: Option<TypeId>, parameters: Arc<[Option<TypeId>]>, this: Option<usize> },
 }
 
 /// A type of C's, as amdgcn has it.
@@ -130,6 +130,8 @@ pub(super) enum Shape {
     Record(Arc<Type>),
     Number(Sort),
     Function,
+    /// A pointer to a member of a class.
+    MemberPointer(Arc<Type>),
     Void,
     Other,
 }
@@ -145,6 +147,7 @@ impl Shape {
             Self::Number(Sort::Float) => "a floating-point number",
             Self::Number(_) => "a number",
             Self::Function => "a function",
+            Self::MemberPointer(_) => "a pointer to a member",
             Self::Void => "void",
             Self::Other => "something else",
         }
@@ -205,8 +208,12 @@ impl Ty {
                 )
             }
             Self::Array { element, count } => element.named_around(debug, format!("{declarator}[{count}]")),
-            Self::Function { returns, parameters } => {
-                let names: Result<Vec<String>> = parameters.iter().map(|of| debug.type_name(*of)).collect();
+            Self::Function { returns, parameters, this } => {
+                // The language has `this` constant, compilers do not say it.
+                let named = |(index, of): (usize, &Option<TypeId>)| {
+                    debug.type_name_around(*of, if *this == Some(index) { " const" } else { "" })
+                };
+                let names: Result<Vec<String>> = parameters.iter().enumerate().map(named).collect();
                 let names = names?;
                 let names = if names.is_empty() { "void".to_owned() } else { names.join(", ") };
                 debug.type_name_around(*returns, &format!("{declarator}({names})"))
@@ -265,6 +272,7 @@ fn shape_of(found: &Arc<Type>) -> Shape {
             Shape::Number(if signed { Sort::Signed } else { Sort::Unsigned })
         }
         TypeKind::Subroutine { .. } => Shape::Function,
+        TypeKind::PointerToMember { .. } => Shape::MemberPointer(Arc::clone(found)),
         _ => Shape::Other,
     }
 }

@@ -67,6 +67,8 @@ fn any_path() -> impl Strategy<Value = Path> {
             }),
             (boxed.clone(), boxed.clone()).prop_map(|(object, index)| Node::Index(object, index)),
             (boxed.clone(), boxed.clone()).prop_map(|(object, count)| Node::Repeat(object, count)),
+            (boxed.clone(), boxed.clone(), any::<bool>())
+                .prop_map(|(object, member, arrow)| { Node::MemberPointer { object, member, arrow } }),
             cast,
         ]
         .prop_map(path)
