@@ -9,11 +9,12 @@ use std::sync::Arc;
 use super::address::GLOBAL;
 use super::objects::Loaded;
 use super::{Byte, Place, Reader};
+use crate::arch::Target;
 use crate::capture::{Capture, Dispatch};
 use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
-use crate::units::Address;
+use crate::units::{Address, AddressSpace};
 
 /// The most bytes of one argument that are read; the largest kernarg segment that compilers accept is 4 KiB.
 pub const MAX_ARGUMENT: u64 = 64 * 1024;
@@ -108,9 +109,11 @@ fn read(reader: &Reader, dispatch: &Dispatch, answer: &mut DispatchArguments) ->
     });
     let mut parameters = parameters.unwrap_or_default().into_iter();
     let typed = debug.as_deref();
+    let agent = capture.queues.get(dispatch.queue).and_then(|queue| capture.agents.get(queue.agent));
+    let target = agent.map(|agent| &*agent.target);
     for argument in &kernel.arguments {
         let parameter = if argument.is_hidden() { None } else { parameters.next() };
-        answer.arguments.push(value(reader, dispatch.kernarg, argument, typed, parameter));
+        answer.arguments.push(value(reader, dispatch.kernarg, target, argument, typed, parameter));
     }
     Ok(())
 }
@@ -164,6 +167,7 @@ fn parameters(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> Option<Ve
 fn value(
     reader: &Reader,
     kernarg: Option<Address>,
+    target: Option<&Target>,
     argument: &Argument,
     debug: Option<&DebugInfo>,
     parameter: Option<Parameter>,
@@ -179,10 +183,16 @@ fn value(
     let known: Vec<Byte> = bytes.iter().enumerate().map(|(index, byte)| state(index, byte)).collect();
     let bytes = bytes.get(..count).unwrap_or_default();
     let typed = debug.zip(parameter.as_ref()).and_then(|(debug, parameter)| {
-        let value = debug.value(parameter.type_id, Contents::known(bytes), &Options::machine()).ok()?;
+        // As variables have it: pointers into segments say which.
+        let name = |id: AddressSpace| {
+            let space = target?.space(id).filter(|space| space.address_bits <= 32)?;
+            Some(space.name.clone())
+        };
+        let options = Options { space_name: &name, ..Options::machine() };
+        let value = debug.value(parameter.type_id, Contents::known(bytes), &options).ok()?;
         Some(value.to_string())
     });
-    let plain = || (count == size).then(|| number(bytes, argument)).flatten();
+    let plain = || (count == size).then(|| number(bytes, argument, target)).flatten();
     let value = if count == 0 { None } else { typed.or_else(plain) };
     let type_name = debug.zip(parameter.as_ref());
     let type_name = type_name.and_then(|(debug, parameter)| debug.type_name(Some(parameter.type_id)).ok());
@@ -200,11 +210,16 @@ fn value(
 }
 
 /// A pointer in hex, another number in decimal; nothing for what is wider than 8 bytes.
-fn number(bytes: &[u8], argument: &Argument) -> Option<String> {
+fn number(bytes: &[u8], argument: &Argument, target: Option<&Target>) -> Option<String> {
     let mut wide = [0; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
     let number = u64::from_le_bytes(wide);
     let is_number = argument.size < 8 || argument.value_kind.starts_with("hidden_global_offset");
     let is_pointer = argument.address_space.is_some() || !is_number;
-    Some(if is_pointer { format!("{number:#x}") } else { number.to_string() })
+    let segment = argument.address_space.as_ref().and_then(|name| target?.space_named(name));
+    Some(match segment.filter(|space| space.address_bits <= 32) {
+        Some(space) => format!("{}#{number:#x}", space.name),
+        None if is_pointer => format!("{number:#x}"),
+        None => number.to_string(),
+    })
 }
