@@ -1,5 +1,6 @@
 //! The loaded code objects: which one holds an address, what it holds there, and its debug information.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -75,7 +76,15 @@ impl Objects {
 
     /// The code objects with what stands in the way of their variables.
     pub(super) fn list(&self, capture: &Capture) -> Vec<CodeObjectInfo> {
+        let overlaps = self.overlaps(capture);
         let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
+            let overlap = overlaps.get(&loaded.index).and_then(|other| capture.code_objects.get(*other));
+            let overlap = overlap.map(|other| {
+                format!(
+                    "its addresses overlap those of {} at {}: one hides the other",
+                    other.name, other.address
+                )
+            });
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
             CodeObjectInfo {
@@ -83,10 +92,39 @@ impl Objects {
                 uri: object.uri.clone(),
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
-                problem: loaded.debug(capture).err(),
+                problem: match (overlap, loaded.debug(capture).err()) {
+                    (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
+                    (overlap, other) => overlap.or(other),
+                },
             }
         });
         each.collect()
+    }
+
+    /// Code objects that lie where another one lies, with one such other, for an agent that sees both.
+    fn overlaps(&self, capture: &Capture) -> HashMap<usize, usize> {
+        let image = |loaded: &Loaded| {
+            let image = loaded.object(capture).ok()?.image()?;
+            let size = image.end.0.checked_sub(image.start.0)?;
+            let start = loaded.address.0.wrapping_add(image.start.0);
+            (size > 0).then(|| (start, start.saturating_add(size), loaded.index, loaded.agent))
+        };
+        let mut images: Vec<_> = self.each.iter().filter_map(image).collect();
+        images.sort_unstable();
+        let mut found = HashMap::new();
+        // Of what begins below, the one that ends last; by agent.
+        let mut ends: HashMap<Option<usize>, (u64, usize)> = HashMap::new();
+        for (start, end, index, agent) in images {
+            let seen = |other: Option<usize>| other.is_none() || agent.is_none() || other == agent;
+            let mut before = ends.iter().filter(|(other, (end, _))| seen(**other) && *end > start);
+            if let Some((_, (_, other))) = before.next() {
+                found.entry(index).or_insert(*other);
+                found.entry(*other).or_insert(index);
+            }
+            let last = ends.entry(agent).or_insert((end, index));
+            *last = (*last).max((end, index));
+        }
+        found
     }
 
     /// A code object, parsed.

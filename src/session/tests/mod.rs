@@ -1,11 +1,13 @@
 //! Tests of the session over captures made by hand.
 
 mod address;
+mod casts;
 mod dynamic;
 mod lanes;
 mod members;
 mod memory;
 mod nested;
+mod overlaps;
 mod paths;
 mod regions;
 mod registers;
