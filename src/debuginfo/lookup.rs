@@ -24,8 +24,15 @@ impl Naming {
     /// Whether a full name answers to the one asked for. The namespace without a name need not be said.
     #[must_use]
     pub fn matches(self, full: &str, asked: &str) -> bool {
-        const ANONYMOUS: &str = "(anonymous namespace)::";
         let asked = asked.strip_prefix("::").unwrap_or(asked);
+        match asked.contains('<') {
+            true => self.is_answered(&squeezed(full), &squeezed(asked)),
+            false => self.is_answered(full, asked),
+        }
+    }
+
+    fn is_answered(self, full: &str, asked: &str) -> bool {
+        const ANONYMOUS: &str = "(anonymous namespace)::";
         let is_it = |full: &str| match self {
             Self::Whole => full == asked,
             Self::Ending => {
@@ -34,6 +41,21 @@ impl Naming {
         };
         is_it(full) || full.contains(ANONYMOUS) && is_it(&full.replace(ANONYMOUS, ""))
     }
+}
+
+/// A name without spaces that only tell how a compiler or a user writes template arguments: `Vec<float,3>`.
+fn squeezed(name: &str) -> String {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut squeezed = String::with_capacity(name.len());
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        let between_words = squeezed.chars().next_back().is_some_and(is_word)
+            && rest.peek().is_some_and(|next| is_word(*next));
+        if !c.is_whitespace() || between_words {
+            squeezed.push(c);
+        }
+    }
+    squeezed
 }
 
 impl DebugInfo {
