@@ -25,9 +25,10 @@ impl Integer {
         matches!(self.ty.sort, Sort::Unsigned | Sort::Boolean)
     }
 
-    /// C's integer promotion: what is smaller than `int` becomes one.
+    /// C's integer promotion: what is smaller than `int` becomes one. The result is of a type that has a name.
     fn promoted(self) -> Self {
-        if self.ty.bytes < 4 { Self { ty: Basic::integer(4, false), ..self } } else { self }
+        let is_unsigned = self.ty.bytes >= 4 && self.is_unsigned();
+        Self { ty: Basic::integer(self.ty.bytes, is_unsigned), ..self }
     }
 
     /// The number as an index or count; it fits because unsigned 64-bit ones are less than 2^64.

@@ -131,6 +131,28 @@ impl Scene<'_, '_> {
         self.found.frame.context.kind().target.space(space).map_or(64, |space| space.address_bits)
     }
 
+    /// A number as an address of a space; one below 0 as its sign extends it.
+    pub(super) fn address_in(&self, space: AddressSpace, number: Integer) -> Answer<u64> {
+        let bits = self.address_bits(space).clamp(1, 64);
+        let unused = 64 - u32::from(bits);
+        let address = number.bits << unused >> unused;
+        let extended = ((address << unused) as i64 >> unused) as u64;
+        let is_negative = number.wide() < 0;
+        if address == number.bits || is_negative && extended == number.bits {
+            return Ok(address);
+        }
+        error(format!(
+            "{:#x} is no address of {} memory: those have {bits} bits",
+            number.bits,
+            self.named_space(space)
+        ))
+    }
+
+    pub(super) fn named_space(&self, space: AddressSpace) -> String {
+        let target = &self.found.frame.context.kind().target;
+        target.space(space).map_or_else(|| format!("space {space}"), |space| space.name.clone())
+    }
+
     pub(super) fn pointer_to(&self, to: Ty, space: AddressSpace) -> Ty {
         Ty::Pointer { to: Arc::new(to), space, bytes: self.address_bits(space) / 8 }
     }
@@ -169,12 +191,16 @@ impl Walk<'_, '_, '_> {
             let Ty::Pointer { space, bytes, .. } = ty else { return error("a cast to no type") };
             return match self.pointer(object)? {
                 Some(pointer) => {
-                    let address = self.carried(pointer.space, pointer.address, space)?;
+                    let moved = match to.depth {
+                        1 if to.to_arrays.is_none() => self.across(&pointer, &to.ty)?,
+                        _ => pointer.address,
+                    };
+                    let address = self.carried(pointer.space, moved, space)?;
                     Ok(Object::number(ty, address, bytes.into()))
                 }
                 None => {
-                    let number = self.integer(object)?;
-                    Ok(Object::number(ty, number.bits, bytes.into()))
+                    let address = self.scene.address_in(space, self.integer(object)?)?;
+                    Ok(Object::number(ty, address, bytes.into()))
                 }
             };
         }
@@ -185,15 +211,19 @@ impl Walk<'_, '_, '_> {
                 let bits = self.converted(object, sort, size)?;
                 Ok(Object::number(to.ty.clone(), bits, size))
             }
-            (Shape::Pointer { space, .. }, Some(size)) => {
+            (Shape::Pointer { space, to: pointee }, Some(size)) => {
                 // A typedef of a pointer says its space itself.
                 let address = match self.pointer(object)? {
-                    Some(pointer) => self.carried(pointer.space, pointer.address, space)?,
-                    None => self.integer(object)?.bits,
+                    Some(pointer) => self.carried(pointer.space, self.across(&pointer, &pointee)?, space)?,
+                    None => self.scene.address_in(space, self.integer(object)?)?,
                 };
                 Ok(Object::number(to.ty.clone(), address, size))
             }
             _ if self.same_type(&object.ty, &to.ty)? => Ok(object.clone()),
+            (Shape::Number(_), Some(size)) => {
+                let to = self.type_name(&to.ty);
+                error(format!("`{to}` has {size} bytes, and a path computes with at most 8"))
+            }
             (shape, _) => {
                 let (from, to) = (self.type_name(&object.ty), self.type_name(&to.ty));
                 error(format!("`{from}` cannot be cast to `{to}`, which is {}", shape.words()))

@@ -69,7 +69,9 @@ impl Walk<'_, '_, '_> {
                     return error(format!("there is no address space `{space}`"));
                 };
                 let bytes = u64::from(self.scene.address_bits(space) / 8);
-                Object::number(self.scene.pointer_to(Ty::Void, space), *address, bytes)
+                let number = Integer::new(*address, Basic::integer(8, true));
+                let address = self.scene.address_in(space, number)?;
+                Object::number(self.scene.pointer_to(Ty::Void, space), address, bytes)
             }
             Node::Unary(Unary::Deref, operand) => self.pointee(&self.object(operand)?)?,
             Node::Unary(Unary::Address, operand) => self.address_of(&self.object(operand)?)?,

@@ -68,13 +68,57 @@ impl Walk<'_, '_, '_> {
         size: u64,
         bits: Option<u64>,
     ) -> Answer<Object> {
+        // Memory goes round for the evaluator, as DWARF has it; no object of a program does.
+        let at = i128::try_from(object.location.offset.get(self.lane)).ok();
+        let at = at.and_then(|at| at.checked_add(by)).and_then(|at| u128::try_from(at).ok());
+        let is_inside = at.is_some_and(|at| object.location.storage.size().is_none_or(|size| at < size));
+        if object.in_memory() && !is_inside {
+            return error(format!(
+                "its part at bit {by} is beyond the addresses of {}",
+                self.whole_place(object)
+            ));
+        }
         match moved(&object.location, by, self.lane) {
             Some(location) => Ok(object.part(ty, narrowed(location, BitSize(size), self.lane), bits)),
             None => error(format!("its part at bit {by} is beyond {}", self.whole_place(object))),
         }
     }
 
+    /// A component of a vector, as OpenCL and clang name them: `x` to `w`, `s0` to `sf`. `None`: it is no vector.
+    fn component(&self, object: &Object, name: &str) -> Answer<Option<Object>> {
+        let count = |ty: &Ty| -> Answer<Option<u64>> {
+            let Ty::Die(id) = ty else { return Ok(None) };
+            let found = self.scene.debug().stripped(*id).map_err(words)?;
+            Ok(found.and_then(|found| match &found.kind {
+                TypeKind::Array { is_vector: true, dimensions, .. } => dimensions.first()?.count(),
+                _ => None,
+            }))
+        };
+        let (through, count) = match self.shape(object)? {
+            Shape::Pointer { to, .. } => (true, count(&to)?),
+            _ => (false, count(&object.ty)?),
+        };
+        let Some(count) = count else { return Ok(None) };
+        let index = match name.as_bytes() {
+            [letter @ b'x'..=b'z'] => Some(u64::from(letter - b'x')),
+            b"w" => Some(3),
+            [b's' | b'S', digit] => char::from(*digit).to_digit(16).map(u64::from),
+            _ => None,
+        };
+        match index.filter(|index| *index < count) {
+            Some(index) if through => self.element(&self.pointee(object)?, index.into()).map(Some),
+            Some(index) => self.element(object, index.into()).map(Some),
+            None => {
+                let ty = self.type_name(&object.ty);
+                error(format!("`{ty}` has no component `{name}`: it has {count}, x, y, z, w or s0 to sf"))
+            }
+        }
+    }
+
     pub(super) fn named_member(&self, object: &Object, name: &str, arrow: bool) -> Answer<Object> {
+        if let Some(found) = self.component(object, name)? {
+            return Ok(found);
+        }
         let (mut object, record) = self.record_of(object, name, arrow)?;
         let Some(steps) = self.scene.member_steps(&record, name, 0, &mut 0)? else {
             // A static member is a variable of its own.
@@ -103,10 +147,11 @@ impl Walk<'_, '_, '_> {
             Shape::Pointer { .. } => object = self.pointee(&object)?,
             other if arrow => {
                 let ty = self.type_name(&object.ty);
-                return error(format!(
-                    "`->{name}` needs a pointer; `{ty}` is {}: write `.{name}`",
-                    other.words()
-                ));
+                let advice = match other {
+                    Shape::Record(_) => format!(": write `.{name}`"),
+                    _ => String::new(),
+                };
+                return error(format!("`->{name}` needs a pointer; `{ty}` is {}{advice}", other.words()));
             }
             _ => {}
         }

@@ -193,7 +193,11 @@ impl fmt::Display for Path {
             },
             Node::Register(name) => write!(f, "${name}"),
             Node::Address { space, address } => write!(f, "{space}#{address:#x}"),
-            // A sign beside another would be one of another meaning to a reader, not to the parser.
+            // Two signs side by side would be another one to a reader: `--`, `&&`.
+            Node::Unary(operator @ (Unary::Minus | Unary::Plus | Unary::Address), operand) if matches!(operand.node, Node::Unary(inner, _) if inner == *operator) =>
+            {
+                write!(f, "{}({operand})", operator.sign())
+            }
             Node::Unary(operator, operand) => write!(f, "{}{}", operator.sign(), Operand(operand)),
             Node::Binary(operator, left, right) => {
                 write!(f, "{} {} {}", Operand(left), operator.sign(), Operand(right))

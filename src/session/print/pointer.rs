@@ -184,10 +184,19 @@ impl Walk<'_, '_, '_> {
         Ok(Object::number(self.scene.pointer_to(pointer.to, pointer.space), address, bytes))
     }
 
-    /// The address so many objects further, in as many bits as addresses of the space have.
+    /// The address so many objects further, which is one of the space.
     pub(super) fn beyond(&self, pointer: &Pointer, by: i128) -> Answer<u64> {
-        let by = (by as u64).wrapping_mul(self.step(&pointer.to)?);
-        let unused = 64 - u32::from(self.scene.address_bits(pointer.space).clamp(1, 64));
-        Ok(pointer.address.wrapping_add(by) << unused >> unused)
+        let bits = self.scene.address_bits(pointer.space).clamp(1, 64);
+        let step = self.step(&pointer.to)?;
+        let at = by.checked_mul(i128::from(step)).and_then(|by| by.checked_add(i128::from(pointer.address)));
+        let last = u64::MAX >> (64 - bits);
+        match at.and_then(|at| u64::try_from(at).ok()).filter(|at| *at <= last) {
+            Some(at) => Ok(at),
+            None => error(format!(
+                "{by} times {step} bytes from {:#x} is no address of {} memory: those have {bits} bits",
+                pointer.address,
+                self.scene.named_space(pointer.space)
+            )),
+        }
     }
 }

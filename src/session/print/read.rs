@@ -38,6 +38,10 @@ impl Walk<'_, '_, '_> {
         match self.first_missing(location, bits) {
             Some(missing) => ValueState::Unavailable(missing),
             None => {
+                // Of a caller's register its callees' call frame information tells.
+                let size = BitSize(bits.bytes().len() as u64 * 8);
+                let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
+                let location = settled.as_ref().unwrap_or(location);
                 let why = explain::undefined(location, self.lane).join("; ");
                 let why = why.strip_prefix("optimized out since ").unwrap_or(&why).to_owned();
                 ValueState::OptimizedOut(format!("its location is undefined at this PC: {why}"))

@@ -117,6 +117,11 @@ fn virtual_bases_are_where_their_object_says() {
     ]);
     let (_, at) = shown(&session(), "&derived.x");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
+    // A pointer cast to the base goes there too, and NULL nowhere; no cast leads back without the object's own table.
+    values(&[("*(B *) &derived", "{x = 5}"), ("(B *) (D *) 0", "0x0")]);
+    let (_, at) = shown(&session(), "(B *) &derived");
+    assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
+    refusals(&[("(D *) (B *) &derived", "`B` is a virtual base class of `D`: no cast leads back")]);
 }
 
 #[test]
@@ -224,4 +229,18 @@ fn what_is_elsewhere_says_where() {
     assert_eq!(of("listed"), Some(ValueState::OptimizedOut(list)));
     assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty)));
     assert_eq!(of("inside"), None);
+    // Text says the reasons, and `print` the type.
+    let text = crate::report::text::locals(&locals, crate::report::Style::Plain);
+    assert!(
+        text.contains("int listed = <optimized out>  [its location list has no entry for this PC"),
+        "{text}"
+    );
+    assert!(text.contains("int emptied = <optimized out>  [its location is empty at this PC"), "{text}");
+    let query = Query::typed("listed").unwrap();
+    let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
+    let text = report::text(&printed, crate::report::Style::Plain);
+    assert!(
+        text.starts_with("int listed = <optimized out>  [`listed` was optimized out: its location"),
+        "{text}"
+    );
 }
