@@ -1,4 +1,5 @@
-//! `lanescope backtrace DUMP [--wave ID] [--lane LANES]`: the call stack of a wave, or as lanes see it.
+//! `lanescope backtrace DUMP [--wave ID] [--lane LANES] [--frame N]`: the call stack of a wave, or as lanes see it, from
+//! frame N on.
 //!
 //! Callers are found through call frame information; calls that were inlined are frames of their own. A lane's stack has
 //! only the functions that the lane entered, and says where the lane itself goes on (DW_AT_LLVM_lane_pc). Where a stack
@@ -9,7 +10,7 @@ use std::io::Write;
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::report::{Style, stack};
-use crate::session::Inspect as _;
+use crate::session::{Inspect as _, LaneStack};
 use crate::units::LaneSet;
 
 #[derive(Debug, clap::Args)]
@@ -19,21 +20,24 @@ pub(super) struct Args {
     /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
     #[arg(long, short, value_name = "LANES")]
     lane: Option<String>,
+    /// The first frame to show, as they are numbered without it
+    #[arg(long, short, value_name = "N", default_value_t = 0)]
+    frame: usize,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
-    let lanes = args.lane.as_deref().map(|asked| dump::lanes(&session, wave, Some(asked))).transpose()?;
+    let lanes = args.lane.as_deref().map(|asked| dump::lanes(&session, wave, Some(asked), 0)).transpose()?;
     let one = |lanes: LaneSet| {
         args.lane.as_ref().is_some_and(|asked| asked.parse::<u8>().is_ok()) && lanes.count() == 1
     };
     let (value, text) = match lanes {
         Some(lanes) if !one(lanes) => {
-            let stacks = session.lane_stacks(wave, lanes)?;
+            let stacks = LaneStack::from_frame(session.lane_stacks(wave, lanes)?, args.frame)?;
             (stack::lanes_json(wave, &stacks), stack::lanes_text(&stacks, Style::Coloured))
         }
         lanes => {
-            let found = session.backtrace(wave, lanes.and_then(LaneSet::first))?;
+            let found = session.backtrace(wave, lanes.and_then(LaneSet::first))?.from_frame(args.frame)?;
             (stack::json(&found), stack::text(&found, Style::Coloured))
         }
     };

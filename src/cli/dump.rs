@@ -95,15 +95,21 @@ pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, Wa
 }
 
 /// The lanes that `--lane` names: numbers and ranges, `active`, `all`, or the focused one.
-pub(super) fn lanes(session: &Session, wave: WaveId, asked: Option<&str>) -> Result<LaneSet, Failure> {
+///
+/// `frame`: the one whose active lanes are meant.
+pub(super) fn lanes(
+    session: &Session,
+    wave: WaveId,
+    asked: Option<&str>,
+    frame: usize,
+) -> Result<LaneSet, Failure> {
     let all = session.kind().wave_size.all();
     match asked {
         None => Ok(LaneSet::one(session.focus(wave))),
         Some("all") => Ok(all),
-        Some("active") => match session.wave(wave)?.exec {
-            None => Err("EXEC was not captured, so that the active lanes are not known".into()),
-            Some(LaneSet::EMPTY) => Err("no lane of the wave is active".into()),
-            Some(active) => Ok(active),
+        Some("active") => match session.active_lanes(wave, frame)? {
+            LaneSet::EMPTY => Err("no lane of the wave is active".into()),
+            active => Ok(active),
         },
         Some(text) => {
             let mut lanes = LaneSet::EMPTY;

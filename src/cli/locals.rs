@@ -25,7 +25,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
-    let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
+    let lanes = dump::lanes(&session, wave, args.lane.as_deref(), args.frame)?;
     let locals = session.locals(wave, lanes, args.frame)?;
     if args.of.json {
         return print_json(out, &json::locals(&locals));

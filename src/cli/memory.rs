@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     // Without --lane an address that names its lane keeps it, and another takes the focused one.
     let lane = match args.lane.as_deref() {
         None => None,
-        some => match dump::lanes(&session, wave, some)? {
+        some => match dump::lanes(&session, wave, some, 0)? {
             lanes if lanes.count() == 1 => lanes.first(),
             _ => return Err("--lane takes one lane here".into()),
         },

@@ -164,7 +164,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Locals(args) => locals::run(&args, &targets, out)?,
         Command::Arguments(args) => arguments::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,
-        Command::Print(args) => print::run(&args, &targets, out)?,
+        Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

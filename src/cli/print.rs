@@ -9,7 +9,8 @@
 //! value, or where its value comes from.
 //!
 //! Each lane follows its own pointers: in the address space that the pointer's type names, generic ones through the
-//! apertures. What cannot be shown says why.
+//! apertures. What cannot be shown says why. The exit status is 0 where a lane that was asked for has a value, if only in part,
+//! and 1 where none has.
 
 use std::io::Write;
 
@@ -17,8 +18,8 @@ use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
 use crate::report::{Style, explain, print};
-use crate::session::Inspect as _;
 use crate::session::print::{Query, no_letter};
+use crate::session::{Inspect as _, ValueState};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -45,27 +46,48 @@ fn letter(text: &str) -> Result<Letter, String> {
     Letter::of(text).ok_or_else(|| no_letter(text))
 }
 
-pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+/// The command's exit status: 1 where no lane has a value.
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
+    // What could be the name of a file.
+    let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_-./".contains(c));
+    let only = args.of.from.dump.as_ref().map(|only| only.to_string_lossy());
+    let is_only = args.path.is_none() && only.as_deref().is_some_and(is_name);
+    let status = answer(args, targets, out);
+    if is_only && !matches!(status, Ok(0)) {
+        let only = only.unwrap_or_default();
+        out.flush()?;
+        writeln!(
+            anstream::stderr(),
+            "note: `{only}` is the only argument, and so a path in the embedded demo; with a dump: lanescope print DUMP PATH"
+        )?;
+    }
+    status
+}
+
+fn answer(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
     let (mut of, mut path) = (args.of.clone(), args.path.clone());
     if path.is_none() {
         path = of.from.dump.take().map(|only| only.to_string_lossy().into_owned());
     }
     let path = path.ok_or("what to print? for example: lanescope print DUMP 'p->x'")?;
     let (session, wave) = dump::session(&of, targets)?;
-    let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
+    let lanes = dump::lanes(&session, wave, args.lane.as_deref(), args.frame)?;
     let query = Query { path, letter: args.format };
     let printed = session.print(wave, lanes, args.frame, &query)?;
+    let has_value = printed.lanes.iter().any(|lane| matches!(lane.value.state, ValueState::Value(_)));
+    let status = u8::from(!has_value);
     let explained = args.explain.then(|| session.explain(wave, lanes, args.frame, &query)).transpose()?;
     if args.of.json {
         let mut value = print::json(&printed);
         if let Some(explained) = explained {
             value["names"] = explain::names(&explained);
         }
-        return print_json(out, &value);
+        print_json(out, &value)?;
+        return Ok(status);
     }
     if let Some(explained) = explained {
         out.write_all(explain::text(&explained, Style::Coloured).as_bytes())?;
     }
     out.write_all(print::text(&printed, Style::Coloured).as_bytes())?;
-    Ok(())
+    Ok(status)
 }

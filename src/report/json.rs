@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::dwarf::print;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo,
+    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneValue, Locals, Scope, Unreadable, ValueState,
+    WaveInfo,
 };
 use crate::units::WaveId;
 
@@ -117,6 +118,7 @@ pub fn lane_pc(wave: WaveId, of: &LaneInfo) -> Value {
 /// Variables of a frame, lane by lane.
 #[must_use]
 pub fn locals(locals: &Locals) -> Value {
+    let lane = |lane: &LaneValue| lane_value(lane, locals.states.of(lane.lane));
     let variables = locals.variables.iter().map(|variable| {
         json!({
             "name": variable.name,
@@ -129,7 +131,7 @@ pub fn locals(locals: &Locals) -> Value {
             "type": variable.type_name,
             "size": variable.size,
             "line": variable.line,
-            "lanes": variable.lanes.iter().map(lane_value).collect::<Vec<_>>(),
+            "lanes": variable.lanes.iter().map(lane).collect::<Vec<_>>(),
         })
     });
     json!({
@@ -143,7 +145,7 @@ pub fn locals(locals: &Locals) -> Value {
     })
 }
 
-pub(super) fn lane_value(lane: &crate::session::LaneValue) -> Value {
+pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
     let (state, value, why) = match &lane.state {
         ValueState::Value(value) => ("ok", Some(value), None),
         ValueState::OptimizedOut(why) => ("optimized_out", None, Some(why)),
@@ -152,6 +154,7 @@ pub(super) fn lane_value(lane: &crate::session::LaneValue) -> Value {
     };
     json!({
         "lane": lane.lane.0,
+        "lane_state": of.map(LaneState::name),
         "state": state,
         "value": value,
         "why": why,

@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 
 use super::Style;
 use super::json::lane_value;
-use super::text::shown;
+use super::text::{beside, is_shown_alike, lane_list, lane_mark, reason, runs, shown, state_mark};
 use crate::session::print::{Printed, PrintedLane};
+use crate::session::{LaneState, ValueState};
 
 /// One lane: a line, as variables have it. Several: a line for each lane, neighbours with the same answer together.
 #[must_use]
@@ -17,28 +18,27 @@ pub fn text(printed: &Printed, style: Style) -> String {
         Some(name) => format!("{name} {}", printed.path),
         None => printed.path.clone(),
     };
-    let place = |lane: &PrintedLane| {
-        let place = lane.value.location.as_ref();
-        place.map_or(String::new(), |place| style.dim(&format!("  [{place}]")))
-    };
     let missing =
         |lane: &PrintedLane| lane.missing.as_ref().map_or(String::new(), |why| format!("  ({why})"));
     if let [lane] = printed.lanes.as_slice() {
-        let _ = writeln!(text, "{head} = {}{}{}", shown(&lane.value.state), missing(lane), place(lane));
+        let (value, mark) = (shown(&lane.value.state), lane_mark(lane.value.lane, lane.state));
+        let _ = writeln!(text, "{head} = {value}{}{mark}{}", missing(lane), beside(&lane.value, style));
         return text;
     }
     let _ = writeln!(text, "{head}:");
     let same = |a: &PrintedLane, b: &PrintedLane| {
-        a.active == b.active && shown(&a.value.state) == shown(&b.value.state) && a.missing == b.missing
+        a.state == b.state && is_shown_alike(&a.value.state, &b.value.state) && a.missing == b.missing
     };
-    for run in printed.lanes.chunk_by(same) {
-        let Some(first) = run.first() else { continue };
-        let inactive = if first.active == Some(false) { " (inactive)" } else { "" };
-        let (lanes, place) = match run {
-            [first, .., last] => (format!("lanes {}-{}", first.value.lane, last.value.lane), String::new()),
-            _ => (format!("lane {}", first.value.lane), place(first)),
+    for run in runs(&printed.lanes, same, |lane| matches!(lane.value.state, ValueState::Value(_))) {
+        let [first, rest @ ..] = run.as_slice() else { continue };
+        let lanes = lane_list(run.iter().map(|lane| lane.value.lane));
+        let mark = state_mark(first.state);
+        let (value, missing) = (shown(&first.value.state), missing(first));
+        let place = match rest {
+            [] => beside(&first.value, style),
+            _ => reason(&first.value.state, style),
         };
-        let _ = writeln!(text, "  {lanes}{inactive}: {}{}{place}", shown(&first.value.state), missing(first));
+        let _ = writeln!(text, "  {lanes}{mark}: {value}{missing}{place}");
     }
     text
 }
@@ -47,8 +47,8 @@ pub fn text(printed: &Printed, style: Style) -> String {
 #[must_use]
 pub fn json(printed: &Printed) -> Value {
     let lanes = printed.lanes.iter().map(|lane| {
-        let mut value = lane_value(&lane.value);
-        value["active"] = json!(lane.active);
+        let mut value = lane_value(&lane.value, lane.state);
+        value["active"] = json!(lane.state.map(|state| state == LaneState::Active));
         value["tree"] = json!(lane.tree);
         value["missing"] = json!(lane.missing);
         value

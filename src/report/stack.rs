@@ -12,8 +12,16 @@ use crate::units::LaneSet;
 #[must_use]
 pub fn text(stack: &Stack, style: Style) -> String {
     let mut text = String::new();
+    let mut said = None;
     for frame in &stack.frames {
-        let _ = writeln!(text, "{}", line(frame, stack.lane.is_some(), style));
+        // What stands in the way of several frames alike is said once.
+        let problem = frame.problem.as_ref().filter(|problem| said != Some(*problem));
+        let _ = writeln!(text, "{}", line(frame, problem, stack.lane.is_some(), style));
+        said = frame.problem.as_ref();
+    }
+    if stack.end == StackEnd::NoWorkItem {
+        text.push_str("No frames: unused, no work-item of the group or the grid.\n");
+        return text;
     }
     if stack.frames.is_empty() && stack.lane.is_some() && stack.end != StackEnd::PcNotCaptured {
         text.push_str("No frames: the lane was not active when any of the functions was called.\n");
@@ -37,10 +45,10 @@ pub fn lanes_text(stacks: &[LaneStack], style: Style) -> String {
 }
 
 /// `#1  outer (0x7f00001016a4) at user_ops.hip:19`
-fn line(frame: &StackFrame, of_lane: bool, style: Style) -> String {
+fn line(frame: &StackFrame, problem: Option<&String>, of_lane: bool, style: Style) -> String {
     let function = frame.function.as_deref().unwrap_or("??");
     let pc = frame.pc.map_or("the lane's PC is not known".to_owned(), |pc| pc.to_string());
-    let mut line = format!("#{:<3}{} ({pc})", frame.level, style.heading(function));
+    let mut line = format!("#{:<2} {} ({pc})", frame.level, style.heading(function));
     match (&frame.file, frame.line) {
         (Some(file), Some(number)) => {
             let _ = write!(line, " at {file}:{number}");
@@ -63,7 +71,7 @@ fn line(frame: &StackFrame, of_lane: bool, style: Style) -> String {
         None if frame.pc.is_some() => notes.push("elsewhere than the wave".to_owned()),
         _ => {}
     }
-    notes.extend(frame.problem.clone());
+    notes.extend(problem.cloned());
     if !notes.is_empty() {
         line.push_str(&style.dim(&format!("  [{}]", notes.join("; "))));
     }

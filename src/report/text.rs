@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::{Style, Table};
 use crate::arch::{Kind, Register, RegisterValue};
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LanePosition, LaneState, Locals, Scope, Unreadable, ValueState,
-    Variable,
+    Byte, DispatchArguments, Inspect, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
+    Unreadable, ValueState, Variable,
 };
 use crate::units::{LaneId, WaveId};
 
@@ -118,12 +118,12 @@ pub fn locals(locals: &Locals, style: Style) -> String {
         text.push_str("No variables in scope.\n");
     }
     for variable in &locals.variables {
-        variable_lines(&mut text, variable, style);
+        variable_lines(&mut text, variable, &locals.states, style);
     }
     text
 }
 
-fn variable_lines(text: &mut String, variable: &Variable, style: Style) {
+fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, style: Style) {
     let kind = match variable.scope {
         Scope::Argument => "argument ",
         Scope::Static => "static ",
@@ -132,19 +132,81 @@ fn variable_lines(text: &mut String, variable: &Variable, style: Style) {
     };
     let head = format!("{kind}{} {}", variable.type_name, variable.name);
     if let [lane] = variable.lanes.as_slice() {
-        let place = lane.location.as_ref().map_or(String::new(), |place| style.dim(&format!("  [{place}]")));
-        let _ = writeln!(text, "{head} = {}{place}", shown(&lane.state));
+        let (value, mark) = (shown(&lane.state), lane_mark(lane.lane, states.of(lane.lane)));
+        let _ = writeln!(text, "{head} = {value}{mark}{}", beside(lane, style));
         return;
     }
     let _ = writeln!(text, "{head}:");
-    for run in variable.lanes.chunk_by(|a, b| shown(&a.state) == shown(&b.state)) {
+    let alike = |a: &LaneValue, b: &LaneValue| {
+        states.of(a.lane) == states.of(b.lane) && is_shown_alike(&a.state, &b.state)
+    };
+    for run in runs(&variable.lanes, alike, |lane| matches!(lane.state, ValueState::Value(_))) {
+        let [first, rest @ ..] = run.as_slice() else { continue };
         let lanes = lane_list(run.iter().map(|lane| lane.lane));
-        if let [only] = run {
-            let place = only.location.as_ref().map_or(String::new(), |p| style.dim(&format!("  [{p}]")));
-            let _ = writeln!(text, "  {lanes}: {}{place}", shown(&only.state));
-        } else if let [first, ..] = run {
-            let _ = writeln!(text, "  {lanes}: {}", shown(&first.state));
+        let mark = state_mark(states.of(first.lane));
+        let place = if rest.is_empty() { beside(first, style) } else { reason(&first.state, style) };
+        let _ = writeln!(text, "  {lanes}{mark}: {}{place}", shown(&first.state));
+    }
+}
+
+/// Lanes that share a line: neighbours with the same value, and all that have no value for the same reason, which may be long.
+pub(super) fn runs<T>(
+    lanes: &[T],
+    alike: impl Fn(&T, &T) -> bool,
+    has_value: impl Fn(&T) -> bool,
+) -> Vec<Vec<&T>> {
+    let mut runs: Vec<Vec<&T>> = Vec::new();
+    for lane in lanes {
+        let is_one = |run: &&mut Vec<&T>| run.first().is_some_and(|first| alike(first, lane));
+        let known = match has_value(lane) {
+            true => runs.last_mut().filter(is_one),
+            false => runs.iter_mut().find(is_one),
+        };
+        match known {
+            Some(run) => run.push(lane),
+            None => runs.push(vec![lane]),
         }
+    }
+    runs
+}
+
+/// Whether two lanes have the same to say, as text has it.
+pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
+    match (one, other) {
+        (ValueState::OptimizedOut(one), ValueState::OptimizedOut(other)) => one == other,
+        _ => shown(one) == shown(other),
+    }
+}
+
+/// What stands behind a lane's value: where it is, or why it is nowhere.
+pub(super) fn beside(lane: &LaneValue, style: Style) -> String {
+    match &lane.location {
+        Some(place) => style.dim(&format!("  [{place}]")),
+        None => reason(&lane.state, style),
+    }
+}
+
+/// Why something is nowhere, where its value does not say it.
+pub(super) fn reason(state: &ValueState, style: Style) -> String {
+    match state {
+        ValueState::OptimizedOut(why) => style.dim(&format!("  [{why}]")),
+        _ => String::new(),
+    }
+}
+
+/// ` (inactive)`, behind the numbers of lanes whose registers and memory need not hold what the frame's variables are.
+pub(super) fn state_mark(state: Option<LaneState>) -> String {
+    match state {
+        None | Some(LaneState::Active) => String::new(),
+        Some(state) => format!(" ({})", state.words()),
+    }
+}
+
+/// The same behind the value of a lane whose number stands nowhere else.
+pub(super) fn lane_mark(lane: LaneId, state: Option<LaneState>) -> String {
+    match state {
+        None | Some(LaneState::Active) => String::new(),
+        Some(state) => format!("  (lane {lane}: {})", state.words()),
     }
 }
 

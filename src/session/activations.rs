@@ -101,6 +101,7 @@ impl<'a> Frames<'a> {
         }
         let of_lane = of_wave.filter_map(|spot| match self.positions(spot.level, None).of(lane, spot.pc) {
             Position::NotEntered => None,
+            Position::Unknown(_) if self.is_left_out(lane, spot.level) => None,
             Position::Unknown(_) => Some(spot),
             Position::At(pc) if pc == spot.pc => Some(spot),
             Position::At(pc) => Some(Spot { pc, code: self.walk.code(pc), ..spot }),

@@ -65,7 +65,8 @@ pub enum LaneState {
     Active,
     /// It is not, and waits elsewhere: it has diverged.
     Inactive,
-    /// It is not, and has not entered the function that the wave is in: `DW_AT_LLVM_lane_pc` is undefined for it.
+    /// It is not, and has not entered the function that the wave is in: `DW_AT_LLVM_lane_pc` is undefined for it, or the
+    /// EXEC that call frame information recovers of a caller leaves it out of the call.
     NotEntered,
     /// It has no work-item: it lies beyond the work-group or the grid.
     Unused,
@@ -87,6 +88,28 @@ impl LaneState {
     #[must_use]
     pub fn name(self) -> &'static str {
         if self == Self::NotEntered { "not_entered" } else { self.words() }
+    }
+}
+
+/// What the lanes of a wave do, as a frame has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaneStates {
+    /// By lane.
+    states: Vec<Option<LaneState>>,
+}
+
+impl LaneStates {
+    /// What a lane does; `None` where neither EXEC nor the debug information tells.
+    #[must_use]
+    pub fn of(&self, lane: LaneId) -> Option<LaneState> {
+        self.states.get(usize::from(lane.0)).copied().flatten()
+    }
+}
+
+/// Lane 0 first.
+impl FromIterator<Option<LaneState>> for LaneStates {
+    fn from_iter<T: IntoIterator<Item = Option<LaneState>>>(states: T) -> Self {
+        Self { states: states.into_iter().collect() }
     }
 }
 
@@ -209,11 +232,25 @@ pub enum Unreadable {
     /// The target has no such address space, or reserves it.
     #[error("no address space {0} on {1}")]
     NoSuchSpace(AddressSpace, String),
+    /// The call stack has no such frame.
+    #[error("there is no frame {frame}; the stack ends with frame {last}")]
+    NoSuchFrame {
+        /// Asked for.
+        frame: usize,
+        /// The last one that there is.
+        last: usize,
+    },
     /// Not captured.
     #[error("{what} was not captured")]
     NotCaptured {
         /// What was asked for.
         what: String,
+    },
+    /// Which lanes are active is not known, and why.
+    #[error("which lanes are active is not known: {why}")]
+    NoActiveLanes {
+        /// Why.
+        why: String,
     },
     /// The question needs something that nobody said: a wave or a lane.
     #[error("{space} needs a {needs}")]

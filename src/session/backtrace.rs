@@ -4,11 +4,12 @@
 //! lane's stack leaves out functions that the lane never entered, and shows where the lane itself goes on. Where a function
 //! has no such attribute, active lanes are where the wave is, and of the others nobody knows.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::lanes::States;
 use super::positions::{Position, Positions};
 use super::source::{Call, Source};
 use super::stack::{LaneStack, Stack, StackEnd, StackFrame};
@@ -27,7 +28,8 @@ pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> 
         None => Ok(frames.of_wave()),
         Some(lane) => {
             frames.check(lane)?;
-            Ok(frames.of_lane(lane))
+            let is_used = States::of(reader, wave, &frames)?.used(LaneSet::one(lane)).contains(lane);
+            Ok(if is_used { frames.of_lane(lane) } else { frames.of_unused(lane) })
         }
     }
 }
@@ -43,14 +45,19 @@ pub(super) fn lane_stacks(
 ) -> Result<Vec<LaneStack>, Unreadable> {
     let frames = Frames::of(reader, wave)?;
     lanes.iter().try_for_each(|lane| frames.check(lane))?;
+    let used = States::of(reader, wave, &frames)?.used(lanes);
+    let unused = LaneSet(lanes.0 & !used.0);
     let mut stacks: Vec<LaneStack> = Vec::new();
-    for part in frames.alike(lanes) {
+    for part in frames.alike(used) {
         let stack = frames.of_lane(part.first().unwrap_or_default());
         let alike = |other: &&mut LaneStack| other.stack.frames == stack.frames;
         match stacks.iter_mut().find(alike) {
             Some(known) => known.lanes = LaneSet(known.lanes.0 | part.0),
             None => stacks.push(LaneStack { lanes: part, stack }),
         }
+    }
+    if let Some(lane) = unused.first() {
+        stacks.push(LaneStack { lanes: unused, stack: frames.of_unused(lane) });
     }
     Ok(stacks)
 }
@@ -65,6 +72,8 @@ pub(super) struct Frames<'a> {
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
     pub(super) positions: RefCell<ByFrame<Rc<Positions>>>,
+    /// For each physical frame the lanes that may be in it, by what callers prove.
+    pub(super) called: OnceCell<Vec<LaneSet>>,
 }
 
 struct Described {
@@ -101,12 +110,26 @@ impl<'a> Frames<'a> {
             each.push(Described { source, cfa, code_object, first });
             first += calls;
         }
-        Self { walk, each, positions: RefCell::default() }
+        Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
     }
 
     /// What source text there is at a physical frame.
     pub(super) fn source(&self, level: usize) -> Option<&Source> {
         self.each.get(level)?.source.as_deref()
+    }
+
+    /// The physical frame and the call inlined there of a frame of the wave's stack.
+    pub(super) fn located(&self, frame: usize) -> Option<(usize, usize)> {
+        let level = self.each.iter().rposition(|described| described.first <= frame)?;
+        let inlined = frame - self.each.get(level)?.first;
+        let calls = self.source(level).map_or(1, |source| source.calls.len());
+        (inlined < calls).then_some((level, inlined))
+    }
+
+    /// How many frames the wave's stack has.
+    pub(super) fn count(&self) -> usize {
+        let Some((level, last)) = self.each.iter().enumerate().next_back() else { return 0 };
+        last.first + self.source(level).map_or(1, |source| source.calls.len())
     }
 
     fn check(&self, lane: LaneId) -> Result<(), Unreadable> {
@@ -173,6 +196,11 @@ impl<'a> Frames<'a> {
         self.stack(Some(lane), frames.flat_map(|(level, frame)| self.calls_of(lane, level, frame)).collect())
     }
 
+    /// The stack of a lane without a work-item: it has none.
+    fn of_unused(&self, lane: LaneId) -> Stack {
+        Stack { wave: self.walk.wave, lane: Some(lane), frames: Vec::new(), end: StackEnd::NoWorkItem }
+    }
+
     /// The calls of a physical frame where a lane is.
     fn calls_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let source = self.source(level);
@@ -182,6 +210,7 @@ impl<'a> Frames<'a> {
                 self.inlined_of(lane, level, frame)
             }
             Position::At(pc) => self.elsewhere(level, pc),
+            Position::Unknown(_) if self.is_left_out(lane, level) => Vec::new(),
             Position::Unknown(why) => {
                 // Which of the calls inlined here the lane is in is not known either.
                 let call = source.and_then(|source| source.calls.last());

@@ -156,6 +156,11 @@ impl Inspect for Session {
         lanes::lanes(&self.reader, wave, self.focus(wave))
     }
 
+    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
+        self.serves(wave)?;
+        lanes::active_in(&self.reader, wave, frame)
+    }
+
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.serves(wave)?;
         super::variables::locals(&self.reader, wave, lanes, frame)

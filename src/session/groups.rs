@@ -67,9 +67,11 @@ pub struct Group {
     pub members: Vec<Member>,
     /// Waves or lanes.
     pub count: usize,
-    /// Whether one of the waves has a stop reason that is more than a trap.
+    /// Whether one of the waves has a stop reason that is more than a trap; of lanes: with one that was not known to be
+    /// inactive then.
     pub faulted: bool,
-    /// How many of its waves stopped for what cause, in words; the most common first.
+    /// How many of its waves stopped for what cause, in words; the most common first. Of lanes, those waves of which a lane
+    /// of the group was not known to be inactive: the others did not run into it.
     pub causes: Vec<(String, usize)>,
     /// How many of its lanes are in what state; empty of waves.
     pub states: Vec<(Option<LaneState>, usize)>,
@@ -130,7 +132,7 @@ pub(super) fn groups(reader: &Reader, waves: &[WaveId], grouping: Grouping) -> R
                 group
             }
         };
-        groups.add(group, Member { wave: *wave, id: captured.id, lanes: None }, reader)?;
+        groups.add(group, Member { wave: *wave, id: captured.id, lanes: None }, true, reader)?;
     }
     Ok(groups.finish())
 }
@@ -143,6 +145,8 @@ struct Building {
 
 struct Draft {
     group: Group,
+    /// The last wave whose cause was counted.
+    blamed: Option<WaveId>,
     causes: BTreeMap<String, usize>,
     states: BTreeMap<Option<LaneState>, usize>,
 }
@@ -157,7 +161,8 @@ impl Building {
         if index == next {
             let (members, causes, states) = (Vec::new(), Vec::new(), Vec::new());
             let group = Group { members, count: 0, faulted: false, causes, states, stack };
-            self.groups.push(Draft { group, causes: BTreeMap::new(), states: BTreeMap::new() });
+            let (causes, states) = (BTreeMap::new(), BTreeMap::new());
+            self.groups.push(Draft { group, blamed: None, causes, states });
         }
         index
     }
@@ -170,38 +175,43 @@ impl Building {
         let states = States::of(reader, wave, &frames)?;
         for part in frames.alike(states.used(frames.walk.kind.wave_size.all())) {
             let group = self.of(frames.of_lane(part.first().unwrap_or_default()));
-            self.add(group, Member { wave, id, lanes: Some(part) }, reader)?;
+            let each: Vec<Option<LaneState>> =
+                part.iter().map(|lane| states.of_used(&frames, lane)).collect();
+            let ran = each.iter().any(|state| matches!(state, None | Some(LaneState::Active)));
+            self.add(group, Member { wave, id, lanes: Some(part) }, ran, reader)?;
             let Some(draft) = self.groups.get_mut(group) else { continue };
-            for lane in part.iter() {
-                *draft.states.entry(states.of_used(&frames, lane)).or_default() += 1;
+            for state in each {
+                *draft.states.entry(state).or_default() += 1;
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, group: usize, member: Member, reader: &Reader) -> Result<(), Unreadable> {
-        let Some(Draft { group, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
+    /// `ran`: whether the wave's cause may be one of these lanes'.
+    fn add(&mut self, group: usize, member: Member, ran: bool, reader: &Reader) -> Result<(), Unreadable> {
+        let Some(Draft { group, blamed, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
         group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
+        if ran && *blamed != Some(member.wave) {
+            *blamed = Some(member.wave);
+            let (cause, signal) = waves::cause(reader.wave(member.wave)?);
+            group.faulted |= signal != 0 && signal != waves::SIGTRAP;
+            match causes.get_mut(&cause) {
+                Some(count) => *count += 1,
+                None => drop(causes.insert(cause, 1)),
+            }
+        }
         match group.members.last_mut().filter(|last| last.wave == member.wave) {
             Some(last) => {
                 // Two parts of a wave's lanes whose stacks look the same: at PCs of one line, say.
                 last.lanes = last.lanes.zip(member.lanes).map(|(a, b)| LaneSet(a.0 | b.0));
             }
-            None => {
-                let (cause, signal) = waves::cause(reader.wave(member.wave)?);
-                group.faulted |= signal != 0 && signal != waves::SIGTRAP;
-                match causes.get_mut(&cause) {
-                    Some(count) => *count += 1,
-                    None => drop(causes.insert(cause, 1)),
-                }
-                group.members.push(member);
-            }
+            None => group.members.push(member),
         }
         Ok(())
     }
 
     fn finish(self) -> Groups {
-        let finished = self.groups.into_iter().map(|Draft { mut group, causes, states }| {
+        let finished = self.groups.into_iter().map(|Draft { mut group, causes, states, .. }| {
             group.causes = causes.into_iter().collect();
             group.causes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
             group.states = states.into_iter().collect();

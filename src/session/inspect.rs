@@ -78,6 +78,12 @@ pub trait Inspect: Send {
     /// [`Unreadable::NoSuchWave`].
     fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable>;
 
+    /// The lanes that are active in a frame of the wave's stack: by `DW_AT_LLVM_active_lane`, else by its EXEC.
+    ///
+    /// # Errors
+    /// There is no such frame, or which lanes are active in it is not known.
+    fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable>;
+
     /// All variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined calls count.
     ///
     /// # Errors

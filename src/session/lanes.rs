@@ -1,7 +1,7 @@
 //! What is known of each lane: whether it runs, where it is, and which work-item it is.
 
 use super::backtrace::Frames;
-use super::{LaneInfo, LanePosition, LaneState, Reader, Unreadable};
+use super::{LaneInfo, LanePosition, LaneState, LaneStates, Reader, Unreadable};
 use crate::capture::{Capture, Wave};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -37,26 +37,67 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
         .collect())
 }
 
-/// What tells the states of a wave's lanes.
+/// What the lanes of a wave do as a frame of its stack has it: in a caller, at the call.
+///
+/// # Errors
+/// As [`active`], and that there is no such frame.
+pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneStates, Unreadable> {
+    let frames = Frames::of(reader, wave)?;
+    let states = States::at(reader, wave, &frames, frame)?;
+    let all = frames.walk.kind.wave_size.all();
+    let used = states.used(all);
+    let state = |lane| match used.contains(lane) {
+        true => states.of_used(&frames, lane),
+        false => Some(LaneState::Unused),
+    };
+    Ok(all.iter().map(state).collect())
+}
+
+/// The lanes that are active in a frame of a wave's stack; see [`in_frame`].
+///
+/// # Errors
+/// As [`in_frame`], and why it is not known.
+pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
+    let frames = Frames::of(reader, wave)?;
+    let states = States::at(reader, wave, &frames, frame)?;
+    let known = states.active.clone().map_err(|why| Unreadable::NoActiveLanes { why });
+    Ok(states.used(known?))
+}
+
+/// What tells the states of a wave's lanes in a frame.
 pub(super) struct States {
     items: Option<WorkItems>,
-    active: Option<LaneSet>,
+    /// The active ones, or why that is not known.
+    active: Result<LaneSet, String>,
+    /// The physical frame, and the call inlined there (`None`: the function itself).
+    level: usize,
+    inlined: Option<usize>,
 }
 
 impl States {
+    /// Of the function that the wave is in.
+    ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
     pub(super) fn of(reader: &Reader, wave: WaveId, frames: &Frames<'_>) -> Result<Self, Unreadable> {
-        let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
-        let active = match frames.walk.frames() {
-            // Without a PC there are no frames, but EXEC may be there all the same.
-            [] => active(reader, wave)?,
-            _ => frames.active().lanes.ok(),
-        };
-        Ok(Self { items, active })
+        Ok(Self { inlined: None, ..Self::at(reader, wave, frames, 0)? })
     }
 
-    /// The lanes that have a work-item; all, where sizes and places are not known.
+    /// Of a frame of the wave's stack.
+    fn at(reader: &Reader, wave: WaveId, frames: &Frames<'_>, frame: usize) -> Result<Self, Unreadable> {
+        let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
+        if frames.walk.frames().is_empty() {
+            // Without a PC there are no frames, but EXEC may be there all the same.
+            let active = active(reader, wave)?.ok_or_else(|| "EXEC was not captured".to_owned());
+            return Ok(Self { items, active, level: 0, inlined: None });
+        }
+        let none = || Unreadable::NoSuchFrame { frame, last: frames.count().saturating_sub(1) };
+        let (level, inlined) = frames.located(frame).ok_or_else(none)?;
+        let active = frames.active(level, inlined).lanes;
+        Ok(Self { items, active, level, inlined: Some(inlined) })
+    }
+
+    /// Those of some lanes that have a work-item; all of them, where sizes and places are not known.
     pub(super) fn used(&self, all: LaneSet) -> LaneSet {
         let Some(items) = &self.items else { return all };
         all.iter().filter(|lane| items.local(*lane).is_some()).collect()
@@ -64,11 +105,11 @@ impl States {
 
     /// What a lane with a work-item does, if known.
     pub(super) fn of_used(&self, frames: &Frames<'_>, lane: LaneId) -> Option<LaneState> {
-        match self.active {
-            Some(active) if active.contains(lane) => Some(LaneState::Active),
-            _ if frames.is_outside(lane) => Some(LaneState::NotEntered),
-            Some(_) => Some(LaneState::Inactive),
-            None => None,
+        match &self.active {
+            Ok(active) if active.contains(lane) => Some(LaneState::Active),
+            _ if frames.is_outside(lane, self.level, self.inlined) => Some(LaneState::NotEntered),
+            Ok(_) => Some(LaneState::Inactive),
+            Err(_) => None,
         }
     }
 }

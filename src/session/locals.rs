@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::LaneStates;
 use crate::dwarf::Location;
 use crate::units::{LaneId, Pc, WaveId};
 
@@ -20,6 +21,8 @@ pub struct Locals {
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
+    /// What the lanes do in the frame: what lies in the variables of one that is not active need not be theirs.
+    pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
 }

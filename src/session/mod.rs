@@ -34,7 +34,8 @@ mod waves;
 
 pub use activations::{Activation, Activations};
 pub use answers::{
-    CodeObjectInfo, LaneInfo, LanePosition, LaneState, PcSource, Place, Region, Unreadable, WaveInfo,
+    CodeObjectInfo, LaneInfo, LanePosition, LaneState, LaneStates, PcSource, Place, Region, Unreadable,
+    WaveInfo,
 };
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;

@@ -90,12 +90,13 @@ impl Frames<'_> {
         Positions::Active(self.said_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
     }
 
-    /// The lanes that are active where the wave is: as the innermost call inlined there says that says anything, else EXEC.
-    pub(super) fn active(&self) -> Active {
-        let calls = self.source(0).map_or(0, |source| source.calls.len());
+    /// The lanes that are active in a frame: as the innermost call inlined there, from that one outwards, says that says
+    /// anything, else EXEC.
+    pub(super) fn active(&self, level: usize, inlined: usize) -> Active {
+        let calls = self.source(level).map_or(0, |source| source.calls.len());
         let mut said =
-            (0..calls).filter_map(|inlined| self.said_active(&mut self.context(0, Some(inlined))?));
-        said.next().unwrap_or_else(|| self.exec_active(0))
+            (inlined..calls).filter_map(|call| self.said_active(&mut self.context(level, Some(call))?));
+        said.next().unwrap_or_else(|| self.exec_active(level))
     }
 
     /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
@@ -167,6 +168,30 @@ impl Frames<'_> {
         contents.knows(0, size.0).then(|| LaneSet(contents.extract(0, bits)).and(all))
     }
 
+    /// Whether a caller proves that a lane is not in a frame: the EXEC that a rule of call frame information recovers of it
+    /// leaves the lane out of the call. Without a rule EXEC is what the frame inside has, and says nothing of its caller's.
+    pub(super) fn is_left_out(&self, lane: LaneId, level: usize) -> bool {
+        let called = self.called.get_or_init(|| {
+            let exec = self.walk.kind.named("exec").and_then(|exec| exec.dwarf);
+            let mut called = self.walk.kind.wave_size.all();
+            let mut each = Vec::new();
+            let count = self.walk.frames().len();
+            for level in (0..count).rev() {
+                let (caller, is_said) = (level + 1, exec.is_some_and(|exec| self.walk.says(level, exec)));
+                if caller < count
+                    && is_said
+                    && let Some(mask) = self.exec(caller)
+                {
+                    called = called.and(mask);
+                }
+                each.push(called);
+            }
+            each.reverse();
+            each
+        });
+        called.get(level).is_some_and(|called| !called.contains(lane))
+    }
+
     /// Lanes parted into sets that are at the same places in all frames, the set of the lowest lane first.
     pub(super) fn alike(&self, lanes: LaneSet) -> Vec<LaneSet> {
         let mut asked = Vec::new();
@@ -180,13 +205,14 @@ impl Frames<'_> {
             asked.extend((1..calls).map(|call| (frame.pc, self.positions(level, Some(call - 1)), None)));
         }
         let mut parts: Vec<LaneSet> = Vec::new();
-        let mut known: HashMap<Vec<(Position, bool)>, usize> = HashMap::new();
+        let mut known: HashMap<(Vec<(Position, bool)>, usize), usize> = HashMap::new();
         for lane in lanes.iter() {
+            let left_out = (0..asked.len()).take_while(|level| self.is_left_out(lane, *level)).count();
             let at = |(pc, positions, exec): &(Pc, Rc<Positions>, Option<LaneSet>)| {
                 (positions.of(lane, *pc), exec.is_none_or(|exec| exec.contains(lane)))
             };
             let next = parts.len();
-            let part = *known.entry(asked.iter().map(at).collect()).or_insert(next);
+            let part = *known.entry((asked.iter().map(at).collect(), left_out)).or_insert(next);
             match parts.get_mut(part) {
                 Some(part) => *part = LaneSet(part.0 | LaneSet::one(lane).0),
                 None => parts.push(LaneSet::one(lane)),
@@ -195,10 +221,20 @@ impl Frames<'_> {
         parts
     }
 
-    /// Whether a lane never entered the function of the innermost physical frame.
-    pub(super) fn is_outside(&self, lane: LaneId) -> bool {
-        let frame = self.walk.frames().first();
-        frame.is_some_and(|frame| self.positions(0, None).of(lane, frame.pc) == Position::NotEntered)
+    /// Whether a lane never entered the function of a physical frame, or the call inlined there.
+    pub(super) fn is_outside(&self, lane: LaneId, level: usize, inlined: Option<usize>) -> bool {
+        let Some(frame) = self.walk.frames().get(level) else { return false };
+        match self.positions(level, None).of(lane, frame.pc) {
+            Position::NotEntered => return true,
+            Position::Unknown(_) if self.is_left_out(lane, level) => return true,
+            _ => {}
+        }
+        let calls = self.source(level).map_or(0, |source| source.calls.len());
+        let around = inlined.map_or(0..0, |inlined| inlined..calls.saturating_sub(1));
+        around.into_iter().any(|call| match &*self.positions(level, Some(call)) {
+            Positions::Active(_) => false,
+            positions => positions.of(lane, frame.pc) == Position::NotEntered,
+        })
     }
 
     /// Where a lane goes on: the innermost frame of the stack that it has.

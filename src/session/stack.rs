@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Unreadable;
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The call stack of a wave, or of one of its lanes.
@@ -15,6 +16,38 @@ pub struct Stack {
     pub frames: Vec<StackFrame>,
     /// Why there are no more.
     pub end: StackEnd,
+}
+
+impl Stack {
+    /// The frames from that number on; they keep their numbers.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchFrame`].
+    pub fn from_frame(mut self, first: usize) -> Result<Self, Unreadable> {
+        let last = self.frames.len().saturating_sub(1);
+        if first > last {
+            return Err(Unreadable::NoSuchFrame { frame: first, last });
+        }
+        self.frames.retain(|frame| frame.level >= first);
+        Ok(self)
+    }
+}
+
+impl LaneStack {
+    /// The same of several lanes' stacks; those that have no such frame are left out.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchFrame`]: none has it.
+    pub fn from_frame(stacks: Vec<Self>, first: usize) -> Result<Vec<Self>, Unreadable> {
+        let last = stacks.iter().map(|one| one.stack.frames.len().saturating_sub(1)).max().unwrap_or(0);
+        if first > last {
+            return Err(Unreadable::NoSuchFrame { frame: first, last });
+        }
+        let cut = stacks.into_iter().filter_map(|Self { lanes, stack }| {
+            stack.from_frame(first).ok().map(|stack| Self { lanes, stack })
+        });
+        Ok(cut.collect())
+    }
 }
 
 /// A function's activation: a physical frame, or a call that was inlined into one.
@@ -63,6 +96,8 @@ pub enum StackEnd {
     Outermost,
     /// The wave's PC was not captured.
     PcNotCaptured,
+    /// The lane has no work-item, and so no stack.
+    NoWorkItem,
     /// No code object that can be read holds the PC.
     NoCodeObject {
         /// The PC.
@@ -132,6 +167,7 @@ impl StackEnd {
         match self {
             Self::Outermost => "outermost",
             Self::PcNotCaptured => "pc-not-captured",
+            Self::NoWorkItem => "no-work-item",
             Self::NoCodeObject { .. } => "no-code-object",
             Self::NoUnwindInformation { .. } => "no-unwind-information",
             Self::CallerPcUnknown { .. } => "caller-pc-unknown",
@@ -154,6 +190,7 @@ impl fmt::Display for StackEnd {
         match self {
             Self::Outermost => f.write_str("the outermost frame has no caller"),
             Self::PcNotCaptured => f.write_str("the PC was not captured"),
+            Self::NoWorkItem => f.write_str("the lane has no work-item"),
             Self::NoCodeObject { pc } => write!(f, "no code object that can be read holds the PC {pc}"),
             Self::NoUnwindInformation { pc, why } => write!(f, "no unwind information for {pc}: {why}"),
             Self::CallerPcUnknown { place, why } => {

@@ -30,8 +30,10 @@ pub(super) fn locals(
 ) -> Result<Locals, Unreadable> {
     with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, .. }| {
         let lanes = lanes.and(evaluated.context.kind().wave_size.all());
+        let states = super::lanes::in_frame(reader, wave, frame)?;
         let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
-        Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+        let Call { function, file, line, .. } = call;
+        Ok(Locals { wave, frame, pc, function, file, line, states, variables })
     })
 }
 

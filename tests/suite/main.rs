@@ -8,6 +8,7 @@ mod evaluate;
 mod fixtures;
 mod frames;
 mod house;
+mod lane_states;
 mod lanes;
 mod operations;
 mod print;

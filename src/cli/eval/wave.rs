@@ -16,7 +16,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let from = DumpArgs { dump: from, kind, dialect, debug_dirs };
     let of = WaveArgs { from, wave: args.wave, json: args.json };
     let (session, wave) = dump::session(&of, targets)?;
-    let lanes = dump::lanes(&session, wave, args.lane.as_deref())?;
+    let lanes = dump::lanes(&session, wave, args.lane.as_deref(), 0)?;
     let want = match args.value {
         true => Want::Value,
         false => Want::Location { size: args.size, legacy: args.legacy },

@@ -26,6 +26,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod upcast;
 mod uplevel;
 mod using;
 
@@ -41,7 +42,7 @@ pub use path::{Binary, Node, Path, TypeName, Unary};
 use super::locals::LaneValue;
 use super::unwind::Walk as Walked;
 use super::variables::with_frame;
-use super::{Reader, Unreadable};
+use super::{LaneState, Reader, Unreadable};
 use crate::debuginfo::format::{Letter, Value};
 use crate::units::{LaneSet, Pc, WaveId};
 
@@ -76,8 +77,8 @@ pub struct PrintedLane {
     pub value: LaneValue,
     /// The value as a tree, where there is one.
     pub tree: Option<Value>,
-    /// Whether the lane's EXEC bit is set; `None` where EXEC was not captured.
-    pub active: Option<bool>,
+    /// What the lane does in the frame; `None` where that is not known.
+    pub state: Option<LaneState>,
     /// The first of what was not captured of a value that is there in part.
     pub missing: Option<String>,
 }
@@ -145,16 +146,15 @@ pub(super) fn print(
     frame: usize,
     query: &Query,
 ) -> Result<Printed, NotPrinted> {
-    let active = super::lanes::active(reader, wave)?;
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
+        let states = super::lanes::in_frame(reader, wave, frame)?;
         let scene = eval::Scene::new(reader, wave, &found, lanes);
         let path = parse(&query.path, &|name| scene.is_type(name))?;
         let mut type_name = None;
-        let each = lanes.iter().map(|lane| {
-            let active = active.map(|active| active.contains(lane));
-            scene.printed(&path, lane, query.letter, active, &mut type_name)
-        });
+        let each = lanes
+            .iter()
+            .map(|lane| scene.printed(&path, lane, query.letter, states.of(lane), &mut type_name));
         let lanes = each.collect();
         Ok(Printed { wave, frame, pc: found.pc, path: path.to_string(), type_name, lanes })
     })

@@ -1,13 +1,14 @@
 //! What a path names, as it is shown: bytes, text, a tree, and why something is missing.
 
 use super::eval::{Scene, Walk};
-use super::names::words;
+use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved};
-use super::path::Path;
+use super::path::{Node, Path};
 use super::typed::{Basic, Shape, Sort, Ty};
 use super::{MAX_PRINTED_BYTES, MAX_STRING, PrintedLane};
 use crate::debuginfo::format::{Absence, Contents, Element, Letter, Options, Value};
 use crate::dwarf::{Bits, print};
+use crate::session::LaneState;
 use crate::session::address::GLOBAL;
 use crate::session::locals::{Byte, LaneValue, ValueState};
 use crate::session::object::LaneObject;
@@ -21,10 +22,18 @@ impl Scene<'_, '_> {
         path: &Path,
         lane: LaneId,
         letter: Option<Letter>,
-        active: Option<bool>,
+        state: Option<LaneState>,
         type_name: &mut Option<String>,
     ) -> PrintedLane {
         let walk = Walk { scene: self, lane };
+        // Of a variable that is nowhere the type is known all the same.
+        if type_name.is_none()
+            && let Node::Name(name) = &path.node
+            && let Ok(Named::Variable(placed)) = &*self.named(name)
+            && let Some(id) = placed.ty
+        {
+            *type_name = Ty::Die(id).name(self.debug()).ok();
+        }
         let shown = walk.object(path).and_then(|object| {
             if type_name.is_none() {
                 *type_name = Some(object.ty.name(self.debug()).map_err(words)?);
@@ -32,19 +41,8 @@ impl Scene<'_, '_> {
             walk.shown(&object, letter)
         });
         match shown {
-            Ok((value, tree, missing)) => PrintedLane { value, tree, active, missing },
-            Err(why) => {
-                let why = match (*why, active) {
-                    (ValueState::Unavailable(why), Some(false)) => {
-                        ValueState::Unavailable(format!("{why}; lane {lane} is inactive"))
-                    }
-                    (ValueState::Error(why), Some(false)) => {
-                        ValueState::Error(format!("{why}; lane {lane} is inactive"))
-                    }
-                    (why, _) => why,
-                };
-                PrintedLane { value: nowhere(lane, why), tree: None, active, missing: None }
-            }
+            Ok((value, tree, missing)) => PrintedLane { value, tree, state, missing },
+            Err(why) => PrintedLane { value: nowhere(lane, *why), tree: None, state, missing: None },
         }
     }
 }

@@ -144,6 +144,11 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Whether call frame information of a frame has a rule for a register of its caller.
+    pub(in crate::session) fn says(&self, level: usize, register: DwarfReg) -> bool {
+        self.rules(level).is_ok_and(|rules| rules.row.registers.contains_key(&register))
+    }
+
     /// The caller of the outermost frame so far.
     fn caller(&self) -> Result<Physical<'a>, StackEnd> {
         let level = self.frames.len().saturating_sub(1);

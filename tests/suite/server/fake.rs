@@ -304,7 +304,12 @@ impl Inspect for Fake {
                 let known = matches!(value.state, ValueState::Value(_));
                 let state = if known { ValueState::Value(text.clone()) } else { value.state.clone() };
                 let tree = known.then(|| super::lib::debuginfo::format::Value::text(text));
-                PrintedLane { value: LaneValue { state, ..value }, tree, active: Some(true), missing: None }
+                PrintedLane {
+                    value: LaneValue { state, ..value },
+                    tree,
+                    state: Some(LaneState::Active),
+                    missing: None,
+                }
             }
             (other, _) => {
                 let state =
@@ -317,7 +322,7 @@ impl Inspect for Fake {
                     bytes: Vec::new(),
                     state,
                 };
-                PrintedLane { value, tree: None, active: Some(true), missing: None }
+                PrintedLane { value, tree: None, state: Some(LaneState::Active), missing: None }
             }
         };
         let lanes = values.map(lane).collect();
@@ -420,6 +425,11 @@ impl Inspect for Fake {
         stacks.map(|lanes| Ok(LaneStack { lanes, stack: self.backtrace(wave, lanes.first())? })).collect()
     }
 
+    fn active_lanes(&self, wave: WaveId, _: usize) -> Result<LaneSet, Unreadable> {
+        self.check(wave)?;
+        Ok(self.wave(wave)?.exec.unwrap_or(LaneSet::EMPTY))
+    }
+
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         self.check(wave)?;
         if wave.0 == 0 {
@@ -449,6 +459,7 @@ impl Inspect for Fake {
             lanes: lanes.iter().map(lane).collect(),
         };
         Ok(Locals {
+            states: self.lanes(wave)?.into_iter().map(|info| info.state).collect(),
             wave,
             frame,
             pc: Pc(Self::pc(wave)),
