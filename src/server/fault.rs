@@ -45,7 +45,10 @@ impl From<Unreadable> for Fault {
     fn from(unreadable: Unreadable) -> Self {
         let code = match unreadable {
             Unreadable::NoSuchWave(_) => NO_WAVE,
-            Unreadable::NotCaptured { .. } | Unreadable::NoVariables(_) => NOT_THERE,
+            Unreadable::NotCaptured { .. }
+            | Unreadable::NoVariables(_)
+            | Unreadable::NoActiveLanes { .. }
+            | Unreadable::NoSuchFrame { .. } => NOT_THERE,
             Unreadable::NoSuchLane { .. } | Unreadable::NoSuchSpace(..) | Unreadable::Needs { .. } => {
                 MALFORMED
             }

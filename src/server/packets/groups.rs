@@ -8,21 +8,28 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::monitor::said;
-use super::vendor::{lanes_of, send, value, wave};
+use super::vendor::{lanes_of, named, only, send, value};
 use crate::report::{Style, groups as report, json};
 use crate::session::{GroupBy, Grouping, Unreadable};
 use crate::units::WaveId;
 
 /// `qlanescope.Groups[:lanes:1;][by:function|line|pc;]`
 pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer = answer(state, value(request.args, b"lanes") == Some(b"1"), value(request.args, b"by"));
+    let lanes = match value(request.args, b"lanes") {
+        None | Some(b"0") => Ok(false),
+        Some(b"1") => Ok(true),
+        Some(_) => Err(Fault::malformed("lanes: 0 or 1")),
+    };
+    let args = only(request.args, &[b"lanes", b"by"]).and(lanes);
+    let answer = args.and_then(|lanes| answer(state, lanes, value(request.args, b"by")));
     send(answer, reply)
 }
 
 /// `qlanescope.LanePc[:thread:ID;][lane:N;]`
 pub(crate) fn lane_pc(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let lane = value(request.args, b"lane").filter(|lane| *lane != b"all");
-    let answer = wave(state, request.args).and_then(|wave| lane_pc_json(state, wave, lane));
+    let lane = value(request.args, b"lane");
+    let of = named(state, request.args, &[b"thread", b"lane"]);
+    let answer = of.and_then(|wave| lane_pc_json(state, wave, lane));
     send(answer, reply)
 }
 
@@ -35,7 +42,10 @@ pub(super) fn answer(state: &State, lanes: bool, by: Option<&[u8]>) -> Result<Va
 }
 
 fn lane_pc_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
-    let asked = lanes_of(state, wave, lane)?;
+    if matches!(lane, Some(b"all" | b"active")) {
+        return Err(Fault::malformed("one lane has a PC: qlanescope.Lanes answers for all"));
+    }
+    let asked = lanes_of(state, wave, lane, 0)?;
     let lanes = state.session.lanes(wave)?;
     let found = lanes.iter().find(|info| asked.contains(info.lane));
     let missing = Unreadable::NotCaptured { what: "the lane".to_owned() };

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 use super::super::state::{State, thread_number};
 use crate::report::{Style, evaluation, spaces, stack, text};
-use crate::session::{Expression, NotEvaluated, Question, Want};
+use crate::session::{Expression, LaneStack, NotEvaluated, Question, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// One command: its name, its arguments, what it does, and who does it.
@@ -46,8 +46,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "backtrace",
-        arguments: "[LANE|all|active]",
-        does: "Print the call stack of the wave, of lane LANE, or of several lanes.",
+        arguments: "[LANE|all|active] [frame N]",
+        does: "Print the call stack of the wave, of lane LANE, or of several lanes; from frame N on.",
         run: backtrace,
     },
     Command {
@@ -58,8 +58,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "locals",
-        arguments: "[LANE|all] [frame N]",
-        does: "Print the variables of the focused lane, of lane LANE or of all lanes; frame N is that of `backtrace`.",
+        arguments: "[LANE|all|active] [frame N]",
+        does: "Print the variables of the focused lane, of lane LANE or of several lanes; frame N is that of `backtrace`.",
         run: locals,
     },
     Command {
@@ -117,6 +117,9 @@ const COMMANDS: &[Command] = &[
         run: help,
     },
 ];
+
+/// The column at which `monitor help` says what a command does.
+const USAGE: usize = 28;
 
 /// The longest run of memory that one command prints.
 const MOST_BYTES: u64 = 4096;
@@ -253,39 +256,55 @@ pub(super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId
     lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
 }
 
-fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
+/// The lanes that a user names: a number, `all`, or those that are active in a frame; else the focused one.
+pub(super) fn lanes_asked(
+    state: &State,
+    wave: WaveId,
+    asked: Option<&str>,
+    frame: usize,
+) -> Result<LaneSet, String> {
+    match asked {
+        None => Ok(LaneSet::one(state.session.focus(wave))),
+        Some("all") => Ok(said(state.session.wave(wave))?.kind.wave_size.all()),
+        Some("active") => said(state.session.active_lanes(wave, frame)),
+        Some(asked) => lane_of(state, wave, asked).map(LaneSet::one),
+    }
+}
+
+/// `[LANE|all|active] [frame N]`
+fn lane_and_frame<'a>(name: &str, arguments: &[&'a str]) -> Result<(Option<&'a str>, usize), String> {
     let (lane, frame) = match arguments {
         [] => (None, None),
         ["frame", frame] => (None, Some(*frame)),
         [lane] => (Some(*lane), None),
         [lane, "frame", frame] => (Some(*lane), Some(*frame)),
-        _ => return Err("Say a lane and a frame: monitor locals 3 frame 1.".to_owned()),
-    };
-    let lanes = match lane {
-        None => LaneSet::one(state.session.focus(wave)),
-        Some("all") => said(state.session.wave(wave))?.kind.wave_size.all(),
-        Some(asked) => LaneSet::one(lane_of(state, wave, asked)?),
+        _ => return Err(format!("Say a lane and a frame: monitor {name} 3 frame 1.")),
     };
     let frame = frame.map_or(Ok(0), |frame| said(spaces::number(frame)))?;
-    let frame = usize::try_from(frame).unwrap_or(usize::MAX);
+    Ok((lane, usize::try_from(frame).unwrap_or(usize::MAX)))
+}
+
+fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let (lane, frame) = lane_and_frame("locals", arguments)?;
+    let lanes = lanes_asked(state, wave, lane, frame)?;
     let locals = said(state.session.locals(wave, lanes, frame))?;
     Ok(heading(state)? + &text::locals(&locals, Style::Plain))
 }
 
 fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let wave = state.selected();
-    let info = said(state.session.wave(wave))?;
-    let several = match arguments.first() {
-        Some(&"all") => Some(info.kind.wave_size.all()),
-        Some(&"active") => Some(info.exec.ok_or("EXEC was not captured.")?),
-        _ => None,
-    };
-    let answer = if let Some(lanes) = several {
-        stack::lanes_text(&said(state.session.lane_stacks(wave, lanes))?, Style::Plain)
-    } else {
-        let lane = arguments.first().map(|asked| lane_of(state, wave, asked)).transpose()?;
-        stack::text(&said(state.session.backtrace(wave, lane))?, Style::Plain)
+    let (lane, first) = lane_and_frame("backtrace", arguments)?;
+    let lanes = lane.map(|_| lanes_asked(state, wave, lane, 0)).transpose()?;
+    let answer = match (lane, lanes) {
+        (Some("all" | "active"), Some(lanes)) => {
+            let stacks = said(state.session.lane_stacks(wave, lanes))?;
+            stack::lanes_text(&said(LaneStack::from_frame(stacks, first))?, Style::Plain)
+        }
+        (_, lanes) => {
+            let found = said(state.session.backtrace(wave, lanes.and_then(LaneSet::first)))?;
+            stack::text(&said(found.from_frame(first))?, Style::Plain)
+        }
     };
     Ok(heading(state)? + &answer)
 }
@@ -403,7 +422,11 @@ fn help(_: &mut State, arguments: &[&str]) -> Result<String, String> {
 
 fn describe(answer: &mut String, command: &Command) {
     let usage = format!("{} {}", command.name, command.arguments);
-    let _ = writeln!(answer, "{:<28}{}", usage.trim_end(), command.does);
+    let usage = usage.trim_end();
+    // What does not fit its column has a line of its own.
+    let gap = if usage.len() < USAGE { "" } else { "\n" };
+    let column = if gap.is_empty() { USAGE - usage.len() } else { USAGE };
+    let _ = writeln!(answer, "{usage}{gap}{:column$}{}", "", command.does);
 }
 
 #[cfg(test)]

@@ -8,11 +8,10 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
-use super::monitor::{lane_of, said};
-use super::vendor::{frame_of, lanes_of, send, value, wave};
+use super::monitor::{lanes_asked, said};
+use super::vendor::{frame_of, lanes_of, named, send, value};
 use crate::debuginfo::format::Letter;
 use crate::report::{Style, explain as explain_report, print as report, spaces};
-use crate::session::Unreadable;
 use crate::session::print::{NotPrinted, Query, no_letter};
 use crate::units::{LaneSet, WaveId};
 
@@ -20,7 +19,8 @@ use crate::units::{LaneSet, WaveId};
 pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path, letter) = (of(b"lane"), of(b"frame"), of(b"path"), of(b"format"));
-    let answer = wave(state, request.args).and_then(|wave| answer(state, wave, lane, frame, path, letter));
+    let named = named(state, request.args, &[b"path", b"thread", b"lane", b"frame", b"format"]);
+    let answer = named.and_then(|wave| answer(state, wave, lane, frame, path, letter));
     send(answer, reply)
 }
 
@@ -28,7 +28,8 @@ pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 pub(crate) fn explain(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path) = (of(b"lane"), of(b"frame"), of(b"path"));
-    let answer = wave(state, request.args).and_then(|wave| {
+    let named = named(state, request.args, &[b"path", b"thread", b"lane", b"frame"]);
+    let answer = named.and_then(|wave| {
         let (lanes, frame, query) = question(state, wave, lane, frame, path, None)?;
         let explained = state.session.explain(wave, lanes, frame, &query).map_err(refused)?;
         Ok(explain_report::json(wave, frame, &query.path, &explained))
@@ -65,10 +66,8 @@ fn question(
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
 ) -> Result<(LaneSet, usize, Query), Fault> {
-    let lanes = match lane {
-        Some(b"active") => active(state, wave)?,
-        lane => lanes_of(state, wave, lane)?,
-    };
+    let frame = frame_of(frame)?;
+    let lanes = lanes_of(state, wave, lane, frame)?;
     let path = path.ok_or(Fault::malformed("a path is needed, in hex"))?;
     let path = parse::bytes(path).and_then(|bytes| String::from_utf8(bytes).ok());
     let path = path.ok_or(Fault::malformed("the path is not UTF-8 in hex"))?;
@@ -76,12 +75,7 @@ fn question(
         let letter = String::from_utf8_lossy(letter);
         Letter::of(&letter).ok_or_else(|| Fault::new(MALFORMED, no_letter(&letter)))
     });
-    Ok((lanes, frame_of(frame)?, Query { path, letter: letter.transpose()? }))
-}
-
-fn active(state: &State, wave: WaveId) -> Result<LaneSet, Unreadable> {
-    let exec = state.session.wave(wave)?.exec;
-    exec.ok_or_else(|| Unreadable::NotCaptured { what: "EXEC".to_owned() })
+    Ok((lanes, frame, Query { path, letter: letter.transpose()? }))
 }
 
 /// `monitor print [/LETTER] [lane N|all|active] [frame N] PATH`
@@ -103,7 +97,7 @@ pub(super) fn monitor_explain(state: &mut State, arguments: &[&str]) -> Result<S
 /// What a user typed: letter, lanes, frame and path.
 fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, usize, Query), String> {
     let (mut letter, mut frame, mut rest) = (None, 0, arguments);
-    let mut lanes = LaneSet::one(state.session.focus(wave));
+    let mut lanes = None;
     loop {
         rest = match rest {
             [asked, rest @ ..] if asked.starts_with('/') => {
@@ -113,11 +107,7 @@ fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, us
             }
             // Where a path follows: `lane` and `frame` may be variables, too.
             ["lane", asked, rest @ ..] if !rest.is_empty() => {
-                lanes = match *asked {
-                    "all" => said(state.session.wave(wave))?.kind.wave_size.all(),
-                    "active" => said(active(state, wave))?,
-                    asked => LaneSet::one(lane_of(state, wave, asked)?),
-                };
+                lanes = Some(*asked);
                 rest
             }
             ["frame", asked, rest @ ..] if !rest.is_empty() && spaces::number(asked).is_ok() => {
@@ -127,6 +117,8 @@ fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, us
             _ => break,
         };
     }
+    // Which lanes are active depends on the frame, which may stand behind.
+    let lanes = lanes_asked(state, wave, lanes, frame)?;
     let path = rest.join(" ");
     if path.is_empty() {
         return Err("Say a path: monitor print body.at.x, print/x *p@4, print lane all $v0.".to_owned());

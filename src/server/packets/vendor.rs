@@ -14,7 +14,7 @@ use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
-use crate::session::{Expression, Question, Unreadable, Want};
+use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
@@ -39,32 +39,36 @@ pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
 
 /// `qlanescope.Waves[:first:INDEX;count:N;]`
 pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    send(waves_json(state, request.args), reply)
+    let args = only(request.args, &[b"first", b"count"]);
+    send(args.and_then(|()| waves_json(state, request.args)), reply)
 }
 
 /// `qlanescope.Lanes[:thread:ID;]`
 pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer = wave(state, request.args).and_then(|wave| lanes_json(state, wave));
+    let answer = named(state, request.args, &[b"thread"]).and_then(|wave| lanes_json(state, wave));
     send(answer, reply)
 }
 
 /// `qlanescope.Memory:space:NAME;address:N;length:N;[thread:ID;][lane:N;]`
 pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer = memory_json(state, request.args);
+    let args = only(request.args, &[b"space", b"address", b"length", b"thread", b"lane"]);
+    let answer = args.and_then(|()| memory_json(state, request.args));
     send(answer, reply)
 }
 
-/// `qlanescope.Locals[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` for every lane.
+/// `qlanescope.Locals[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several lanes.
 pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
-    let answer = wave(state, request.args).and_then(|wave| locals_json(state, wave, lane, frame));
+    let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
+    let answer = of.and_then(|wave| locals_json(state, wave, lane, frame));
     send(answer, reply)
 }
 
-/// `qlanescope.Frames[:thread:ID;][lane:N;]`, `lane:all;` and `lane:active;` for several lanes.
+/// `qlanescope.Frames[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` and `lane:active;` for several lanes.
 pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let lane = value(request.args, b"lane");
-    let answer = wave(state, request.args).and_then(|wave| frames_json(state, wave, lane));
+    let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
+    let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
+    let answer = of.and_then(|wave| frames_json(state, wave, lane, frame));
     send(answer, reply)
 }
 
@@ -74,7 +78,9 @@ pub(crate) fn evaluate(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let answer = wave(state, request.args).and_then(|wave| evaluate_json(state, wave, request.args));
+    let keys: &[&[u8]] = &[b"expression", b"bytes", b"thread", b"lane", b"as", b"size", b"dialect"];
+    let of = named(state, request.args, keys);
+    let answer = of.and_then(|wave| evaluate_json(state, wave, request.args));
     send(answer, reply)
 }
 
@@ -104,8 +110,9 @@ pub(super) fn locals_json(
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
-    let lanes = lanes_of(state, wave, lane)?;
-    Ok(json::locals(&state.session.locals(wave, lanes, frame_of(frame)?)?))
+    let frame = frame_of(frame)?;
+    let lanes = lanes_of(state, wave, lane, frame)?;
+    Ok(json::locals(&state.session.locals(wave, lanes, frame)?))
 }
 
 /// The number of a frame; 0 where none is said.
@@ -115,23 +122,26 @@ pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
-    let lanes = match lane {
-        None => return Ok(stack::json(&state.session.backtrace(wave, None)?)),
-        Some(b"active") => {
-            let exec = state.session.wave(wave)?.exec;
-            exec.ok_or(Unreadable::NotCaptured { what: "EXEC".to_owned() })?
-        }
-        lane => lanes_of(state, wave, lane)?,
-    };
-    if matches!(lane, Some(b"all" | b"active")) {
-        return Ok(stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?));
+pub(super) fn frames_json(
+    state: &State,
+    wave: WaveId,
+    lane: Option<&[u8]>,
+    frame: Option<&[u8]>,
+) -> Result<Value, Fault> {
+    let first = frame_of(frame)?;
+    if lane.is_none() {
+        return Ok(stack::json(&state.session.backtrace(wave, None)?.from_frame(first)?));
     }
-    Ok(stack::json(&state.session.backtrace(wave, lanes.first())?))
+    let lanes = lanes_of(state, wave, lane, 0)?;
+    if matches!(lane, Some(b"all" | b"active")) {
+        let stacks = LaneStack::from_frame(state.session.lane_stacks(wave, lanes)?, first)?;
+        return Ok(stack::lanes_json(wave, &stacks));
+    }
+    Ok(stack::json(&state.session.backtrace(wave, lanes.first())?.from_frame(first)?))
 }
 
 fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Fault> {
-    let lanes = lanes_of(state, wave, value(args, b"lane"))?;
+    let lanes = lanes_of(state, wave, value(args, b"lane"), 0)?;
     let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(Fault::malformed("not hex digits in pairs"));
     let expression = match (value(args, b"expression"), value(args, b"bytes")) {
         (Some(text), None) => {
@@ -154,12 +164,18 @@ fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Faul
     Ok(evaluation::json(&state.session.evaluate(wave, lanes, &question)?))
 }
 
-/// The lanes that `lane:N;` or `lane:all;` names, else the focused one.
-pub(super) fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
+/// The lanes that `lane:N;`, `lane:all;` or `lane:active;` names, else the focused one; active in that frame.
+pub(super) fn lanes_of(
+    state: &State,
+    wave: WaveId,
+    lane: Option<&[u8]>,
+    frame: usize,
+) -> Result<LaneSet, Fault> {
     let size = state.session.wave(wave)?.kind.wave_size;
     match lane {
         None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
         Some(b"all") => Ok(size.all()),
+        Some(b"active") => Ok(state.session.active_lanes(wave, frame)?),
         Some(lane) => {
             let lane = lane_of(lane)?;
             if !size.has(lane) {
@@ -222,6 +238,30 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
 /// The wave that `thread:ID;` names, else the one that the user looks at.
 pub(super) fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
+}
+
+/// The same of a packet that knows no other keys than those.
+pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<WaveId, Fault> {
+    only(args, keys)?;
+    wave(state, args)
+}
+
+/// That there are no other keys than those, and none twice: what is not understood must not be left out in silence.
+pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
+    let said = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
+    for (index, (key, _)) in parse::pairs(args).enumerate() {
+        if !keys.contains(&key) {
+            let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
+            return Err(Fault::new(
+                MALFORMED,
+                format!("no key {}: there are {}", said(key), known.join(", ")),
+            ));
+        }
+        if parse::pairs(args).take(index).any(|(before, _)| before == key) {
+            return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));
+        }
+    }
+    Ok(())
 }
 
 /// The value of a key among `key:value;` pairs.

@@ -94,7 +94,7 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
         let wave = wave(state, thread)?;
-        vendor::frames_json(state, wave, lane)
+        vendor::frames_json(state, wave, lane, None)
     })
 }
 
