@@ -95,7 +95,7 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
-fn find<'a>(
+pub(super) fn find<'a>(
     walk: &mut Walk<'a>,
     capture: &Capture,
     frame: usize,

@@ -9,6 +9,7 @@
 //! *Not here*: values in gdb's notation, which is [`debuginfo::format`](crate::debuginfo::format).
 
 mod arith;
+mod assign;
 mod cast;
 mod eval;
 mod explain;
@@ -27,6 +28,7 @@ mod typed;
 
 use std::fmt;
 
+pub(super) use assign::{assign, write_variable};
 pub use explain::Explanation;
 pub(super) use explain::explain;
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
