@@ -30,8 +30,10 @@ fn main() -> Result<ExitCode, Failure> {
         return Err(format!("only {variables} variables").into());
     }
 
-    let mut client =
-        Client::new(Box::new(Session::new(dump, None)?), ClientOptions { facade: Some(Facade::Gdb) });
+    let mut client = Client::new(
+        Box::new(Session::new(dump, None)?),
+        ClientOptions { facade: Some(Facade::Gdb), views: None },
+    );
     let mut reply = Vec::new();
     let request = packet(&format!("qRcmd,{}", hex("locals all")));
     for hello in ["QStartNoAckMode", "?"] {

@@ -29,3 +29,4 @@ pub mod report;
 pub mod server;
 pub mod session;
 pub mod units;
+pub mod view;

@@ -18,6 +18,7 @@ mod serve;
 pub mod targets;
 
 mod export;
+mod view;
 mod waves;
 
 use std::io::Write;
@@ -82,6 +83,8 @@ enum Command {
     Eval(eval::Args),
     /// List every DWARF expression of a code object, or of those that a dump holds
     Dwarf(dwarf::Args),
+    /// Write code objects as stock debuggers load them, for clients on other machines
+    View(view::Args),
     /// List the known GPUs, or print one
     Targets {
         /// The GPU: gfx90a
@@ -100,6 +103,7 @@ impl Command {
             | Self::Info(info::Args { from, .. })
             | Self::Waves(waves::Args { from, .. })
             | Self::Groups(groups::Args { from, .. })
+            | Self::View(view::Args { from, .. })
             | Self::Arguments(arguments::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
             Self::Lanes(lanes::Args { of, .. })
@@ -164,6 +168,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Export(args) => export::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
+        Command::View(args) => view::run(&args, &targets, out)?,
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -7,11 +7,13 @@
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions};
 use crate::session::{Inspect, Session};
+use crate::view::{Extent, Views};
 
 /// The port that debuggers' manuals use in their examples.
 const PORT: u16 = 1234;
@@ -38,6 +40,24 @@ pub(super) struct Args {
     /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = client)]
     client: Option<Taken>,
+    /// What stock debuggers see of variables: stack (of functions on stacks of waves), unit (all of their units), all or
+    /// off
+    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = view)]
+    view: Shown,
+}
+
+/// How much of the code objects stock debuggers are shown; `None`: nothing.
+#[derive(Clone, Copy, Debug)]
+struct Shown(Option<Extent>);
+
+impl Default for Shown {
+    fn default() -> Self {
+        Self(Some(Extent::default()))
+    }
+}
+
+fn view(name: &str) -> Result<Shown, String> {
+    if name == "off" { Ok(Shown(None)) } else { super::view::extent(name).map(|extent| Shown(Some(extent))) }
 }
 
 /// What clients are taken for; `None`: what their handshake says.
@@ -61,7 +81,9 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
+    let views = args.view.0.map(|extent| Views::new(opened.clone(), kind.as_deref(), extent));
     let options = ServeOptions {
+        views: views.transpose()?.map(Arc::new),
         listen: vec![listen],
         client: args.client.and_then(|taken| taken.0),
         once: args.once,

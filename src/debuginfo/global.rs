@@ -23,6 +23,16 @@ impl DebugInfo {
         Ok(units.find(|id| reading.view(*id).is_ok_and(|view| view.root.span.is_some())))
     }
 
+    /// The variable of a DIE, in a function or not.
+    ///
+    /// # Errors
+    /// The DIE cannot be read.
+    pub fn variable(&self, die: DieOffset) -> Result<Variable> {
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        Variable::read(reading, reading.die(die)?, false)
+    }
+
     /// The variables of a unit that stand outside of functions, in DIE order: definitions, and declarations of what
     /// other units define. The declarations of static class members are left out where the unit defines them.
     ///

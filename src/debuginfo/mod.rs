@@ -152,6 +152,24 @@ impl DebugInfo {
         Ok(&self.units_of(&dwarf).slot(id)?.root(&dwarf)?.facts)
     }
 
+    /// The sections, as gimli reads them: for who rewrites them.
+    pub(crate) fn sections(&self) -> gimli::Dwarf<gimli::EndianSlice<'_, gimli::LittleEndian>> {
+        self.sections.dwarf()
+    }
+
+    /// The unit of `.debug_info` that a DIE stands in.
+    pub(crate) fn unit_holding(&self, die: DieOffset) -> Option<UnitId> {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).holding(die).ok().map(|slot| slot.id)
+    }
+
+    /// Where a unit stands in `.debug_info`; `None` of one in `.debug_types`.
+    pub(crate) fn unit_span(&self, id: UnitId) -> Option<std::ops::Range<usize>> {
+        let dwarf = self.sections.dwarf();
+        let slot = self.units_of(&dwarf).slot(id).ok().filter(|slot| slot.in_types.is_none())?;
+        Some(slot.offset.0..slot.end)
+    }
+
     /// How many units there are; ids run from 0.
     #[must_use]
     pub fn unit_count(&self) -> u32 {

@@ -1,6 +1,7 @@
 //! One client: bytes in, bytes out, no sockets. Tests, benches and the fuzzer drive the server through this.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use super::backend::{self, Backend, Outcome};
 use super::facade::Facade;
@@ -11,12 +12,15 @@ use super::front::reply::Reply;
 use super::front::router::{self, Answer, Request, Route};
 use super::state::State;
 use crate::session::Inspect;
+use crate::view::Views;
 
 /// What a client is served.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
     /// What it is taken for; `None`: what its handshake says.
     pub facade: Option<Facade>,
+    /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
+    pub views: Option<Arc<Views>>,
 }
 
 /// Whether the connection goes on.
@@ -46,7 +50,7 @@ impl Client {
             framer: Framer::default(),
             outbox: Outbox::default(),
             backend: Backend::default(),
-            state: State::new(session, options.facade),
+            state: State::new(session, options),
         }
     }
 

@@ -30,7 +30,7 @@ fn registers(session: &mut MockInspect) {
 }
 
 fn client(session: MockInspect, facade: Facade) -> Client {
-    Client::new(Box::new(session), ClientOptions { facade: Some(facade) })
+    Client::new(Box::new(session), ClientOptions { facade: Some(facade), views: None })
 }
 
 /// The reply to one packet.

@@ -11,6 +11,10 @@ use crate::session::Inspect;
 pub(super) enum Source {
     /// A register of the wave.
     Wave(RegId),
+    /// The token of the frame's window, which x86 calls its stack pointer.
+    StackPointer,
+    /// The lane in focus.
+    Lane,
     /// A register that the facade must have and no wave has: always unavailable.
     Absent {
         /// The name that a description must give it, if there is a description.
@@ -65,10 +69,16 @@ const X86_CORE: [(&[&str], &str, usize); 5] = [
 
 /// The x86 name of the PC, which is the wave's.
 const X86_PC: &str = "rip";
+/// The x86 name of the stack pointer, which is a token.
+pub(super) const X86_STACK_POINTER: &str = "rsp";
+/// The register that shows and moves the focus.
+pub(super) const LANE: &str = "lane";
+/// Its bytes.
+const LANE_BYTES: usize = 4;
 
 impl RegisterMap {
     /// The numbering for a client of that facade.
-    pub(super) fn new(facade: Facade, session: &dyn Inspect) -> Self {
+    pub(super) fn new(facade: Facade, session: &dyn Inspect, has_view: bool) -> Self {
         let kind = session.kind();
         let pc = kind.registers().iter().find(|register| register.value_type == ValueType::CodePointer);
         let described = session.described();
@@ -87,6 +97,9 @@ impl RegisterMap {
                         let number = slots.len();
                         slots.push(match pc {
                             Some(pc) if *name == X86_PC => wave(number, pc),
+                            _ if *name == X86_STACK_POINTER && has_view => {
+                                Slot { number, source: Source::StackPointer, bytes }
+                            }
                             _ => Slot { number, source: Source::Absent { name, gdb_type }, bytes },
                         });
                     }
@@ -95,12 +108,19 @@ impl RegisterMap {
                 for id in others {
                     slots.push(wave(slots.len(), kind.register(*id)));
                 }
+                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
             }
             Facade::Lldb | Facade::AmdgcnLldb => {
                 slots.extend(pc.map(|pc| wave(0, pc)));
                 short = slots.len();
                 for id in others {
                     slots.push(wave(slots.len(), kind.register(*id)));
+                }
+                if facade == Facade::Lldb {
+                    if has_view {
+                        slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
+                    }
+                    slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
                 }
             }
             Facade::AmdgcnGdb => {

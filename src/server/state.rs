@@ -4,14 +4,17 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::MAX_READ;
+use super::client::ClientOptions;
 use super::facade::Facade;
 use super::fault::{Fault, NO_WAVE};
 use super::front::parse::{self, Thread};
 use super::packets::documents::Documents;
+use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
-use crate::session::Inspect;
-use crate::units::WaveId;
+use crate::session::{Inspect, Unreadable};
+use crate::units::{LaneId, Pc, WaveId};
+use crate::view::{self, View, Views};
 
 /// Features that a client switched on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,6 +60,10 @@ pub(super) struct State {
     pub(super) next_thread: usize,
     /// Whether the greeting was shown.
     pub(super) greeted: bool,
+    /// Code objects for debuggers that know no AMDGPU.
+    pub(super) views: Option<Arc<Views>>,
+    /// Files of views that the client has open.
+    pub(super) handles: Handles,
     facade: Facade,
     /// Whether the user said what the client is.
     forced: bool,
@@ -77,8 +84,11 @@ impl std::fmt::Debug for State {
 
 impl State {
     /// The state of a client that said nothing yet.
-    pub(super) fn new(session: Box<dyn Inspect>, facade: Option<Facade>) -> Self {
+    pub(super) fn new(session: Box<dyn Inspect>, options: ClientOptions) -> Self {
+        let ClientOptions { facade, views } = options;
         Self {
+            views,
+            handles: Handles::default(),
             waves: session.waves(),
             general: session.first_wave(),
             selection: Selection::new(session.first_wave()),
@@ -122,6 +132,38 @@ impl State {
         self.gdb
     }
 
+    /// The views for this client; `None` where it loads code objects by itself, or gets none.
+    pub(super) fn view(&self) -> Option<&View> {
+        let views = self.views.as_deref().filter(|_| !self.facade.is_amdgcn())?;
+        Some(views.get())
+    }
+
+    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus.
+    pub(super) fn names_lanes(&self) -> bool {
+        self.facade.is_lldb()
+    }
+
+    /// What `rsp` holds for a wave: the token of its first window.
+    pub(super) fn stack_pointer(&self, wave: WaveId) -> Result<Option<u64>, Unreadable> {
+        if self.view().is_none() {
+            return Ok(None);
+        }
+        view::stack_pointer(&*self.session, wave, self.session.focus(wave), self.names_lanes())
+    }
+
+    /// The PC that a client sees: that of the lane in focus, where its stack is its own.
+    pub(super) fn own_pc(&self, wave: WaveId) -> Result<Option<Pc>, Unreadable> {
+        if self.view().is_none() {
+            return Ok(None);
+        }
+        let lane: LaneId = self.session.focus(wave);
+        if !self.session.has_own_stack(wave, lane)? {
+            return Ok(None);
+        }
+        let stack = self.session.activations(wave, Some(lane), 1)?;
+        Ok(stack.frames.first().map(|frame| frame.pc))
+    }
+
     /// The wave that the user looks at.
     pub(super) fn selected(&self) -> WaveId {
         if self.gdb { self.selection.wave() } else { self.general }
@@ -135,7 +177,9 @@ impl State {
 
     /// The numbering of registers.
     pub(super) fn registers(&self) -> &Arc<RegisterMap> {
-        self.registers.get_or_init(|| Arc::new(RegisterMap::new(self.facade, self.session.as_ref())))
+        self.registers.get_or_init(|| {
+            Arc::new(RegisterMap::new(self.facade, self.session.as_ref(), self.view().is_some()))
+        })
     }
 
     /// The wave that a thread id in a packet names; `None` for any or all threads.

@@ -11,7 +11,7 @@ mod talk;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -23,6 +23,7 @@ use self::signals::Signals;
 use super::client::{Client, ClientOptions};
 use super::facade::Facade;
 use crate::session::Inspect;
+use crate::view::Views;
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct ServeOptions {
     pub listen: Vec<Listen>,
     /// What clients are taken for; `None`: what each one's handshake says.
     pub client: Option<Facade>,
+    /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
+    pub views: Option<Arc<Views>>,
     /// Whether to end after the first client.
     pub once: bool,
     /// The most clients at a time; each has a thread and a session.
@@ -40,7 +43,7 @@ pub struct ServeOptions {
 impl Default for ServeOptions {
     /// One free port on the loopback address, any client, as long as it takes.
     fn default() -> Self {
-        Self { listen: vec![Listen::local(0)], client: None, once: false, most_clients: 64 }
+        Self { listen: vec![Listen::local(0)], client: None, views: None, once: false, most_clients: 64 }
     }
 }
 
@@ -55,7 +58,7 @@ pub fn serve(
     make_session: impl Fn() -> Box<dyn Inspect> + Send + Sync,
     ready: impl FnOnce(&[Endpoint]),
 ) -> io::Result<()> {
-    let client_options = ClientOptions { facade: options.client };
+    let client_options = ClientOptions { facade: options.client, views: options.views.clone() };
     if options.listen.iter().any(|listen| matches!(listen, Listen::Stdio)) {
         ready(&[Endpoint::Stdio]);
         return talk::stdio(Client::new(make_session(), client_options));
@@ -89,7 +92,7 @@ pub fn serve(
                     }
                     let Ok(kept) = stream.try_clone() else { continue };
                     lock(&open).push((number, kept));
-                    let (open, make_session) = (&open, &make_session);
+                    let (open, make_session, client_options) = (&open, &make_session, client_options.clone());
                     let done = done.try_clone();
                     scope.spawn(move || {
                         log::debug!("client {number} connected");

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Tags 0x02, 0x03, 0x05, 0x06 and 0x20-0x5f are DWARF address spaces with 32-bit addresses. Tags 0x00 and 0xff are
-//! plain 64-bit addresses: generic where an aperture matches, global else. Tags 0x70-0x7e are kept for the view's
-//! windows. Every other tag names nothing.
+//! plain 64-bit addresses: generic where an aperture matches, global else. Tag 0x70 is a place in the view's windows
+//! (`view::layout`); 0x71-0x7e are kept for it. Every other tag names nothing.
 
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
@@ -21,6 +21,8 @@ pub const GENERIC: AddressSpace = AddressSpace(1);
 
 /// The lane field that says "the focused lane".
 const FOCUSED_LANE: u64 = 0x7f;
+/// The tag of the view's windows, of those that are kept for it.
+pub const WINDOW: u64 = 0x70;
 /// The most waves that the wave field can name.
 pub const MAX_WAVES: u64 = (1 << 17) - 1;
 
@@ -40,6 +42,15 @@ pub enum Token {
         /// The address in the space.
         offset: u32,
     },
+    /// A place in one of the view's windows.
+    Window {
+        /// The wave; `None`: the focused one.
+        wave: Option<WaveId>,
+        /// The lane; `None`: the focused one.
+        lane: Option<LaneId>,
+        /// Frame and slot, as the view parts them.
+        offset: u32,
+    },
     /// An address with a tag that names nothing.
     Nothing(u64),
 }
@@ -50,18 +61,36 @@ pub fn decode(address: u64) -> Token {
     match address >> 56 {
         0x00 | 0xff => Token::Plain(Address(address)),
         tag @ (0x02 | 0x03 | 0x05 | 0x06 | 0x20..=0x5f) => {
-            let wave = address >> 39 & MAX_WAVES;
-            let lane = address >> 32 & 0x7f;
-            Token::Space {
-                space: AddressSpace(tag),
-                // 17 bits fit u32, 7 bits fit u8, and the offset is what is left of 32 bits.
-                wave: wave.checked_sub(1).map(|ordinal| WaveId(ordinal as u32)),
-                lane: (lane != FOCUSED_LANE).then_some(LaneId(lane as u8)),
-                offset: address as u32,
-            }
+            let (wave, lane, offset) = fields(address);
+            Token::Space { space: AddressSpace(tag), wave, lane, offset }
+        }
+        WINDOW => {
+            let (wave, lane, offset) = fields(address);
+            Token::Window { wave, lane, offset }
         }
         _ => Token::Nothing(address),
     }
+}
+
+/// Wave, lane and offset of an address with a tag.
+fn fields(address: u64) -> (Option<WaveId>, Option<LaneId>, u32) {
+    let wave = address >> 39 & MAX_WAVES;
+    let lane = address >> 32 & 0x7f;
+    // 17 bits fit u32, 7 bits fit u8, and the offset is what is left of 32 bits.
+    let wave = wave.checked_sub(1).map(|ordinal| WaveId(ordinal as u32));
+    (wave, (lane != FOCUSED_LANE).then_some(LaneId(lane as u8)), address as u32)
+}
+
+/// Makes the address of a place in the view's windows; `None` where the wave's ordinal does not fit.
+#[must_use]
+pub fn window(wave: WaveId, lane: Option<LaneId>, offset: u32) -> Option<u64> {
+    pack(WINDOW, Some(wave), lane, offset)
+}
+
+fn pack(tag: u64, wave: Option<WaveId>, lane: Option<LaneId>, offset: u32) -> Option<u64> {
+    let wave = wave.map_or(0, |wave| u64::from(wave.0) + 1);
+    let lane = lane.map_or(FOCUSED_LANE, |lane| u64::from(lane.0));
+    (wave <= MAX_WAVES).then_some(tag << 56 | wave << 39 | lane << 32 | u64::from(offset))
 }
 
 /// Makes the address that says this to a client; `None` where the space has 64-bit addresses or the wave's ordinal
@@ -71,7 +100,5 @@ pub fn encode(space: AddressSpace, wave: Option<WaveId>, lane: Option<LaneId>, o
     if !matches!(space.0, 0x02 | 0x03 | 0x05 | 0x06 | 0x20..=0x5f) {
         return None;
     }
-    let wave = wave.map_or(0, |wave| u64::from(wave.0) + 1);
-    let lane = lane.map_or(FOCUSED_LANE, |lane| u64::from(lane.0));
-    (wave <= MAX_WAVES).then_some(space.0 << 56 | wave << 39 | lane << 32 | u64::from(offset))
+    pack(space.0, wave, lane, offset)
 }

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::print::{Explanation, NotPrinted, Printed, Query};
+use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
-    Changes, CodeObjectInfo, DispatchArguments, Dropped, Dump, Evaluation, Grouping, Groups, Inspect,
-    LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable,
-    WaveInfo, evaluate, lanes, regions, waves,
+    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Dump, Evaluation, Grouping, Groups,
+    Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable,
+    Unwritable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -189,6 +189,31 @@ impl Inspect for Session {
         super::backtrace::backtrace(&self.reader, wave, lane)
     }
 
+    fn activations(
+        &self,
+        wave: WaveId,
+        lane: Option<LaneId>,
+        limit: usize,
+    ) -> Result<Activations, Unreadable> {
+        self.serves(wave)?;
+        super::activations::activations(&self.reader, wave, lane, limit)
+    }
+
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable> {
+        self.serves(wave)?;
+        super::activations::has_own_stack(&self.reader, wave, lane)
+    }
+
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.serves(variable.wave)?;
+        super::print::locate(&self.reader, variable)
+    }
+
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.serves(pointer.wave)?;
+        super::print::leads_to(&self.reader, pointer)
+    }
+
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
         self.serves(wave)?;
         super::backtrace::lane_stacks(&self.reader, wave, lanes)
@@ -245,6 +270,11 @@ impl Inspect for Session {
     ) -> Result<(), Unwritable> {
         self.serves(wave)?;
         super::print::write_variable(&mut self.reader, wave, lane, frame, path, bytes)
+    }
+
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
+        self.serves(variable.wave)?;
+        super::print::write_in(&mut self.reader, variable, first, bytes)
     }
 
     fn assign(

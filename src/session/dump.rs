@@ -9,6 +9,7 @@ use super::objects::Objects;
 use crate::arch::{Kind, RegId};
 use crate::capture::{Capture, Wave};
 use crate::codeobject::CodeObject;
+use crate::debuginfo::DebugInfo;
 use crate::dwarf::Dialect;
 use crate::units::WaveId;
 
@@ -104,6 +105,14 @@ impl Dump {
     /// Why it cannot be read, in words: its bytes are not at hand, it is another build, it is no ELF file.
     pub fn code_object(&self, index: usize) -> Result<Arc<CodeObject>, String> {
         self.objects.object(&self.capture, index)
+    }
+
+    /// The debug information of the code object of that index in the capture's list.
+    ///
+    /// # Errors
+    /// Why there is none, in words.
+    pub fn debug_info(&self, index: usize) -> Result<Arc<DebugInfo>, String> {
+        self.objects.debug(&self.capture, index)
     }
 
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {

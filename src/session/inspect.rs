@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::print::{Explanation, NotPrinted, Printed, Query};
+use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::{
-    Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Grouping, Groups, LaneInfo, LaneStack,
-    Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
+    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Grouping, Groups, LaneInfo,
+    LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -111,6 +111,35 @@ pub trait Inspect: Send {
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable>;
 
+    /// The first physical frames of the wave's stack, or of the lane's own; at most `limit`.
+    ///
+    /// # Errors
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+    fn activations(
+        &self,
+        wave: WaveId,
+        lane: Option<LaneId>,
+        limit: usize,
+    ) -> Result<Activations, Unreadable>;
+
+    /// Whether a lane has a stack of its own, that is known and not the wave's.
+    ///
+    /// # Errors
+    /// As [`Inspect::activations`].
+    fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable>;
+
+    /// Where a variable is, by its DIE.
+    ///
+    /// # Errors
+    /// There is no such frame, or no debug information for it. Why the variable is nowhere is an answer.
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable>;
+
+    /// Where what a pointer variable holds leads to, apertures resolved.
+    ///
+    /// # Errors
+    /// As [`Inspect::locate`].
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable>;
+
     /// The call stacks of some lanes, those that are alike together.
     ///
     /// # Errors
@@ -175,6 +204,12 @@ pub trait Inspect: Send {
         path: &str,
         bytes: &[u8],
     ) -> Result<(), Unwritable>;
+
+    /// Writes bytes of a variable, from its byte `first` on, wherever they are kept.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable>;
 
     /// Writes a number, which is a path too, to the number or pointer that a path names: in all of those lanes or none.
     ///

@@ -4,6 +4,7 @@
 //! client's focus. Every register and byte is read through the session's one [`Reader`], over which a client's what-if
 //! writes are a layer (`changes`).
 
+mod activations;
 pub mod address;
 mod answers;
 mod arguments;
@@ -32,6 +33,7 @@ mod unwind;
 mod variables;
 mod waves;
 
+pub use activations::{Activation, Activations};
 pub use answers::{
     CodeObjectInfo, LaneInfo, LanePosition, LaneState, PcSource, Place, Region, Unreadable, WaveInfo,
 };

@@ -95,6 +95,12 @@ impl Objects {
         loaded.object(capture)
     }
 
+    /// The debug information of a code object.
+    pub(super) fn debug(&self, capture: &Capture, index: usize) -> Result<Arc<DebugInfo>, String> {
+        let loaded = self.each.get(index).ok_or_else(|| format!("no code object {index}"))?;
+        loaded.debug(capture)
+    }
+
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
         self.each_for(agent).find(|loaded| {
@@ -189,6 +195,11 @@ fn is_fixed(segment: &Segment) -> bool {
 }
 
 impl Loaded {
+    /// Its index in the capture's list.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
     /// Load address: run-time address = this + ELF address.
     pub(super) fn address(&self) -> Address {
         self.address

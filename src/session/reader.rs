@@ -480,7 +480,7 @@ pub(super) fn resolve(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> R
             reader.space(place)?;
             Ok(place)
         }
-        address::Token::Nothing(at) => Err(Unreadable::NoSuchSpace(
+        address::Token::Window { .. } | address::Token::Nothing(_) => Err(Unreadable::NoSuchSpace(
             crate::units::AddressSpace(at >> 56),
             reader.wave(wave)?.kind.target.name.clone(),
         )),

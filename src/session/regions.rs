@@ -26,7 +26,8 @@ pub(super) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Re
     match address::decode(at) {
         Token::Plain(_) => plain(reader, at, wave, lane),
         Token::Space { .. } => tagged(reader, at, wave, lane),
-        Token::Nothing(_) => gap(at, at, next_token(at)),
+        // Windows are the view's, which lies above the session.
+        Token::Window { .. } | Token::Nothing(_) => gap(at, at, next_token(at)),
     }
 }
 

@@ -58,14 +58,30 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     frame: usize,
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let none = |words: String| E::from(Unreadable::NoVariables(words));
     let captured = reader.wave(wave)?;
     let capture = reader.dump().capture();
     let mut walk = Walk::new(reader, wave)?;
     if walk.frames().is_empty() {
-        return Err(none(format!("the PC of wave {} was not captured", captured.id)));
+        let why = format!("the PC of wave {} was not captured", captured.id);
+        return Err(Unreadable::NoVariables(why).into());
     }
     let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
+    ask(found(&walk, level, inlined, code, &source)?)
+}
+
+/// A physical frame as it is evaluated at `code`, which is where the wave is in it, or one of its lanes.
+///
+/// # Errors
+/// There is no debug information there.
+pub(super) fn found<'w>(
+    walk: &'w Walk<'w>,
+    level: usize,
+    inlined: usize,
+    code: Code<'w>,
+    source: &Source,
+) -> Result<Found<'w>, Unreadable> {
+    let none = Unreadable::NoVariables;
+    let capture = walk.reader.dump().capture();
     let Some(physical) = walk.frames().get(level) else {
         return Err(none("there is no such frame".to_owned()));
     };
@@ -91,7 +107,7 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     };
     let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
     let frame = Frame { context, debug, legacy };
-    ask(Found { frame, function, inlined, variables, pc, call })
+    Ok(Found { frame, function, inlined, variables, pc, call })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.

@@ -4,7 +4,8 @@
 //! gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
-    features, groups, handshake, lldb, memory, print, registers, resume, stop, threads, vendor, xfer,
+    features, groups, handshake, libraries, lldb, memory, print, registers, resume, stop, threads, vendor,
+    vfile, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, fault::Fault};
@@ -116,6 +117,10 @@ pub(crate) const ROUTES: &[Route] = &[
     gdbstub("qXfer:features:read"),
     gdbstub("qXfer:memory-map:read"),
     gdbstub("qXfer:libraries:read"),
+    own("qXfer:exec-file:read", xfer::exec_file),
+    own("qXfer:libraries-svr4:read", xfer::libraries_svr4),
+    own("qOffsets", libraries::offsets),
+    own("vFile", vfile::answer),
     gdbstub("qRegisterInfo"),
     gdbstub("qHostInfo"),
     gdbstub("qProcessInfo"),

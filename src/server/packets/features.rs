@@ -44,11 +44,17 @@ pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<
     let theirs = String::from_utf8_lossy(reply.body()).into_owned();
     reply.clear();
     reply.text("PacketSize=").number(PACKET_SIZE as u64);
-    for feature in theirs.split(';').filter(|feature| keeps(state.facade(), feature)) {
+    for feature in theirs.split(';').filter(|feature| keeps(state, feature)) {
         reply.text(";").text(feature);
     }
-    let lldb = if state.facade().is_lldb() { LLDB } else { &[] };
-    for feature in OWN.iter().chain(lldb) {
+    let theirs = if state.facade().is_lldb() { LLDB } else { &[] };
+    let has_view = state.view().is_some_and(|view| view.main().is_some());
+    let view: &[&str] = match state.facade() {
+        Facade::Gdb if has_view => &["qXfer:exec-file:read+"],
+        Facade::Lldb if has_view => &["qXfer:libraries-svr4:read+"],
+        _ => &[],
+    };
+    for feature in OWN.iter().chain(theirs).chain(view) {
         reply.text(";").text(feature);
     }
     Ok(())
@@ -58,10 +64,10 @@ pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<
 ///
 /// Not `multiprocess`: there is one process, and without it gdb numbers waves `4` instead of `1.4`. Not the libraries
 /// where the client cannot load them: see [`super::libraries`].
-fn keeps(facade: Facade, feature: &str) -> bool {
+fn keeps(state: &State, feature: &str) -> bool {
     match feature {
         "multiprocess+" => false,
-        "qXfer:libraries:read+" => super::libraries::wanted(facade),
+        "qXfer:libraries:read+" => super::libraries::wanted(state),
         feature => !feature.is_empty() && !feature.starts_with("PacketSize="),
     }
 }

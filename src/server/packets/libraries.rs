@@ -1,47 +1,107 @@
-//! `qXfer:libraries`: loaded code objects, for debuggers that can load an AMDGPU ELF.
+//! Loaded code objects, for debuggers that can load one: an AMDGPU ELF where the client knows AMDGPU, else its view.
 //!
-//! Stock gdb and lldb cannot: gdb answers each one with "Shared library architecture unknown is not compatible with
-//! target architecture i386:x86-64", lldb loads nothing. They are not told of libraries; `monitor` and
-//! `qlanescope.CodeObjects` tell everyone.
+//! Stock gdb gets the main view as the program (`qXfer:exec-file`, `qOffsets`) and the others as libraries, all read
+//! through `vFile`. Stock lldb never asks for files of a remote: it gets names of files in a folder of this machine.
 
 use std::io;
 use std::sync::Arc;
 
 use quick_xml::Writer;
 
+use super::super::Flow;
 use super::super::facade::Facade;
+use super::super::fault::Fault;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
 use super::super::state::State;
-use crate::session::CodeObjectInfo;
+use super::vfile::FOLDER;
+use crate::units::Address;
 
-/// Whether a client of that facade can do anything with the list.
-pub(crate) fn wanted(facade: Facade) -> bool {
-    facade == Facade::AmdgcnGdb
+/// Whether a client can do anything with gdb's list.
+pub(crate) fn wanted(state: &State) -> bool {
+    match state.facade() {
+        Facade::AmdgcnGdb => true,
+        Facade::Gdb => state.view().is_some_and(|view| view.objects().len() > 1),
+        Facade::Lldb | Facade::AmdgcnLldb => false,
+    }
 }
 
 /// The list, as gdb's DTD has it: `segment` is the address of ELF address 0.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
+    let objects: Vec<(String, Address)> = match state.view() {
+        Some(view) => {
+            let main = view.main().map(|main| main.index);
+            let others = view.objects().iter().filter(|object| Some(object.index) != main);
+            others.map(|object| (format!("{FOLDER}{}", object.name), object.address)).collect()
+        }
+        None => {
+            let objects = state.session.code_objects();
+            objects.into_iter().map(|object| (object.name, object.address)).collect()
+        }
+    };
+    document(|xml| {
+        xml.create_element("library-list").with_attribute(("version", "1.0")).write_inner_content(|xml| {
+            for (name, address) in &objects {
+                let library = xml.create_element("library").with_attribute(("name", name.as_str()));
+                library.write_inner_content(|xml| {
+                    xml.create_element("segment")
+                        .with_attribute(("address", address.to_string().as_str()))
+                        .write_empty()?;
+                    Ok(())
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(())
+    })
+}
+
+/// The list for LLDB, in the form of System V's loader: `l_addr` is the address of ELF address 0.
+///
+/// # Errors
+/// The files cannot be written.
+pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
+    let (Some(view), Some(views)) = (state.view(), state.views.as_deref()) else { return Ok(Arc::default()) };
+    let folder = views.folder().map_err(|words| Fault::new(super::super::fault::IO, words))?;
+    Ok(document(|xml| {
+        xml.create_element("library-list-svr4").with_attribute(("version", "1.0")).write_inner_content(
+            |xml| {
+                for (index, object) in view.objects().iter().enumerate() {
+                    let path = folder.join(&object.name);
+                    xml.create_element("library")
+                        .with_attribute(("name", path.to_string_lossy().as_ref()))
+                        .with_attribute(("lm", format!("{:#x}", index + 1).as_str()))
+                        .with_attribute(("l_addr", object.address.to_string().as_str()))
+                        .with_attribute(("l_ld", object.address.to_string().as_str()))
+                        .write_empty()?;
+                }
+                Ok(())
+            },
+        )?;
+        Ok(())
+    }))
+}
+
+/// The name of the program, for gdb.
+pub(crate) fn program(state: &State) -> Option<String> {
+    Some(format!("{FOLDER}{}", state.view()?.main()?.name))
+}
+
+/// `qOffsets`: how far the program was moved.
+pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    if let Some(main) = state.view().and_then(|view| view.main()) {
+        reply.text("TextSeg=").number(main.address.0);
+    }
+    Ok(Flow::Continue)
+}
+
+fn document(write: impl FnOnce(&mut Writer<Vec<u8>>) -> io::Result<()>) -> Arc<[u8]> {
     let mut xml = Writer::new(Vec::new());
-    match write(&mut xml, &state.session.code_objects()) {
+    match write(&mut xml) {
         Ok(()) => xml.into_inner().into(),
         Err(error) => {
             log::error!("cannot write the list of libraries: {error}");
             Arc::default()
         }
     }
-}
-
-fn write(xml: &mut Writer<Vec<u8>>, objects: &[CodeObjectInfo]) -> io::Result<()> {
-    xml.create_element("library-list").with_attribute(("version", "1.0")).write_inner_content(|xml| {
-        for object in objects {
-            let library = xml.create_element("library").with_attribute(("name", object.name.as_str()));
-            library.write_inner_content(|xml| {
-                xml.create_element("segment")
-                    .with_attribute(("address", object.address.to_string().as_str()))
-                    .write_empty()?;
-                Ok(())
-            })?;
-        }
-        Ok(())
-    })?;
-    Ok(())
 }

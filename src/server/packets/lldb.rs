@@ -10,6 +10,8 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use crate::arch::SpaceScope;
+use crate::session::Region;
+use crate::session::address::WINDOW;
 
 /// `QThreadSuffixSupported`: `;thread:ID;` is read wherever it stands, asked for or not.
 pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
@@ -44,7 +46,7 @@ pub(crate) fn memory_region(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let address = parse::number(request.args).ok_or(Fault::malformed("not an address"))?;
-    let region = state.session.region(address, state.general);
+    let region = region(state, address);
     // LLDB takes the address 2^64-1 for the end of all regions: the last byte belongs to none.
     let end = region.last.saturating_add(1);
     let size = end.saturating_sub(region.start).max(1);
@@ -57,6 +59,20 @@ pub(crate) fn memory_region(
         reply.text("name:").hex(name.as_bytes()).text(";");
     }
     Ok(Flow::Continue)
+}
+
+/// What lies at an address; of the view's windows the session knows nothing.
+fn region(state: &State, address: u64) -> Region {
+    let start = WINDOW << 56;
+    if address >> 56 == WINDOW && state.view().is_some() {
+        let (last, name) = (start | ((1 << 56) - 1), Some("variables of frames".to_owned()));
+        return Region { start, last, readable: true, code: false, name };
+    }
+    let mut region = state.session.region(address, state.general);
+    if region.start < start && region.last >= start && state.view().is_some() {
+        region.last = start - 1;
+    }
+    region
 }
 
 /// `jAddressSpacesInfo`: the spaces that `;address_space:N;` can name, by their DWARF numbers.

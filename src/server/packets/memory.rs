@@ -14,7 +14,9 @@ use super::super::state::State;
 use super::super::{Flow, MAX_READ};
 use crate::arch::SpaceScope;
 use crate::session::Place;
+use crate::session::address::{Token, decode};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
+use crate::view;
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
@@ -104,8 +106,33 @@ fn write(
 fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (range, pairs) = parse::split(args, b';');
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
-    let place = place(state, address, pairs.unwrap_or_default())?;
+    let pairs = pairs.unwrap_or_default();
+    if let Token::Window { .. } = decode(address)
+        && !parse::pairs(pairs).any(|(key, _)| key == b"address_space")
+    {
+        return read_window(state, address, pairs, length);
+    }
+    let place = place(state, address, pairs)?;
     read_place(state, place, length)
+}
+
+/// Reads into the state's buffer from a window of the view; how many bytes.
+fn read_window(state: &mut State, address: u64, pairs: &[u8], length: u64) -> Result<usize, Fault> {
+    let wave = state.named_in(pairs)?.unwrap_or(state.general);
+    let length = length.min(MAX_READ as u64) as usize;
+    let mut buffer = std::mem::take(&mut state.buffer);
+    let read = match (state.view(), buffer.get_mut(..length)) {
+        (Some(view), Some(into)) if length > 0 => {
+            view::read(view, &*state.session, address, wave, into).map_err(Fault::from)
+        }
+        (_, _) if length == 0 => Err(Fault::malformed("no length")),
+        _ => Err(Fault::new(NOT_THERE, "there are no windows without a view")),
+    };
+    state.buffer = buffer;
+    match read? {
+        0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
+        read => Ok(read),
+    }
 }
 
 /// Reads into the state's buffer from a place on; how many bytes.

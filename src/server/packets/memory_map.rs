@@ -39,6 +39,10 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let apertures = state.session.kind();
     let apertures = apertures.target.spaces.iter().filter_map(|space| space.aperture);
     ranges.extend(apertures.map(|base| (base.0, base.0.saturating_add(u64::from(u32::MAX)))));
+    if state.view().is_some() {
+        let start = address::WINDOW << 56;
+        ranges.push((start, start + (TAG_BYTES - 1)));
+    }
     let mut xml = Writer::new(Vec::new());
     match write(&mut xml, &join(ranges)) {
         Ok(()) => xml.into_inner().into(),

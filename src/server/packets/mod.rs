@@ -18,4 +18,5 @@ pub(super) mod target_xml;
 pub(super) mod threads;
 pub(super) mod threads_xml;
 pub(super) mod vendor;
+pub(super) mod vfile;
 pub(super) mod xfer;

@@ -10,7 +10,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
-use crate::units::WaveId;
+use crate::units::{LaneId, WaveId};
 
 /// `p NUMBER[;thread:ID;]`
 pub(crate) fn read_one(
@@ -54,8 +54,21 @@ pub(crate) fn write_one(
     let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number).cloned();
     let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
-    let Source::Wave(id) = slot.source else { return Err(absent(&slot)) };
+    let id = match slot.source {
+        Source::Wave(id) => id,
+        Source::Lane => {
+            focus(state, wave, &value)?;
+            reply.text("OK");
+            return Ok(Flow::Continue);
+        }
+        Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
+    };
     fits(&slot, &value)?;
+    if Some(slot.number) == state.registers().pc && state.own_pc(wave)?.is_some() {
+        let lane = state.session.focus(wave);
+        let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
+        return Err(Fault::new(READ_ONLY, words));
+    }
     is_seen(state, wave, &slot)?;
     state.session.write_register(wave, id, &value)?;
     reply.text("OK");
@@ -86,6 +99,10 @@ pub(crate) fn write_short(
         };
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
+        // A lane that waits shows a PC that is not the wave's.
+        if Some(slot.number) == map.pc && state.own_pc(wave)?.is_some() {
+            continue;
+        }
         let unknown = !state.session.register(wave, id)?.is_whole();
         if unknown && value.iter().all(|byte| *byte == 0) {
             continue;
@@ -103,9 +120,20 @@ pub(crate) fn write_short(
     Ok(Flow::Continue)
 }
 
+/// Moves the focus, as the register of the lane in focus says.
+fn focus(state: &mut State, wave: WaveId, value: &[u8]) -> Result<(), Fault> {
+    let lanes = state.session.kind().wave_size.lanes();
+    let lane = match value.split_first() {
+        Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
+        _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
+    };
+    Ok(state.session.set_focus(wave, lane)?)
+}
+
 /// A register that only the facade has.
 fn absent(slot: &Slot) -> Fault {
     let name = match slot.source {
+        Source::StackPointer => "stack pointer".to_owned(),
         Source::Absent { name, .. } if !name.is_empty() => name.to_owned(),
         _ => format!("register {}", slot.number),
     };
@@ -141,6 +169,21 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
 pub(super) fn write(state: &State, wave: WaveId, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    let is_pc = Some(slot.number) == state.registers().pc;
+    if is_pc && let Some(pc) = state.own_pc(wave)? {
+        reply.hex(&pc.0.to_le_bytes());
+        return Ok(());
+    }
+    if slot.source == Source::Lane {
+        reply.hex(&u32::from(state.session.focus(wave).0).to_le_bytes());
+        return Ok(());
+    }
+    if slot.source == Source::StackPointer
+        && let Some(token) = state.stack_pointer(wave)?
+    {
+        reply.hex(&token.to_le_bytes());
+        return Ok(());
+    }
     if let Source::Wave(id) = slot.source {
         let value = state.session.register(wave, id)?;
         if value.is_whole() {

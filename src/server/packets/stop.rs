@@ -12,7 +12,7 @@ use super::super::front::router::Request;
 use super::super::state::{State, Stop, thread_number};
 use super::threads;
 use crate::session::WaveInfo;
-use crate::units::WaveId;
+use crate::units::{Pc, WaveId};
 
 /// The most waves of which LLDB is told all names: it takes a second for ten
 /// thousand and 24 for fifty thousand.
@@ -70,6 +70,9 @@ pub(super) fn write(state: &State, wave: WaveId, reply: &mut Reply<'_>) -> Resul
     reply.text("thread:").number(thread_number(wave)).text(";");
     if state.facade().is_lldb() {
         reply.text("hexname:").hex(info.name.as_bytes()).text(";");
+        if state.view().is_some_and(|view| view.main().is_some()) {
+            reply.text("library:1;");
+        }
         if wave == state.stop.wave && state.features.list_threads {
             let stopped = json!([thread_json(state, wave)?]);
             reply.text("threads:");
@@ -108,9 +111,14 @@ fn reason(state: &State, info: &WaveInfo) -> Option<Reason> {
 
 /// The PC comes with the stop, so that no client asks for it.
 fn expedite_pc(state: &State, info: &WaveInfo, reply: &mut Reply<'_>) {
-    if let (Some(number), Some(pc)) = (state.registers().pc, info.pc) {
+    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, info)) {
         reply.number(number as u64).text(":").hex(&pc.0.to_le_bytes()).text(";");
     }
+}
+
+/// The PC that a client sees.
+fn client_pc(state: &State, info: &WaveInfo) -> Option<Pc> {
+    state.own_pc(info.wave).ok().flatten().or(info.pc)
 }
 
 /// LLDB's JSON for a thread.
@@ -126,7 +134,7 @@ fn thread_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
     if let Some(reason) = reason {
         say("description", json!(reason.words));
     }
-    if let (Some(number), Some(pc)) = (state.registers().pc, info.pc) {
+    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, &info)) {
         let digits = faster_hex::hex_string(&pc.0.to_le_bytes());
         say("registers", json!({ number.to_string(): digits }));
     }

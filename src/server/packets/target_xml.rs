@@ -10,9 +10,10 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::facade::Facade;
-use super::super::registers::{RegisterMap, Slot, Source};
+use super::super::registers::{LANE, RegisterMap, Slot, Source, X86_STACK_POINTER};
 use super::super::state::State;
 use crate::arch::{RegClass, Register, ValueType};
+use crate::view;
 
 type Xml = Writer<Vec<u8>>;
 
@@ -56,6 +57,7 @@ fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
             Facade::Gdb => x86_feature(xml, map)?,
             Facade::Lldb | Facade::AmdgcnLldb => {}
         }
+        focus_feature(xml, facade, map)?;
         for (class, group) in CLASSES {
             feature(xml, facade, map, class, group)?;
         }
@@ -72,7 +74,8 @@ fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
         for slot in map.short() {
             let (name, gdb_type) = match slot.source {
                 Source::Absent { name, gdb_type } => (name, gdb_type),
-                Source::Wave(_) => ("rip", "code_ptr"),
+                Source::StackPointer => (X86_STACK_POINTER, "data_ptr"),
+                Source::Wave(_) | Source::Lane => ("rip", "code_ptr"),
             };
             let (bits, number) = (slot.bytes * 8, slot.number);
             xml.create_element("reg")
@@ -83,6 +86,50 @@ fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
                 .write_empty()?;
         }
         Ok(())
+    })?;
+    Ok(())
+}
+
+/// The lane in focus, and for LLDB the token of the frame.
+///
+/// LLDB drops what it knows of the registers that a write invalidates, and of the frames with them. It finds a register
+/// in callers only by a DWARF number that call frame information names.
+fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
+    let number =
+        |wanted: &Source| map.slots().iter().find(|slot| slot.source == *wanted).map(|slot| slot.number);
+    let Some(lane) = number(&Source::Lane) else { return Ok(()) };
+    let token = number(&Source::StackPointer);
+    let feature = xml.create_element("feature").with_attribute(("name", "org.lanescope.focus"));
+    feature.write_inner_content(|xml| {
+        let register = |xml: &mut Xml, name: &str, bits: &str, number: usize, more: &[(&str, &str)]| {
+            let number = number.to_string();
+            let element = xml
+                .create_element("reg")
+                .with_attribute(("name", name))
+                .with_attribute(("bitsize", bits))
+                .with_attribute(("regnum", number.as_str()))
+                .with_attribute(("encoding", "uint"));
+            more.iter()
+                .fold(element, |element, attribute| element.with_attribute(*attribute))
+                .write_empty()?;
+            Ok::<(), io::Error>(())
+        };
+        if let Some(token) = token.filter(|_| facade.is_lldb()) {
+            let more = [("type", "data_ptr"), ("format", "hex"), ("dwarf_regnum", "7"), ("generic", "sp")];
+            register(
+                xml,
+                X86_STACK_POINTER,
+                "64",
+                token,
+                &[("group", "general"), more[0], more[1], more[2], more[3]],
+            )?;
+        }
+        let dwarf = view::LANE_NUMBER.to_string();
+        let invalid = token.map(|token| token.to_string());
+        let mut more = vec![("group", "general"), ("type", "uint32"), ("format", "decimal")];
+        more.push(("dwarf_regnum", dwarf.as_str()));
+        more.extend(invalid.as_deref().map(|token| ("invalidate_regnums", token)));
+        register(xml, LANE, "32", lane, &more)
     })?;
     Ok(())
 }
@@ -108,7 +155,7 @@ fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, gr
     let members: Vec<(&Slot, &Register)> = slots
         .filter_map(|slot| match slot.source {
             Source::Wave(id) => Some((slot, map.kind.register(id))),
-            Source::Absent { .. } => None,
+            Source::StackPointer | Source::Lane | Source::Absent { .. } => None,
         })
         .filter(|(_, register)| register.class == class)
         .collect();

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::super::Flow;
-use super::super::fault::Fault;
+use super::super::fault::{Fault, NOT_THERE};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::documents::slice;
-use super::{threads_xml, vendor};
+use super::{libraries, threads_xml, vendor};
 use crate::units::WaveId;
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
@@ -25,6 +25,28 @@ pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply
         }
     };
     transfer.answer(xml, reply)
+}
+
+/// `qXfer:exec-file:read:PID:OFFSET,LENGTH`: the main view, under a name that `vFile` knows.
+pub(crate) fn exec_file(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let transfer = Transfer::parse(request.args)?;
+    let name = libraries::program(state).ok_or(Fault::new(NOT_THERE, "there is no view"))?;
+    transfer.answer(name.as_bytes(), reply)
+}
+
+/// `qXfer:libraries-svr4:read::OFFSET,LENGTH`
+pub(crate) fn libraries_svr4(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let transfer = Transfer::parse(request.args)?;
+    let list = libraries::build_svr4(state)?;
+    transfer.answer(&list, reply)
 }
 
 /// `qXfer:lanescope-waves:read::OFFSET,LENGTH`

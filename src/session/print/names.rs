@@ -197,7 +197,7 @@ impl Scene<'_, '_> {
     }
 
     /// Evaluates where a variable is, for all lanes.
-    fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
+    pub(super) fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
         let placed = |groups, legacy| {
             let (variable, said) = (variable.clone(), said.clone());
             Placed { ty: variable.type_id, variable, said, groups, legacy }

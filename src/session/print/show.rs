@@ -100,7 +100,7 @@ impl Walk<'_, '_, '_> {
     }
 
     /// The size of an object whose type leaves it to the object.
-    fn told_size(&self, object: &Object) -> Answer<u64> {
+    pub(super) fn told_size(&self, object: &Object) -> Answer<u64> {
         let Ty::Die(id) = object.ty else {
             return error(format!("the size of `{}` is not known", self.type_name(&object.ty)));
         };

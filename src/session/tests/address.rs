@@ -1,6 +1,6 @@
 //! The address codec against its picture in house rules: tag [63:56], wave + 1 [55:39], lane [38:32], offset [31:0].
 
-use crate::session::address::{MAX_WAVES, Token, decode, encode};
+use crate::session::address::{MAX_WAVES, Token, decode, encode, window};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 #[test]
@@ -25,11 +25,24 @@ fn plain_and_meaningless_tags() {
     for address in [0, 0x7f00_0000_1000, 0x00ff_ffff_ffff_ffff, 0xff00_0000_0000_0000, u64::MAX] {
         assert_eq!(decode(address), Token::Plain(Address(address)));
     }
-    for tag in [0x01, 0x04, 0x07, 0x1f, 0x60, 0x70, 0x7e, 0x80, 0xfe] {
+    for tag in [0x01, 0x04, 0x07, 0x1f, 0x60, 0x71, 0x7e, 0x80, 0xfe] {
         let address = tag << 56 | 0x1000;
         assert_eq!(decode(address), Token::Nothing(address), "tag {tag:#x}");
         assert_eq!(encode(AddressSpace(tag), None, None, 0), None, "tag {tag:#x}");
     }
+}
+
+#[test]
+fn windows_name_wave_and_lane_or_leave_them_to_the_focus() {
+    let (wave, lane, offset) = (WaveId(1), LaneId(17), 0x8100_0200);
+    // Tag 0x70, wave ordinal 1 plus 1 from bit 39, lane from bit 32: house.md's codec.
+    assert_eq!(window(wave, Some(lane), offset), Some(0x7000_0111_8100_0200));
+    let explicit = Token::Window { wave: Some(wave), lane: Some(lane), offset };
+    assert_eq!(decode(0x7000_0111_8100_0200), explicit);
+    assert_eq!(window(wave, None, offset), Some(0x7000_017f_8100_0200));
+    assert_eq!(decode(0x7000_017f_8100_0200), Token::Window { wave: Some(wave), lane: None, offset });
+    let last = u32::try_from(MAX_WAVES).unwrap();
+    assert_eq!(window(WaveId(last), None, 0), None);
 }
 
 #[test]

@@ -108,12 +108,17 @@ impl<'a> Walk<'a> {
         self.end.is_none()
     }
 
-    fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
+    /// The code at a PC, as the wave's agent sees it.
+    pub(in crate::session) fn code(&self, pc: Pc) -> Option<Code<'a>> {
         let dump = self.reader.dump();
         let capture = dump.capture();
         let agent = capture.wave(self.wave).map(|wave| wave.agent);
-        let loaded = dump.objects().at(capture, lookup.0, agent);
-        let code = loaded.map(|loaded| Code { loaded, elf: loaded.elf(lookup.0) });
+        let loaded = dump.objects().at(capture, pc.0, agent);
+        loaded.map(|loaded| Code { loaded, elf: loaded.elf(pc.0) })
+    }
+
+    fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
+        let code = self.code(lookup);
         Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default() }
     }
 

@@ -10,12 +10,15 @@ use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
-use super::lib::session::print::{Explanation, NotPrinted, Printed, PrintedLane, Query, parse};
+use super::lib::session::print::{
+    Explanation, NotPrinted, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
+};
 use super::lib::session::{
-    Byte, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Explained, Expression, Found,
-    Group, Grouping, Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue,
-    Locals, Member, MemoryChange, NotEvaluated, PcSource, Place, Question, Region, RegisterChange, Reset,
-    Scope, Stack, StackEnd, StackFrame, Unreadable, Unwritable, ValueState, Variable, Want, WaveInfo,
+    Activations, Byte, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Explained,
+    Expression, Found, Group, Grouping, Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack,
+    LaneState, LaneValue, Locals, Member, MemoryChange, NotEvaluated, PcSource, Place, Question, Region,
+    RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Unreadable, Unwritable, ValueState, Variable,
+    Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -288,6 +291,11 @@ impl Inspect for Fake {
         Err(Unwritable::Nowhere { what: format!("`{path}`"), why: "made up" })
     }
 
+    fn write_in(&mut self, variable: VariableIn, _: u64, _: &[u8]) -> Result<(), Unwritable> {
+        self.check(variable.wave)?;
+        Err(Unwritable::Nowhere { what: "the variable".to_owned(), why: "made up" })
+    }
+
     /// A scalar register of a dword, `$s1`, and a decimal number.
     fn assign(
         &mut self,
@@ -379,7 +387,9 @@ impl Inspect for Fake {
                 let address = Address(u64::from(offset));
                 Ok(Place { space, address, wave: Some(wave), lane: Some(lane) })
             }
-            Token::Nothing(at) => Err(Unreadable::NotCaptured { what: format!("{at:#x}") }),
+            Token::Window { .. } | Token::Nothing(_) => {
+                Err(Unreadable::NotCaptured { what: format!("{at:#x}") })
+            }
         }
     }
 
@@ -511,6 +521,25 @@ impl Inspect for Fake {
         let parts = [(first, true), (others, false)].into_iter().filter(|(waves, _)| !waves.is_empty());
         let groups = parts.map(|(waves, faulted)| group(waves, faulted)).collect::<Result<_, _>>()?;
         Ok(Groups { grouping, groups })
+    }
+
+    fn activations(&self, wave: WaveId, _: Option<LaneId>, _: usize) -> Result<Activations, Unreadable> {
+        self.wave(wave)?;
+        Ok(Activations { frames: Vec::new(), end: Some(StackEnd::Outermost) })
+    }
+
+    fn has_own_stack(&self, wave: WaveId, _: LaneId) -> Result<bool, Unreadable> {
+        self.wave(wave)?;
+        Ok(false)
+    }
+
+    fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.wave(variable.wave)?;
+        Err(Unreadable::NoVariables("a fake has none".to_owned()))
+    }
+
+    fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
+        self.locate(pointer)
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {

@@ -127,7 +127,7 @@ fn play(name: &str) {
         }
         if player.is_none() {
             let session = Box::new(Fake::of(&kind.0, kind.1, waves));
-            let client = Client::new(session, options);
+            let client = Client::new(session, options.clone());
             player = Some(Player { client, packets: Vec::new(), raw: Vec::new(), closed: false });
         }
         let playing = player.as_mut().unwrap();

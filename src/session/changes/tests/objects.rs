@@ -11,8 +11,11 @@ use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
 use crate::dwarf::Storage;
 use crate::import;
-use crate::session::print::Query;
-use crate::session::{Byte, Dump, Inspect as _, LaneValue, Reset, Session, Unwritable, ValueState};
+use crate::session::print::{Query, VariableIn};
+use crate::session::variables::with_frame;
+use crate::session::{
+    Byte, Dump, Inspect as _, LaneValue, Reset, Session, Unreadable, Unwritable, ValueState,
+};
 use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 
 const WAVE: WaveId = WaveId(0);
@@ -149,6 +152,19 @@ fn a_callers_register_is_written_where_it_was_saved() {
         assert_eq!(v40.lane(lane) == Some(0x0102_0304), !is_saved, "lane {lane}");
         session.reset(Reset::All);
         assert_eq!(local(&session, WAVE, 2, "kept", lane).state, old);
+        // A part of it, by its DIE: the bytes of 500 and a few are all below the third.
+        let die = with_frame(session.reader(), WAVE, 2, |found| {
+            let mut variables = found.variables.into_iter().map(|at| at.variable);
+            let kept = variables.find(|variable| variable.name.as_deref() == Some("kept"));
+            Ok::<_, Unreadable>(kept.unwrap().die)
+        });
+        let variable = VariableIn { wave: WAVE, lane, own_stack: false, level: 2, variable: die.unwrap() };
+        session.write_in(variable, 2, &[1, 0]).unwrap();
+        let kept = 0x1_0000 + 500 + u32::from(lane.0);
+        assert_eq!(local(&session, WAVE, 2, "kept", lane).state, ValueState::Value(kept.to_string()));
+        let beyond = session.write_in(variable, 3, &[1, 0]).unwrap_err().to_string();
+        assert_eq!(beyond, "the variable takes 4 bytes, not 5");
+        session.reset(Reset::All);
     }
 }
 

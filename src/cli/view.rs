@@ -1,0 +1,84 @@
+//! `lanescope view DUMP -o DIR`: the code objects as stock debuggers load them, for clients on other machines.
+//!
+//! `lanescope serve` hands these files to gdb by itself, and to lldb on the same machine. An lldb elsewhere needs them
+//! copied; the command says what to type there. The variables are in none of the files: a server has to run for them.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use super::{DumpArgs, Failure, dump};
+use crate::arch::Targets;
+use crate::session::Session;
+use crate::view::{Extent, View};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) from: DumpArgs,
+    /// The folder to write to; it is made where it is missing
+    #[arg(long, short, value_name = "DIR")]
+    output: PathBuf,
+    /// What has variables: stack (functions on stacks of waves), unit (all of their units) or all
+    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = extent)]
+    view: Extent,
+}
+
+/// An extent by its name.
+pub(super) fn extent(name: &str) -> Result<Extent, String> {
+    match name {
+        "stack" => Ok(Extent::Stacks),
+        "unit" => Ok(Extent::Unit),
+        "all" => Ok(Extent::All),
+        _ => Err(format!("no extent '{name}'; there are stack, unit and all")),
+    }
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let opened = dump::open(&args.from, targets)?;
+    let session = Session::new(opened.clone(), args.from.kind.as_deref())?;
+    let start = Instant::now();
+    let view = View::new(&opened, &session, args.view);
+    log::info!("the views took {:?}", start.elapsed());
+    for problem in view.problems() {
+        writeln!(anstream::stderr(), "warning: {problem}")?;
+    }
+    let fail =
+        |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
+    fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
+    for object in view.objects() {
+        let path = args.output.join(&object.name);
+        let words = path.display().to_string();
+        let file = File::create(&path).map_err(|error| fail(&words, error))?;
+        let mut file = BufWriter::new(file);
+        object.file.write_to(&mut file).and_then(|()| file.flush()).map_err(|error| fail(&words, error))?;
+        writeln!(out, "{words}: loaded at {}, {} variables", object.address, object.variables())?;
+    }
+    let Some(main) = view.main() else {
+        writeln!(out, "The dump has no code object that can be read: there is nothing to view.")?;
+        return Ok(());
+    };
+    let path = |name: &str| args.output.join(name).display().to_string();
+    let others = || view.objects().iter().filter(|object| object.index != main.index);
+    writeln!(
+        out,
+        "\nServe the dump with lanescope serve. Where the debugger runs, with copies of the files:\n"
+    )?;
+    write!(out, "  gdb {}", path(&main.name))?;
+    for object in others() {
+        write!(out, " -ex 'add-symbol-file {} -o {}'", path(&object.name), object.address)?;
+    }
+    writeln!(out, " -ex 'target remote HOST:1234'")?;
+    write!(out, "  lldb {}", path(&main.name))?;
+    for object in others() {
+        write!(out, " -o 'target modules add {}'", path(&object.name))?;
+    }
+    write!(out, " -o 'gdb-remote HOST:1234'")?;
+    for object in others() {
+        let (file, slide) = (path(&object.name), object.address);
+        write!(out, " -o 'target modules load --file {file} --slide {slide}'")?;
+    }
+    writeln!(out)?;
+    Ok(())
+}

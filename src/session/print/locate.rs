@@ -1,0 +1,224 @@
+//! Where a variable is, by its DIE: what a client that reads variables as memory asks for one by one.
+
+use super::Walked;
+use super::eval::{Scene, Walk};
+use super::names::words;
+use super::object::{Answer, Object, error, moved};
+use super::typed::{Shape, Ty};
+use crate::debuginfo::VariableAt;
+use crate::dwarf::{CapturedLane, Location, Storage};
+use crate::session::activations::Spot;
+use crate::session::backtrace::Frames;
+use crate::session::changes::draft;
+use crate::session::locals::{Byte, ValueState};
+use crate::session::variables::{Found, bytes, found};
+use crate::session::{Place, Reader, Unreadable, Unwritable};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
+
+/// The largest object outside of memory that is put together, in bytes: no composite of registers is larger.
+pub const MAX_COMPOSED_BYTES: u64 = 1 << 16;
+
+/// A variable in a physical frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VariableIn {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lane.
+    pub lane: LaneId,
+    /// Whether `level` counts the frames of the lane's own stack, and not the wave's.
+    pub own_stack: bool,
+    /// The physical frame, 0 innermost.
+    pub level: usize,
+    /// The DIE of the variable, in `.debug_info` of the frame's code object.
+    pub variable: DieOffset,
+}
+
+/// Where a variable is.
+#[derive(Clone, Debug)]
+pub enum Whereabouts {
+    /// All of it in memory, from here on.
+    Memory(Place),
+    /// Elsewhere: in registers, in pieces, in the debug information. Its bytes, lowest address first.
+    Composed(Vec<Byte>),
+    /// Nowhere: it is what a null pointer leads to.
+    Null,
+    /// Nowhere, and why.
+    Nowhere(ValueState),
+}
+
+/// Where a variable is.
+///
+/// # Errors
+/// There is no such frame, or no debug information for it.
+pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
+    let answer = asked(reader, of, |walk, object| walk.whereabouts(&object))?;
+    Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
+}
+
+/// Where what a pointer or reference variable holds leads to, apertures resolved; of a null pointer nowhere.
+///
+/// # Errors
+/// As [`locate`].
+pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
+    let answer = asked(reader, of, |walk, object| match walk.shape(&object)? {
+        Shape::Pointer { to, space } | Shape::Reference { to, space } => {
+            if walk.is_null(&object, space)? {
+                return Ok(Whereabouts::Null);
+            }
+            let target = walk.through(&object, to, space)?;
+            walk.in_memory(&target.location)
+        }
+        _ => error("it is no pointer"),
+    })?;
+    Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
+}
+
+/// Writes bytes of a variable from its byte `first` on.
+///
+/// # Errors
+/// As [`Unwritable`] says; nothing was written.
+pub(in crate::session) fn write_in(
+    reader: &mut Reader,
+    of: VariableIn,
+    first: u64,
+    bytes: &[u8],
+) -> Result<(), Unwritable> {
+    let answer = asked(reader, of, |walk, object| {
+        let size = match object.ty.size(walk.scene.debug()).map_err(words)? {
+            Some(size) => size,
+            None => walk.told_size(&object)?,
+        };
+        let given = bytes.len() as u64;
+        let part = i128::from(first).saturating_mul(8);
+        let inside = first.checked_add(given).is_some_and(|end| end <= size);
+        Ok(match moved(&object.location, part, walk.lane).filter(|_| inside) {
+            Some(location) => {
+                let level = walk.scene.found.frame.context.level;
+                draft(level, walk.lane, &location, BitSize(given.saturating_mul(8)), bytes)
+            }
+            None => {
+                let what = "the variable".to_owned();
+                Err(Unwritable::Size { what, expected: size, given: first.saturating_add(given) })
+            }
+        })
+    })?;
+    let batch = answer.map_err(|why| Unwritable::State(*why))??;
+    reader.commit(&batch)
+}
+
+fn asked<T>(
+    reader: &Reader,
+    of: VariableIn,
+    ask: impl FnOnce(&Walk<'_, '_, '_>, Object) -> Answer<T>,
+) -> Result<Answer<T>, Unreadable> {
+    let none = |words: &str| Unreadable::NoVariables(words.to_owned());
+    let mut walked = Walked::new(reader, of.wave)?;
+    while (of.own_stack || walked.frames().len() <= of.level) && walked.step() {}
+    let frames = Frames::along(walked);
+    let spots = frames.spots(of.own_stack.then_some(of.lane))?;
+    let spot = spots.get(of.level).copied().ok_or_else(|| none("there is no such frame"))?;
+    let found = in_frame(&frames, spot, of.variable)?;
+    let scene = Scene::new(reader, of.wave, &found, LaneSet::one(of.lane));
+    let walk = Walk { scene: &scene, lane: of.lane };
+    Ok(walk.variable(of.variable).and_then(|object| ask(&walk, object)))
+}
+
+/// The frame with the variables around one that is declared in it, which may be that of an inlined call.
+fn in_frame<'f>(
+    frames: &'f Frames<'_>,
+    spot: Spot<'f>,
+    variable: DieOffset,
+) -> Result<Found<'f>, Unreadable> {
+    let none = |words: String| Unreadable::NoVariables(words);
+    let code =
+        spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
+    let source = code.loaded.source(frames.walk.reader.dump().capture(), code.elf);
+    let function = source.function.as_ref().map(|(_, function)| function);
+    let inlined = function.map_or(0, |at| {
+        let declares = |frame: &usize| {
+            at.scopes(*frame).any(|scope| scope.variables.iter().any(|known| known.die == variable))
+        };
+        (0..at.frames.len()).find(declares).unwrap_or(at.frames.len().saturating_sub(1))
+    });
+    found(&frames.walk, spot.level, inlined, code, &source)
+}
+
+impl Walk<'_, '_, '_> {
+    /// The object that a variable is.
+    fn variable(&self, die: DieOffset) -> Answer<Object> {
+        let scene = self.scene;
+        let here = scene.found.variables.iter().find(|at| at.variable.die == die);
+        let placed = match here {
+            Some(VariableAt { variable, location, .. }) => scene.place(variable, location),
+            None => {
+                let variable = scene.debug().variable(die).map_err(words)?;
+                let pc = scene.found.frame.context.elf_pc;
+                let said = scene.debug().location_at(variable.unit, &variable.location, pc).map_err(words)?;
+                scene.place(&variable, &said)
+            }
+        };
+        let Some(id) = placed.ty else { return error("it has no type") };
+        Ok(Object::at(Ty::Die(id), placed.at(self.lane)?, placed.legacy))
+    }
+
+    fn whereabouts(&self, object: &Object) -> Answer<Whereabouts> {
+        let context = &self.scene.found.frame.context;
+        let size = match object.ty.size(self.scene.debug()).map_err(words)? {
+            Some(size) => size,
+            None => self.told_size(object)?,
+        };
+        let settled = context.level.settled(&object.location, self.lane, BitSize(size.saturating_mul(8)));
+        let location = settled.unwrap_or_else(|_| object.location.clone());
+        if let Storage::Memory { .. } = location.storage
+            && location.offset.get(self.lane).is_multiple_of(8)
+        {
+            return self.in_memory(&location);
+        }
+        if size > MAX_COMPOSED_BYTES {
+            return error(format!("it has {size} bytes, and at most {MAX_COMPOSED_BYTES} are put together"));
+        }
+        let bits = self.bits(&object.location, BitSize(size.saturating_mul(8)))?;
+        if object.location.is_undefined() || (size > 0 && bits.is_undefined()) {
+            return Err(Box::new(self.absence(&object.location, &bits)));
+        }
+        let count = usize::try_from(size).unwrap_or(usize::MAX);
+        let composed = bytes(&bits, count);
+        if count > 0 && composed.iter().all(|byte| *byte == Byte::NotCaptured) {
+            let why = self.first_missing(&object.location, &bits);
+            return Err(Box::new(ValueState::Unavailable(
+                why.unwrap_or_else(|| "it was not captured".to_owned()),
+            )));
+        }
+        Ok(Whereabouts::Composed(composed))
+    }
+
+    /// Whether a pointer is the null one of its address space.
+    fn is_null(&self, pointer: &Object, space: AddressSpace) -> Answer<bool> {
+        if matches!(pointer.location.storage, Storage::ImplicitPointer(_)) {
+            return Ok(false);
+        }
+        let null = self.scene.found.frame.context.kind().target.space(space).map(|known| known.null.0);
+        Ok(null == Some(self.address(pointer)?))
+    }
+
+    /// A place in memory, with the generic space resolved.
+    fn in_memory(&self, location: &Location) -> Answer<Whereabouts> {
+        let Storage::Memory { space, lane, .. } = location.storage else {
+            return error("what it leads to is not in memory");
+        };
+        let lane = match lane {
+            CapturedLane::Fixed(lane) => lane,
+            _ => self.lane,
+        };
+        let place = self.place_in(space, (location.offset.get(self.lane) / 8) as u64, lane);
+        if space != crate::session::address::GENERIC {
+            return Ok(Whereabouts::Memory(place));
+        }
+        let concrete = self.scene.reader.generic(place);
+        concrete.map(Whereabouts::Memory).map_err(|why| Box::new(ValueState::Error(why.to_string())))
+    }
+
+    fn place_in(&self, space: AddressSpace, address: u64, lane: LaneId) -> Place {
+        Place { space, address: Address(address), wave: Some(self.scene.wave), lane: Some(lane) }
+    }
+}

@@ -1,0 +1,237 @@
+//! All views of a dump.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::path::Path;
+
+use super::dwarf::{self, Rewritten};
+use super::elf::{self, Debug, Extra};
+use super::file::ViewFile;
+use super::frames::{self, Code};
+use super::layout::Layout;
+use super::stacks::OnStacks;
+use crate::codeobject::{CodeObject, SymbolKind};
+use crate::session::{Dump, Inspect, StackEnd};
+use crate::units::{Address, DieOffset};
+
+/// How much of a code object's DWARF a view has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// Functions on stacks with everything in them; others of their units by name, line and type.
+    #[default]
+    Stacks,
+    /// The units of functions on stacks.
+    Unit,
+    /// All units.
+    All,
+}
+
+/// The views of a dump's code objects.
+#[derive(Debug)]
+pub struct View {
+    objects: Vec<ViewObject>,
+    first: Option<usize>,
+    problems: Vec<String>,
+}
+
+/// The view of one code object.
+#[derive(Debug)]
+pub struct ViewObject {
+    /// Its index in the capture's list.
+    pub index: usize,
+    /// A file name for it: that of the code object, without folders.
+    pub name: String,
+    /// Load address: run-time address = this + ELF address.
+    pub address: Address,
+    /// The file.
+    pub file: ViewFile,
+    functions: HashMap<DieOffset, Layout>,
+    globals: Layout,
+    /// Return addresses that say why there is no caller.
+    ends: HashMap<&'static str, u64>,
+}
+
+/// Why stacks end, as `StackEnd::name` has it, but for the one where nothing is lost.
+const ENDS: [&str; 8] = [
+    "pc-not-captured",
+    "no-code-object",
+    "no-unwind-information",
+    "caller-pc-unknown",
+    "call-frame-error",
+    "cycle",
+    "too-deep",
+    "bad-caller-pc",
+];
+/// Bytes of a function that stands for such an end.
+const END_SIZE: u64 = 16;
+const PAGE: u64 = 0x1000;
+
+impl View {
+    /// Builds the views of all code objects that can be read; what cannot be is a [problem](Self::problems).
+    #[must_use]
+    pub fn new(dump: &Dump, session: &dyn Inspect, extent: Extent) -> Self {
+        let on_stacks = OnStacks::of(session);
+        let mut problems = Vec::new();
+        let mut objects: Vec<ViewObject> = Vec::new();
+        for (index, info) in session.code_objects().into_iter().enumerate() {
+            match dump.code_object(index) {
+                Ok(object) => {
+                    let (view, lost) =
+                        view(dump, &object, index, &info.name, info.address, &on_stacks, extent);
+                    problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
+                    objects.push(view);
+                }
+                Err(problem) => problems.push(problem),
+            }
+        }
+        tell_apart(&mut objects);
+        let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
+        Self { first: first.or((!objects.is_empty()).then_some(0)), objects, problems }
+    }
+
+    /// The views, in the order of the capture's list.
+    #[must_use]
+    pub fn objects(&self) -> &[ViewObject] {
+        &self.objects
+    }
+
+    /// The view of the code object that the wave to look at first is in, else the first one.
+    #[must_use]
+    pub fn main(&self) -> Option<&ViewObject> {
+        self.objects.get(self.first?)
+    }
+
+    /// What could not be done, in words.
+    #[must_use]
+    pub fn problems(&self) -> &[String] {
+        &self.problems
+    }
+
+    pub(super) fn object(&self, index: usize) -> Option<&ViewObject> {
+        self.objects.iter().find(|object| object.index == index)
+    }
+}
+
+impl ViewObject {
+    /// The variables of a function, if it is on a stack.
+    pub(super) fn function(&self, die: DieOffset) -> Option<&Layout> {
+        self.functions.get(&die)
+    }
+
+    pub(super) fn globals(&self) -> &Layout {
+        &self.globals
+    }
+
+    /// The return address, at run time, that says why there is no caller.
+    pub(super) fn end(&self, end: &StackEnd) -> Option<u64> {
+        let at = self.ends.get(end.name())?;
+        // Within the function, for those who look up what is before a return address.
+        Some(self.address.0.wrapping_add(*at).wrapping_add(END_SIZE / 2))
+    }
+
+    /// How many variables it gives windows.
+    #[must_use]
+    pub fn variables(&self) -> usize {
+        self.globals.len() + self.functions.values().map(Layout::len).sum::<usize>()
+    }
+}
+
+fn view(
+    dump: &Dump,
+    object: &CodeObject,
+    index: usize,
+    name: &str,
+    address: Address,
+    on_stacks: &OnStacks,
+    extent: Extent,
+) -> (ViewObject, Vec<String>) {
+    let none = BTreeSet::new();
+    let functions = on_stacks.functions.get(&index).unwrap_or(&none);
+    let rewritten = match dump.debug_info(index) {
+        Ok(debug) if !functions.is_empty() || extent == Extent::All => {
+            dwarf::rewrite(&debug, functions, extent)
+        }
+        // Without debug information there are symbols still.
+        Ok(_) | Err(_) => Rewritten::default(),
+    };
+    let extras = extras(object);
+    let mut code = code(object, index, &rewritten, on_stacks);
+    code.extend(extras.iter().map(|extra| Code { range: extra.range.clone(), is_outermost: true }));
+    let mut sections = rewritten.sections;
+    sections.push(Debug { name: ".debug_frame", bytes: frames::debug_frame(&code) });
+    let ends = ENDS.iter().zip(&extras).map(|(end, extra)| (*end, extra.range.start));
+    let view = ViewObject {
+        index,
+        name: file_name(name),
+        address,
+        ends: ends.collect(),
+        file: elf::build(object, &extras, sections),
+        functions: rewritten.functions,
+        globals: rewritten.globals,
+    };
+    (view, rewritten.problems)
+}
+
+/// Puts a number before names that several have.
+fn tell_apart(objects: &mut [ViewObject]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for object in objects.iter() {
+        *seen.entry(object.name.clone()).or_default() += 1;
+    }
+    for object in objects {
+        if seen.get(&object.name).is_some_and(|count| *count > 1) {
+            object.name = format!("{}-{}", object.index, object.name);
+        }
+    }
+}
+
+/// Functions past the image that stand for the ends of stacks: `no_unwind_information`.
+fn extras(object: &CodeObject) -> Vec<Extra> {
+    let end = object.image().map_or(0, |image| image.end.0);
+    let all = END_SIZE * ENDS.len() as u64;
+    let start = end.next_multiple_of(END_SIZE);
+    // In the rest of the image's last page nothing else can be loaded.
+    let fits = start / PAGE == (start + all - 1) / PAGE && !start.is_multiple_of(PAGE);
+    let start = if fits { start } else { end.next_multiple_of(PAGE) };
+    let each = ENDS.iter().zip(0u64..).map(|(name, index)| {
+        let at = start + index * END_SIZE;
+        Extra { name: name.replace('-', "_"), range: at..at + END_SIZE }
+    });
+    each.collect()
+}
+
+/// All code of the object, parted among its functions.
+fn code(object: &CodeObject, index: usize, rewritten: &Rewritten, on_stacks: &OnStacks) -> Vec<Code> {
+    let kernels: HashSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
+    let symbols = object.symbols().iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+    let ranges = symbols.filter_map(|symbol| {
+        let end = symbol.value.checked_add(symbol.size)?;
+        Some((None, symbol.value..end))
+    });
+    let of_dwarf = rewritten.code.iter().map(|(die, range)| (Some(*die), range.clone()));
+    let known: Vec<(Option<DieOffset>, Range<u64>)> = of_dwarf.chain(ranges).collect();
+    let outermost: HashSet<u64> = known
+        .iter()
+        .filter(|(die, range)| {
+            kernels.contains(&range.start)
+                || die.is_some_and(|die| on_stacks.outermost.contains(&(index, die)))
+        })
+        .map(|(_, range)| range.start)
+        .collect();
+    let functions: Vec<Code> = known
+        .into_iter()
+        .map(|(_, range)| Code { is_outermost: outermost.contains(&range.start), range })
+        .collect();
+    let text = object.segments().iter().filter(|segment| segment.is_loaded() && segment.is_executable());
+    text.flat_map(|segment| frames::cover(segment.addresses.clone(), &functions)).collect()
+}
+
+/// The last part of a path or URI, without what could mean something to a shell or a debugger.
+fn file_name(name: &str) -> String {
+    let path = name.split(['#', '?']).next().unwrap_or(name);
+    let last = Path::new(path).file_name().map_or(name.into(), |last| last.to_string_lossy());
+    let plain =
+        |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' };
+    let last: String = last.chars().map(plain).take(100).collect();
+    if last.trim_matches('.').is_empty() { "code-object".to_owned() } else { last }
+}

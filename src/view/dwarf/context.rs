@@ -1,0 +1,115 @@
+//! The unit that is being converted, with what is asked about it again and again.
+
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use gimli::{DebugInfoOffset, DwForm, Section as _};
+
+use super::Slice;
+use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts};
+use crate::units::DieOffset;
+use crate::view::layout::Sort;
+
+/// A unit of the code object.
+pub(super) struct Unit<'a> {
+    pub(super) debug: &'a DebugInfo,
+    pub(super) facts: UnitFacts,
+    /// What offsets in the `.debug_info` that gimli reads count from.
+    base: usize,
+    /// Where it is in `.debug_info`.
+    pub(super) span: Range<usize>,
+    /// The functions that are on stacks.
+    wanted: &'a HashSet<DieOffset>,
+    /// Whether all functions are as if they were on stacks.
+    whole: bool,
+    sorts: RefCell<HashMap<DieOffset, Sort>>,
+}
+
+impl<'a> Unit<'a> {
+    pub(super) fn new(
+        debug: &'a DebugInfo,
+        facts: UnitFacts,
+        base: usize,
+        span: Range<usize>,
+        wanted: &'a HashSet<DieOffset>,
+        whole: bool,
+    ) -> Self {
+        Self { debug, facts, base, span, wanted, whole, sorts: RefCell::default() }
+    }
+
+    /// An offset in the code object's `.debug_info`.
+    pub(super) fn global(&self, offset: usize) -> usize {
+        self.base.saturating_add(offset)
+    }
+
+    /// The same of a DIE of a unit that gimli reads.
+    pub(super) fn die(&self, unit: gimli::UnitRef<'_, Slice<'_>>, at: gimli::UnitOffset) -> DieOffset {
+        let unit = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
+        DieOffset(self.global(unit.saturating_add(at.0)) as u64)
+    }
+
+    /// Whether a function comes with all that is in it.
+    pub(super) fn wants(&self, function: DieOffset) -> bool {
+        self.whole || self.wanted.contains(&function)
+    }
+
+    /// What a type is to who reads a variable of it.
+    pub(super) fn sort(&self, die: DieOffset) -> Sort {
+        if let Some(known) = self.sorts.borrow().get(&die) {
+            return *known;
+        }
+        let sort = self.read_sort(TypeId(die));
+        self.sorts.borrow_mut().insert(die, sort);
+        sort
+    }
+
+    fn read_sort(&self, id: TypeId) -> Sort {
+        let Ok(Some(stripped)) = self.debug.stripped(id) else { return Sort::Plain };
+        match stripped.kind {
+            TypeKind::Pointer { .. } | TypeKind::Reference { .. } => {
+                match self.debug.byte_size(stripped.id) {
+                    Ok(Some(size)) if size < 8 => Sort::SmallPointer,
+                    _ => Sort::Pointer,
+                }
+            }
+            _ => Sort::Plain,
+        }
+    }
+
+    /// The name of a type as C++ spells it.
+    pub(super) fn type_name(&self, die: DieOffset) -> String {
+        self.debug.type_name(Some(TypeId(die))).unwrap_or_else(|_| "<unknown>".to_owned())
+    }
+}
+
+/// Whether DIEs of a unit may refer to other units, by the forms of its abbreviations.
+pub(super) fn refers_to_others(dwarf: &gimli::Dwarf<Slice<'_>>, unit: usize) -> bool {
+    const FORMS: [DwForm; 2] = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
+    let Ok(header) = dwarf.unit_header(DebugInfoOffset(unit)) else { return false };
+    let mut table = *dwarf.debug_abbrev.reader();
+    let Ok(()) = gimli::Reader::skip(&mut table, header.debug_abbrev_offset().0) else { return false };
+    let mut scan = move || -> gimli::Result<bool> {
+        use gimli::Reader as _;
+        loop {
+            if table.read_uleb128()? == 0 {
+                return Ok(false);
+            }
+            table.read_uleb128()?;
+            table.read_u8()?;
+            loop {
+                let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
+                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
+                    table.read_sleb128()?;
+                }
+                if (name, form) == (0, 0) {
+                    break;
+                }
+                if FORMS.iter().any(|known| u64::from(known.0) == form) {
+                    return Ok(true);
+                }
+            }
+        }
+    };
+    scan().unwrap_or(false)
+}

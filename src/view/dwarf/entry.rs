@@ -1,0 +1,250 @@
+//! DIE by DIE: what stays, what changes, what goes.
+//!
+//! Traps that stock debuggers hold, each measured: gdb runs its own x86 analysis where `DW_AT_producer` is not GCC; a
+//! pointer of 4 bytes makes it believe that of all pointers to the type; LLDB shows nothing of OpenCL; address classes
+//! are none of x86; call site parameters are written in registers that x86 has not.
+
+use std::collections::HashMap;
+
+use gimli::write::{
+    Address, AttributeValue, ConvertResult, ConvertUnit, ConvertUnitEntry, Expression, UnitEntryId,
+};
+use gimli::{DwAt, DwTag, constants};
+
+use super::context::Unit;
+use super::filter::{Outline, has_code};
+use super::types::SmallPointers;
+use super::{Plans, Slice, location, outline, types};
+use crate::dwarf::draft;
+use crate::units::DieOffset;
+use crate::view::layout::Planner;
+
+/// What `DW_AT_producer` begins with, so that gdb trusts the call frame information of an epilogue.
+const PRODUCER: &str = "GNU C++14 13.0.0 (lanescope; ";
+/// `DW_LANG_C_plus_plus_14`, which both debuggers know.
+const CPP: constants::DwLang = constants::DW_LANG_C_plus_plus_14;
+/// `DW_LANG_LLVM_HIP` of the 2020 proposal.
+const LLVM_HIP: u16 = 0x8100;
+/// `DW_LANG_HIP`, as registered.
+const HIP: u16 = 0x30;
+/// Attributes from here on are vendors'.
+const VENDORS: u16 = 0x2000;
+
+/// How a unit is being converted.
+pub(super) struct Conversion<'c, 'u, 'a, 'r> {
+    pub(super) unit: &'c Unit<'u>,
+    pub(super) to: &'c mut ConvertUnit<'a, Slice<'r>>,
+    pub(super) plans: &'c mut Plans,
+    pub(super) small: SmallPointers,
+}
+
+/// What a DIE stands in.
+#[derive(Clone, Copy)]
+struct Around {
+    depth: isize,
+    /// `None`: what is left out, with everything below.
+    function: Option<DieOffset>,
+}
+
+pub(super) fn convert<'r>(
+    unit: &Unit<'_>,
+    outlines: &HashMap<DieOffset, Outline>,
+    to: &mut ConvertUnit<'_, Slice<'r>>,
+    root: &ConvertUnitEntry<'_, Slice<'r>>,
+    plans: &mut Plans,
+) -> ConvertResult<()> {
+    if let Some(lines) = to.read_line_program(None, None)? {
+        let (program, files) = lines.convert(&constant)?;
+        to.set_line_program(program, files);
+    }
+    let mut conversion = Conversion { unit, to, plans, small: SmallPointers::default() };
+    conversion.root(root)?;
+    let mut entry = conversion.to.null_entry();
+    let mut around: Vec<Around> = Vec::new();
+    while let Some(id) = conversion.to.read_entry(&mut entry)? {
+        around.retain(|outer| outer.depth < entry.depth());
+        let outer = around.last().copied();
+        let die = unit.die(entry.read_unit, entry.offset());
+        let Some(id) = id else {
+            if let Some(outline) = outlines.get(&die) {
+                outline::convert(&mut conversion, &entry, outline)?;
+            }
+            continue;
+        };
+        let left_out = outer.is_some_and(|outer| outer.function.is_none());
+        if left_out || is_left_out(unit, &entry) {
+            around.push(Around { depth: entry.depth(), function: None });
+            continue;
+        }
+        let is_function = is_function(entry.tag()) && has_code(&entry.read_entry);
+        let function = if is_function { Some(die) } else { outer.and_then(|outer| outer.function) };
+        conversion.entry(id, &entry, die, function)?;
+        if let Some(function) = function {
+            around.push(Around { depth: entry.depth(), function: Some(function) });
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn constant(address: u64) -> Option<Address> {
+    Some(Address::Constant(address))
+}
+
+fn is_function(tag: DwTag) -> bool {
+    matches!(tag, constants::DW_TAG_subprogram | constants::DW_TAG_entry_point)
+}
+
+/// DIEs that a stock debugger would read wrongly: what a call passed, in the target's registers; tags of the drafts; and
+/// members whose place it cannot compute.
+fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
+    let is_draft = unit.facts.is_draft() && draft::numbers().tag_named(entry.tag().0).is_some();
+    is_draft
+        || matches!(
+            entry.tag(),
+            constants::DW_TAG_call_site_parameter | constants::DW_TAG_GNU_call_site_parameter
+        )
+        || entry.tag() == constants::DW_TAG_member
+            && entry.attrs.iter().any(|attribute| {
+                attribute.name() == constants::DW_AT_data_member_location
+                    && !location::is_readable(attribute, entry.read_unit)
+            })
+}
+
+impl<'r> Conversion<'_, '_, '_, 'r> {
+    fn root(&mut self, root: &ConvertUnitEntry<'_, Slice<'r>>) -> ConvertResult<()> {
+        let id = self.to.unit.root();
+        for attribute in &root.attrs {
+            let name = attribute.name();
+            let value = match name {
+                constants::DW_AT_producer => continue,
+                constants::DW_AT_language => match attribute.value() {
+                    gimli::AttributeValue::Language(language) => AttributeValue::Language(spoken(language)),
+                    _ => continue,
+                },
+                _ if !self.is_kept(name) => continue,
+                _ => match self.to.convert_attribute_value(root.read_unit, attribute, &constant) {
+                    Ok(value) => value,
+                    Err(_) => continue,
+                },
+            };
+            self.to.unit.get_mut(id).set(name, value);
+        }
+        let producer = self.unit.facts.producer.as_deref().unwrap_or("unknown");
+        let producer = AttributeValue::String(format!("{PRODUCER}{producer})").into_bytes());
+        self.to.unit.get_mut(id).set(constants::DW_AT_producer, producer);
+        Ok(())
+    }
+
+    /// Whether an attribute means the same to a stock debugger.
+    fn is_kept(&self, name: DwAt) -> bool {
+        let is_draft = || self.unit.facts.is_draft() && draft::numbers().attribute_named(name.0).is_some();
+        match name {
+            constants::DW_AT_address_class
+            | constants::DW_AT_segment
+            | constants::DW_AT_static_link
+            | constants::DW_AT_return_addr
+            | constants::DW_AT_calling_convention
+            | constants::DW_AT_signature
+            | constants::DW_AT_use_location
+            | constants::DW_AT_GNU_locviews
+            | constants::DW_AT_macros
+            | constants::DW_AT_macro_info
+            | constants::DW_AT_GNU_macros => false,
+            constants::DW_AT_GNU_vector => true,
+            _ => name.0 < VENDORS && !is_draft(),
+        }
+    }
+
+    fn entry(
+        &mut self,
+        id: UnitEntryId,
+        entry: &ConvertUnitEntry<'_, Slice<'r>>,
+        die: DieOffset,
+        function: Option<DieOffset>,
+    ) -> ConvertResult<()> {
+        if entry.tag() == constants::DW_TAG_base_type
+            && let Some(elements) = types::vector_elements(self.unit, die)
+        {
+            return types::vector(self, id, entry, elements);
+        }
+        let is_function = function == Some(die);
+        let id = self.to.add_entry(Some(id), entry);
+        let is_variable =
+            matches!(entry.tag(), constants::DW_TAG_variable | constants::DW_TAG_formal_parameter);
+        if is_function {
+            self.function(id, entry);
+        }
+        for attribute in &entry.attrs {
+            let name = attribute.name();
+            let value = match name {
+                constants::DW_AT_frame_base => {
+                    Some(AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0])))
+                }
+                constants::DW_AT_location | constants::DW_AT_const_value if is_variable => {
+                    location::rewrite(self, entry, attribute, die, function)?
+                }
+                constants::DW_AT_type if !is_variable => {
+                    let replaced = self.pointed(entry, attribute);
+                    replaced.or_else(|| self.converted(entry, attribute))
+                }
+                constants::DW_AT_byte_size if types::is_pointer(entry.tag()) => None,
+                _ if !self.is_kept(name) => None,
+                _ if !location::is_readable(attribute, entry.read_unit) => None,
+                _ => self.converted(entry, attribute),
+            };
+            if let Some(value) = value {
+                self.to.unit.get_mut(id).set(name, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// An attribute as it is; `None` where it refers to what the view lacks or cannot be read.
+    fn converted(
+        &mut self,
+        entry: &ConvertUnitEntry<'_, Slice<'r>>,
+        attribute: &gimli::Attribute<Slice<'r>>,
+    ) -> Option<AttributeValue> {
+        self.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok()
+    }
+
+    /// The code of a function.
+    fn function(&mut self, id: UnitEntryId, entry: &ConvertUnitEntry<'_, Slice<'r>>) {
+        self.code(entry);
+        // Without a frame base gdb finds no frame for a variable of a function, whatever its location says.
+        let base = AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0]));
+        self.to.unit.get_mut(id).set(constants::DW_AT_frame_base, base);
+    }
+
+    pub(super) fn code(&mut self, entry: &ConvertUnitEntry<'_, Slice<'r>>) {
+        let mut ranges = match entry.read_unit.die_ranges(&entry.read_entry) {
+            Ok(ranges) => ranges,
+            Err(_) => return,
+        };
+        let die = self.unit.die(entry.read_unit, entry.offset());
+        while let Ok(Some(range)) = ranges.next() {
+            if range.begin < range.end {
+                self.plans.code.push((die, range.begin..range.end));
+            }
+        }
+    }
+
+    /// The plan of a function's variables, or of those outside of functions.
+    pub(super) fn plan(&mut self, function: Option<DieOffset>) -> &mut Planner {
+        match function {
+            Some(function) => self.plans.functions.entry(function).or_insert_with(Planner::of_function),
+            None => &mut self.plans.globals,
+        }
+    }
+}
+
+/// A language that stock debuggers know, for one that they do not.
+fn spoken(language: constants::DwLang) -> constants::DwLang {
+    match language {
+        constants::DW_LANG_OpenCL => constants::DW_LANG_C99,
+        constants::DwLang(HIP | LLVM_HIP) => CPP,
+        // gdb 13 knows C++ up to 14.
+        constants::DW_LANG_C_plus_plus_17 | constants::DW_LANG_C_plus_plus_20 => CPP,
+        other => other,
+    }
+}

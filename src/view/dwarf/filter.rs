@@ -1,0 +1,147 @@
+//! Which DIEs a view has: functions on stacks with everything below, variables outside of functions, and whatever those
+//! refer to.
+
+use std::collections::{HashMap, HashSet};
+
+use gimli::write::{ConvertResult, FilterUnit, FilterUnitEntry, FilterUnitSection};
+use gimli::{AttributeValue, UnitOffset};
+
+use super::Slice;
+use super::context::Unit;
+use crate::units::DieOffset;
+
+/// What to convert.
+pub(super) struct Filter<'a, 'r> {
+    pub(super) section: FilterUnitSection<'a, Slice<'r>>,
+    /// Functions that are there by name, line and type only.
+    pub(super) outlines: HashMap<DieOffset, Outline>,
+    /// Offsets of other units that may be referred to.
+    pub(super) others: HashSet<usize>,
+}
+
+/// A function without its variables.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outline {
+    /// Its parameters' types.
+    pub(super) parameters: Vec<Option<UnitOffset>>,
+}
+
+/// What a DIE stands in.
+#[derive(Clone, Copy, Debug)]
+enum Inside {
+    /// A function on a stack.
+    Function,
+    /// A function that is not.
+    Outline(DieOffset),
+}
+
+pub(super) fn filter<'a, 'r>(
+    dwarf: &'a gimli::Dwarf<Slice<'r>>,
+    unit: &Unit<'_>,
+) -> ConvertResult<Filter<'a, 'r>> {
+    let mut section = FilterUnitSection::new(dwarf)?;
+    let (mut outlines, mut others) = (HashMap::new(), HashSet::new());
+    while let Some(mut each) = section.read_unit()? {
+        let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
+        let is_it = at == unit.span.start;
+        if !is_it {
+            others.insert(at);
+        }
+        let mut entry = each.null_entry();
+        let mut around: Vec<(isize, Inside)> = Vec::new();
+        while each.read_entry(&mut entry)? {
+            if !is_it {
+                continue;
+            }
+            around.retain(|(depth, _)| *depth < entry.depth());
+            let inside = around.last().copied();
+            if let Some(inside) = chosen(unit, &mut each, &entry, inside, &mut outlines) {
+                around.push((entry.depth(), inside));
+            }
+        }
+    }
+    Ok(Filter { section, outlines, others })
+}
+
+/// Requires a DIE of the unit where the view has it by itself; what its children stand in.
+fn chosen<'r>(
+    unit: &Unit<'_>,
+    filter: &mut FilterUnit<'_, Slice<'r>>,
+    entry: &FilterUnitEntry<'_, Slice<'r>>,
+    inside: Option<(isize, Inside)>,
+    outlines: &mut HashMap<DieOffset, Outline>,
+) -> Option<Inside> {
+    let die = unit.die(filter.read_unit, entry.offset());
+    match entry.tag() {
+        gimli::DW_TAG_subprogram | gimli::DW_TAG_entry_point if has_code(entry) => {
+            if unit.wants(die) {
+                filter.require_entry(entry.offset());
+                return Some(Inside::Function);
+            }
+            require_type(filter, entry);
+            outlines.insert(die, Outline::default());
+            Some(Inside::Outline(die))
+        }
+        gimli::DW_TAG_formal_parameter => {
+            if let Some((depth, Inside::Outline(function))) = inside
+                && entry.depth() == depth + 1
+            {
+                let of = require_type(filter, entry);
+                outlines.entry(function).or_default().parameters.push(of);
+            }
+            None
+        }
+        // Variables outside of functions; abstract instances have none that stand alone.
+        gimli::DW_TAG_variable if inside.is_none() && is_outside(entry) => {
+            filter.require_entry(entry.offset());
+            None
+        }
+        gimli::DW_TAG_imported_module if inside.is_none() && entry.depth() == 1 => {
+            filter.require_entry(entry.offset());
+            None
+        }
+        _ => None,
+    }
+}
+
+/// Whether a variable's parent is the unit or a namespace.
+fn is_outside(entry: &FilterUnitEntry<'_, Slice<'_>>) -> bool {
+    matches!(entry.parent_tag, None | Some(gimli::DW_TAG_namespace | gimli::DW_TAG_module))
+}
+
+pub(super) fn has_code(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> bool {
+    entry.has_attr(gimli::DW_AT_low_pc) || entry.has_attr(gimli::DW_AT_ranges)
+}
+
+/// Requires the type of an outlined function or parameter, through its abstract instance where it has one.
+fn require_type<'r>(
+    filter: &mut FilterUnit<'_, Slice<'r>>,
+    entry: &FilterUnitEntry<'_, Slice<'r>>,
+) -> Option<UnitOffset> {
+    let found = type_of(filter.read_unit, &entry.read_entry)?;
+    filter.require_entry(found);
+    Some(found)
+}
+
+/// The type that a DIE has, in its unit.
+pub(super) fn type_of<'r>(
+    unit: gimli::UnitRef<'_, Slice<'r>>,
+    entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
+) -> Option<UnitOffset> {
+    // An instance, its origin, and that one's declaration.
+    const MAX_ORIGINS: usize = 8;
+    let in_unit = |value: Option<AttributeValue<Slice<'r>>>| match value {
+        Some(AttributeValue::UnitRef(at)) if at.is_in_bounds(&unit) => Some(at),
+        _ => None,
+    };
+    let mut entry = entry.clone();
+    for _ in 0..MAX_ORIGINS {
+        if let Some(found) = in_unit(entry.attr_value(gimli::DW_AT_type)) {
+            return Some(found);
+        }
+        let origin = in_unit(entry.attr_value(gimli::DW_AT_abstract_origin))
+            .or_else(|| in_unit(entry.attr_value(gimli::DW_AT_specification)))?;
+        entry = unit.entry(origin).ok()?;
+    }
+    None
+}

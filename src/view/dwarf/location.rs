@@ -1,0 +1,158 @@
+//! Locations: a variable is where its window says.
+
+use gimli::constants;
+use gimli::write::{
+    Address, AttributeValue, ConvertResult, ConvertUnitEntry, Expression, Location, LocationList,
+};
+
+use super::Slice;
+use super::entry::{Conversion, constant};
+use super::filter::type_of;
+use crate::debuginfo::TypeId;
+use crate::units::DieOffset;
+use crate::view::layout::Sort;
+
+/// The x86-64 number of `rsp`, the token.
+const RSP: u8 = 7;
+
+/// A variable's `DW_AT_location` or `DW_AT_const_value` in the view; `None` where it has none.
+pub(super) fn rewrite<'r>(
+    conversion: &mut Conversion<'_, '_, '_, 'r>,
+    entry: &ConvertUnitEntry<'_, Slice<'r>>,
+    attribute: &gimli::Attribute<Slice<'r>>,
+    die: DieOffset,
+    function: Option<DieOffset>,
+) -> ConvertResult<Option<AttributeValue>> {
+    let of = type_of(entry.read_unit, &entry.read_entry).map(|at| conversion.unit.die(entry.read_unit, at));
+    let sort = of.map_or(Sort::Plain, |of| conversion.unit.sort(of));
+    let has_location = entry.has_attr(constants::DW_AT_location);
+    if attribute.name() == constants::DW_AT_const_value {
+        // A location of the same DIE says more; a small pointer's bytes would be read as a large one's.
+        let is_plain = !has_location && sort != Sort::SmallPointer;
+        let value = conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant);
+        return Ok(value.ok().filter(|_| is_plain));
+    }
+    let list = match attribute.value() {
+        gimli::AttributeValue::Exprloc(expression) => {
+            if says_nothing(expression.0.slice()) {
+                return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
+            }
+            if sort != Sort::SmallPointer && is_plain_address(expression.0.slice(), entry) {
+                let value = conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant);
+                return Ok(value.ok());
+            }
+            None
+        }
+        gimli::AttributeValue::LocationListsRef(offset) => Some(offset),
+        gimli::AttributeValue::DebugLocListsIndex(index) => Some(entry.read_unit.locations_offset(index)?),
+        _ => return Ok(None),
+    };
+    let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
+    let Some(slot) = conversion.plan(function).add(die, sort, size) else {
+        let problem = "variables are left out: there are more than a window has room for";
+        conversion.plans.problems.insert(problem.to_owned());
+        return Ok(None);
+    };
+    let Some(list) = list else { return Ok(Some(AttributeValue::Exprloc(pointer_at(slot)))) };
+    let mut locations = LocationList(vec![Location::BaseAddress { address: Address::Constant(0) }]);
+    let mut entries = entry.read_unit.locations(list)?;
+    while let Ok(Some(each)) = entries.next() {
+        if each.range.begin < each.range.end && !says_nothing(each.data.0.slice()) {
+            let (begin, end) = (each.range.begin, each.range.end);
+            locations.0.push(Location::OffsetPair { begin, end, data: pointer_at(slot) });
+        }
+    }
+    if locations.0.len() == 1 {
+        return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
+    }
+    Ok(Some(AttributeValue::LocationListRef(conversion.to.unit.locations.add(locations))))
+}
+
+/// `DW_OP_breg7 (rsp) slot; DW_OP_deref`: the address that the window holds.
+fn pointer_at(slot: u32) -> Expression {
+    let mut bytes = vec![constants::DW_OP_breg0.0 + RSP];
+    let mut left = i64::from(slot);
+    loop {
+        let byte = left as u8 & 0x7f;
+        left >>= 7;
+        if left == 0 && byte & 0x40 == 0 {
+            bytes.push(byte);
+            break;
+        }
+        bytes.push(byte | 0x80);
+    }
+    bytes.push(constants::DW_OP_deref.0);
+    Expression::raw(bytes)
+}
+
+/// Whether an expression is an empty location, or LLVM's "undefined" alone.
+fn says_nothing(bytes: &[u8]) -> bool {
+    const LLVM_USER_UNDEFINED: [u8; 2] = [0xe9, 0x04];
+    bytes.is_empty() || bytes == LLVM_USER_UNDEFINED
+}
+
+/// Whether an expression is an address of global memory and nothing else.
+fn is_plain_address(bytes: &[u8], entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
+    // A space of the variable's own: LDS, for one.
+    let has_space = entry
+        .attrs
+        .iter()
+        .any(|attribute| attribute.name() == constants::DW_AT_address_class || attribute.name().0 >= 0x3e00);
+    let rest = match bytes.split_first() {
+        Some((&op, rest)) if op == constants::DW_OP_addr.0 => rest.get(8..),
+        Some((&op, rest)) if op == constants::DW_OP_addrx.0 || op == constants::DW_OP_GNU_addr_index.0 => {
+            let end = rest.iter().position(|byte| byte & 0x80 == 0);
+            end.and_then(|end| rest.get(end + 1..))
+        }
+        _ => None,
+    };
+    !has_space && rest.is_some_and(<[u8]>::is_empty)
+}
+
+/// Whether an attribute's expression can be evaluated by who knows neither AMDGPU's registers nor its operations; other
+/// attributes can.
+pub(super) fn is_readable(
+    attribute: &gimli::Attribute<Slice<'_>>,
+    unit: gimli::UnitRef<'_, Slice<'_>>,
+) -> bool {
+    use gimli::Operation;
+    let expression = match attribute.value() {
+        gimli::AttributeValue::Exprloc(expression) => expression,
+        gimli::AttributeValue::Block(bytes) if is_expression(attribute) => gimli::Expression(bytes),
+        gimli::AttributeValue::LocationListsRef(_) | gimli::AttributeValue::DebugLocListsIndex(_) => {
+            return false;
+        }
+        _ => return true,
+    };
+    let mut operations = expression.operations(unit.encoding());
+    loop {
+        match operations.next() {
+            Ok(None) => return true,
+            Err(_)
+            | Ok(Some(
+                Operation::Register { .. }
+                | Operation::RegisterOffset { .. }
+                | Operation::FrameOffset { .. }
+                | Operation::CallFrameCFA
+                | Operation::Call { .. }
+                | Operation::TLS
+                | Operation::EntryValue { .. }
+                | Operation::ParameterRef { .. }
+                | Operation::ImplicitPointer { .. }
+                | Operation::Piece { .. }
+                | Operation::Deref { space: true, .. },
+            )) => return false,
+            Ok(Some(_)) => {}
+        }
+    }
+}
+
+/// Whether blocks of an attribute are expressions: DWARF 3 and older had no form of their own.
+fn is_expression(attribute: &gimli::Attribute<Slice<'_>>) -> bool {
+    matches!(
+        attribute.name(),
+        constants::DW_AT_data_member_location
+            | constants::DW_AT_vtable_elem_location
+            | constants::DW_AT_data_location
+    )
+}

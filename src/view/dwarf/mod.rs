@@ -1,0 +1,156 @@
+//! The DWARF of a view, made from the code object's with gimli: functions on stacks with all that is in them, other
+//! functions of their units by name, line and type.
+//!
+//! A unit is converted by itself, from a `.debug_info` that is cut to it, so that a bad one costs only itself and the
+//! others are not even read. Only a unit that refers to others takes the whole section along.
+
+mod context;
+mod entry;
+mod filter;
+mod location;
+mod outline;
+mod types;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use gimli::write::{self, EndianVec, Sections, Writer as _};
+use gimli::{EndianSlice, LittleEndian, Section as _};
+
+use super::build::Extent;
+use super::elf::Debug;
+use super::layout::{Layout, Planner};
+use crate::debuginfo::{DebugInfo, UnitId};
+use crate::units::DieOffset;
+use context::Unit;
+
+/// What gimli reads.
+type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+/// A code object's DWARF as a stock debugger can read it.
+#[derive(Default)]
+pub(super) struct Rewritten {
+    /// The sections, but `.debug_frame`.
+    pub(super) sections: Vec<Debug>,
+    /// The variables of each function on a stack, by the function's DIE.
+    pub(super) functions: HashMap<DieOffset, Layout>,
+    /// The variables outside of functions.
+    pub(super) globals: Layout,
+    /// Code of functions in the units, by their DIEs: ELF addresses.
+    pub(super) code: Vec<(DieOffset, Range<u64>)>,
+    /// What could not be rewritten, in words.
+    pub(super) problems: Vec<String>,
+}
+
+/// What is gathered while units are converted.
+struct Plans {
+    functions: HashMap<DieOffset, Planner>,
+    globals: Planner,
+    code: Vec<(DieOffset, Range<u64>)>,
+    problems: BTreeSet<String>,
+}
+
+/// Rewrites the units of the functions on stacks, or more.
+pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent: Extent) -> Rewritten {
+    let mut plans = Plans {
+        functions: HashMap::new(),
+        globals: Planner::of_globals(),
+        code: Vec::new(),
+        problems: BTreeSet::new(),
+    };
+    let mut sections = Sections::new(EndianVec::new(LittleEndian));
+    let mut out = write::Dwarf::new();
+    for (id, functions) in units(debug, on_stacks, extent) {
+        let wanted: HashSet<DieOffset> = functions.into_iter().collect();
+        let whole = extent != Extent::Stacks;
+        // The library is trusted with files that nobody checked: should it ever give up, the unit is lost and no more.
+        let done = catch_unwind(AssertUnwindSafe(|| unit(debug, id, &wanted, whole, &mut out, &mut plans)));
+        let lost = match done {
+            Ok(Ok(())) => continue,
+            Ok(Err(why)) => why,
+            Err(_) => "it cannot be converted".to_owned(),
+        };
+        let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
+        let name = name.map_or_else(|| format!("{}", id.0), |name| name.to_string());
+        plans.problems.insert(format!("no variables in unit {name}: {lost}"));
+    }
+    if let Err(why) = out.write(&mut sections) {
+        plans.problems.insert(format!("the debug information cannot be written: {why}"));
+        sections = Sections::new(EndianVec::new(LittleEndian));
+        plans.functions.clear();
+    }
+    let mut rewritten = Rewritten {
+        functions: plans.functions.into_iter().map(|(die, plan)| (die, plan.finish())).collect(),
+        globals: plans.globals.finish(),
+        code: plans.code,
+        problems: plans.problems.into_iter().collect(),
+        ..Rewritten::default()
+    };
+    let each = sections.for_each_mut(|id, section| {
+        if section.len() > 0 {
+            rewritten.sections.push(Debug { name: id.name(), bytes: section.take() });
+        }
+        Ok::<(), gimli::write::Error>(())
+    });
+    debug_assert!(each.is_ok());
+    rewritten
+}
+
+/// The units to convert, each with its functions on stacks.
+fn units(
+    debug: &DebugInfo,
+    on_stacks: &BTreeSet<DieOffset>,
+    extent: Extent,
+) -> BTreeMap<UnitId, Vec<DieOffset>> {
+    let mut units: BTreeMap<UnitId, Vec<DieOffset>> = BTreeMap::new();
+    for die in on_stacks {
+        if let Some(unit) = debug.unit_holding(*die) {
+            units.entry(unit).or_default().push(*die);
+        }
+    }
+    if extent == Extent::All {
+        (0..debug.unit_count()).map(UnitId).for_each(|unit| {
+            units.entry(unit).or_default();
+        });
+    }
+    units
+}
+
+/// Converts one unit.
+fn unit(
+    debug: &DebugInfo,
+    id: UnitId,
+    wanted: &HashSet<DieOffset>,
+    whole: bool,
+    out: &mut write::Dwarf,
+    plans: &mut Plans,
+) -> Result<(), String> {
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let span = debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
+    let facts = debug.unit(id).map_err(|error| words(&error))?.clone();
+    let mut dwarf = debug.sections();
+    let info = dwarf.debug_info.reader().slice();
+    let cut = info.get(span.clone()).ok_or("it ends after its section")?;
+    let alone = !context::refers_to_others(&dwarf, span.start);
+    let base = if alone { span.start } else { 0 };
+    if alone {
+        dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
+    }
+    let unit = Unit::new(debug, facts, base, span, wanted, whole);
+    let filter = filter::filter(&dwarf, &unit).map_err(|error| words(&error))?;
+    let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
+    while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
+        let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
+        if at == unit.span.start {
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+                .map_err(|error| words(&error))?;
+        } else if filter.others.contains(&at) {
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+                .map_err(|error| words(&error))?;
+        } else {
+            each.skip();
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Types that x86 has not: pointers of 4 bytes, and base types with elements.
+
+use std::collections::HashMap;
+
+use gimli::DwTag;
+use gimli::constants;
+use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId};
+
+use super::Slice;
+use super::context::Unit;
+use super::entry::{Conversion, constant};
+use crate::debuginfo::{TypeId, TypeKind};
+use crate::units::DieOffset;
+use crate::view::layout::Sort;
+
+/// Stand-ins for pointers of 4 bytes within other types: numbers that are named like them. gdb takes all pointers to a
+/// type for as large as one of them.
+#[derive(Default)]
+pub(super) struct SmallPointers(HashMap<DieOffset, UnitEntryId>);
+
+pub(super) fn is_pointer(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        constants::DW_TAG_pointer_type
+            | constants::DW_TAG_reference_type
+            | constants::DW_TAG_rvalue_reference_type
+    )
+}
+
+impl<'r> Conversion<'_, '_, '_, 'r> {
+    /// The stand-in for the type that an attribute names, if it is a pointer of 4 bytes.
+    pub(super) fn pointed(
+        &mut self,
+        entry: &ConvertUnitEntry<'_, Slice<'r>>,
+        attribute: &gimli::Attribute<Slice<'r>>,
+    ) -> Option<AttributeValue> {
+        let gimli::AttributeValue::UnitRef(at) = attribute.value() else { return None };
+        // Names and qualifiers of such a pointer lead a variable to it, which is as large as others.
+        let is_name = matches!(
+            entry.tag(),
+            constants::DW_TAG_typedef
+                | constants::DW_TAG_const_type
+                | constants::DW_TAG_volatile_type
+                | constants::DW_TAG_restrict_type
+                | constants::DW_TAG_atomic_type
+        );
+        let of = self.unit.die(entry.read_unit, at);
+        if is_name || self.unit.sort(of) != Sort::SmallPointer {
+            return None;
+        }
+        if let Some(known) = self.small.0.get(&of) {
+            return Some(AttributeValue::UnitRef(*known));
+        }
+        let size = self.unit.debug.byte_size(TypeId(of)).ok().flatten().unwrap_or(4);
+        let name = self.unit.type_name(of);
+        let root = self.to.unit.root();
+        let id = self.to.unit.add(root, constants::DW_TAG_base_type);
+        let new = self.to.unit.get_mut(id);
+        new.set(constants::DW_AT_name, AttributeValue::String(name.into_bytes()));
+        new.set(constants::DW_AT_encoding, AttributeValue::Encoding(constants::DW_ATE_unsigned));
+        new.set(constants::DW_AT_byte_size, AttributeValue::Udata(size));
+        self.small.0.insert(of, id);
+        Some(AttributeValue::UnitRef(id))
+    }
+}
+
+/// The elements of a base type that is a vector (`DW_AT_LLVM_vector_size`), with the size of each.
+pub(super) fn vector_elements(unit: &Unit<'_>, die: DieOffset) -> Option<(u64, u64)> {
+    let found = unit.debug.type_of(TypeId(die)).ok()?;
+    let TypeKind::Base(base) = &found.kind else { return None };
+    let elements = base.vector_size.filter(|elements| *elements > 0)?;
+    Some((elements, found.byte_size? / elements))
+}
+
+/// A base type with elements as an array of them.
+pub(super) fn vector<'r>(
+    conversion: &mut Conversion<'_, '_, '_, 'r>,
+    id: UnitEntryId,
+    entry: &ConvertUnitEntry<'_, Slice<'r>>,
+    (elements, size): (u64, u64),
+) -> ConvertResult<()> {
+    let to = &mut *conversion.to;
+    let root = to.unit.root();
+    let element = to.unit.add(root, constants::DW_TAG_base_type);
+    let parent = entry.parent.unwrap_or(root);
+    to.unit.add_reserved(id, parent, constants::DW_TAG_array_type);
+    for attribute in &entry.attrs {
+        let name = attribute.name();
+        if matches!(name, constants::DW_AT_name | constants::DW_AT_encoding) {
+            let value = to.convert_attribute_value(entry.read_unit, attribute, &constant)?;
+            to.unit.get_mut(element).set(name, value.clone());
+            if name == constants::DW_AT_name {
+                to.unit.get_mut(id).set(name, value);
+            }
+        }
+    }
+    to.unit.get_mut(element).set(constants::DW_AT_byte_size, AttributeValue::Udata(size));
+    let array = to.unit.get_mut(id);
+    array.set(constants::DW_AT_GNU_vector, AttributeValue::FlagPresent);
+    array.set(constants::DW_AT_type, AttributeValue::UnitRef(element));
+    let range = to.unit.add(id, constants::DW_TAG_subrange_type);
+    to.unit.get_mut(range).set(constants::DW_AT_count, AttributeValue::Udata(elements));
+    Ok(())
+}

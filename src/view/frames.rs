@@ -1,0 +1,89 @@
+//! `.debug_frame` of a view. Every function's frame begins at `rsp`, ends a stride above it, and has its return address
+//! in the last eight bytes; kernels have no caller.
+//!
+//! DWARF 5 section 6.4 and 7.24; register numbers of the x86-64 psABI.
+
+use std::ops::Range;
+
+use super::layout::STRIDE;
+
+const RSP: u8 = 7;
+const RETURN_ADDRESS: u8 = 16;
+/// LLDB's number of the register `$lane`, which is the same in all frames.
+pub(crate) const LANE: u64 = 2000;
+
+/// Code with its way to the caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Code {
+    /// ELF addresses.
+    pub(super) range: Range<u64>,
+    /// Whether there is no caller.
+    pub(super) is_outermost: bool,
+}
+
+/// The section. The code must not overlap; debuggers find one entry for an address.
+pub(super) fn debug_frame(code: &[Code]) -> Vec<u8> {
+    let mut cie = vec![0xff; 4];
+    // Version 1, no augmentation, code alignment 1, data alignment -8.
+    cie.extend([1, 0, 1, 0x78, RETURN_ADDRESS]);
+    cie.extend([gimli::constants::DW_CFA_def_cfa.0, RSP]);
+    uleb(&mut cie, u64::from(STRIDE));
+    cie.extend([gimli::constants::DW_CFA_offset.0 | RETURN_ADDRESS, 1]);
+    cie.push(gimli::constants::DW_CFA_same_value.0);
+    uleb(&mut cie, LANE);
+    let mut section = Vec::with_capacity(64 + code.len() * 32);
+    entry(&mut section, cie);
+    for code in code {
+        let mut fde = 0u32.to_le_bytes().to_vec();
+        fde.extend(code.range.start.to_le_bytes());
+        fde.extend((code.range.end - code.range.start).to_le_bytes());
+        if code.is_outermost {
+            fde.extend([gimli::constants::DW_CFA_undefined.0, RETURN_ADDRESS]);
+        }
+        entry(&mut section, fde);
+    }
+    section
+}
+
+/// Appends an entry, padded to whole addresses.
+fn entry(section: &mut Vec<u8>, mut body: Vec<u8>) {
+    while !(body.len() + 4).is_multiple_of(8) {
+        body.push(gimli::constants::DW_CFA_nop.0);
+    }
+    section.extend((body.len() as u32).to_le_bytes());
+    section.extend(body);
+}
+
+fn uleb(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 & 0x7f | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Parts an executable range among functions, in the order of their addresses: what no function claims is code with a
+/// caller like any other, because a debugger that finds no entry for an address guesses.
+pub(super) fn cover(text: Range<u64>, functions: &[Code]) -> Vec<Code> {
+    let mut sorted: Vec<&Code> = functions.iter().filter(|code| !code.range.is_empty()).collect();
+    sorted.sort_by_key(|code| (code.range.start, std::cmp::Reverse(code.range.end)));
+    let mut covered = Vec::with_capacity(sorted.len() * 2 + 1);
+    let mut at = text.start;
+    let gap = |covered: &mut Vec<Code>, range: Range<u64>| {
+        if !range.is_empty() {
+            covered.push(Code { range, is_outermost: false });
+        }
+    };
+    for code in sorted {
+        let start = code.range.start.max(at);
+        let end = code.range.end.min(text.end);
+        if start >= end {
+            continue;
+        }
+        gap(&mut covered, at..start);
+        covered.push(Code { range: start..end, is_outermost: code.is_outermost });
+        at = end;
+    }
+    gap(&mut covered, at..text.end);
+    covered
+}

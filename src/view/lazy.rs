@@ -1,0 +1,66 @@
+//! Views that are built when a client first asks, for all clients.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use super::{Extent, View};
+use crate::session::{Dump, NoSession, Session};
+
+/// The views of a dump, once they are wanted, and where they lie as files, once somebody wants that.
+#[derive(Debug)]
+pub struct Views {
+    dump: Arc<Dump>,
+    session: Session,
+    extent: Extent,
+    built: OnceLock<View>,
+    folder: OnceLock<Result<tempfile::TempDir, String>>,
+}
+
+impl Views {
+    /// Views for sessions over the waves of a kind, as [`Session::new`] has it. Nothing is built yet.
+    ///
+    /// # Errors
+    /// The dump has no waves, or none of that kind.
+    pub fn new(dump: Arc<Dump>, kind: Option<&str>, extent: Extent) -> Result<Self, NoSession> {
+        let session = Session::new(Arc::clone(&dump), kind)?;
+        Ok(Self { dump, session, extent, built: OnceLock::new(), folder: OnceLock::new() })
+    }
+
+    /// The views.
+    #[must_use]
+    pub fn get(&self) -> &View {
+        self.built.get_or_init(|| {
+            let view = View::new(&self.dump, &self.session, self.extent);
+            view.problems().iter().for_each(|problem| log::warn!("{problem}"));
+            view
+        })
+    }
+
+    /// A folder of this process with the views in it as files; nobody else can look into it, and it goes when the views
+    /// do.
+    ///
+    /// # Errors
+    /// What the operating system says, in words.
+    pub fn folder(&self) -> Result<&Path, String> {
+        let folder = self.folder.get_or_init(|| {
+            let folder = tempfile::Builder::new().prefix("lanescope-").tempdir();
+            let folder = folder.map_err(|error| format!("cannot make a folder for views: {error}"))?;
+            for object in self.get().objects() {
+                write(&folder.path().join(&object.name), |out| object.file.write_to(out))
+                    .map_err(|error| format!("cannot write the view of {}: {error}", object.name))?;
+            }
+            Ok(folder)
+        });
+        folder.as_ref().map(tempfile::TempDir::path).map_err(Clone::clone)
+    }
+}
+
+/// Writes a file that was not there before.
+fn write(path: &PathBuf, contents: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create_new(path)?);
+    contents(&mut out)?;
+    out.flush()?;
+    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o400))
+}

@@ -1,0 +1,42 @@
+//! Views: code objects as a stock debugger can load them.
+//!
+//! *You give* a session over a dump.
+//! *You get* for each code object an x86-64 ELF file with its sections, symbols, lines and types, in which every variable
+//! is a *window*: memory below a token in `rsp` that nobody has, and that [`read`] answers when a client asks for it.
+//! *Not for* packets: how a view reaches a client is the server's.
+//!
+//! ```text
+//! dwarf/    .debug_info and its kin rewritten: locations to windows, AMDGPU's types to x86's
+//! frames    .debug_frame: every function's caller is in its window
+//! elf, file the ELF file around both; what the code object has already is not copied
+//! layout    where in a window a variable is
+//! stacks    which functions are on stacks: only they have variables
+//! windows   answers for addresses in windows
+//! ```
+//!
+//! A debugger takes the frame's `rsp` (a token that names wave, lane and frame), adds what the location says (the slot of
+//! the variable's pointer), and reads eight bytes: the address of the variable. That is the real, tagged address where
+//! the variable is in memory, and else a place in the same window where the server puts its bytes together.
+
+#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+mod build;
+mod dwarf;
+mod elf;
+mod file;
+mod frames;
+mod layout;
+mod lazy;
+mod stacks;
+#[cfg(test)]
+mod tests;
+mod windows;
+
+pub use build::{Extent, View, ViewObject};
+pub use file::ViewFile;
+pub(crate) use frames::LANE as LANE_NUMBER;
+pub use layout::{MAX_FRAMES, STRIDE};
+pub use lazy::Views;
+pub use stacks::OnStacks;
+pub use windows::{read, stack_pointer};

@@ -1,0 +1,46 @@
+//! Which functions are on the stacks of waves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::session::{Inspect, StackEnd};
+use crate::units::DieOffset;
+
+use super::layout::MAX_FRAMES;
+
+/// Functions on stacks, by code object and DIE.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OnStacks {
+    /// The functions of each code object.
+    pub functions: BTreeMap<usize, BTreeSet<DieOffset>>,
+    /// Those of them that call frame information says to have no caller.
+    pub outermost: BTreeSet<(usize, DieOffset)>,
+    /// The code object of the wave to look at first.
+    pub first: Option<usize>,
+}
+
+impl OnStacks {
+    /// Walks the stacks of all served waves; what cannot be walked is on none.
+    #[must_use]
+    pub fn of(session: &dyn Inspect) -> Self {
+        let mut on = Self::default();
+        let first = session.first_wave();
+        for wave in session.waves().iter() {
+            let Ok(stack) = session.activations(*wave, None, MAX_FRAMES) else { continue };
+            if *wave == first {
+                on.first = stack.frames.first().and_then(|frame| frame.code_object);
+            }
+            for frame in &stack.frames {
+                if let (Some(object), Some(function)) = (frame.code_object, frame.function) {
+                    on.functions.entry(object).or_default().insert(function);
+                }
+            }
+            if stack.end == Some(StackEnd::Outermost)
+                && let Some(last) = stack.frames.last()
+                && let (Some(object), Some(function)) = (last.code_object, last.function)
+            {
+                on.outermost.insert((object, function));
+            }
+        }
+        on
+    }
+}

@@ -1,0 +1,1 @@
+//! The view against independent readers of ELF and DWARF.

@@ -1,0 +1,288 @@
+//! Reads and writes in windows: a token says wave, lane and frame, and an offset says what of the frame.
+
+use super::build::{View, ViewObject};
+use super::layout::{
+    self, LDS, Layout, MAX_FRAMES, OWN_STACK, POINTER, RETURN_ADDRESS, STRIDE, Slot, Sort, Use,
+};
+use crate::arch::SpaceScope;
+use crate::session::address::{self, Token};
+use crate::session::print::{VariableIn, Whereabouts};
+use crate::session::{Byte, Inspect, Place, Unreadable, ValueState};
+use crate::units::{Address, LaneId, WaveId};
+
+/// A frame of a window's address.
+#[derive(Clone, Copy, Debug)]
+struct Window {
+    wave: WaveId,
+    lane: LaneId,
+    /// Whether addresses that it gives name the lane.
+    explicit: bool,
+    own_stack: bool,
+    level: usize,
+}
+
+/// The token of a lane's frame 0: what `rsp` holds. With `explicit` it names the lane; without it means whichever lane is
+/// in focus. `None` where the wave's number is too large for an address.
+///
+/// # Errors
+/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
+pub fn stack_pointer(
+    session: &dyn Inspect,
+    wave: WaveId,
+    lane: LaneId,
+    explicit: bool,
+) -> Result<Option<u64>, Unreadable> {
+    let own = session.has_own_stack(wave, lane)?;
+    // A stack of its own holds for one lane only.
+    let named = (explicit || own).then_some(lane);
+    Ok(address::window(wave, named, if own { OWN_STACK * STRIDE } else { 0 }))
+}
+
+/// Reads from a window; how many bytes. A read ends where the window or what is known ends, and never runs into another
+/// frame's. `wave`: the one that the client looks at.
+///
+/// # Errors
+/// The address is in no window, names no wave, lane, frame or variable, or what is there is not known: in words that
+/// name the variable.
+pub fn read(
+    view: &View,
+    session: &dyn Inspect,
+    at: u64,
+    wave: WaveId,
+    into: &mut [u8],
+) -> Result<usize, Unreadable> {
+    let (window, offset) = window(session, at, wave)?;
+    let frame = Frame::find(view, session, window)?;
+    let end = (STRIDE - offset) as usize;
+    let count = end.min(into.len());
+    let into = into.get_mut(..count).unwrap_or_default();
+    let mut done = 0;
+    while let Some(rest) = into.get_mut(done..)
+        && !rest.is_empty()
+    {
+        match frame.read(offset + done as u32, rest) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(_) if done > 0 => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), Unreadable> {
+    let Token::Window { wave, lane, offset } = address::decode(at) else {
+        return Err(Unreadable::NotCaptured { what: format!("{at:#x}, which is in no window,") });
+    };
+    let wave = wave.unwrap_or(looked_at);
+    let explicit = lane.is_some();
+    let info = session.wave(wave)?;
+    let lane = lane.unwrap_or_else(|| session.focus(wave));
+    let lanes = session.kind().wave_size;
+    if !lanes.has(lane) {
+        return Err(Unreadable::NoSuchLane { lane, lanes: lanes.lanes() });
+    }
+    debug_assert_eq!(info.wave, wave);
+    let frame = offset / STRIDE;
+    let own_stack = frame & OWN_STACK != 0;
+    let level = (frame & !OWN_STACK) as usize;
+    Ok((Window { wave, lane, explicit, own_stack, level }, offset % STRIDE))
+}
+
+/// A frame with the view of its code.
+struct Frame<'a> {
+    session: &'a dyn Inspect,
+    window: Window,
+    object: Option<&'a ViewObject>,
+    function: Option<&'a Layout>,
+}
+
+impl<'a> Frame<'a> {
+    fn find(view: &'a View, session: &'a dyn Inspect, window: Window) -> Result<Self, Unreadable> {
+        let lane = window.own_stack.then_some(window.lane);
+        let stack = session.activations(window.wave, lane, window.level + 1)?;
+        let Some(frame) = stack.frames.get(window.level) else {
+            let why = stack.end.map_or_else(String::new, |end| format!(": {end}"));
+            return Err(Unreadable::NoVariables(format!("there is no frame {}{why}", window.level)));
+        };
+        let object = frame.code_object.and_then(|index| view.object(index));
+        let function = object.zip(frame.function).and_then(|(object, die)| object.function(die));
+        Ok(Self { session, window, object, function })
+    }
+
+    /// Reads what begins at an offset; at least one byte, and not beyond one thing.
+    fn read(&self, offset: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
+        if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
+            return Ok(copy(&self.return_address()?.to_le_bytes(), at, into));
+        }
+        if let Some(at) = offset.checked_sub(LDS).filter(|at| *at < POINTER) {
+            return Ok(copy(&self.lds().to_le_bytes(), at, into));
+        }
+        let used = if layout::is_global(offset) {
+            self.object.and_then(|object| object.globals().at(offset))
+        } else {
+            self.function.and_then(|function| function.at(offset))
+        };
+        match used {
+            Some(Use::Pointer { slot, at }) => Ok(copy(&self.pointer(slot).to_le_bytes(), at, into)),
+            Some(Use::Room { slot, at }) => self.room(slot, at, into),
+            // What is between two things is zeros, up to the next that might be one.
+            None => {
+                let gap = (POINTER - offset % POINTER) as usize;
+                let count = gap.min(into.len());
+                into.get_mut(..count).unwrap_or_default().fill(0);
+                Ok(count)
+            }
+        }
+    }
+
+    fn return_address(&self) -> Result<u64, Unreadable> {
+        let Window { wave, level, .. } = self.window;
+        let lane = self.window.own_stack.then_some(self.window.lane);
+        let caller = level + 1;
+        if caller < MAX_FRAMES {
+            let stack = self.session.activations(wave, lane, caller + 1)?;
+            if let Some(frame) = stack.frames.get(caller) {
+                return Ok(frame.pc.0);
+            }
+            let end = stack.end.as_ref().and_then(|end| self.object?.end(end));
+            return Ok(end.unwrap_or(0));
+        }
+        let end = crate::session::StackEnd::TooDeep { limit: MAX_FRAMES };
+        Ok(self.object.and_then(|object| object.end(&end)).unwrap_or(0))
+    }
+
+    /// The tagged address of the wave's LDS; 0 where its target has none.
+    fn lds(&self) -> u64 {
+        let kind = self.session.kind();
+        let space = kind.target.spaces.iter().find(|space| space.scope == SpaceScope::WorkGroup);
+        let Window { wave, lane, explicit, .. } = self.window;
+        space
+            .and_then(|space| address::encode(space.id, Some(wave), explicit.then_some(lane), 0))
+            .unwrap_or(0)
+    }
+
+    fn asked(&self, slot: Slot) -> VariableIn {
+        let Window { wave, lane, own_stack, level, .. } = self.window;
+        VariableIn { wave, lane, own_stack, level, variable: slot.variable }
+    }
+
+    /// The address that a client is told of a variable: where it is in memory, or else its room.
+    fn pointer(&self, slot: Slot) -> u64 {
+        let Window { wave, lane, explicit, own_stack, level } = self.window;
+        let frame = level as u32 | if own_stack { OWN_STACK } else { 0 };
+        let named = explicit.then_some(lane);
+        let room = || address::window(wave, named, frame * STRIDE + slot.room).unwrap_or(0);
+        if self.is_translated(slot) {
+            return room();
+        }
+        match self.session.locate(self.asked(slot)) {
+            Ok(Whereabouts::Memory(place)) if !explicit || self.begins_line(place) => {
+                self.told(place).unwrap_or_else(room)
+            }
+            _ => room(),
+        }
+    }
+
+    /// Whether what precedes a place in its line of 512 bytes can be read: LLDB, which reads whole lines, gives a line up
+    /// that begins with what cannot be.
+    fn begins_line(&self, place: Place) -> bool {
+        let before = place.address.0 % u64::from(layout::LINE);
+        let address = Address(place.address.0 - before);
+        let mut line = [0; layout::LINE as usize];
+        let head = line.get_mut(..before as usize + 1).unwrap_or_default();
+        let wanted = head.len();
+        self.session.read(Place { address, ..place }, head).is_ok_and(|read| read == wanted)
+    }
+
+    /// Whether a client is shown another pointer than there is: a larger one, or, where it keeps memory by address, one
+    /// that names the lane.
+    fn is_translated(&self, slot: Slot) -> bool {
+        match slot.sort {
+            Sort::Plain => false,
+            Sort::SmallPointer => true,
+            Sort::Pointer if !self.window.explicit => false,
+            Sort::Pointer => match self.session.leads_to(self.asked(slot)) {
+                Ok(Whereabouts::Memory(place)) => place.space != address::GLOBAL,
+                _ => false,
+            },
+        }
+    }
+
+    /// A place as this client is told of it; `None` where no address can say it.
+    fn told(&self, place: Place) -> Option<u64> {
+        if place.space == address::GLOBAL {
+            let tag = place.address.0 >> 56;
+            return (tag == 0 || tag == 0xff).then_some(place.address.0);
+        }
+        let Window { wave, lane, explicit, .. } = self.window;
+        let of = place.lane.filter(|of| *of != lane || explicit);
+        address::encode(place.space, Some(wave), of, u32::try_from(place.address.0).ok()?)
+    }
+
+    /// Reads what a variable's room holds.
+    fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
+        if at >= slot.size {
+            into.get_mut(..1).unwrap_or_default().fill(0);
+            return Ok(1.min(into.len()));
+        }
+        let left = (slot.size - at) as usize;
+        let count = left.min(into.len());
+        let into = into.get_mut(..count).unwrap_or_default();
+        if self.is_translated(slot) {
+            let target = match self.session.leads_to(self.asked(slot))? {
+                Whereabouts::Memory(place) => self.told(place),
+                Whereabouts::Null => Some(0),
+                Whereabouts::Composed(_) => None,
+                Whereabouts::Nowhere(why) => return Err(unreadable(why)),
+            };
+            let target =
+                target.ok_or_else(|| unreadable(ValueState::Error("no address says it".to_owned())))?;
+            return Ok(copy(&target.to_le_bytes(), at, into));
+        }
+        match self.session.locate(self.asked(slot))? {
+            Whereabouts::Memory(place) => {
+                let address = Address(place.address.0.wrapping_add(u64::from(at)));
+                self.session.read(Place { address, ..place }, into)
+            }
+            Whereabouts::Composed(bytes) => {
+                let bytes = bytes.get(at as usize..).unwrap_or_default();
+                let known = bytes.iter().map_while(|byte| match byte {
+                    Byte::Known(byte) => Some(*byte),
+                    Byte::NotCaptured | Byte::OptimizedOut => None,
+                });
+                let mut done = 0;
+                for (to, from) in into.iter_mut().zip(known) {
+                    *to = from;
+                    done += 1;
+                }
+                if done > 0 {
+                    return Ok(done);
+                }
+                Err(unreadable(ValueState::Unavailable("that part of it was not captured".to_owned())))
+            }
+            Whereabouts::Null => Err(unreadable(ValueState::Error("it is nowhere".to_owned()))),
+            Whereabouts::Nowhere(why) => Err(unreadable(why)),
+        }
+    }
+}
+
+/// Copies what is left of a thing from byte `at` on.
+fn copy(bytes: &[u8], at: u32, into: &mut [u8]) -> usize {
+    let bytes = bytes.get(at as usize..).unwrap_or_default();
+    let mut done = 0;
+    for (to, from) in into.iter_mut().zip(bytes) {
+        *to = *from;
+        done += 1;
+    }
+    done
+}
+
+fn unreadable(why: ValueState) -> Unreadable {
+    Unreadable::NoVariables(match why {
+        ValueState::Value(words)
+        | ValueState::OptimizedOut(words)
+        | ValueState::Unavailable(words)
+        | ValueState::Error(words) => words,
+    })
+}
