@@ -15,7 +15,7 @@ use super::error::TargetError;
 use super::kind::Kind;
 use super::schema::File;
 use super::target::Target;
-use crate::units::WaveSize;
+use crate::units::{AddressSpace, WaveSize};
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
@@ -110,6 +110,15 @@ impl Targets {
     #[must_use]
     pub fn builtin() -> Self {
         Self { entries: SHARED.clone() }
+    }
+
+    /// The space of a pointer by its `DW_AT_address_class` in units of that augmentation, where no wave says which target
+    /// is meant: a test holds that all built-in targets have the same table. `None`: the class means nothing there.
+    #[must_use]
+    pub fn address_class(augmentation: &str, class: Option<u64>) -> Option<AddressSpace> {
+        let targets = Self::builtin();
+        let target = targets.target(&targets.entries.first()?.name).ok()?;
+        Some(target.address_class(Some(augmentation), class)?.id)
     }
 
     /// Adds the `.toml` files of a folder; one that describes a target that is known replaces it.

@@ -35,10 +35,15 @@ pub struct DynamicAttribute {
 
 impl DynamicAttribute {
     /// Whether the object's location stands on the stack when the expression begins, and not only behind
-    /// `DW_OP_push_object_address`: members and base classes, DWARF 5 sections 5.7.3 and 5.7.6.
+    /// `DW_OP_push_object_address`: members, base classes and virtual functions, DWARF 5 sections 5.7.3, 5.7.6 and 5.7.8.
     #[must_use]
     pub fn begins_with_object(&self) -> bool {
-        self.attribute.is(gimli::DW_AT_data_member_location)
+        self.attribute.is(gimli::DW_AT_data_member_location) || self.names_table_entry()
+    }
+
+    /// Whether it says where an entry of a table of virtual functions is: DWARF 5 section 5.7.8.
+    fn names_table_entry(&self) -> bool {
+        self.attribute.is(gimli::DW_AT_vtable_elem_location)
     }
 }
 

@@ -34,6 +34,14 @@ pub struct DialectHint {
     pub llvm_user: bool,
 }
 
+impl DialectHint {
+    /// Whether the unit's compiler writes clang's xderef idiom instead of address spaces.
+    #[must_use]
+    pub fn is_legacy(&self) -> bool {
+        self.producer_is_clang && !self.llvm_user && self.dialect != Some(Dialect::Draft)
+    }
+}
+
 /// A DIE that an expression names: by `DW_OP_call2`, `call4`, `call_ref`, or `DW_OP_implicit_pointer`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReferencedDie {

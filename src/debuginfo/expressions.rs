@@ -11,6 +11,7 @@ use super::DebugInfo;
 use super::attr::{AttributeName, Heterogeneous};
 use super::die::{Die, Reading};
 use super::error::Result;
+use super::index::is_function;
 use super::location::LocationAttribute;
 use super::sections::{AttributeValue, Entry};
 use super::subprogram::Subprogram;
@@ -83,7 +84,7 @@ impl DebugInfo {
             }
             while functions.pop_if(|(children, _)| *children > depth).is_some() {}
             let die = Die { view: Rc::clone(&view), entry };
-            if matches!(die.tag(), gimli::DW_TAG_subprogram | gimli::DW_TAG_inlined_subroutine) {
+            if is_function(die.tag()) || die.tag() == gimli::DW_TAG_inlined_subroutine {
                 let origins = reading.with_origins(die.clone())?;
                 let function = Subprogram::read(reading, &origins, die.offset())?;
                 functions.push((depth + 1, Arc::new(function)));

@@ -18,6 +18,10 @@ use crate::units::DieOffset;
 #[derive(Debug)]
 pub(super) struct UnitIndex {
     functions: Intervals<DieOffset>,
+    /// Entry points that have an address and no extent.
+    points: Vec<DieOffset>,
+    /// Imported declarations and modules outside of functions, in DIE order.
+    pub(super) imports: Vec<DieOffset>,
     /// Variables outside of functions, in DIE order.
     pub(super) globals: Vec<DieOffset>,
     /// Types that may have a name, in DIE order.
@@ -41,8 +45,8 @@ impl UnitIndex {
         let problem = found.pass(view).err();
         found.leave(isize::MIN, DieOffset(u64::MAX));
         let functions = Intervals::new(std::mem::take(&mut found.functions));
-        let Found { globals, types, containers, .. } = found;
-        Self { functions, globals, types, containers, problem }
+        let Found { points, imports, globals, types, containers, .. } = found;
+        Self { functions, points, imports, globals, types, containers, problem }
     }
 
     /// Functions that hold an address, the innermost first.
@@ -50,9 +54,10 @@ impl UnitIndex {
         self.functions.at(pc.0).copied()
     }
 
-    /// All functions with code, by address; one with several ranges comes several times.
+    /// All functions with code, by address; one with several ranges comes several times. Entry points without an extent
+    /// come last.
     pub(super) fn functions(&self) -> impl Iterator<Item = DieOffset> {
-        self.functions.payloads().copied()
+        self.functions.payloads().chain(&self.points).copied()
     }
 
     /// The namespaces, classes and functions around a DIE, innermost first.
@@ -74,6 +79,8 @@ impl UnitIndex {
 #[derive(Default)]
 struct Found {
     functions: Vec<(Range<u64>, DieOffset)>,
+    points: Vec<DieOffset>,
+    imports: Vec<DieOffset>,
     globals: Vec<DieOffset>,
     types: Vec<DieOffset>,
     containers: Vec<Container>,
@@ -95,12 +102,13 @@ impl Found {
             let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
             let (tag, attributes) = (abbreviation.tag(), abbreviation.attributes());
             let has_code = |name| matches!(name, gimli::DW_AT_low_pc | gimli::DW_AT_ranges);
-            if tag == gimli::DW_TAG_subprogram
-                && attributes.iter().any(|attribute| has_code(attribute.name()))
-            {
+            if is_function(tag) && attributes.iter().any(|attribute| has_code(attribute.name())) {
                 (entry.tag, entry.offset) = (tag, offset);
                 raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
                 let ranges = view.ranges(&entry)?;
+                if ranges.is_empty() && tag == gimli::DW_TAG_entry_point {
+                    self.points.push(die);
+                }
                 self.functions.extend(ranges.into_iter().map(|range| (range, die)));
             } else {
                 raw.skip_attributes(attributes).map_err(fail)?;
@@ -124,13 +132,17 @@ impl Found {
         if tag == gimli::DW_TAG_variable && self.inside_function.is_none() {
             self.globals.push(die);
         }
+        let is_import = matches!(tag, gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module);
+        if is_import && self.inside_function.is_none() {
+            self.imports.push(die);
+        }
         if is_named_type(tag) {
             self.types.push(die);
         }
         if !has_children {
             return;
         }
-        if tag == gimli::DW_TAG_subprogram && self.inside_function.is_none() {
+        if is_function(tag) && self.inside_function.is_none() {
             self.inside_function = Some(depth + 1);
         }
         if is_container(tag) {
@@ -139,6 +151,11 @@ impl Found {
             self.containers.push(Container { span: die.0..u64::MAX, parent });
         }
     }
+}
+
+/// Functions and their other entries, DWARF 5 section 3.3.
+pub(super) fn is_function(tag: DwTag) -> bool {
+    matches!(tag, gimli::DW_TAG_subprogram | gimli::DW_TAG_entry_point)
 }
 
 /// Types that source text names in a cast.
@@ -166,5 +183,6 @@ fn is_container(tag: DwTag) -> bool {
             | gimli::DW_TAG_union_type
             | gimli::DW_TAG_enumeration_type
             | gimli::DW_TAG_subprogram
+            | gimli::DW_TAG_entry_point
     )
 }

@@ -24,6 +24,7 @@ mod expressions;
 pub mod format;
 mod frames;
 mod global;
+mod import;
 mod index;
 mod interval;
 mod line;
@@ -40,6 +41,7 @@ mod subprogram;
 #[cfg(test)]
 mod tests;
 mod type_array;
+mod type_base;
 mod type_name;
 mod type_read;
 mod type_record;
@@ -58,6 +60,7 @@ pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
 pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProblem, FrameSection};
+pub use import::{Import, ImportKind};
 pub use line::{LineRow, Place};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use lookup::Naming;
@@ -67,8 +70,8 @@ pub use query::{FunctionAt, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
-    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemorySpace, Number, Qualifier, Record,
-    RecordKind, Type, TypeId, TypeKind, Variant, VariantPart, VirtualFunction,
+    Base, Dimension, Encoding, Enumerator, Extent, Indirect, Member, MemberFunction, MemorySpace, Number,
+    Qualifier, Record, RecordKind, Scale, Type, TypeId, TypeKind, Variant, VariantPart,
 };
 pub use unit::{Language, UnitFacts, UnitId};
 pub use variable::{Variable, VariableAt, VariableKind};

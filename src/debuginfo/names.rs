@@ -30,7 +30,7 @@ impl<'a> Reading<'a> {
             let around = self.defined(self.die_near(&die.view, around)?)?;
             let own = self.template_name(&around)?;
             match (around.tag(), own) {
-                (gimli::DW_TAG_subprogram, _) => break,
+                (gimli::DW_TAG_subprogram | gimli::DW_TAG_entry_point, _) => break,
                 (gimli::DW_TAG_enumeration_type, _) => {}
                 (_, Some(own)) => parts.push(own),
                 (gimli::DW_TAG_namespace, None) => parts.push(Arc::from("(anonymous namespace)")),

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::attr::Heterogeneous;
 use super::die::{Die, Origins, Reading};
 use super::error::{DebugInfoError, Result};
+use super::index::is_function;
 use super::line::Place;
 use super::location::LocationAttribute;
 use super::sections::Entry;
@@ -74,6 +75,8 @@ pub struct Scope {
     pub ranges: Vec<Range<ElfAddress>>,
     /// Parameters and variables, DIE order; those that only the abstract instance has come last.
     pub variables: Vec<Arc<Variable>>,
+    /// Imported declarations and modules, DIE order: what `using` brings into the scope.
+    pub imports: Vec<DieOffset>,
     /// The scope around it; `None` for the function.
     pub parent: Option<usize>,
     /// Scopes directly inside it, DIE order.
@@ -87,6 +90,12 @@ pub struct Function {
     pub unit: super::UnitId,
     /// Its names and declaration.
     pub subprogram: Arc<Subprogram>,
+    /// The function directly around it, for nested functions.
+    pub enclosing: Option<DieOffset>,
+    /// The function that it is an entry point of (DWARF 5 section 3.3), whose variables are its own too.
+    pub entry_of: Option<DieOffset>,
+    /// `DW_AT_low_pc`, where a call begins; `None`: the lowest address.
+    entry: Option<ElfAddress>,
     /// `DW_AT_frame_base`, before a PC is known.
     pub frame_base: LocationAttribute,
     /// `DW_AT_static_link`: the frame base of the function around it, for nested functions; before a PC is known.
@@ -116,24 +125,51 @@ impl Function {
         chain
     }
 
-    /// The function's lowest address.
+    /// Where a call of the function begins: `DW_AT_low_pc`, else its lowest address.
     #[must_use]
     pub fn low_pc(&self) -> Option<ElfAddress> {
+        if self.entry.is_some() {
+            return self.entry;
+        }
         self.scopes.first()?.ranges.iter().map(|range| range.start).min()
     }
 
     pub(super) fn read(reading: Reading<'_>, offset: DieOffset) -> Result<Self> {
         let die = reading.die(offset)?;
-        if die.tag() != gimli::DW_TAG_subprogram {
+        if !is_function(die.tag()) {
             let (expected, found) = ("DW_TAG_subprogram", die.tag_name());
             return Err(DebugInfoError::Tag { die: offset, expected, found });
         }
+        let is_entry = die.tag() == gimli::DW_TAG_entry_point;
         let view = Rc::clone(&die.view);
         let ranges = addresses(view.ranges(&die.entry)?);
+        let low = die.entry.attr_value(gimli::DW_AT_low_pc);
+        let low = low.map(|value| view.dwarf.attr_address(&view.unit, value)).transpose();
+        let low = low.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_low_pc, why))?.flatten();
+        let around = |die| -> Result<Option<DieOffset>> {
+            match view.index().around(die).next() {
+                Some(around) if is_function(view.entry(around)?.tag()) => Ok(Some(around)),
+                _ => Ok(None),
+            }
+        };
+        let outside = around(offset)?;
+        // What an entry point leaves out its function says: they have one frame.
+        let (entry_of, enclosing) = match outside.filter(|_| is_entry) {
+            Some(function) => (Some(function), around(function)?),
+            None => (None, outside),
+        };
+        let function = match entry_of {
+            Some(function) => Some(reading.with_origins(reading.die_near(&view, function)?)?),
+            None => None,
+        };
         let origins = reading.with_origins(die)?;
-        let frame_base = attribute(reading, &origins, gimli::DW_AT_frame_base)?;
-        let static_link = attribute(reading, &origins, gimli::DW_AT_static_link)?;
-        let return_addr = attribute(reading, &origins, gimli::DW_AT_return_addr)?;
+        let inherited = |name| match (attribute(reading, &origins, name)?, &function) {
+            (LocationAttribute::Missing, Some(function)) => attribute(reading, function, name),
+            (own, _) => Ok(own),
+        };
+        let frame_base = inherited(gimli::DW_AT_frame_base)?;
+        let static_link = inherited(gimli::DW_AT_static_link)?;
+        let return_addr = inherited(gimli::DW_AT_return_addr)?;
         let subprogram = Arc::new(Subprogram::read(reading, &origins, offset)?);
         let simd = simd(reading, &origins)?;
         let mut tree = Tree { reading, view: Rc::clone(&view), scopes: Vec::new() };
@@ -142,12 +178,28 @@ impl Function {
             kind: ScopeKind::Function,
             ranges,
             variables: Vec::new(),
+            imports: Vec::new(),
             parent: None,
             children: Vec::new(),
         });
+        // The variables of its function are an entry point's too; its own parameters come behind them.
+        if let (Some(function), Some(around)) = (&function, entry_of) {
+            tree.read(around, function)?;
+        }
         tree.read(offset, &origins)?;
-        let unit = view.facts().id;
-        Ok(Self { unit, subprogram, frame_base, static_link, return_addr, simd, scopes: tree.scopes })
+        let (unit, entry) = (view.facts().id, low.map(ElfAddress));
+        Ok(Self {
+            unit,
+            subprogram,
+            enclosing,
+            entry_of,
+            entry,
+            frame_base,
+            static_link,
+            return_addr,
+            simd,
+            scopes: tree.scopes,
+        })
     }
 }
 
@@ -235,6 +287,10 @@ impl<'a> Tree<'a> {
                     self.variable(index, die)?;
                     None
                 }
+                gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module => {
+                    self.import(index, offset);
+                    None
+                }
                 gimli::DW_TAG_lexical_block
                 | gimli::DW_TAG_inlined_subroutine
                 | gimli::DW_TAG_try_block
@@ -268,6 +324,12 @@ impl<'a> Tree<'a> {
         Ok(())
     }
 
+    fn import(&mut self, scope: usize, die: DieOffset) {
+        if let Some(scope) = self.scopes.get_mut(scope) {
+            scope.imports.push(die);
+        }
+    }
+
     /// Adds a scope; a block without code lends its variables to the scope around it, an inlined call without code is
     /// not there.
     fn scope(&mut self, parent: usize, die: Die<'a>) -> Result<Option<usize>> {
@@ -279,8 +341,17 @@ impl<'a> Tree<'a> {
         let offset = die.offset();
         let kind = if is_call { self.inlined(die)? } else { ScopeKind::Block };
         let index = self.scopes.len();
-        let (variables, children) = (Vec::new(), Vec::new());
-        self.scopes.push(Scope { die: offset, kind, ranges, variables, parent: Some(parent), children });
+        let (variables, imports, children) = (Vec::new(), Vec::new(), Vec::new());
+        let parent_scope = Some(parent);
+        self.scopes.push(Scope {
+            die: offset,
+            kind,
+            ranges,
+            variables,
+            imports,
+            parent: parent_scope,
+            children,
+        });
         if let Some(parent) = self.scopes.get_mut(parent) {
             parent.children.push(index);
         }
@@ -321,6 +392,9 @@ impl<'a> Tree<'a> {
             match entry.tag() {
                 gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable if !closed.seen.contains(&offset) => {
                     self.variable(closed.scope, Die { view: Rc::clone(&view), entry: entry.clone() })?;
+                }
+                gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module => {
+                    self.import(closed.scope, offset);
                 }
                 // A block that has no concrete instance is transparent, as in the concrete tree.
                 gimli::DW_TAG_lexical_block

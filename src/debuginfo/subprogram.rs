@@ -88,5 +88,21 @@ pub fn demangle(symbol: &str) -> Option<String> {
         return None;
     }
     let options = cpp_demangle::DemangleOptions::new().recursion_limit(96);
-    cpp_demangle::Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()
+    let demangled = cpp_demangle::Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()?;
+    Some(special(symbol, &demangled).unwrap_or(demangled))
+}
+
+/// Tables and thunks as the GNU demangler, gdb and LLVM spell them; the crate has spellings of its own.
+fn special(symbol: &str, demangled: &str) -> Option<String> {
+    let between = |start: &str, end: &str| demangled.strip_prefix(start)?.strip_suffix(end);
+    let last = |inner: &str| Some(inner.rsplit_once("}, ")?.1.to_owned());
+    const THUNK: (&str, &str) = ("{virtual override thunk(", ")}");
+    Some(match symbol.get(2..4)? {
+        "TV" => format!("vtable for {}", between("{vtable(", ")}")?),
+        "TT" => format!("VTT for {}", between("{vtt(", ")}")?),
+        "Th" => format!("non-virtual thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        "Tv" => format!("virtual thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        "Tc" => format!("covariant return thunk to {}", last(between(THUNK.0, THUNK.1)?)?),
+        _ => return None,
+    })
 }

@@ -10,9 +10,9 @@ use super::attr::Heterogeneous;
 use super::die::{Die, Reading};
 use super::dynamic::{Asked, Object};
 use super::error::{DebugInfoError, Result};
-use super::location::LocationAttribute;
 use super::sections::{AttributeValue, Entry};
 use super::type_array::{array, size_of_array};
+use super::type_base::{address_space, base};
 use super::type_record::record;
 use super::types::{
     Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
@@ -177,19 +177,15 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     let target = die.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
     let tag = die.tag();
     let kind = match tag {
-        gimli::DW_TAG_base_type => base(&die),
-        gimli::DW_TAG_pointer_type => TypeKind::Pointer { to: target, address_space: address_space(&die) },
+        gimli::DW_TAG_base_type => base(reading, &die)?,
+        gimli::DW_TAG_pointer_type => TypeKind::Pointer { to: target, address_space: address_space(&die)? },
         gimli::DW_TAG_reference_type | gimli::DW_TAG_rvalue_reference_type => {
             let is_rvalue = tag == gimli::DW_TAG_rvalue_reference_type;
-            TypeKind::Reference { to: target, is_rvalue, address_space: address_space(&die) }
+            TypeKind::Reference { to: target, is_rvalue, address_space: address_space(&die)? }
         }
         gimli::DW_TAG_ptr_to_member_type => {
             let class = die.reference(reading.units, gimli::DW_AT_containing_type)?.map(TypeId);
-            let name = gimli::DW_AT_use_location;
-            let use_location = match die.entry.attr_value(name) {
-                Some(value) => die.location_attribute(&reading.info.sections, name, value)?,
-                None => LocationAttribute::Missing,
-            };
+            let use_location = reading.dynamic(&die, gimli::DW_AT_use_location)?.map(Box::new);
             TypeKind::PointerToMember { to: target, class, use_location }
         }
         gimli::DW_TAG_array_type => array(reading, &die, target)?,
@@ -199,7 +195,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         gimli::DW_TAG_union_type => record(reading, &die, RecordKind::Union)?,
         gimli::DW_TAG_enumeration_type => enumeration(reading, &die, target)?,
         gimli::DW_TAG_typedef | gimli::DW_TAG_template_alias => TypeKind::Typedef { of: target },
-        gimli::DW_TAG_subroutine_type => subroutine(reading, &die, target)?,
+        // The declaration of a member function says its type.
+        gimli::DW_TAG_subroutine_type | gimli::DW_TAG_subprogram => subroutine(reading, &die, target)?,
         gimli::DW_TAG_unspecified_type => TypeKind::Unspecified,
         // A subrange is its base type with fewer values; one without a base type is an integer of its size.
         gimli::DW_TAG_subrange_type | gimli::DW_TAG_generic_subrange if target.is_none() => integer(),
@@ -260,7 +257,7 @@ fn is_other_type(tag: DwTag) -> bool {
 }
 
 fn integer() -> TypeKind {
-    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None })
+    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None, scale: None })
 }
 
 /// DWARF 5 section 5.11: `DW_AT_string_length` says where the length lies, in `DW_AT_string_length_byte_size` bytes (8
@@ -294,35 +291,6 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
         | gimli::DW_TAG_immutable_type
         | DW_TAG_LLVM_PTRAUTH_TYPE => Some(Qualifier::Silent),
         _ => None,
-    }
-}
-
-fn base(die: &Die<'_>) -> TypeKind {
-    let encoding = match die.entry.attr_value(gimli::DW_AT_encoding) {
-        Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
-        _ => Encoding(0),
-    };
-    let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
-    TypeKind::Base(Base { encoding, bit_size: die.constant(gimli::DW_AT_bit_size), vector_size })
-}
-
-/// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
-fn address_space(die: &Die<'_>) -> AddressSpace {
-    /// `DW_ADDR` of the 2020 proposal, by number: none (generic), global, region, local, constant, private.
-    const CLASSES_2020: [u64; 6] = [1, 0, 2, 3, 0, 5];
-    let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
-    if let Some(space) = space {
-        return AddressSpace(space);
-    }
-    let class = match die.entry.attr_value(gimli::DW_AT_address_class) {
-        Some(AttributeValue::AddressClass(class)) => class.0,
-        Some(value) => unsigned(&value).unwrap_or(0),
-        None => 0,
-    };
-    let of_2020 = usize::try_from(class).ok().and_then(|class| CLASSES_2020.get(class));
-    match of_2020.filter(|_| die.view.facts().is_amd_augmented()) {
-        Some(space) => AddressSpace(*space),
-        None => AddressSpace(class),
     }
 }
 

@@ -3,24 +3,22 @@
 use gimli::Reader as _;
 
 use super::die::{Die, Reading};
+use super::dynamic::DynamicSource;
 use super::error::Result;
 use super::location::LocationAttribute;
 use super::sections::AttributeValue;
 use super::type_read::{children, target};
-use super::types::{Member, Record, RecordKind, TypeKind, Variant, VariantPart, VirtualFunction};
+use super::types::{Member, MemberFunction, Record, RecordKind, TypeKind, Variant, VariantPart};
 use super::view::unsigned;
 
 /// Variants inside of variants: no source nests deeper.
 const MAX_VARIANT_DEPTH: usize = 16;
 
 pub(super) fn record<'a>(reading: Reading<'a>, die: &Die<'a>, kind: RecordKind) -> Result<TypeKind> {
-    let mut record =
-        Record { kind, members: Vec::new(), virtual_functions: Vec::new(), variants: Vec::new() };
+    let mut record = Record { kind, members: Vec::new(), functions: Vec::new(), variants: Vec::new() };
     for child in children(die)? {
         match child.tag() {
-            gimli::DW_TAG_subprogram if is_virtual(&child) => {
-                record.virtual_functions.push(virtual_function(reading, &child)?);
-            }
+            gimli::DW_TAG_subprogram => record.functions.push(function(reading, &child)?),
             gimli::DW_TAG_variant_part => record.variants.push(variant_part(reading, &child)?),
             _ => record.members.extend(stored(reading, &child)?),
         }
@@ -43,24 +41,24 @@ fn is_virtual(die: &Die<'_>) -> bool {
     )
 }
 
-fn virtual_function(reading: Reading<'_>, die: &Die<'_>) -> Result<VirtualFunction> {
+fn function(reading: Reading<'_>, die: &Die<'_>) -> Result<MemberFunction> {
     let name = gimli::DW_AT_vtable_elem_location;
-    let element = match die.entry.attr_value(name) {
-        Some(value) if unsigned(&value).is_none() => {
-            die.location_attribute(&reading.info.sections, name, value)?
-        }
-        _ => LocationAttribute::Missing,
+    let element = match die.constant(name) {
+        None => reading.dynamic(die, name)?,
+        Some(_) => None,
     };
-    let slot = match &element {
-        LocationAttribute::Expression(bytes) => plain_number(bytes),
-        _ => die.constant(name),
+    let slot = match element.as_ref().map(|element| &element.source) {
+        Some(DynamicSource::Location(LocationAttribute::Expression(bytes))) => plain_number(bytes),
+        Some(_) => None,
+        None => die.constant(name),
     };
-    Ok(VirtualFunction {
+    Ok(MemberFunction {
         die: die.offset(),
         name: die.string(gimli::DW_AT_name)?,
         linkage_name: die.string(gimli::DW_AT_linkage_name)?,
+        is_virtual: is_virtual(die),
         slot,
-        element,
+        element: element.filter(|_| slot.is_none()).map(Box::new),
     })
 }
 

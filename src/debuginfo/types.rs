@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::dynamic::DynamicAttribute;
-use super::location::LocationAttribute;
 use super::unit::UnitId;
 use crate::units::{AddressSpace, DieOffset};
 
@@ -71,8 +70,9 @@ pub enum TypeKind {
         to: Option<TypeId>,
         /// The class.
         class: Option<TypeId>,
-        /// `DW_AT_use_location`: how the pointer and an object make the member's place.
-        use_location: LocationAttribute,
+        /// `DW_AT_use_location`: how the pointer and an object make the member's place (DWARF 5 section 5.14); without it
+        /// the C++ ABI says.
+        use_location: Option<Box<DynamicAttribute>>,
     },
     /// An array, or a vector such as `float4`.
     Array {
@@ -172,6 +172,24 @@ pub struct Base {
     pub bit_size: Option<u64>,
     /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a vector base type; `byte_size` counts all of them.
     pub vector_size: Option<u64>,
+    /// What a fixed-point number is multiplied with; `None`: 1.
+    pub scale: Option<Scale>,
+}
+
+/// The scale factor of a fixed-point type. DWARF 5 section 5.1.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// `DW_AT_binary_scale`: this power of 2.
+    Binary(i64),
+    /// `DW_AT_decimal_scale`: this power of 10.
+    Decimal(i64),
+    /// `DW_AT_small`: a fraction, as GNU's compilers write it (`DW_AT_GNU_numerator`, `DW_AT_GNU_denominator`).
+    Fraction {
+        /// Its numerator.
+        numerator: u64,
+        /// Its denominator, not 0.
+        denominator: u64,
+    },
 }
 
 /// A `DW_ATE` code.
@@ -195,6 +213,18 @@ impl Encoding {
     pub const UNSIGNED_CHAR: Self = Self(0x08);
     /// `DW_ATE_imaginary_float`.
     pub const IMAGINARY_FLOAT: Self = Self(0x09);
+    /// `DW_ATE_packed_decimal`.
+    pub const PACKED_DECIMAL: Self = Self(0x0a);
+    /// `DW_ATE_numeric_string`.
+    pub const NUMERIC_STRING: Self = Self(0x0b);
+    /// `DW_ATE_edited`.
+    pub const EDITED: Self = Self(0x0c);
+    /// `DW_ATE_signed_fixed`.
+    pub const SIGNED_FIXED: Self = Self(0x0d);
+    /// `DW_ATE_unsigned_fixed`.
+    pub const UNSIGNED_FIXED: Self = Self(0x0e);
+    /// `DW_ATE_decimal_float`.
+    pub const DECIMAL_FLOAT: Self = Self(0x0f);
     /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name tells the sign.
     pub const COMPLEX_INTEGER: Self = Self(0x80);
     /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.
@@ -273,25 +303,27 @@ pub struct Record {
     pub kind: RecordKind,
     /// Base classes and members with storage in every object, in DIE order, bases first; static members are left out.
     pub members: Vec<Member>,
-    /// Its member functions that are called through a table, in DIE order; those of its bases stand there.
-    pub virtual_functions: Vec<VirtualFunction>,
+    /// Its member functions, in DIE order; those of its bases stand there.
+    pub functions: Vec<MemberFunction>,
     /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
 }
 
-/// A virtual member function. DWARF 5 section 5.7.8.
+/// A member function. DWARF 5 section 5.7.8.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VirtualFunction {
-    /// Its declaration.
+pub struct MemberFunction {
+    /// Its declaration, which says its type: [`TypeKind::Subroutine`].
     pub die: DieOffset,
     /// Name, without the class's.
     pub name: Option<Arc<str>>,
     /// The symbol.
     pub linkage_name: Option<Arc<str>>,
+    /// Whether it is called through a table.
+    pub is_virtual: bool,
     /// `DW_AT_vtable_elem_location` where it is a plain number, as compilers write it: the index in the table.
     pub slot: Option<u64>,
-    /// `DW_AT_vtable_elem_location` as it stands.
-    pub element: LocationAttribute,
+    /// `DW_AT_vtable_elem_location` where it is not: the place of the table's entry, for an object of the class.
+    pub element: Option<Box<DynamicAttribute>>,
 }
 
 /// A `DW_TAG_variant_part`. DWARF 5 section 5.7.10.

@@ -3,7 +3,7 @@
 use super::operation::{Dialect, Encoding, Program};
 
 /// What a unit of the 2020 proposal's compilers says of itself.
-const AMD_AUGMENTATION: &str = "[amd:v0.0]";
+pub const AMD_AUGMENTATION: &str = "[amd:v0.0]";
 /// What a unit of the later compilers says, in either encoding of the operations.
 const LLVM_AUGMENTATION: &str = "[llvm:v0.0]";
 /// What a unit with the numbers of the draft dialect says. No text names a string: this is the project's own, as the

@@ -14,13 +14,14 @@
 //! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
 //! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
 
+use super::composite::{Composite, Part};
 use super::computed;
 use super::context::{Context, LaneNeed};
 use super::error::{Cause, Error};
 use super::fetch::Reader;
 use super::lanes::Lanes;
 use super::limits::MAX_PARTS;
-use super::location::{CapturedLane, Composite, Implicit, Location, Offset, Part, Storage};
+use super::location::{CapturedLane, Implicit, Location, Offset, Storage};
 use super::machine::{Evaluator, Focus, Group};
 use super::operation::{Operation, Placed, Program};
 use super::value::{Number, low_mask};

@@ -17,6 +17,7 @@
 mod arith;
 mod attributes;
 pub mod cfi;
+mod composite;
 mod computed;
 mod constants;
 mod context;
@@ -44,16 +45,16 @@ mod wide;
 pub mod write;
 
 pub use attributes::{active_lanes, lane_pcs, mask_lanes};
+pub use composite::{Composite, Part};
 pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
     SpaceInfo,
 };
+pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, Error, Missing};
 pub use fetch::{Bits, Known, fetch, fetch_lanes};
 pub use lanes::{LANES, Lanes};
-pub use location::{
-    CapturedLane, Composite, Frame, Implicit, ImplicitPointer, Location, Offset, Part, Storage,
-};
+pub use location::{CapturedLane, Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 pub use machine::{Entry, Evaluator, Failure, Focus, Group, Step, Tracer};
 pub use operation::{Binary, Dialect, Encoding, Operation, Padding, Placed, Program, Target, Unary};
 pub use origin::{Origin, WhyUndefined};

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::composite::Part;
 use super::error::{Class, Error};
-use super::location::{CapturedLane, Frame, Location, Part, Storage};
+use super::location::{CapturedLane, Frame, Location, Storage};
 use super::machine::Entry;
 use super::operation::{Placed, Program};
 use super::value::{Number, Type};

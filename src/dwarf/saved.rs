@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use super::composite::{Composite, Part};
 use super::error::Error;
 use super::limits::MAX_PARTS;
-use super::location::{Composite, Frame, Location, Offset, Part, Storage};
+use super::location::{Frame, Location, Offset, Storage};
 use super::{Cause, LANES};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId};
 

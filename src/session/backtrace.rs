@@ -118,7 +118,12 @@ impl<'a> Frames<'a> {
         for (level, frame) in frames.iter_mut().enumerate() {
             frame.level = level;
         }
-        let end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
+        let mut end = self.walk.end().cloned().unwrap_or(StackEnd::Outermost);
+        if let StackEnd::NoUnwindInformation { why, .. } = &mut end
+            && let Some(said) = self.said_return()
+        {
+            *why = format!("{why}; {said}");
+        }
         Stack { wave: self.walk.wave, lane, frames, end }
     }
 

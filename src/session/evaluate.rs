@@ -7,14 +7,12 @@ use super::frame::FrameContext;
 use super::locals::Byte;
 use super::unwind::Walk;
 use super::{Reader, Unreadable, variables};
-use crate::codeobject::ElfAddress;
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::limits::MAX_EXPLAINED_SETS;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::dwarf::{
-    self, Context as _, Dialect, Encoding, Evaluator, Focus, Location, Number, Program, Storage, fetch,
-    legacy,
+    self, Context as _, Dialect, Evaluator, Focus, Location, Number, Program, Storage, fetch, legacy,
 };
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
@@ -211,31 +209,14 @@ fn not_explained(parts: &[Part]) -> Explained {
 
 /// The wave's frame 0 with as much of it as there is.
 fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
-    let capture = walk.reader.dump().capture();
-    let level = walk.level(0);
-    let code = level.code();
-    let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
-    let debug = code.and_then(|code| code.loaded.debug(capture));
-    let function = debug.clone().and_then(|debug| {
-        let found = debug.function_at(elf_pc).map_err(|error| error.to_string())?;
-        found.ok_or_else(|| "no function with debug information holds the PC".to_owned())
-    });
-    let mut encoding = Encoding::new(Dialect::LlvmUser);
-    if let (Ok(debug), Ok(at)) = (&debug, &function) {
-        encoding.dwarf64 = debug.unit(at.function.unit).is_ok_and(|unit| unit.offset_size == 8);
-        if let Ok(hint) = debug.dialect_hint(&at.function) {
-            encoding.dialect = variables::dialect(&hint, &debug.variables_at(elf_pc).unwrap_or_default());
-        }
+    let mut context = FrameContext::of(walk.level(0), Some(0));
+    if let (Ok(debug), Ok(at)) = (&context.debug, &context.function)
+        && let Ok(hint) = debug.dialect_hint(&at.function)
+    {
+        let variables = debug.frame_variables(at, 0, context.elf_pc).unwrap_or_default();
+        context.encoding.dialect = variables::dialect(&hint, &variables);
     }
-    FrameContext {
-        level,
-        debug,
-        function,
-        inlined: 0,
-        elf_pc,
-        encoding,
-        object: std::cell::RefCell::default(),
-    }
+    context
 }
 
 /// A question with its frame.

@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use super::unwind::Level;
+use super::source::NO_FUNCTION;
+use super::unwind::{Code, Level};
 use crate::arch::Kind;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
-    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame, Location,
+    MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -71,6 +72,41 @@ impl Names for FrameContext<'_> {
 }
 
 impl<'w> FrameContext<'w> {
+    /// A frame with as much of it as there is, by its function or by one of the calls inlined there (`None`: the
+    /// function itself). Its dialect is still to be told: by what is in scope, or by the attribute that is evaluated.
+    pub(super) fn of(level: Level<'w>, inlined: Option<usize>) -> Self {
+        Self::at(level, level.code(), inlined)
+    }
+
+    /// [`Self::of`] where a lane is that is elsewhere in the function than the wave.
+    pub(super) fn at(level: Level<'w>, code: Result<Code<'_>, String>, inlined: Option<usize>) -> Self {
+        let capture = level.walk().reader.dump().capture();
+        let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
+        let (debug, function) = match &code {
+            Err(why) => (Err(why.clone()), Err(why.clone())),
+            Ok(code) => {
+                let source = code.loaded.source(capture, code.elf);
+                match &source.function {
+                    Some((debug, function)) => (Ok(Arc::clone(debug)), Ok(function.clone())),
+                    None => {
+                        let debug = code.loaded.debug(capture);
+                        let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();
+                        // The address is the file's, which nobody asked for.
+                        let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
+                        (debug, Err(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC"))))
+                    }
+                }
+            }
+        };
+        let calls = function.as_ref().map_or(0, |at| at.frames.len());
+        let inlined = inlined.unwrap_or(calls.saturating_sub(1));
+        let mut encoding = Encoding::new(Dialect::LlvmUser);
+        if let (Ok(debug), Ok(at)) = (&debug, &function) {
+            encoding.dwarf64 = debug.unit(at.function.unit).is_ok_and(|unit| unit.offset_size == 8);
+        }
+        Self { level, debug, function, inlined, elf_pc, encoding, object: RefCell::default() }
+    }
+
     pub(super) fn debug(&self) -> Answer<&DebugInfo> {
         self.debug.as_deref().map_err(|why| lacking("debug information", why))
     }
@@ -96,7 +132,17 @@ impl<'w> FrameContext<'w> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
-    /// An attribute at the frame's PC; `None` where it says nothing.
+    /// An attribute of a function at the frame's PC; `None` where it is missing or has no entry for the PC, which is the
+    /// same: it speaks of the code that its list names, and says nothing of other code.
+    pub(super) fn said(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+        let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
+        if location == debuginfo::Location::NotAtPc {
+            return Ok(None);
+        }
+        self.attribute(attribute, what)
+    }
+
+    /// An attribute at the frame's PC; `None` where there is none.
     pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
@@ -179,7 +225,7 @@ impl Context for FrameContext<'_> {
         match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
-            Lanes::Expression(attribute) => self.attribute(attribute, "DW_AT_LLVM_lanes"),
+            Lanes::Expression(attribute) => self.said(attribute, "DW_AT_LLVM_lanes"),
         }
     }
 

@@ -29,6 +29,7 @@ mod reader;
 mod regions;
 mod source;
 mod stack;
+mod stored;
 mod unwind;
 mod variables;
 mod waves;

@@ -2,6 +2,8 @@
 //!
 //! DWARF 5 sections 2.5.1.3 (`DW_OP_push_object_address`), 5.5 to 5.7 and 5.18.
 
+use std::cell::Cell;
+
 use super::frame::FrameContext;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
@@ -22,6 +24,8 @@ pub(super) struct LaneObject<'a> {
     /// Where it is, nothing in it depends on the lane.
     location: Location,
     depth: usize,
+    /// Whether a type has asked: then what is shown depends on more than the object's bits.
+    asked: Cell<bool>,
 }
 
 impl<'a> LaneObject<'a> {
@@ -31,7 +35,12 @@ impl<'a> LaneObject<'a> {
         lane: LaneId,
         location: Location,
     ) -> Self {
-        Self { context, debug, lane, location, depth: 0 }
+        Self { context, debug, lane, location, depth: 0, asked: Cell::new(false) }
+    }
+
+    /// Whether a type has asked it anything.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.get()
     }
 
     /// The place that many bits from the object's first.
@@ -59,30 +68,34 @@ impl<'a> LaneObject<'a> {
         &self,
         attribute: &DynamicAttribute,
         at: i64,
+        pointer: Option<u64>,
         evaluate: impl FnOnce(&mut Evaluator<'_>, Focus, &[Entry]) -> Result<T, crate::dwarf::Error>,
     ) -> Result<T, String> {
         let place = self.place(at)?;
         let mut initial = Vec::new();
-        if attribute.begins_with_object() {
+        initial.extend(pointer.map(|pointer| Entry::Number(Number::generic(pointer))));
+        if attribute.begins_with_object() || pointer.is_some() {
             initial.push(Entry::Location(place.clone()));
         }
         initial.extend(attribute.dimension.map(|dimension| Entry::Number(Number::generic(dimension))));
-        let before = self.context.object.replace(Some(place));
+        let before = self.context.object.replace(Some(place).filter(|_| pointer.is_none()));
         let focus = Focus::Lanes(LaneSet::one(self.lane));
         let result = evaluate(&mut Evaluator::new(self.context), focus, &initial);
         self.context.object.replace(before);
         result.map_err(|error| format!("{}: {error}", attribute.attribute))
     }
 
-    /// The place that an attribute says, for the part that begins that many bits into the object.
+    /// The place that an attribute says, for the part that begins that many bits into the object. `pointer`: the value
+    /// of a pointer to a member, which its `DW_AT_use_location` begins with, below the object's place.
     pub(super) fn located(
         &self,
         attribute: &DynamicAttribute,
         location: &LocationAttribute,
         at: i64,
+        pointer: Option<u64>,
     ) -> Result<Location, String> {
         let program = self.program(attribute, location)?;
-        let found = self.evaluated(attribute, at, |evaluator, focus, initial| {
+        let found = self.evaluated(attribute, at, pointer, |evaluator, focus, initial| {
             let group = evaluator.location(&program, focus, initial).into_iter().next();
             group.map_or_else(|| Ok(Location::undefined()), |group| group.result)
         })?;
@@ -138,18 +151,19 @@ impl<'a> LaneObject<'a> {
 
 impl Object for LaneObject<'_> {
     fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String> {
+        self.asked.set(true);
         let location = match &attribute.source {
             DynamicSource::Variable(die) => return self.variable(attribute, *die),
             DynamicSource::Location(location) => location,
         };
         if let Some(size) = attribute.stored {
-            let location = self.located(attribute, location, at)?;
+            let location = self.located(attribute, location, at, None)?;
             return self
                 .stored(&location, size, false)
                 .map_err(|why| format!("{}: {why}", attribute.attribute));
         }
         let program = self.program(attribute, location)?;
-        let number = self.evaluated(attribute, at, |evaluator, focus, initial| {
+        let number = self.evaluated(attribute, at, None, |evaluator, focus, initial| {
             let group = evaluator.value(&program, focus, initial).into_iter().next();
             group.map_or_else(|| Ok(Number::generic(0)), |group| group.result)
         })?;
@@ -164,18 +178,21 @@ impl Object for LaneObject<'_> {
     }
 
     fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, String> {
+        self.asked.set(true);
         if self.depth >= MAX_DEPTH {
             return Err(format!("objects that lead to objects do not end after {MAX_DEPTH} steps"));
         }
         let DynamicSource::Location(location) = &attribute.source else {
             return Err(format!("{} names a variable, expected a place", attribute.attribute));
         };
-        let location = self.located(attribute, location, at)?;
+        let location = self.located(attribute, location, at, None)?;
         let (context, debug, lane) = (self.context, self.debug, self.lane);
-        Ok(Box::new(LaneObject { context, debug, lane, location, depth: self.depth + 1 }))
+        let depth = self.depth + 1;
+        Ok(Box::new(LaneObject { context, debug, lane, location, depth, asked: Cell::default() }))
     }
 
     fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String> {
+        self.asked.set(true);
         let place = self.place(skip.saturating_mul(8))?;
         let bits = fetch(self.context, &place, Some(self.lane), BitSize(size.saturating_mul(8)));
         let bits = bits.map_err(|error| error.to_string())?;

@@ -1,20 +1,21 @@
 //! Where the lanes of a wave are in each of its frames: `DW_AT_LLVM_lane_pc` for all lanes at once, `DW_AT_LLVM_active_lane`
 //! where it is, and EXEC where it is not.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::Arc;
 
 use super::backtrace::Frames;
 use super::frame::FrameContext;
 use super::{LanePosition, PcSource};
 use crate::debuginfo::LocationAttribute;
 use crate::dwarf::{
-    Attribute, Context as _, Dialect, Encoding, Frame, Program, RegisterBytes, active_lanes, lane_pcs,
-    mask_lanes,
+    Attribute, Context as _, Dialect, Evaluator, Frame, Program, RegisterBytes, active_lanes, fetch,
+    lane_pcs, mask_lanes, print,
 };
-use crate::units::{LaneId, LaneSet, Pc};
+use crate::units::{BitSize, LaneId, LaneSet, Pc};
+
+/// Bits of an address of code.
+const ADDRESS_BITS: u64 = 64;
 
 /// Where the lanes are in a frame.
 pub(super) enum Positions {
@@ -54,7 +55,7 @@ impl Positions {
             Self::Active(active) => match &active.lanes {
                 Ok(lanes) if lanes.contains(lane) => Position::At(pc),
                 Ok(_) => {
-                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc";
+                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc for this PC";
                     Position::Unknown(why.to_owned())
                 }
                 Err(why) => Position::Unknown(why.clone()),
@@ -80,7 +81,7 @@ impl Frames<'_> {
         let Some(mut context) = self.context(level, inlined) else {
             return Positions::Active(self.exec_active(level));
         };
-        match attribute(&mut context, |simd| &simd.lane_pc, "DW_AT_LLVM_lane_pc") {
+        match simd(&mut context, |simd| &simd.lane_pc, "DW_AT_LLVM_lane_pc") {
             Ok(None) => {}
             Ok(Some(Attribute::Constant(_))) => return Positions::Failed("a constant".to_owned()),
             Ok(Some(Attribute::Expression(program))) => return said_by(&context, &program),
@@ -100,7 +101,11 @@ impl Frames<'_> {
     /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
     fn said_active(&self, context: &mut FrameContext<'_>) -> Option<Active> {
         let what = "DW_AT_LLVM_active_lane";
-        let said = attribute(context, |simd| &simd.active_lane, what).ok()??;
+        let said = match simd(context, |simd| &simd.active_lane, what) {
+            Ok(said) => said?,
+            // EXEC would be a guess: the compiler says that it means something else.
+            Err(why) => return Some(Active { lanes: Err(format!("{what}: {why}")), by_attribute: true }),
+        };
         let all = self.walk.kind.wave_size.all();
         let lanes = match said {
             Attribute::Constant(mask) => Ok(LaneSet(mask).and(all)),
@@ -119,18 +124,34 @@ impl Frames<'_> {
 
     /// A frame as its function's attributes are evaluated; `None` without debug information.
     fn context(&self, level: usize, inlined: Option<usize>) -> Option<FrameContext<'_>> {
-        let (debug, function) = self.source(level)?.function.as_ref()?;
-        let code = self.walk.frames().get(level)?.code?;
-        let inlined = inlined.unwrap_or(function.frames.len().saturating_sub(1));
-        let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
-        Some(FrameContext {
-            level: self.walk.level(level),
-            debug: Ok(Arc::clone(debug)),
-            function: Ok(function.clone()),
-            inlined,
-            elf_pc: code.elf,
-            encoding: Encoding { dialect: Dialect::LlvmUser, dwarf64 },
-            object: RefCell::default(),
+        self.source(level)?.function.as_ref()?;
+        Some(FrameContext::of(self.walk.level(level), inlined))
+    }
+
+    /// What `DW_AT_return_addr` of the outermost frame says (DWARF 5 section 3.3.5); `None` where it is not there. Who has
+    /// no call frame information is told where the function returns to: the registers of a frame there nobody knows.
+    pub(super) fn said_return(&self) -> Option<String> {
+        let what = "DW_AT_return_addr";
+        let mut context = self.context(self.walk.frames().len().checked_sub(1)?, None)?;
+        let said = context.function.as_ref().ok()?.function.return_addr.clone();
+        let program = match attribute(&mut context, &said, what) {
+            Ok(Some(Attribute::Expression(program))) => program,
+            Ok(_) => return None,
+            Err(why) => return Some(format!("{what}: {why}")),
+        };
+        let found = Evaluator::new(&context).location_for(&program, None);
+        let found =
+            found.and_then(|at| Ok((fetch(&context, &at, None, BitSize(ADDRESS_BITS))?.number(), at)));
+        Some(match found {
+            Ok((Some(address), _)) => {
+                let symbol = context.symbol(address).map_or_else(String::new, |name| format!(" <{name}>"));
+                format!("{what} says that it returns to {address:#x}{symbol}")
+            }
+            Ok((None, at)) => {
+                let place = print::location(&at, LaneId(0), &context);
+                format!("{what} says that its return address is at {place}, which was not captured")
+            }
+            Err(why) => format!("{what}: {why}"),
         })
     }
 
@@ -204,21 +225,31 @@ impl Frames<'_> {
     }
 }
 
-/// An attribute of the function or the inlined call that a context is of, in the dialect of its unit.
-fn attribute(
+/// An attribute of the function or the inlined call that a context is of.
+fn simd(
     context: &mut FrameContext<'_>,
     which: impl Fn(&crate::debuginfo::SimdFacts) -> &LocationAttribute,
+    what: &str,
+) -> Result<Option<Attribute>, String> {
+    let Ok(function) = &context.function else { return Ok(None) };
+    let said = which(function.simd(context.inlined)).clone();
+    attribute(context, &said, what)
+}
+
+/// An attribute of the function that a context is of, in the dialect of its unit.
+fn attribute(
+    context: &mut FrameContext<'_>,
+    attribute: &LocationAttribute,
     what: &str,
 ) -> Result<Option<Attribute>, String> {
     let (Ok(debug), Ok(function)) = (&context.debug, &context.function) else { return Ok(None) };
     let id = function.function.unit;
     let unit = debug.unit(id).ok();
     let augmentation = unit.and_then(|unit| unit.augmentation.as_deref());
-    let attribute = which(function.simd(context.inlined)).clone();
-    let found = debug.location_at(id, &attribute, context.elf_pc).map_err(|error| error.to_string())?;
+    let found = debug.location_at(id, attribute, context.elf_pc).map_err(|error| error.to_string())?;
     let by_bytes = || Dialect::of_unit(augmentation, found.expression().iter().map(|bytes| &bytes[..]));
     context.encoding.dialect = unit.and_then(|unit| unit.dialect).unwrap_or_else(by_bytes);
-    context.attribute(&attribute, what).map_err(|missing| missing.to_string())
+    context.said(attribute, what).map_err(|missing| missing.to_string())
 }
 
 fn said_by(context: &FrameContext<'_>, program: &Program) -> Positions {

@@ -4,20 +4,18 @@
 //! that asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::address::{self, GLOBAL};
-use super::changes::{Layer, Owner, Run};
+use super::changes::Layer;
+use super::stored::Block;
 use super::{Dump, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
-use crate::capture::{MemoryMap, Wave};
+use crate::capture::Wave;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a lane that are contiguous in private memory's backing layout: the swizzle's element.
 pub(super) const SWIZZLE: u64 = 4;
-
-/// The most bytes of backing memory that one swizzled read fetches at a time.
-const ROWS_AT_ONCE: u64 = 64;
 
 /// Reads registers and memory of a dump for one client.
 #[derive(Debug)]
@@ -25,53 +23,15 @@ pub struct Reader {
     dump: Arc<Dump>,
     pub(super) changes: Layer,
     pub(super) generation: u64,
-}
-
-/// Where the bytes of a place are kept.
-#[derive(Clone, Copy)]
-pub(super) enum Storage<'a> {
-    /// Memory of one owner as it was captured, at an address of it.
-    Linear(Linear<'a>, u64),
-    /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
-    Global(u64, Option<usize>),
-    /// Private memory of one lane, swizzled into the wave's.
-    Swizzled(Linear<'a>, Swizzle, u64),
-}
-
-/// Captured memory with its owner.
-#[derive(Clone, Copy)]
-pub(super) struct Linear<'a> {
-    pub(super) owner: Owner,
-    pub(super) map: &'a MemoryMap,
-    /// How many bytes the owner has, captured or not, where that is known.
-    pub(super) size: Option<u64>,
-}
-
-/// A lane among the lanes of its wave's private memory.
-#[derive(Clone, Copy)]
-pub(super) struct Swizzle {
-    row: u64,
-    column: u64,
-}
-
-impl Swizzle {
-    pub(super) fn new(wave: &Wave, lane: LaneId) -> Self {
-        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-        Self { row, column: u64::from(lane.0) * SWIZZLE }
-    }
-
-    /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory. An address of 32
-    /// bits never overflows.
-    pub(super) fn backing(self, address: u64) -> u64 {
-        address / SWIZZLE * self.row + self.column + address % SWIZZLE
-    }
+    /// The last block of private memory.
+    pub(super) block: Mutex<Block>,
 }
 
 impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, changes: Layer::default(), generation: 0 }
+        Self { dump, changes: Layer::default(), generation: 0, block: Mutex::default() }
     }
 
     /// The dump.
@@ -179,60 +139,6 @@ impl Reader {
         }
     }
 
-    fn read_stored(&self, place: Place, buffer: &mut [u8]) -> Result<std::io::Result<usize>, Unreadable> {
-        Ok(match self.storage(place)? {
-            Storage::Linear(memory, address) => self.read_linear(memory, address, buffer),
-            Storage::Global(address, agent) => {
-                self.layered(Owner::Global, address, buffer, |at, buffer| self.read_global(at, agent, buffer))
-            }
-            Storage::Swizzled(memory, swizzle, address) => {
-                self.read_swizzled(memory, swizzle, address, buffer)
-            }
-        })
-    }
-
-    fn read_linear(&self, memory: Linear<'_>, address: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let capture = self.dump.capture();
-        self.layered(memory.owner, address, buffer, |at, buffer| capture.read(memory.map, at, buffer))
-    }
-
-    /// Reads what is changed from the layer, and what is not with `captured`.
-    fn layered(
-        &self,
-        owner: Owner,
-        address: u64,
-        buffer: &mut [u8],
-        captured: impl Fn(u64, &mut [u8]) -> std::io::Result<usize>,
-    ) -> std::io::Result<usize> {
-        let changed = self.changes.memory();
-        if !changed.touches(owner) {
-            return captured(address, buffer);
-        }
-        let mut done = 0;
-        while done < buffer.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            let rest = &mut buffer[done..];
-            match changed.run(owner, at, rest.len()) {
-                Run::Changed(bytes) => {
-                    rest[..bytes.len()].copy_from_slice(bytes);
-                    done += bytes.len();
-                }
-                Run::Captured(length) => {
-                    let got = match captured(at, &mut rest[..length]) {
-                        Ok(got) => got,
-                        Err(error) if done == 0 => return Err(error),
-                        Err(_) => break,
-                    };
-                    done += got;
-                    if got < length {
-                        break;
-                    }
-                }
-            }
-        }
-        Ok(done)
-    }
-
     /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
     ///
     /// # Errors
@@ -291,160 +197,9 @@ impl Reader {
         })
     }
 
-    pub(super) fn storage(&self, place: Place) -> Result<Storage<'_>, Unreadable> {
-        let agent = place.wave.and_then(|wave| self.dump.capture().wave(wave)).map(|wave| wave.agent);
-        if place.space == GLOBAL {
-            return Ok(Storage::Global(place.address.0, agent));
-        }
-        let space = self.space(place)?;
-        let not_captured = || Unreadable::NotCaptured { what: self.describe(place) };
-        let wide = space.address_bits > 32;
-        if !wide && place.address.0 > u64::from(u32::MAX) {
-            return Err(not_captured());
-        }
-        match space.scope {
-            SpaceScope::Global => Ok(Storage::Global(place.address.0, agent)),
-            SpaceScope::Generic => self.storage(self.generic(place)?),
-            SpaceScope::Agent => Err(not_captured()),
-            SpaceScope::WorkGroup => {
-                let wave = self.wave(self.needed_wave(place, &space.name)?)?;
-                let memory = self.lds(wave).ok_or_else(not_captured)?;
-                Ok(Storage::Linear(memory, place.address.0))
-            }
-            SpaceScope::Wave => {
-                let id = self.needed_wave(place, &space.name)?;
-                Ok(Storage::Linear(private(id, self.wave(id)?), place.address.0))
-            }
-            SpaceScope::Lane | SpaceScope::LaneN(_) => {
-                let id = self.needed_wave(place, &space.name)?;
-                let wave = self.wave(id)?;
-                let lane = match space.scope {
-                    SpaceScope::LaneN(lane) => lane,
-                    _ => place
-                        .lane
-                        .ok_or_else(|| Unreadable::Needs { space: space.name.clone(), needs: "lane" })?,
-                };
-                if !wave.kind.wave_size.has(lane) {
-                    return Err(Unreadable::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
-                }
-                Ok(Storage::Swizzled(private(id, wave), Swizzle::new(wave, lane), place.address.0))
-            }
-        }
-    }
-
-    /// LDS of a wave's work-group, if that is known.
-    pub(super) fn lds(&self, wave: &Wave) -> Option<Linear<'_>> {
-        let index = wave.workgroup?;
-        let group = self.dump.capture().workgroups.get(index)?;
-        Some(Linear { owner: Owner::Group(index), map: &group.lds, size: group.lds_size })
-    }
-
-    /// The runs of an owner's memory that can be read, in order: first and last.
-    pub(super) fn runs(&self, memory: Linear<'_>) -> Vec<(u64, u64)> {
-        let captured = memory.map.segments().iter().map(|segment| (segment.address, segment.last()));
-        let mut runs: Vec<(u64, u64)> = captured.collect();
-        runs.extend(self.changes.memory().runs(memory.owner));
-        runs.sort_unstable();
-        // Those that touch are one: a dword may lie across them.
-        runs.dedup_by(|next, before| {
-            let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
-            if touches {
-                before.1 = before.1.max(next.1);
-            }
-            touches
-        });
-        runs
-    }
-
-    fn needed_wave(&self, place: Place, space: &str) -> Result<WaveId, Unreadable> {
+    pub(super) fn needed_wave(&self, place: Place, space: &str) -> Result<WaveId, Unreadable> {
         place.wave.ok_or_else(|| Unreadable::Needs { space: space.to_owned(), needs: "wave" })
     }
-
-    /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
-    pub(super) fn read_global(
-        &self,
-        address: u64,
-        agent: Option<usize>,
-        buffer: &mut [u8],
-    ) -> std::io::Result<usize> {
-        let capture = self.dump.capture();
-        let mut done = 0;
-        while done < buffer.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            // A code object may lie between two captured segments, or bridge them: never read past the next segment.
-            let limit = capture
-                .global
-                .next(at)
-                .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
-            let mut got = match capture.read(&capture.global, at, &mut buffer[done..]) {
-                Ok(got) => got,
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            if got == 0 {
-                let end = buffer.len().min(done.saturating_add(limit));
-                got = self.dump.objects().read(capture, at, agent, &mut buffer[done..end]);
-            }
-            if got == 0 {
-                break;
-            }
-            done += got;
-        }
-        Ok(done)
-    }
-
-    fn read_swizzled(
-        &self,
-        memory: Linear<'_>,
-        swizzle: Swizzle,
-        address: u64,
-        out: &mut [u8],
-    ) -> std::io::Result<usize> {
-        let row = swizzle.row;
-        let mut done = 0;
-        let mut rows = Vec::new();
-        while done < out.len() {
-            let at = address + done as u64;
-            let first = at / SWIZZLE;
-            let last = (at + (out.len() - done - 1) as u64) / SWIZZLE;
-            let count = (last - first + 1).min(ROWS_AT_ONCE);
-            // The rows hold every lane; ours is read out of them, from the first byte wanted on.
-            let start = swizzle.backing(at);
-            let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
-            rows.resize(usize::try_from(span).unwrap_or(0), 0);
-            let mut got = match self.read_linear(memory, start, &mut rows) {
-                Ok(got) => got,
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            let mut index = 0;
-            while index < count && done < out.len() {
-                let within = (address + done as u64) % SWIZZLE;
-                let offset = swizzle.backing(address + done as u64) - start;
-                let want = usize::try_from(SWIZZLE - within).unwrap_or(0).min(out.len() - done);
-                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-                if offset.saturating_add(want) > got {
-                    // Another lane's bytes are missing in between; ours may be there.
-                    let alone =
-                        self.read_linear(memory, start + offset as u64, &mut out[done..done + want])?;
-                    if alone < want {
-                        return Ok(done + alone);
-                    }
-                    got = got.min(offset);
-                } else {
-                    out[done..done + want].copy_from_slice(&rows[offset..offset + want]);
-                }
-                done += want;
-                index += 1;
-            }
-        }
-        Ok(done)
-    }
-}
-
-/// A wave's private memory.
-pub(super) fn private(id: WaveId, wave: &Wave) -> Linear<'_> {
-    Linear { owner: Owner::Wave(id), map: &wave.private, size: wave.private_size }
 }
 
 /// The SGPRs that an alias register lives in for this wave: its last allocated slots, lowest first.

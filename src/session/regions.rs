@@ -6,7 +6,8 @@
 
 use super::address::{self, Token};
 use super::changes::Owner;
-use super::reader::{SWIZZLE, private, resolve};
+use super::reader::{SWIZZLE, resolve};
+use super::stored::private;
 use super::{Place, Reader, Region};
 use crate::arch::SpaceScope;
 use crate::capture::{MemoryMap, Wave};

@@ -9,6 +9,9 @@ use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{DebugInfo, FunctionAt, Place, demangle};
 
+/// That there is no function, in words that go on with what holds none.
+pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
+
 /// Addresses whose source is kept of one code object; past this the cache starts anew.
 const MAX_CACHED: usize = 8192;
 
@@ -38,8 +41,9 @@ impl Source {
     pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
         let found = loaded.debug(capture).and_then(|debug| {
             let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
-            let row = debug.line_at(at).map_err(words)?.map(|row| row.place);
             let function = debug.function_at(at).map_err(words)?;
+            // Without lines there is still the function.
+            let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(words);
             Ok((debug, function, row))
         });
         let symbol = || {
@@ -49,11 +53,12 @@ impl Source {
         };
         match found {
             Ok((debug, Some(function), row)) => {
-                let calls = calls(&function, row.as_ref());
-                Self { function: Some((debug, function)), calls, problem: None }
+                let calls = calls(&function, row.as_ref().ok().and_then(Option::as_ref));
+                Self { function: Some((debug, function)), calls, problem: row.err() }
             }
             Ok((_, None, row)) => {
-                let problem = Some(format!("no function with debug information holds the address {at}"));
+                let row = row.ok().flatten();
+                let problem = Some(format!("{NO_FUNCTION} address {at}"));
                 Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
             Err(problem) => {

@@ -1,12 +1,11 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
-use super::source::{Call, Source};
+use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
@@ -15,8 +14,7 @@ use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Encoding, Evaluator, Focus, Known, Location, Program, fetch, legacy,
-    print,
+    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
 
@@ -87,26 +85,17 @@ pub(super) fn found<'w>(
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
-        let unknown = || format!("no function with debug information holds the PC {pc}");
+        let unknown = || format!("{NO_FUNCTION} PC {pc}");
         // Without debug information its own words say more than those of one address.
         return Err(none(code.loaded.debug(capture).err().unwrap_or_else(unknown)));
     };
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
     let variables = debug.frame_variables(&function, inlined, code.elf).map_err(words)?;
-    let dwarf64 = debug.unit(function.function.unit).is_ok_and(|unit| unit.offset_size == 8);
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
-    let context = FrameContext {
-        level: walk.level(level),
-        debug: Ok(Arc::clone(&debug)),
-        function: Ok(function.clone()),
-        inlined,
-        elf_pc: code.elf,
-        encoding: Encoding { dialect: dialect(&hint, &variables), dwarf64 },
-        object: RefCell::default(),
-    };
-    let legacy = hint.producer_is_clang && !hint.llvm_user && hint.dialect != Some(Dialect::Draft);
-    let frame = Frame { context, debug, legacy };
+    let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
+    context.encoding.dialect = dialect(&hint, &variables);
+    let frame = Frame { context, debug, legacy: hint.is_legacy() };
     Ok(Found { frame, function, inlined, variables, pc, call })
 }
 
@@ -235,13 +224,15 @@ impl Frame<'_> {
         known_size: Option<u64>,
         legacy: bool,
     ) -> Vec<LaneValue> {
+        // What stands at the object is a descriptor, whose size nothing says; the data come through it.
+        let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
+        // The text of the lane before: where lanes have the same bits, and the type asks nothing else, it is theirs too.
+        let mut before: Option<(Bits, ValueState)> = None;
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
             // What the type leaves to the object, the length of an array say, each lane has of its own.
             let size = match known_size {
-                // What stands at the object is a descriptor, whose size nothing says; the data come through it.
-                _ if self.debug.has_data_elsewhere(type_id) => 0,
                 Some(size) => size,
                 None => match self.debug.byte_size_of(type_id, &object) {
                     Ok(Some(size)) => size,
@@ -270,8 +261,12 @@ impl Frame<'_> {
             let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
+            } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
+                state.clone()
             } else {
-                self.shown(type_id, &bits, &object)
+                let state = self.shown(type_id, &bits, &object);
+                before = (!object.was_asked()).then(|| (bits, state.clone()));
+                state
             };
             LaneValue {
                 lane,

@@ -10,6 +10,9 @@ mod array;
 mod build;
 mod elements;
 mod enumerator;
+mod fixed;
+#[cfg(test)]
+mod fixed_tests;
 mod float;
 mod letter;
 mod number;

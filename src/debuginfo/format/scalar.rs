@@ -4,7 +4,7 @@ use super::build::Walk;
 use super::number::{MAX_SCALAR_BITS, Part};
 use super::text::character;
 use super::value::Value;
-use super::{enumerator, float};
+use super::{enumerator, fixed, float};
 use crate::debuginfo::DebugInfoError;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::types::{Base, Encoding, Member, Type, TypeId, TypeKind};
@@ -12,6 +12,8 @@ use crate::units::AddressSpace;
 
 /// Bytes of an entry of a table of virtual functions: AMDGPU has 64-bit code addresses.
 const POINTER_BYTES: u64 = 8;
+/// Base classes of base classes that a member is looked for in.
+const MAX_BASES: usize = 32;
 
 impl Walk<'_> {
     /// Numbers, characters, pointers and enumerators: what has one notation, or is missing as a whole.
@@ -77,7 +79,7 @@ impl Walk<'_> {
                 16 => Some(float::quad(number)),
                 _ => u64::try_from(number).ok().and_then(|bits| float::float(bits, bytes, name)),
             };
-            shown.unwrap_or_else(|| format!("{number:#x}"))
+            shown.unwrap_or_else(|| format!("<no notation for a float of {bytes} bytes: {number:#x}>"))
         };
         Ok(match base.encoding {
             Encoding::BOOLEAN => part.unsigned(bits).map(|number| match number {
@@ -105,6 +107,19 @@ impl Walk<'_> {
                 let (real, imaginary) = (number(part), number(part.skip(half)));
                 real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
             }
+            Encoding::SIGNED_FIXED => {
+                part.signed(bits).map(|number| fixed::fixed(number < 0, number.unsigned_abs(), base.scale))
+            }
+            Encoding::UNSIGNED_FIXED => {
+                part.unsigned(bits).map(|number| fixed::fixed(false, number, base.scale))
+            }
+            // Decimal digits, of which no language for GPUs has numbers.
+            Encoding::PACKED_DECIMAL
+            | Encoding::NUMERIC_STRING
+            | Encoding::EDITED
+            | Encoding::DECIMAL_FLOAT => part
+                .unsigned(bits)
+                .map(|number| format!("<no notation for {}: {number:#x}>", gimli::DwAte(base.encoding.0))),
             encoding => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
                 let number = match encoding.is_signed() {
@@ -156,20 +171,36 @@ impl Walk<'_> {
         Ok(matches!(self.info.stripped(to)?.as_deref(), Some(Type { kind: TypeKind::Subroutine { .. }, .. })))
     }
 
-    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3).
+    /// A pointer to a data member holds its byte offset, -1 when null (Itanium C++ ABI 2.3). Where the class or one of its
+    /// bases has a member there, it is named by the class that has it.
     fn data_member(&self, class: Option<TypeId>, offset: i128) -> Result<String> {
         if offset == -1 {
             return Ok("NULL".to_owned());
         }
-        let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
-        let Some(class) = class else { return Ok(offset.to_string()) };
-        let TypeKind::Record(record) = &class.kind else { return Ok(offset.to_string()) };
-        let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == offset * 8;
-        let name = record.members.iter().find(at).and_then(|member| member.name.as_deref());
-        Ok(match (name, &class.name) {
-            (Some(name), Some(class)) => format!("&{class}::{name}"),
-            _ => offset.to_string(),
-        })
+        let Some(mut bit) = offset.checked_mul(8) else { return Ok(offset.to_string()) };
+        let mut next = class;
+        for _ in 0..MAX_BASES {
+            let class = next.map(|class| self.info.stripped(class)).transpose()?.flatten();
+            let Some(class) = class else { break };
+            let TypeKind::Record(record) = &class.kind else { break };
+            let at = |member: &&Member| !member.is_base && i128::from(member.bit_offset) == bit;
+            if let Some(member) = record.members.iter().find(at) {
+                let own = class.name.as_deref().unwrap_or("{...}");
+                return Ok(format!("&{own}::{}", member.name.as_deref().unwrap_or("")));
+            }
+            let mut base = None;
+            for member in record.members.iter().filter(|member| member.is_base && member.place.is_none()) {
+                let size = member.type_id.map(|id| self.info.byte_size(id)).transpose()?.flatten();
+                let start = i128::from(member.bit_offset);
+                if (start..start + i128::from(size.unwrap_or(0)) * 8).contains(&bit) {
+                    base = Some(member);
+                    break;
+                }
+            }
+            let Some(base) = base else { break };
+            (bit, next) = (bit - i128::from(base.bit_offset), base.type_id);
+        }
+        Ok(offset.to_string())
     }
 
     /// A pointer to a member function: an address, or 1 plus a byte offset into the table of virtual functions, then
@@ -201,9 +232,7 @@ impl Walk<'_> {
         let class = class.map(|class| self.info.stripped(class)).transpose()?.flatten();
         let slot = (pointer - 1) / POINTER_BYTES;
         let called = class.as_ref().and_then(|class| match &class.kind {
-            TypeKind::Record(record) => {
-                record.virtual_functions.iter().find(|function| function.slot == Some(slot))
-            }
+            TypeKind::Record(record) => record.functions.iter().find(|function| function.slot == Some(slot)),
             _ => None,
         });
         let Some(called) = called else {

@@ -4,6 +4,7 @@ mod drafts;
 mod dwarfdump;
 mod forms;
 mod hostile;
+mod languages;
 mod missing;
 mod model;
 mod pointers;

@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
+use super::super::composite::{Composite, Part};
 use super::super::error::Cause;
 use super::super::limits::{MAX_PARTS, MAX_PARTS_MADE};
-use super::super::location::{Composite, Location, Part, Storage};
+use super::super::location::{Location, Storage};
 use super::super::origin::WhyUndefined;
 use super::stack::{Entry, Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};

@@ -1,7 +1,8 @@
 //! What each operation does: one arm each, the longer ones in files of their own.
 
+use super::super::composite::Composite;
 use super::super::error::Cause;
-use super::super::location::{Composite, Frame, Location};
+use super::super::location::{Frame, Location};
 use super::super::operation::Operation;
 use super::super::origin::WhyUndefined;
 use super::super::value::Number;

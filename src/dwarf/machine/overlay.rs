@@ -9,9 +9,10 @@
 //! Memory of 64-bit addresses has more bits than 64 bits count: of the base's storage as much is kept as
 //! [`MAX_OVERLAY_REACH`] says.
 
+use super::super::composite::{Composite, Part};
 use super::super::error::Cause;
 use super::super::limits::MAX_OVERLAY_REACH;
-use super::super::location::{Composite, Location, Offset, Part};
+use super::super::location::{Location, Offset};
 use super::super::origin::WhyUndefined;
 use super::composite::{TOO_LARGE, parts_of};
 use super::stack::{Fiber, agreed, whole};

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::super::arith;
+use super::super::composite::Composite;
 use super::super::error::Cause;
 use super::super::lanes::Lanes;
 use super::super::limits::{MAX_STACK, MAX_STEPS};
-use super::super::location::{Composite, Implicit, ImplicitPointer, Location, Offset, Storage};
+use super::super::location::{Implicit, ImplicitPointer, Location, Offset, Storage};
 use super::super::operation::{Binary, Unary};
 use super::super::value::{Limbs, Number, Type};
 use super::{GLOBAL, Stop};

@@ -86,7 +86,8 @@ impl Store for Draft<'_> {
         };
         let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
         let own = place.address.0;
-        let address = (own / SWIZZLE).wrapping_mul(row) + u64::from(lane.0) * SWIZZLE + own % SWIZZLE;
+        let column = u64::from(lane.0) * SWIZZLE + own % SWIZZLE;
+        let address = (own / SWIZZLE).wrapping_mul(row).wrapping_add(column);
         let wave_space = wave.kind.target.spaces.iter().find(|space| space.scope == SpaceScope::Wave);
         let space = wave_space.map_or(place.space, |space| space.id);
         MemoryAt { space, lane: None, address: Address(address) }

@@ -9,6 +9,7 @@ use super::object::{Answer, Object, error};
 use super::path::TypeName;
 use super::typed::{Basic, Shape, Sort, Ty, canonical};
 use crate::debuginfo::{Naming, Type, TypeKind};
+use crate::dwarf::AMD_AUGMENTATION;
 use crate::session::Place;
 use crate::session::address::{GENERIC, GLOBAL};
 use crate::units::{Address, AddressSpace};
@@ -19,12 +20,16 @@ pub(super) struct CastTo {
     ty: Ty,
     space: Option<AddressSpace>,
     pointers: usize,
+    /// As in [`TypeName`].
+    to_arrays: Option<(usize, Vec<u64>)>,
+    /// All of the pointers.
+    depth: usize,
 }
 
 impl CastTo {
     /// A type as it is.
     pub(super) fn of(ty: Ty) -> Self {
-        Self { ty, space: None, pointers: 0 }
+        Self { ty, space: None, pointers: 0, to_arrays: None, depth: 0 }
     }
 }
 
@@ -36,19 +41,22 @@ impl Scene<'_, '_> {
 
     /// The type of a cast.
     pub(super) fn cast_to(&self, name: &TypeName) -> Answer<CastTo> {
-        let pointers = name.pointers;
+        let cast = |ty, space| {
+            let (pointers, to_arrays, depth) = (name.pointers, name.to_arrays.clone(), name.depth());
+            CastTo { ty, space, pointers, to_arrays, depth }
+        };
         if let Some(ty) = self.type_of_words(&name.words)? {
-            return Ok(CastTo { ty, space: None, pointers });
+            return Ok(cast(ty, None));
         }
         if let Some((first, rest)) = name.words.split_first()
             && let Some(space) = self.space_named(first)
             && !rest.is_empty()
         {
-            if pointers == 0 {
+            if name.depth() == 0 {
                 return error(format!("`{first}` is the address space of a pointer, and `{name}` is none"));
             }
             if let Some(ty) = self.type_of_words(rest)? {
-                return Ok(CastTo { ty, space: Some(space), pointers });
+                return Ok(cast(ty, Some(space)));
             }
             return error(format!("there is no type `{}` in this code object", rest.join(" ")));
         }
@@ -82,15 +90,14 @@ impl Scene<'_, '_> {
             Some("enum") => matches!(found.kind, TypeKind::Enum { .. }),
             Some(_) => matches!(found.kind, TypeKind::Record(_)),
         };
-        let around = if name.starts_with("::") { vec![String::new()] } else { self.around() };
+        let full_names = self.full_names(name)?;
         let mut declared = None;
         for naming in [Naming::Whole, Naming::Ending] {
             for unit in self.units() {
                 let types = self.debug().named_types(unit).map_err(words)?;
-                for prefix in &around {
-                    let full = format!("{prefix}{name}");
+                for full in &full_names {
                     let is_it = |found: &&Arc<Type>| {
-                        fits(found) && found.name.as_deref().is_some_and(|own| naming.matches(own, &full))
+                        fits(found) && found.name.as_deref().is_some_and(|own| naming.matches(own, full))
                     };
                     for found in types.iter().filter(is_it) {
                         if !found.is_declaration {
@@ -122,7 +129,7 @@ impl Scene<'_, '_> {
     pub(super) fn default_space(&self) -> AddressSpace {
         let context = &self.found.frame.context;
         let facts = self.debug().unit(self.found.function.unit()).ok();
-        let augmentation = facts.and_then(|facts| facts.augmentation.as_deref());
+        let augmentation = facts.filter(|facts| facts.is_amd_augmented()).map(|_| AMD_AUGMENTATION);
         context.kind().target.address_class(augmentation, None).map_or(GLOBAL, |space| space.id)
     }
 
@@ -139,7 +146,7 @@ impl Scene<'_, '_> {
 impl Walk<'_, '_, '_> {
     pub(super) fn cast(&self, to: &CastTo, object: &Object) -> Answer<Object> {
         let debug = self.scene.debug();
-        if to.pointers > 0 {
+        if to.depth > 0 {
             let from = self.shape(object)?;
             // A pointer stays in its space unless the cast says another.
             let kept = match from {
@@ -150,8 +157,15 @@ impl Walk<'_, '_, '_> {
             let target = to.space.unwrap_or(kept);
             // `local int **` is a pointer to a pointer to local memory.
             let mut ty = to.ty.clone();
-            for level in 0..to.pointers {
-                let last = level + 1 == to.pointers;
+            for level in 0..to.depth {
+                let last = level + 1 == to.depth;
+                if level == to.pointers
+                    && let Some((_, lengths)) = &to.to_arrays
+                {
+                    let array =
+                        |element, count: &u64| Ty::Array { element: Arc::new(element), count: *count };
+                    ty = lengths.iter().rev().fold(ty, array);
+                }
                 let space = match (level, last) {
                     (0, _) if to.space.is_some() => target,
                     (_, true) => kept,

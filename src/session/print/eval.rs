@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::arith::{self, Integer};
 use super::cast::CastTo;
-use super::names::{Named, words};
+use super::names::{Named, Placed, words};
 use super::object::{Answer, Object, error, unavailable};
 use super::path::{Binary, Node, Path, Unary};
 use super::typed::{Basic, Shape, Sort, Ty};
@@ -92,6 +92,9 @@ impl Walk<'_, '_, '_> {
                 let count = self.integer(&self.object(count)?)?.wide();
                 self.repeated(&self.object(object)?, count)?
             }
+            Node::MemberPointer { object, member, arrow } => {
+                self.member_pointed(&self.object(object)?, &self.object(member)?, *arrow)?
+            }
             Node::Cast(to, operand) => {
                 let to = self.cast_to(to)?;
                 self.cast(&to, &self.object(operand)?)?
@@ -134,10 +137,8 @@ impl Walk<'_, '_, '_> {
     pub(super) fn name(&self, name: &str) -> Answer<Object> {
         match &*self.scene.named(name) {
             Err(why) => Err(why.clone()),
-            Ok(Named::Variable(placed)) => match placed.ty {
-                Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
-                None => error(format!("`{name}` has no type")),
-            },
+            Ok(Named::Variable(placed)) => self.placed(placed),
+            Ok(Named::UpLevel(found)) => self.placed(&found.placed),
             Ok(Named::Member) => self.named_member(&self.name("this")?, name, true),
             Ok(Named::Enumerator { ty, value }) => {
                 let ty = Ty::Die(*ty);
@@ -148,14 +149,26 @@ impl Walk<'_, '_, '_> {
         }
     }
 
+    fn placed(&self, placed: &Placed) -> Answer<Object> {
+        match placed.ty {
+            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
+            None => error(format!("`{}` has no type", placed.name())),
+        }
+    }
+
     fn function(&self, function: &Function) -> Answer<Object> {
         let Some(low) = function.low_pc() else { return error("the function has no code") };
         let address = self.scene.found.frame.context.loaded(low.0);
         let address = address.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;
         let arguments = function.scopes.first().map_or(&[][..], |scope| &scope.variables);
         let arguments = arguments.iter().filter(|variable| variable.kind == VariableKind::Argument);
-        let parameters = arguments.map(|variable| variable.type_id).collect();
-        let ty = Ty::Function { returns: function.subprogram.return_type, parameters };
+        let arguments: Vec<_> = arguments.collect();
+        let is_this = |variable: &&&Arc<crate::debuginfo::Variable>| {
+            variable.is_artificial && variable.name.as_deref() == Some("this")
+        };
+        let this = arguments.first().filter(is_this).map(|_| 0);
+        let parameters = arguments.iter().map(|variable| variable.type_id).collect();
+        let ty = Ty::Function { returns: function.subprogram.return_type, parameters, this };
         Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false))
     }
 

@@ -53,7 +53,10 @@ fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
         }
         Node::Integer { .. } | Node::Character(_) | Node::Register(_) | Node::Address { .. } => {}
         Node::Unary(_, of) | Node::Cast(_, of) | Node::Member { object: of, .. } => collect(of, names),
-        Node::Binary(_, one, other) | Node::Index(one, other) | Node::Repeat(one, other) => {
+        Node::Binary(_, one, other)
+        | Node::Index(one, other)
+        | Node::Repeat(one, other)
+        | Node::MemberPointer { object: one, member: other, .. } => {
             collect(one, names);
             collect(other, names);
         }
@@ -72,6 +75,7 @@ impl Scene<'_, '_> {
                 }
                 _ => "a member of what `this` points to".to_owned(),
             },
+            Ok(Named::UpLevel(found)) => found.words(),
             Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),
             Ok(Named::Function(_)) => "a function".to_owned(),
             Err(why) => state_words(why),
@@ -111,13 +115,14 @@ impl Scene<'_, '_> {
         if bytes.is_empty() {
             return alone(format!("{head}, which is empty; {}", frame.emptied(&placed.variable)));
         }
-        let Readable { program, encoding, .. } = match self.readable(&placed.variable, bytes) {
-            Ok(readable) => readable,
-            Err(error) => {
-                let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
-                return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
-            }
-        };
+        let Readable { program, encoding, .. } =
+            match self.readable(frame, self.found.function.unit(), &placed.variable, bytes) {
+                Ok(readable) => readable,
+                Err(error) => {
+                    let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
+                    return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
+                }
+            };
         let kind = frame.context.kind();
         let context = frame.context.of_unit(placed.variable.unit, encoding);
         let says = format!("{head}: {}", print::program(&program, &**kind));

@@ -46,8 +46,10 @@ impl Word {
 }
 
 /// Longer signs first.
-const SIGNS: &[&str] =
-    &["->", "<<", ">>", ".", "[", "]", "(", ")", "@", "*", "&", "+", "-", "/", "%", "~", "!", "|", "^"];
+const SIGNS: &[&str] = &[
+    "->*", "->", "<<", ">>", ".*", ".", "[", "]", "(", ")", "@", "*", "&", "+", "-", "/", "%", "~", "!", "|",
+    "^",
+];
 
 /// How C++ writes, and gdb prints, the namespace without a name.
 const ANONYMOUS: &str = "(anonymous namespace)";

@@ -15,6 +15,7 @@ mod eval;
 mod explain;
 mod lex;
 mod locate;
+mod method;
 mod names;
 mod object;
 mod parse;
@@ -26,6 +27,8 @@ mod show;
 #[cfg(test)]
 mod tests;
 mod typed;
+mod uplevel;
+mod using;
 
 use std::fmt;
 

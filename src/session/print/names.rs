@@ -1,21 +1,23 @@
 //! What a name means in a frame: what is in scope before all else, and where that has nothing, what the code object has.
 //!
-//! In order: variables of the frame, innermost block first; members through `this`; then, for each namespace and class
-//! around the function from the inside out, variables, enumerators and functions of its unit; the same in other units,
-//! and under any namespace; last, variables of static storage inside of functions.
+//! In order: variables of the frame, innermost block first; those of the functions around a nested one (`uplevel`);
+//! members through `this`; then, for each namespace and class around the function from the inside out and for what `using`
+//! brings there (`using`), variables, enumerators and functions of its unit; the same in other units, and under any
+//! namespace; last, variables of static storage inside of functions.
 
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::eval::Scene;
 use super::object::{Answer, error};
+use super::uplevel::UpLevel;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
 use crate::dwarf::{Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
 use crate::session::ValueState;
-use crate::session::variables::{failed, scratch};
+use crate::session::variables::{Frame, failed, scratch};
 use crate::units::{LaneId, LaneSet};
 
 /// What a name means.
@@ -23,6 +25,8 @@ use crate::units::{LaneId, LaneSet};
 pub(super) enum Named {
     /// A variable, evaluated for all lanes.
     Variable(Box<Placed>),
+    /// A variable of a function around a nested one.
+    UpLevel(Box<UpLevel>),
     /// A member of the object that `this` points to.
     Member,
     /// An enumerator.
@@ -38,7 +42,7 @@ pub(super) struct Placed {
     /// What its attribute says at the PC.
     pub(super) said: debuginfo::Location,
     pub(super) ty: Option<TypeId>,
-    groups: Vec<(LaneSet, Answer<Location>)>,
+    pub(super) groups: Vec<(LaneSet, Answer<Location>)>,
     pub(super) legacy: bool,
 }
 
@@ -88,6 +92,9 @@ impl Scene<'_, '_> {
         if let Some(at) = in_scope.next() {
             return Ok(Named::Variable(Box::new(self.place(&at.variable, &at.location))));
         }
+        if simple && let Some(found) = self.up_level(name)? {
+            return Ok(Named::UpLevel(Box::new(found)));
+        }
         if simple && self.is_member_of_this(name)? {
             return Ok(Named::Member);
         }
@@ -104,28 +111,6 @@ impl Scene<'_, '_> {
         self.has_member(&super::typed::Ty::Die(id), name)
     }
 
-    /// The namespaces and classes around the function from the inside out, with `::`; the last one is empty.
-    pub(super) fn around(&self) -> Vec<String> {
-        let frame = self.found.function.frames.get(self.found.inlined);
-        let name = frame.and_then(|frame| frame.subprogram.qualified_name.clone());
-        let mut prefixes = vec![String::new()];
-        let (mut depth, mut end) = (0usize, 0);
-        let name = name.as_deref().unwrap_or("");
-        for (at, c) in name.char_indices() {
-            match c {
-                '<' => depth += 1,
-                '>' => depth = depth.saturating_sub(1),
-                ':' if depth == 0 && name[at..].starts_with("::") && at >= end => {
-                    end = at + 2;
-                    prefixes.push(name[..end].to_owned());
-                }
-                _ => {}
-            }
-        }
-        prefixes.reverse();
-        prefixes
-    }
-
     /// The frame's unit, then the others.
     pub(super) fn units(&self) -> Vec<UnitId> {
         let own = self.found.function.unit();
@@ -136,19 +121,18 @@ impl Scene<'_, '_> {
     /// A name outside of the function.
     fn outside(&self, name: &str) -> Answer<Option<Named>> {
         let units = self.units();
-        let around = if name.starts_with("::") { vec![String::new()] } else { self.around() };
+        let full_names = self.full_names(name)?;
         let mut declared = None;
-        for naming in [Naming::Whole, Naming::Ending] {
-            for unit in &units {
-                for prefix in &around {
-                    let full = format!("{prefix}{name}");
-                    if let Some(found) = self.in_unit(*unit, &full, naming, &mut declared)? {
-                        return Ok(Some(found));
-                    }
-                    if naming == Naming::Ending || name.starts_with("::") {
-                        break;
-                    }
+        for unit in &units {
+            for full in &full_names {
+                if let Some(found) = self.in_unit(*unit, full, Naming::Whole, &mut declared)? {
+                    return Ok(Some(found));
                 }
+            }
+        }
+        for unit in &units {
+            if let Some(found) = self.in_unit(*unit, name, Naming::Ending, &mut declared)? {
+                return Ok(Some(found));
             }
         }
         for unit in &units {
@@ -198,6 +182,17 @@ impl Scene<'_, '_> {
 
     /// Evaluates where a variable is, for all lanes.
     pub(super) fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
+        self.place_in(&self.found.frame, self.found.function.unit(), variable, said)
+    }
+
+    /// [`Self::place`] in another frame, whose function is of that unit.
+    pub(super) fn place_in(
+        &self,
+        frame: &Frame<'_>,
+        own: UnitId,
+        variable: &Variable,
+        said: &debuginfo::Location,
+    ) -> Placed {
         let placed = |groups, legacy| {
             let (variable, said) = (variable.clone(), said.clone());
             Placed { ty: variable.type_id, variable, said, groups, legacy }
@@ -207,7 +202,6 @@ impl Scene<'_, '_> {
             let why = format!("`{name}` was optimized out: {why}");
             placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why))))], false)
         };
-        let frame = &self.found.frame;
         let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
             debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
@@ -221,7 +215,7 @@ impl Scene<'_, '_> {
             return lost(frame.emptied(variable));
         }
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
-        let Readable { program, encoding, is_legacy } = match self.readable(variable, bytes) {
+        let Readable { program, encoding, is_legacy } = match self.readable(frame, own, variable, bytes) {
             Ok(readable) => readable,
             Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], false),
         };
@@ -240,11 +234,12 @@ impl Scene<'_, '_> {
     /// A variable's expression, in the dialect of the variable's unit.
     pub(super) fn readable(
         &self,
+        frame: &Frame<'_>,
+        own: UnitId,
         variable: &Variable,
         bytes: &[u8],
     ) -> Result<Readable, crate::dwarf::Error> {
-        let frame = &self.found.frame;
-        let is_own = variable.unit == self.found.function.unit();
+        let is_own = variable.unit == own;
         let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
         let program = Program::decode(bytes, encoding)?;
         let is_legacy = if is_own {

@@ -14,15 +14,15 @@ use crate::session::object::LaneObject;
 use crate::units::BitSize;
 
 /// How deep a member is looked for in unnamed members and base classes.
-const MAX_MEMBER_DEPTH: usize = 32;
+pub(super) const MAX_MEMBER_DEPTH: usize = 32;
 /// How many members are looked at for one name.
-const MAX_MEMBERS: usize = 1 << 16;
+pub(super) const MAX_MEMBERS: usize = 1 << 16;
 
 impl Walk<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
         let object = &self.data_of(object)?;
         match self.shape(object)? {
-            Shape::Array { element, lower, count } => {
+            Shape::Array { element, lower, count, stride } => {
                 let index = index - i128::from(lower);
                 let size = self.size(&element)?;
                 let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
@@ -34,8 +34,13 @@ impl Walk<'_, '_, '_> {
                         "there is no element {index}: it has {count} elements, in {place}"
                     ));
                 }
-                let by = index.saturating_mul(i128::from(size)).saturating_mul(8);
-                self.moved(object, element, by, size.saturating_mul(8), None)
+                let bits = size.saturating_mul(8);
+                let stride = stride.map_or(i128::from(bits), i128::from);
+                // Elements that are closer than their type's bytes have as many bits as lie between them.
+                let packed =
+                    u64::try_from(stride.unsigned_abs()).ok().filter(|step| (1..bits).contains(step));
+                let by = index.saturating_mul(stride);
+                self.moved(object, element, by, packed.unwrap_or(bits), packed)
             }
             Shape::Pointer { to, space } => {
                 if matches!(object.location.storage, Storage::ImplicitPointer(_)) {
@@ -70,6 +75,28 @@ impl Walk<'_, '_, '_> {
     }
 
     pub(super) fn named_member(&self, object: &Object, name: &str, arrow: bool) -> Answer<Object> {
+        let (mut object, record) = self.record_of(object, name, arrow)?;
+        let Some(steps) = self.scene.member_steps(&record, name, 0, &mut 0)? else {
+            // A static member is a variable of its own.
+            if let Some(class) = &record.name
+                && let Ok(Named::Variable(_)) = &*self.scene.named(&format!("{class}::{name}"))
+            {
+                return self.name(&format!("{class}::{name}"));
+            }
+            if let Some(function) = self.member_function(&object, &record, name)? {
+                return Ok(function);
+            }
+            let known = if record.is_declaration { ", which is only declared here" } else { "" };
+            return error(format!("`{}`{known} has no member `{name}`", self.type_name(&object.ty)));
+        };
+        for member in &steps {
+            object = self.member(&object, member)?;
+        }
+        Ok(object)
+    }
+
+    /// The object that `.` or `->` is used on, with its type. `name` is what stands behind the sign.
+    pub(super) fn record_of(&self, object: &Object, name: &str, arrow: bool) -> Answer<(Object, Arc<Type>)> {
         let mut object = object.clone();
         match self.shape(&object)? {
             // As gdb, `.` goes through a pointer too.
@@ -84,27 +111,13 @@ impl Walk<'_, '_, '_> {
             _ => {}
         }
         object = self.followed(object)?;
-        let record = match self.shape(&object)? {
-            Shape::Record(record) => record,
+        match self.shape(&object)? {
+            Shape::Record(record) => Ok((object, record)),
             other => {
                 let ty = self.type_name(&object.ty);
-                return error(format!("`{name}` needs a struct or class; `{ty}` is {}", other.words()));
+                error(format!("`{name}` needs a struct or class; `{ty}` is {}", other.words()))
             }
-        };
-        let Some(steps) = self.scene.member_steps(&record, name, 0, &mut 0)? else {
-            // A static member is a variable of its own.
-            if let Some(class) = &record.name
-                && let Ok(Named::Variable(_)) = &*self.scene.named(&format!("{class}::{name}"))
-            {
-                return self.name(&format!("{class}::{name}"));
-            }
-            let known = if record.is_declaration { ", which is only declared here" } else { "" };
-            return error(format!("`{}`{known} has no member `{name}`", self.type_name(&object.ty)));
-        };
-        for member in &steps {
-            object = self.member(&object, member)?;
         }
-        Ok(object)
     }
 
     pub(super) fn member(&self, object: &Object, member: &Member) -> Answer<Object> {
@@ -123,7 +136,7 @@ impl Walk<'_, '_, '_> {
             None => self.moved(object, ty, by, size, member.bit_size),
             // A virtual base class, say: the object tells where it is.
             Some(place) => {
-                let location = self.told(object, place)?;
+                let location = self.told(object, place, None)?;
                 let at = Object { location, ..object.clone() };
                 self.moved(&at, ty, by, size, member.bit_size)
             }
@@ -136,19 +149,26 @@ impl Walk<'_, '_, '_> {
         let found = self.scene.debug().stripped(id).map_err(words)?;
         let data = found.as_ref().and_then(|found| found.indirect.as_ref()?.data_location.as_ref());
         match data {
-            Some(data) => Ok(Object { location: self.told(object, data)?, ..object.clone() }),
+            Some(data) => Ok(Object { location: self.told(object, data, None)?, ..object.clone() }),
             None => Ok(object.clone()),
         }
     }
 
     /// The place that an attribute of the object's type says.
-    pub(super) fn told(&self, object: &Object, attribute: &DynamicAttribute) -> Answer<Location> {
+    ///
+    /// `pointer`: the value of a pointer to a member, for its `DW_AT_use_location`.
+    pub(super) fn told(
+        &self,
+        object: &Object,
+        attribute: &DynamicAttribute,
+        pointer: Option<u64>,
+    ) -> Answer<Location> {
         let DynamicSource::Location(location) = &attribute.source else {
             return error(format!("{} names a variable, expected a place", attribute.attribute));
         };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
         let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
-        asked.located(attribute, location, 0).or_else(error)
+        asked.located(attribute, location, 0, pointer).or_else(error)
     }
 
     pub(super) fn repeated(&self, object: &Object, count: i128) -> Answer<Object> {

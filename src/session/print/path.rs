@@ -62,6 +62,15 @@ pub enum Node {
     Repeat(Box<Path>, Box<Path>),
     /// `(T) x`.
     Cast(TypeName, Box<Path>),
+    /// `x.*m`, `p->*m`.
+    MemberPointer {
+        /// The object, or a pointer to it.
+        object: Box<Path>,
+        /// The pointer to a member.
+        member: Box<Path>,
+        /// Whether through a pointer.
+        arrow: bool,
+    },
 }
 
 /// Operators before an operand.
@@ -106,13 +115,23 @@ pub enum Binary {
     Xor,
 }
 
-/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`.
+/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`, `int (*)[4]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
     /// The words before the first `*`, without qualifiers: an address space's name may be the first.
     pub words: Vec<String>,
     /// How many `*` follow.
     pub pointers: usize,
+    /// A pointer to arrays of that: how many `*` stand in brackets, and the lengths behind them, of which there is one at
+    /// least.
+    pub to_arrays: Option<(usize, Vec<u64>)>,
+}
+
+impl TypeName {
+    /// How many pointers lead to the type of the words.
+    pub(super) fn depth(&self) -> usize {
+        self.pointers + self.to_arrays.as_ref().map_or(0, |(pointers, _)| *pointers)
+    }
 }
 
 impl Unary {
@@ -149,7 +168,12 @@ impl fmt::Display for TypeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words.join(" "))?;
         f.write_str(if self.pointers == 0 { "" } else { " " })?;
-        f.write_str(&"*".repeat(self.pointers))
+        f.write_str(&"*".repeat(self.pointers))?;
+        if let Some((pointers, counts)) = &self.to_arrays {
+            write!(f, " ({})", "*".repeat(*pointers))?;
+            counts.iter().try_for_each(|count| write!(f, "[{count}]"))?;
+        }
+        Ok(())
     }
 }
 
@@ -179,6 +203,10 @@ impl fmt::Display for Path {
             }
             Node::Index(object, index) => write!(f, "{}[{index}]", Postfixed(object)),
             Node::Repeat(object, count) => write!(f, "{}@{}", Operand(object), Operand(count)),
+            Node::MemberPointer { object, member, arrow } => {
+                let sign = if *arrow { "->*" } else { ".*" };
+                write!(f, "{}{sign}{}", Operand(object), Operand(member))
+            }
             // Brackets say that `(T) (-x)` is no difference.
             Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => {
                 write!(f, "({to}) ({operand})")
@@ -194,7 +222,7 @@ struct Operand<'a>(&'a Path);
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.node {
-            Node::Binary(..) | Node::Repeat(..) => write!(f, "({})", self.0),
+            Node::Binary(..) | Node::Repeat(..) | Node::MemberPointer { .. } => write!(f, "({})", self.0),
             _ => write!(f, "{}", self.0),
         }
     }
@@ -206,9 +234,11 @@ struct Postfixed<'a>(&'a Path);
 impl fmt::Display for Postfixed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.node {
-            Node::Unary(..) | Node::Binary(..) | Node::Repeat(..) | Node::Cast(..) => {
-                write!(f, "({})", self.0)
-            }
+            Node::Unary(..)
+            | Node::Binary(..)
+            | Node::Repeat(..)
+            | Node::Cast(..)
+            | Node::MemberPointer { .. } => write!(f, "({})", self.0),
             _ => write!(f, "{}", self.0),
         }
     }

@@ -19,8 +19,8 @@ pub(super) enum Ty {
     Pointer { to: Arc<Ty>, space: AddressSpace, bytes: u8 },
     /// Objects in a row, made by `@`, or the inner dimensions of an array.
     Array { element: Arc<Ty>, count: u64 },
-    /// A function.
-    Function { returns: Option<TypeId>, parameters: Arc<[Option<TypeId>]> },
+    /// A function; `this`: which of the parameters is that of a member function.
+    Function { returns: Option<TypeId>, parameters: Arc<[Option<TypeId>]>, this: Option<usize> },
 }
 
 /// A type of C's, as amdgcn has it.
@@ -119,15 +119,19 @@ pub(super) enum Shape {
         to: Ty,
         space: AddressSpace,
     },
-    /// `lower` is the first index, which is not 0 in every language.
+    /// `lower` is the first index, which is not 0 in every language; `stride` the bits from an element to the next where
+    /// that is not the element's size.
     Array {
         element: Ty,
         lower: i64,
         count: Option<u64>,
+        stride: Option<i64>,
     },
     Record(Arc<Type>),
     Number(Sort),
     Function,
+    /// A pointer to a member of a class.
+    MemberPointer(Arc<Type>),
     Void,
     Other,
 }
@@ -143,6 +147,7 @@ impl Shape {
             Self::Number(Sort::Float) => "a floating-point number",
             Self::Number(_) => "a number",
             Self::Function => "a function",
+            Self::MemberPointer(_) => "a pointer to a member",
             Self::Void => "void",
             Self::Other => "something else",
         }
@@ -160,7 +165,7 @@ impl Ty {
             Self::Basic(basic) => Shape::Number(basic.sort),
             Self::Pointer { to, space, .. } => Shape::Pointer { to: (**to).clone(), space: *space },
             Self::Array { element, count } => {
-                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count) }
+                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count), stride: None }
             }
             Self::Function { .. } => Shape::Function,
             Self::Die(id) => match debug.stripped(*id)? {
@@ -203,8 +208,12 @@ impl Ty {
                 )
             }
             Self::Array { element, count } => element.named_around(debug, format!("{declarator}[{count}]")),
-            Self::Function { returns, parameters } => {
-                let names: Result<Vec<String>> = parameters.iter().map(|of| debug.type_name(*of)).collect();
+            Self::Function { returns, parameters, this } => {
+                // The language has `this` constant, compilers do not say it.
+                let named = |(index, of): (usize, &Option<TypeId>)| {
+                    debug.type_name_around(*of, if *this == Some(index) { " const" } else { "" })
+                };
+                let names: Result<Vec<String>> = parameters.iter().enumerate().map(named).collect();
                 let names = names?;
                 let names = if names.is_empty() { "void".to_owned() } else { names.join(", ") };
                 debug.type_name_around(*returns, &format!("{declarator}({names})"))
@@ -229,9 +238,13 @@ fn shape_of(found: &Arc<Type>) -> Shape {
         TypeKind::Reference { to, address_space, .. } => {
             Shape::Reference { to: of(*to), space: *address_space }
         }
-        TypeKind::Array { element, dimensions, stride: None, rank: None, .. } => {
+        TypeKind::Array { element, dimensions, stride, rank: None, .. } => {
             let mut inner = of(*element);
             let Some((first, rest)) = dimensions.split_first() else { return Shape::Other };
+            // The array's own stride is that of its innermost dimension.
+            if stride.is_some() && !rest.is_empty() {
+                return Shape::Other;
+            }
             for dimension in rest.iter().rev() {
                 match (dimension.count(), &dimension.lower, &dimension.stride) {
                     (Some(count), Number::Constant(0), None) => {
@@ -240,11 +253,16 @@ fn shape_of(found: &Arc<Type>) -> Shape {
                     _ => return Shape::Other,
                 }
             }
-            match (&first.lower, &first.stride) {
-                (Number::Constant(lower), None) => {
-                    Shape::Array { element: inner, lower: *lower, count: first.count() }
+            let stride = match first.stride.as_ref().or(stride.as_ref()) {
+                None => None,
+                Some(Number::Constant(bits)) => Some(*bits),
+                Some(Number::Dynamic(_)) => return Shape::Other,
+            };
+            match &first.lower {
+                Number::Constant(lower) => {
+                    Shape::Array { element: inner, lower: *lower, count: first.count(), stride }
                 }
-                _ => Shape::Other,
+                Number::Dynamic(_) => Shape::Other,
             }
         }
         TypeKind::Record(_) => Shape::Record(Arc::clone(found)),
@@ -254,6 +272,7 @@ fn shape_of(found: &Arc<Type>) -> Shape {
             Shape::Number(if signed { Sort::Signed } else { Sort::Unsigned })
         }
         TypeKind::Subroutine { .. } => Shape::Function,
+        TypeKind::PointerToMember { .. } => Shape::MemberPointer(Arc::clone(found)),
         _ => Shape::Other,
     }
 }

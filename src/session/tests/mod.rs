@@ -3,9 +3,13 @@
 mod address;
 mod dynamic;
 mod lanes;
+mod members;
 mod memory;
+mod nested;
+mod paths;
 mod regions;
 mod registers;
+mod using;
 
 use std::sync::Arc;
 
@@ -56,6 +60,15 @@ impl Maker {
         let offset = self.bytes.len() as u64;
         self.bytes.extend_from_slice(bytes);
         Extent { backing: BackingId(0), offset, length: bytes.len() as u64 }
+    }
+
+    /// A code object of those bytes, loaded there.
+    pub(super) fn code_object(&mut self, bytes: &[u8], address: u64) {
+        let extent = Some(self.extent(bytes));
+        let (uri, entry, build_id, agent, name) = (None, None, None, None, "object".to_owned());
+        let address = crate::units::Address(address);
+        let object = crate::capture::CodeObject { address, extent, uri, entry, build_id, agent, name };
+        self.capture.code_objects.push(object);
     }
 
     pub(super) fn map(&mut self, pieces: &[(u64, &[u8])]) -> MemoryMap {

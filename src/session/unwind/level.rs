@@ -18,6 +18,11 @@ pub(in crate::session) struct Level<'w> {
 }
 
 impl<'w> Level<'w> {
+    /// Its number among the physical frames.
+    pub(in crate::session) fn number(&self) -> usize {
+        self.level
+    }
+
     /// The walk that it belongs to.
     pub(in crate::session) fn walk(&self) -> &'w Walk<'w> {
         self.walk
@@ -53,8 +58,22 @@ impl<'w> Level<'w> {
         lane: LaneId,
         size: BitSize,
     ) -> Result<Location, Error> {
+        self.settled_in(location, 0, lane, size)
+    }
+
+    /// [`Self::settled`] in terms of another frame inside of this one.
+    ///
+    /// # Errors
+    /// A rule cannot be evaluated.
+    pub(in crate::session) fn settled_in(
+        &self,
+        location: &Location,
+        inner: usize,
+        lane: LaneId,
+        size: BitSize,
+    ) -> Result<Location, Error> {
         let mut location = location.clone();
-        for level in (0..self.level).rev() {
+        for level in (inner..self.level).rev() {
             let callee = Level { walk: self.walk, level };
             let mut find = |register, _: Frame| callee.unwind().map_err(unknown)?.register(register);
             location = location.with_registers_at(lane, size, &mut find)?;

@@ -3,3 +3,4 @@
 mod arithmetic;
 mod parsing;
 mod properties;
+mod using;

@@ -12,6 +12,9 @@ fn spelled(path: &Path) -> String {
         }
         Node::Binary(operator, left, right) => format!("({operator:?} {} {})", spelled(left), spelled(right)),
         Node::Repeat(object, count) => format!("(@ {} {})", spelled(object), spelled(count)),
+        Node::MemberPointer { object, member, arrow } => {
+            format!("({} {} {})", if *arrow { "->*" } else { ".*" }, spelled(object), spelled(member))
+        }
         Node::Member { object, name, arrow } => {
             format!("({} {} {name})", if *arrow { "->" } else { "." }, spelled(object))
         }

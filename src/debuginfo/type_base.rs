@@ -1,0 +1,65 @@
+//! What base types and pointers say in numbers: encodings, scales (DWARF 5 section 5.1), address spaces.
+
+use super::attr::{AttributeName, Heterogeneous};
+use super::die::{Die, Reading};
+use super::error::{DebugInfoError, Result};
+use super::sections::AttributeValue;
+use super::types::{Base, Encoding, Scale, TypeKind};
+use super::view::unsigned;
+use crate::dwarf::AMD_AUGMENTATION;
+use crate::units::AddressSpace;
+
+pub(super) fn base(reading: Reading<'_>, die: &Die<'_>) -> Result<TypeKind> {
+    let encoding = match die.entry.attr_value(gimli::DW_AT_encoding) {
+        Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
+        _ => Encoding(0),
+    };
+    let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
+    let (bit_size, scale) = (die.constant(gimli::DW_AT_bit_size), scale(reading, die)?);
+    Ok(TypeKind::Base(Base { encoding, bit_size, vector_size, scale }))
+}
+
+fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
+    const DW_AT_GNU_NUMERATOR: gimli::DwAt = gimli::DwAt(0x2303);
+    const DW_AT_GNU_DENOMINATOR: gimli::DwAt = gimli::DwAt(0x2304);
+    let power = |name| {
+        let value = die.entry.attr_value(name)?;
+        value.sdata_value().or_else(|| i64::try_from(unsigned(&value)?).ok())
+    };
+    if let Some(power) = power(gimli::DW_AT_binary_scale) {
+        return Ok(Some(Scale::Binary(power)));
+    }
+    if let Some(power) = power(gimli::DW_AT_decimal_scale) {
+        return Ok(Some(Scale::Decimal(power)));
+    }
+    let Some(small) = die.reference(reading.units, gimli::DW_AT_small)? else { return Ok(None) };
+    let small = reading.die(small)?;
+    let numerator = small.constant(DW_AT_GNU_NUMERATOR);
+    let denominator = small.constant(DW_AT_GNU_DENOMINATOR).filter(|number| *number > 0);
+    Ok(numerator.zip(denominator).map(|(numerator, denominator)| Scale::Fraction { numerator, denominator }))
+}
+
+/// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
+pub(super) fn address_space(die: &Die<'_>) -> Result<AddressSpace> {
+    let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
+    if let Some(space) = space {
+        return Ok(AddressSpace(space));
+    }
+    let class = match die.entry.attr_value(gimli::DW_AT_address_class) {
+        Some(AttributeValue::AddressClass(class)) => Some(class.0),
+        Some(value) => unsigned(&value),
+        None => None,
+    };
+    if !die.view.facts().is_amd_augmented() {
+        return Ok(AddressSpace(class.unwrap_or(0)));
+    }
+    // DW_ADDR_none is no class.
+    let class = class.filter(|class| *class != 0);
+    crate::arch::Targets::address_class(AMD_AUGMENTATION, class).ok_or_else(|| DebugInfoError::Attribute {
+        unit: die.view.slot.die_offset(),
+        die: die.offset(),
+        attribute: AttributeName::of(gimli::DW_AT_address_class, die.view.facts()),
+        expected: "a class that the 2020 text has (1 to 5)",
+        found: class.unwrap_or(0).to_string(),
+    })
+}

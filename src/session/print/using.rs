@@ -1,0 +1,93 @@
+//! The full names that a name may mean where a frame is: by the namespaces and classes around its function, and by what
+//! `using` brings into its blocks and into those namespaces.
+
+use super::eval::Scene;
+use super::names::words;
+use super::object::Answer;
+use crate::debuginfo::{Import, ImportKind};
+
+/// The most full names of one name: namespaces may bring one another's names without end.
+pub(super) const MAX_FULL_NAMES: usize = 64;
+
+impl Scene<'_, '_> {
+    /// What a name may mean, what hides others first.
+    pub(super) fn full_names(&self, name: &str) -> Answer<Vec<String>> {
+        if name.starts_with("::") {
+            return Ok(vec![name.to_owned()]);
+        }
+        let own = self.found.function.unit();
+        let imports = self.debug().imports(own).map_err(words)?;
+        let in_blocks = self.block_imports();
+        let is_namespace = |import: &Import| import.kind == ImportKind::Namespace;
+        let mut found = Names::default();
+        in_blocks.iter().filter(|import| !is_namespace(import)).for_each(|import| found.by(import, name));
+        for prefix in self.around() {
+            found.add(format!("{prefix}{name}"));
+            let scope = prefix.trim_end_matches("::");
+            let here = || imports.iter().filter(|(at, _)| **at == *scope).map(|(_, import)| import);
+            here().filter(|import| !is_namespace(import)).for_each(|import| found.by(import, name));
+            here().filter(|import| is_namespace(import)).for_each(|import| found.by(import, name));
+        }
+        in_blocks.iter().filter(|import| is_namespace(import)).for_each(|import| found.by(import, name));
+        // What a namespace itself brings comes with it, and a name may be another name of one.
+        let mut next = 0;
+        while let Some(full) = found.0.get(next).cloned() {
+            next += 1;
+            let scopes = full.match_indices("::").map(|(at, _)| at);
+            for at in scopes {
+                let (scope, rest) = (&full[..at], &full[at + 2..]);
+                for (_, import) in imports.iter().filter(|(at, _)| **at == *scope) {
+                    found.by(import, rest);
+                }
+            }
+        }
+        Ok(found.0)
+    }
+
+    /// What `using` brings into the blocks of the frame, the innermost first; what cannot be read brings nothing.
+    fn block_imports(&self) -> Vec<Import> {
+        let scopes: Vec<_> = self.found.function.scopes(self.found.inlined).collect();
+        let dies = scopes.iter().rev().flat_map(|scope| &scope.imports);
+        dies.filter_map(|die| self.debug().import(*die).ok().flatten()).collect()
+    }
+
+    /// The namespaces and classes around the function from the inside out, with `::`; the last one is empty.
+    pub(super) fn around(&self) -> Vec<String> {
+        let frame = self.found.function.frames.get(self.found.inlined);
+        let name = frame.and_then(|frame| frame.subprogram.qualified_name.clone());
+        let mut prefixes = vec![String::new()];
+        let (mut depth, mut end) = (0usize, 0);
+        let name = name.as_deref().unwrap_or("");
+        for (at, c) in name.char_indices() {
+            match c {
+                '<' => depth += 1,
+                '>' => depth = depth.saturating_sub(1),
+                ':' if depth == 0 && name[at..].starts_with("::") && at >= end => {
+                    end = at + 2;
+                    prefixes.push(name[..end].to_owned());
+                }
+                _ => {}
+            }
+        }
+        prefixes.reverse();
+        prefixes
+    }
+}
+
+/// Full names, each once.
+#[derive(Default)]
+pub(super) struct Names(pub(super) Vec<String>);
+
+impl Names {
+    pub(super) fn add(&mut self, name: String) {
+        if self.0.len() < MAX_FULL_NAMES && !self.0.contains(&name) {
+            self.0.push(name);
+        }
+    }
+
+    fn by(&mut self, import: &Import, name: &str) {
+        if let Some(full) = import.meant(name) {
+            self.add(full);
+        }
+    }
+}
