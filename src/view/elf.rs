@@ -71,7 +71,12 @@ struct Segment {
 }
 
 /// Builds the file. `extras` lie next to one another, outside of the code object's image.
-pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) -> ViewFile {
+pub(super) fn build(
+    object: &CodeObject,
+    symbols: &[Symbol],
+    extras: &[Extra],
+    debug: Vec<Debug>,
+) -> ViewFile {
     let loaded: Vec<_> = object.segments().iter().filter(|segment| segment.is_loaded()).collect();
     let headers = u64::from(HEADER_SIZE) + u64::from(PROGRAM_HEADER_SIZE) * (loaded.len() as u64 + 1);
     // The headers are written in the end, into the room left for them.
@@ -120,7 +125,7 @@ pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) ->
         let name = name.to_owned();
         sections.push(Section { name, kind: SHT_PROGBITS, offset, size, ..Section::default() });
     }
-    symbols(object, extras, &mut sections, &mut parts);
+    symbol_table(symbols, extras, &mut sections, &mut parts);
     let section_headers = section_table(&mut sections, &mut parts);
     parts.replace_first(Bytes::from(header_bytes(&segments, section_headers, sections.len())));
     parts
@@ -180,7 +185,7 @@ fn whole(segment: &Segment) -> Section {
 }
 
 /// `.symtab` and `.strtab`.
-fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, file: &mut ViewFile) {
+fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section>, file: &mut ViewFile) {
     let mut table = vec![0; SYMBOL_SIZE as usize];
     let mut names = vec![0];
     let mut add = |name: &str, kind: u8, global: bool, value: u64, size: u64| {
@@ -205,7 +210,7 @@ fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, f
     };
     // Local symbols come first.
     for global in [false, true] {
-        for symbol in object.symbols().iter().filter(|symbol| symbol.global == global) {
+        for symbol in symbols.iter().filter(|symbol| symbol.global == global) {
             if let Some(kind) = of(symbol) {
                 add(&symbol.name, kind, global, symbol.value, symbol.size);
             }
