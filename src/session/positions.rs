@@ -119,7 +119,10 @@ impl Frames<'_> {
     }
 
     fn exec_active(&self, level: usize) -> Active {
-        let lanes = self.exec(level).ok_or_else(|| "EXEC is not known in this frame".to_owned());
+        let lanes = self.exec(level).ok_or_else(|| match level {
+            0 => "EXEC was not captured".to_owned(),
+            _ => "EXEC is not known in this frame".to_owned(),
+        });
         Active { lanes, by_attribute: false }
     }
 

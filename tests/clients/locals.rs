@@ -17,7 +17,8 @@ pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
 /// A printed variable: `argument int n`, and its text in each lane.
 struct Printed {
     head: String,
-    lanes: BTreeMap<usize, String>,
+    /// What is said of the lane, such as `inactive`, and the value.
+    lanes: BTreeMap<usize, (Option<String>, String)>,
 }
 
 /// Compares what was printed for these lanes with the model; one lane is printed in lines of its own form.
@@ -50,10 +51,11 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     }
     for (variable, one) in variables.iter().zip(&printed) {
         for lane in lanes {
-            let Some(got) = one.lanes.get(lane) else {
+            let Some((mark, got)) = one.lanes.get(lane) else {
                 wrong.push(format!("{}: lane {lane} is not printed", one.head));
                 continue;
             };
+            wrong.extend(mismarked(wave, *lane, mark.as_deref()).map(|text| format!("{}: {text}", one.head)));
             wrong.extend(
                 differs(wave, variable, *lane, got).map(|text| format!("{} lane {lane}: {text}", one.head)),
             );
@@ -81,17 +83,32 @@ fn head(variable: &Value) -> String {
     format!("{scope}{} {}", word("type"), word("name"))
 }
 
-/// `TYPE NAME = VALUE  [LOCATION]`
+/// Lanes are marked that EXEC does not have, and no others.
+fn mismarked(wave: &Wave, lane: usize, mark: Option<&str>) -> Option<String> {
+    // Where an attribute says what is active the model has it of each lane.
+    if let Some(states) = wave.expected["lane_states"].as_array() {
+        let wanted = states[lane][0].as_str().filter(|state| *state != "active");
+        return (mark != wanted).then(|| format!("lane {lane}: expected {wanted:?}, got {mark:?}"));
+    }
+    let exec = wave.expected["exec"].as_str()?.strip_prefix("0x")?;
+    let is_active = u64::from_str_radix(exec, 16).unwrap() >> lane & 1 == 1;
+    (is_active == mark.is_some()).then(|| format!("lane {lane}: active {is_active}, got {mark:?}"))
+}
+
+/// `TYPE NAME = VALUE  [LOCATION]`, or `TYPE NAME = VALUE  (lane N: MARK)  [LOCATION]`
 fn one_lane<'a>(lane: usize, lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
     let parts = lines.filter_map(|line| line.split_once(" = "));
-    let printed = parts.map(|(head, value)| Printed {
-        head: head.to_owned(),
-        lanes: BTreeMap::from([(lane, without_location(value).to_owned())]),
+    let said = format!("  (lane {lane}: ");
+    let printed = parts.map(|(head, value)| {
+        let value = without_location(value);
+        let marked = value.strip_suffix(')').and_then(|value| value.rsplit_once(&said));
+        let (value, mark) = marked.map_or((value, None), |(value, mark)| (value, Some(mark.to_owned())));
+        Printed { head: head.to_owned(), lanes: BTreeMap::from([(lane, (mark, value.to_owned()))]) }
     });
     printed.collect()
 }
 
-/// `TYPE NAME:`, then `  lane N: VALUE  [LOCATION]` and `  lanes A-B: VALUE`
+/// `TYPE NAME:`, then `  lane N: VALUE  [LOCATION]` and `  lanes A-B, C (MARK): VALUE`
 fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
     let mut printed: Vec<Printed> = Vec::new();
     for line in lines {
@@ -99,10 +116,18 @@ fn all_lanes<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Printed> {
         match (run, printed.last_mut()) {
             (Some((numbers, value)), Some(variable)) => {
                 let numbers = numbers.trim_start_matches('s').trim();
-                let (first, last) = numbers.split_once('-').unwrap_or((numbers, numbers));
-                let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else { continue };
-                for lane in first..=last {
-                    variable.lanes.insert(lane, without_location(value).to_owned());
+                let marked = numbers.strip_suffix(')').and_then(|numbers| numbers.split_once(" ("));
+                let (numbers, mark) =
+                    marked.map_or((numbers, None), |(numbers, mark)| (numbers, Some(mark.to_owned())));
+                for run in numbers.split(", ") {
+                    let (first, last) = run.split_once('-').unwrap_or((run, run));
+                    let (Ok(first), Ok(last)) = (first.parse::<usize>(), last.parse::<usize>()) else {
+                        continue;
+                    };
+                    for lane in first..=last {
+                        let text = (mark.clone(), without_location(value).to_owned());
+                        variable.lanes.insert(lane, text);
+                    }
                 }
             }
             _ => {
