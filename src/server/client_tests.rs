@@ -30,7 +30,7 @@ fn registers(session: &mut MockInspect) {
 }
 
 fn client(session: MockInspect, facade: Facade) -> Client {
-    Client::new(Box::new(session), ClientOptions { facade: Some(facade), views: None })
+    Client::new(Box::new(session), ClientOptions { facade: Some(facade), ..ClientOptions::default() })
 }
 
 /// The reply to one packet.

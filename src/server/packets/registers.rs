@@ -1,4 +1,7 @@
-//! `p`, `g`, `P`, `G`: registers of a wave by the facade's numbers.
+//! `p`, `g`, `P`, `G`: registers of a thread by the facade's numbers.
+//!
+//! They are the wave's, whichever of its lanes the thread is; but for the PC of a lane that has a stack of its own, the
+//! token in `rsp`, and `lane`.
 //!
 //! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it.
 
@@ -9,7 +12,8 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
-use crate::units::{LaneId, WaveId};
+use super::super::threads::Thread;
+use crate::units::LaneId;
 
 /// `p NUMBER[;thread:ID;]`
 pub(crate) fn read_one(
@@ -19,10 +23,10 @@ pub(crate) fn read_one(
 ) -> Result<Flow, Fault> {
     let (number, pairs) = parse::split(request.args, b';');
     let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number);
     let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
-    write(state, wave, slot, reply)?;
+    write(state, thread, slot, reply)?;
     Ok(Flow::Continue)
 }
 
@@ -32,9 +36,9 @@ pub(crate) fn read_short(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let wave = state.named_in(request.args)?.unwrap_or(state.general);
+    let thread = state.named_in(request.args)?.unwrap_or(state.general);
     for slot in state.registers().short() {
-        write(state, wave, slot, reply)?;
+        write(state, thread, slot, reply)?;
     }
     Ok(Flow::Continue)
 }
@@ -47,14 +51,14 @@ pub(crate) fn focus(state: &mut State, request: Request<'_>) -> Result<bool, Fau
     if slot.is_none_or(|slot| slot.source != Source::Lane) {
         return Ok(false);
     }
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let bytes = value.and_then(parse::bytes).ok_or(Fault::malformed("not NUMBER=VALUE"))?;
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match bytes.split_first() {
         Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
         _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
     };
-    state.session.set_focus(wave, lane)?;
+    state.set_focus(thread, lane)?;
     Ok(true)
 }
 
@@ -76,24 +80,25 @@ pub(crate) fn refuse_write(
 /// value that has digits and `x`.
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
-pub(super) fn write(state: &State, wave: WaveId, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
     let is_pc = Some(slot.number) == state.registers().pc;
-    if is_pc && let Some(pc) = state.own_pc(wave)? {
+    if is_pc && let Some(pc) = state.own_pc(thread)? {
         reply.hex(&pc.0.to_le_bytes());
         return Ok(());
     }
     if slot.source == Source::Lane {
-        reply.hex(&u32::from(state.session.focus(wave).0).to_le_bytes());
+        state.lane_was_read.set(true);
+        reply.hex(&u32::from(state.lane(thread).0).to_le_bytes());
         return Ok(());
     }
     if slot.source == Source::StackPointer
-        && let Some(token) = state.stack_pointer(wave)?
+        && let Some(token) = state.stack_pointer(thread)?
     {
         reply.hex(&token.to_le_bytes());
         return Ok(());
     }
     if let Source::Wave(id) = slot.source {
-        let value = state.session.register(wave, id)?;
+        let value = state.session.register(thread.wave, id)?;
         if value.is_whole() {
             reply.hex(value.bytes());
             return Ok(());
