@@ -8,6 +8,7 @@ mod disguise;
 mod edges;
 mod gdb;
 mod harness;
+mod lanes;
 mod lldb;
 mod locals;
 mod many;
