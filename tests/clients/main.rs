@@ -17,3 +17,4 @@ mod reconnect;
 mod resume;
 mod script;
 mod stdio;
+mod view;
