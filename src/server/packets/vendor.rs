@@ -95,8 +95,8 @@ pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
         let mut json = json::wave(&state.session.wave(*wave)?);
         if state.threads.are_counted() {
             let of = state.threads.of_wave(*wave);
-            json["thread"] = json!(of.map(|(first, _)| first));
-            json["threads"] = json!(of);
+            set(&mut json, "thread", json!(of.map(|(first, _)| first)));
+            set(&mut json, "threads", json!(of));
         }
         waves.push(json);
     }
@@ -105,8 +105,15 @@ pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
 
 /// An answer about a thread, under its number.
 pub(super) fn about(state: &State, thread: Thread, mut answer: Value) -> Value {
-    answer["thread"] = json!(state.number(thread));
+    set(&mut answer, "thread", json!(state.number(thread)));
     answer
+}
+
+/// Sets a member of an object.
+fn set(object: &mut Value, key: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
 }
 
 pub(super) fn lanes_json(state: &State, thread: Thread) -> Result<Value, Fault> {
