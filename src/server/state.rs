@@ -169,8 +169,15 @@ impl State {
 
     /// The PC that a client sees: that of the thread's lane, where its stack is its own.
     pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, Unreadable> {
-        let Some(view) = self.view() else { return Ok(None) };
-        view::own_pc(view, &*self.session, thread.wave, self.lane(thread))
+        if self.view().is_none() {
+            return Ok(None);
+        }
+        let lane = self.lane(thread);
+        if !self.session.has_own_stack(thread.wave, lane)? {
+            return Ok(None);
+        }
+        let stack = self.session.activations(thread.wave, Some(lane), 1)?;
+        Ok(stack.frames.first().map(|frame| frame.pc))
     }
 
     /// The thread that the user looks at.

@@ -51,9 +51,8 @@ pub struct ViewObject {
     ends: HashMap<&'static str, u64>,
 }
 
-/// Why stacks end, as `StackEnd::name` has it, but for the one where nothing is lost; and where a lane stands that has no
-/// stack.
-const ENDS: [&str; 9] = [
+/// Why stacks end, as `StackEnd::name` has it, but for the one where nothing is lost.
+const ENDS: [&str; 8] = [
     "pc-not-captured",
     "no-code-object",
     "no-unwind-information",
@@ -62,10 +61,7 @@ const ENDS: [&str; 9] = [
     "cycle",
     "too-deep",
     "bad-caller-pc",
-    NOT_ENTERED,
 ];
-/// A lane that entered none of the functions on the wave's stack.
-const NOT_ENTERED: &str = "lane-not-entered";
 /// Bytes of a function that stands for such an end.
 const END_SIZE: u64 = 16;
 const PAGE: u64 = 0x1000;
@@ -131,16 +127,7 @@ impl ViewObject {
 
     /// The return address, at run time, that says why there is no caller.
     pub(super) fn end(&self, end: &StackEnd) -> Option<u64> {
-        self.at_end(end.name())
-    }
-
-    /// The PC, at run time, of a lane that has entered none of the functions on the wave's stack.
-    pub(super) fn not_entered(&self) -> Option<u64> {
-        self.at_end(NOT_ENTERED)
-    }
-
-    fn at_end(&self, name: &str) -> Option<u64> {
-        let at = self.ends.get(name)?;
+        let at = self.ends.get(end.name())?;
         // Within the function, for those who look up what is before a return address.
         Some(self.address.0.wrapping_add(*at).wrapping_add(END_SIZE / 2))
     }

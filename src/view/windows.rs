@@ -8,7 +8,7 @@ use crate::arch::SpaceScope;
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
 use crate::session::{Byte, Inspect, Place, Unreadable, ValueState};
-use crate::units::{Address, LaneId, Pc, WaveId};
+use crate::units::{Address, LaneId, WaveId};
 
 /// A frame of a window's address.
 #[derive(Clone, Copy, Debug)]
@@ -36,28 +36,6 @@ pub fn stack_pointer(
     // A stack of its own holds for one lane only.
     let named = (explicit || own).then_some(lane);
     Ok(address::window(wave, named, if own { OWN_STACK * STRIDE } else { 0 }))
-}
-
-/// The PC of a lane's own stack; `None` where the lane has the wave's. A lane that entered none of the functions has no frame
-/// to show, and stands in one that says so.
-///
-/// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
-pub fn own_pc(
-    view: &View,
-    session: &dyn Inspect,
-    wave: WaveId,
-    lane: LaneId,
-) -> Result<Option<Pc>, Unreadable> {
-    if !session.has_own_stack(wave, lane)? {
-        return Ok(None);
-    }
-    if let Some(frame) = session.activations(wave, Some(lane), 1)?.frames.first() {
-        return Ok(Some(frame.pc));
-    }
-    let of_wave = session.activations(wave, None, 1)?;
-    let index = of_wave.frames.first().and_then(|frame| frame.code_object);
-    Ok(index.and_then(|index| view.object(index)?.not_entered()).map(Pc))
 }
 
 /// Reads from a window; how many bytes. A read ends where the window or what is known ends, and never runs into another
