@@ -9,6 +9,7 @@ mod disguise;
 mod edges;
 mod gdb;
 mod harness;
+mod lanes;
 mod lldb;
 mod locals;
 mod many;
