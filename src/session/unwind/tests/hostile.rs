@@ -134,6 +134,22 @@ fn depth_is_bounded_however_the_frames_ask_for_one_another() {
 }
 
 #[test]
+fn rules_that_ask_four_times_for_one_another_end() {
+    // The caller's s16 is four times the caller's s17, added, and so on to s30, which is kept; the PC asks for s16.
+    let four = |register: u8| {
+        let next = [0xe9, 7, register + 1, 0x94, 4].repeat(4);
+        [&[0x16, register, 23][..], &next, &[0x22; 3]].concat()
+    };
+    let chain: Vec<u8> = (48..62).flat_map(four).collect();
+    let pc = [0x10, 16, 9, 0xe9, 7, 48, 0x93, 4, 0x90, 63, 0x93, 4];
+    let table = [cie(&[]), fde(LEAF, 0x200, &[&CFA[..], &pc, &chain].concat())];
+    let end = stack(&table, code()).end;
+    let product = (code() as u32).wrapping_mul(1 << 28);
+    let StackEnd::BadCallerPc { pc, .. } = end else { panic!("{end:?}") };
+    assert_eq!(pc.0, u64::from(product) | code() >> 32 << 32);
+}
+
+#[test]
 fn a_rule_that_asks_for_itself_ends() {
     // The caller's s30 is where the caller's s30 is.
     let own = [0x10, 62, 3, 0xe9, 7, 62];
