@@ -81,7 +81,7 @@ impl<'f> Runner<'f> {
         if self.explain {
             explained.extend(match &answer {
                 Ok(answer) => answer.undefined.clone(),
-                Err(error) => explain::error(error),
+                Err(error) => explain::error(error, &self.state.names()),
             });
         }
         let (Answer { json, words, .. }, error) = match answer {

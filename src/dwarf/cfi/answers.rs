@@ -23,7 +23,11 @@ pub struct Answers {
 
 impl Default for Answers {
     fn default() -> Self {
-        Self { cfa: RefCell::default(), registers: RefCell::default(), left: Rc::new(Cell::new(MAX_RULE_WORK)) }
+        Self {
+            cfa: RefCell::default(),
+            registers: RefCell::default(),
+            left: Rc::new(Cell::new(MAX_RULE_WORK)),
+        }
     }
 }
 

@@ -99,8 +99,9 @@ impl<'c> Unwind<'c> {
             }
             return self.own(register).map_err(error);
         };
-        let evaluate =
-            || self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause });
+        let evaluate = || {
+            self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
+        };
         self.answers.register_or(register, evaluate)
     }
 
@@ -163,14 +164,15 @@ impl<'c> Unwind<'c> {
                     return Err(Cause::CallFrame("the CFA is not a byte in memory"));
                 };
                 if size.0 != u64::from(address_bits) {
-                    return Err(Cause::SizesDiffer { said: u64::from(address_bits), actual: size.0 });
+                    let (of, found) = (None, u64::from(address_bits));
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
                 }
                 Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &[address])))
             }
             RegisterRule::Register(other) => {
-                let said = self.size(*other)?.0;
-                if said != size.0 {
-                    return Err(Cause::SizesDiffer { said, actual: size.0 });
+                let found = self.size(*other)?.0;
+                if found != size.0 {
+                    return Err(Cause::RuleSize { of: Some(*other), found, register, size: size.0 });
                 }
                 self.own(*other)
             }
@@ -189,7 +191,8 @@ impl<'c> Unwind<'c> {
                 // The generic type has 64 bits, which no expression could match to a register of 32.
                 let fits = number.ty() == Type::Generic && size.0 <= 64;
                 if number.size() != size && !fits {
-                    return Err(Cause::SizesDiffer { said: number.size().0, actual: size.0 });
+                    let (of, found) = (None, number.size().0);
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
                 }
                 Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &number.limbs(LaneId(0)))))
             }

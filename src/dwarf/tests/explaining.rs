@@ -118,7 +118,7 @@ fn errors_are_told_from_the_outside_in() {
     let context = Fake::with(program("30"), program("98 03 00 34 e9 04 58 94 04"), program("30"));
     let error = told(&context, "31 98 02 00").1.unwrap_err();
     assert_eq!(
-        explain::error(&error),
+        explain::error(&error, &NoNames),
         [
             "sound, but not answered by the capture: DW_OP_call2 at 1",
             "  in the location called: DW_OP_deref_size at 7: register 8 was not captured",

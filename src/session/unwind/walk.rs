@@ -10,7 +10,7 @@ use super::rules::{Found, NoRules, Rules};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::codeobject::ElfAddress;
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
-use crate::dwarf::print::{self, Names};
+use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
             Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
             Ok(rules) => Err(format!("{} never defines a CFA", rules.entry)),
             Err(NoRules::Nothing(why)) => Err(why.clone()),
-            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", words(error, &*self.kind))),
+            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", error.named(&*self.kind))),
         }
     }
 
@@ -212,7 +212,7 @@ impl<'a> Walk<'a> {
             let place = print::location(location, LaneId(0), &*self.kind);
             StackEnd::CallerPcUnknown { place, why }
         };
-        let value = unwind.value(register).map_err(|error| lost(words(&error, &*self.kind)))?;
+        let value = unwind.value(register).map_err(|error| lost(error.named(&*self.kind)))?;
         if value.size() > BitSize(64) {
             return Err(lost(format!("it has {} bits", value.size())));
         }
@@ -221,7 +221,7 @@ impl<'a> Walk<'a> {
 
     fn broken(&self, error: &dwarf::Error, entry: super::rules::EntryAt) -> StackEnd {
         let (section, offset) = (entry.section.to_string(), entry.offset);
-        let why = words(error, &*self.kind);
+        let why = error.named(&*self.kind);
         StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
     }
 
@@ -341,21 +341,4 @@ fn fill(into: &mut RegisterBytes, bytes: &[u8]) {
     }
     let dwords = bytes.len().div_ceil(4);
     into.known = if dwords >= 64 { u64::MAX } else { (1 << dwords) - 1 };
-}
-
-/// An error with AMD's names for registers and address spaces instead of their numbers.
-fn words(error: &dwarf::Error, names: &dyn Names) -> String {
-    let cause = match &error.cause {
-        Cause::RegisterNotCaptured(register) => match names.register(*register) {
-            Some(name) => format!("{name} was not captured"),
-            None => error.cause.to_string(),
-        },
-        Cause::MemoryNotCaptured { space, address } => match names.space(*space) {
-            Some(name) => format!("{name}+{address} was not captured"),
-            None => error.cause.to_string(),
-        },
-        Cause::Inside { what, error } => format!("in {what}: {}", words(error, names)),
-        cause => cause.to_string(),
-    };
-    format!("{} at {}: {cause}", error.op, error.at)
 }
