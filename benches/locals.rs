@@ -1,7 +1,8 @@
-//! All variables of all lanes of a wave, as `monitor locals all` asks for them: microseconds for each variable, what of
-//! it is the session's own work, and the promise that 64 lanes at once are much less than 64 times one lane.
+//! All variables of all lanes of a wave, as `monitor locals all` asks for them: the promises that a frame's variables
+//! for 64 lanes take less than a millisecond, in the frame that has the most of them among the fixtures, and that
+//! 64 lanes at once are much less than 64 times one lane; and what of an answer is the session's own work.
 //!
-//! `cargo bench --bench locals`, on the embedded demo's waves.
+//! `cargo bench --bench locals`, on the embedded demo's waves and the fixtures'.
 
 mod support;
 
@@ -13,9 +14,11 @@ use lanescope::arch::Targets;
 use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Dump, Inspect, Session};
-use lanescope::units::LaneSet;
+use lanescope::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 use support::{Failure, Promises, TURNS, packet, pin_to_one_core, seconds_each};
+
+const MOST_MILLISECONDS: f64 = 1.0;
 
 fn main() -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
@@ -39,7 +42,8 @@ fn main() -> Result<ExitCode, Failure> {
     for hello in ["QStartNoAckMode", "?"] {
         let _ = client.feed(&packet(hello), &mut reply);
     }
-    let mut ratios = Vec::new();
+    let (mut ratios, mut most) = (Vec::new(), Vec::new());
+    let (largest, largest_wave, count) = largest()?;
     for turn in 1..=TURNS {
         let together = seconds_each(|| {
             session.locals(wave, lanes, 0)?;
@@ -57,6 +61,17 @@ fn main() -> Result<ExitCode, Failure> {
             if reply.ends_with(b"$OK#9a") { Ok(()) } else { Err("locals all was not answered".into()) }
         })?;
         ratios.push(apart / together);
+        let every = seconds_each(|| {
+            let found = largest.locals(largest_wave, largest.kind().wave_size.all(), 0)?;
+            if found.variables.len() == count { Ok(()) } else { Err("variables went missing".into()) }
+        })?;
+        most.push(1e3 * every.max(together));
+        note(&format!(
+            "turn {turn}: {count} variables of {} in 64 lanes {:.1} us, {:.2} us each",
+            largest.name(),
+            every * 1e6,
+            every * 1e6 / count as f64
+        ));
         note(&format!(
             "turn {turn}: {variables} variables in {} lanes {:.1} us, {:.2} us each; lane by lane {:.1} us; as an answer to a \
              client {:.1} us, of which the session's {:.0} %",
@@ -69,8 +84,30 @@ fn main() -> Result<ExitCode, Failure> {
         ));
     }
     let mut promises = Promises::default();
+    promises.at_most("milliseconds for all variables of a frame in 64 lanes", &most, MOST_MILLISECONDS);
     promises.at_least("variables of 64 lanes one by one, times all at once", &ratios, 4.0);
     Ok(promises.end())
+}
+
+/// The frame with the most variables among the fixtures' waves of 64 lanes.
+fn largest() -> Result<(Session, WaveId, usize), Failure> {
+    let mut found: Option<(Session, WaveId, usize)> = None;
+    for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps"))? {
+        let opened = import::open(&entry?.path(), &Targets::builtin())?;
+        let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?;
+        if session.kind().wave_size != WaveSize::W64 {
+            continue;
+        }
+        let lane = LaneSet::one(LaneId(0));
+        let count = |wave: &WaveId| session.locals(*wave, lane, 0).map_or(0, |locals| locals.variables.len());
+        let Some((count, wave)) = session.waves().iter().map(|wave| (count(wave), *wave)).max() else {
+            continue;
+        };
+        if found.as_ref().is_none_or(|(.., most)| count > *most) {
+            found = Some((session, wave, count));
+        }
+    }
+    found.ok_or_else(|| "no fixture with waves of 64 lanes".into())
 }
 
 fn hex(text: &str) -> String {

@@ -33,6 +33,7 @@ mod tests;
 pub(crate) use tests::newest_llvm;
 mod uri;
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -246,6 +247,26 @@ impl CodeObject {
         self.symbol_table().all()
     }
 
+    /// All symbols, or where there are more than so many those that other code objects can see (`.dynsym`): a linked
+    /// library has millions of labels, and reading them takes half a second and as many megabytes.
+    #[must_use]
+    pub fn symbols_up_to(&self, most: usize) -> Cow<'_, [Symbol]> {
+        let count = |section: &&Section| section.size / symbol::SYMBOL_SIZE;
+        let table = self.sections.iter().find(|section| section.section_type == SYMBOL_TABLES[0]);
+        if table.is_none_or(|table| count(&table) <= most as u64) {
+            return Cow::Borrowed(self.symbols());
+        }
+        let exported = self.read_symbols(SYMBOL_TABLES[1]).unwrap_or_default();
+        Cow::Owned(exported.into_all())
+    }
+
+    fn read_symbols(&self, kind: u32) -> Option<Symbols> {
+        let table = self.sections.iter().find(|section| section.section_type == kind)?;
+        let names = self.sections.get(table.link as usize)?;
+        let (table, names) = (table.contents(&self.file).ok()?, names.contents(&self.file).ok()?);
+        Some(Symbols::read(&table, &names))
+    }
+
     /// The function, descriptor or object whose bytes hold the address, and how far into it the address is.
     #[must_use]
     pub fn symbol_at(&self, address: ElfAddress) -> Option<(&Symbol, u64)> {
@@ -351,12 +372,8 @@ impl CodeObject {
 
     fn symbol_table(&self) -> &Symbols {
         self.symbols.get_or_init(|| {
-            let tables = SYMBOL_TABLES.iter().filter_map(|kind| {
-                let table = self.sections.iter().find(|section| section.section_type == *kind)?;
-                let names = self.sections.get(table.link as usize)?;
-                Some((table.contents(&self.file).ok()?, names.contents(&self.file).ok()?))
-            });
-            tables.map(|(table, names)| Symbols::read(&table, &names)).next().unwrap_or_default()
+            let mut tables = SYMBOL_TABLES.into_iter().filter_map(|kind| self.read_symbols(kind));
+            tables.next().unwrap_or_default()
         })
     }
 }

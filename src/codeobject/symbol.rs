@@ -15,6 +15,8 @@ const STT_FUNC: u8 = 2;
 const STT_KERNEL: u8 = 10;
 /// What the name of a kernel descriptor ends with.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
+/// Bytes of an entry of a symbol table.
+pub(super) const SYMBOL_SIZE: u64 = 24;
 /// Bytes of a kernel descriptor.
 pub(super) const DESCRIPTOR_SIZE: u64 = 64;
 
@@ -74,6 +76,10 @@ pub(super) struct Symbols {
 }
 
 impl Symbols {
+    pub(super) fn into_all(self) -> Vec<Symbol> {
+        self.all
+    }
+
     pub(super) fn read(table: &[u8], names: &[u8]) -> Self {
         let all: Vec<Symbol> =
             records(table).skip(1).map(Fields).map(|record| symbol(record, names)).collect();

@@ -216,7 +216,7 @@ pub enum Cause {
     #[error("address space {0} is reserved")]
     ReservedSpace(AddressSpace),
     /// A lane that the wave does not have.
-    #[error("lane {lane} is not one of the wave's {lanes}")]
+    #[error("lane {lane} is not one of the {lanes} that the wave has, or DW_AT_LLVM_lanes says")]
     LaneOutOfRange {
         /// The lane.
         lane: LaneId,

@@ -65,7 +65,7 @@ pub(super) fn activations(
     Ok(Activations { frames, end })
 }
 
-/// Whether a lane has a stack of its own, that is known and not the wave's.
+/// Whether a lane has a stack of its own, that is known, has frames, and is not the wave's.
 ///
 /// # Errors
 /// As [`activations`].
@@ -84,7 +84,8 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
     }
     let frames = Frames::along(walk);
     let (own, all) = (frames.spots(Some(lane))?, frames.spots(None)?);
-    Ok(own.len() != all.len() || own.iter().zip(&all).any(|(own, all)| own.pc != all.pc))
+    // Of a lane that never entered any of the functions there is nothing to show: it is seen where the wave is.
+    Ok(!own.is_empty() && (own.len() != all.len() || own.iter().zip(&all).any(|(own, all)| own.pc != all.pc)))
 }
 
 impl<'a> Frames<'a> {

@@ -132,7 +132,17 @@ impl<'w> FrameContext<'w> {
         Ok(Arc::new(Program::decode(bytes, self.encoding)?))
     }
 
-    /// An attribute at the frame's PC; `None` where it says nothing.
+    /// An attribute of a function at the frame's PC; `None` where it is missing or has no entry for the PC, which is the
+    /// same: it speaks of the code that its list names, and says nothing of other code.
+    pub(super) fn said(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
+        let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
+        if location == debuginfo::Location::NotAtPc {
+            return Ok(None);
+        }
+        self.attribute(attribute, what)
+    }
+
+    /// An attribute at the frame's PC; `None` where there is none.
     pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
@@ -217,7 +227,7 @@ impl Context for FrameContext<'_> {
         match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
             Lanes::Constant(lanes) => Ok(Some(Attribute::Constant(*lanes))),
-            Lanes::Expression(attribute) => self.attribute(attribute, "DW_AT_LLVM_lanes"),
+            Lanes::Expression(attribute) => self.said(attribute, "DW_AT_LLVM_lanes"),
         }
     }
 

@@ -21,7 +21,7 @@ pub enum GroupBy {
     /// function, the same PC.
     #[default]
     Line,
-    /// The same PCs, callers' too.
+    /// The same PCs and lines, callers' too: at a return address a lane may be in the call or wait behind it.
     Pc,
 }
 

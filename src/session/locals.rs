@@ -96,7 +96,7 @@ impl fmt::Display for Byte {
 }
 
 /// What there is to show of a variable.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueState {
     /// A value, as C++ would print it; parts of it may say `<unavailable>`.
     Value(String),

@@ -2,6 +2,8 @@
 //!
 //! DWARF 5 sections 2.5.1.3 (`DW_OP_push_object_address`), 5.5 to 5.7 and 5.18.
 
+use std::cell::Cell;
+
 use super::frame::FrameContext;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
@@ -22,6 +24,8 @@ pub(super) struct LaneObject<'a> {
     /// Where it is, nothing in it depends on the lane.
     location: Location,
     depth: usize,
+    /// Whether a type has asked: then what is shown depends on more than the object's bits.
+    asked: Cell<bool>,
 }
 
 impl<'a> LaneObject<'a> {
@@ -31,7 +35,12 @@ impl<'a> LaneObject<'a> {
         lane: LaneId,
         location: Location,
     ) -> Self {
-        Self { context, debug, lane, location, depth: 0 }
+        Self { context, debug, lane, location, depth: 0, asked: Cell::new(false) }
+    }
+
+    /// Whether a type has asked it anything.
+    pub(super) fn was_asked(&self) -> bool {
+        self.asked.get()
     }
 
     /// The place that many bits from the object's first.
@@ -142,6 +151,7 @@ impl<'a> LaneObject<'a> {
 
 impl Object for LaneObject<'_> {
     fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String> {
+        self.asked.set(true);
         let location = match &attribute.source {
             DynamicSource::Variable(die) => return self.variable(attribute, *die),
             DynamicSource::Location(location) => location,
@@ -168,6 +178,7 @@ impl Object for LaneObject<'_> {
     }
 
     fn part(&self, attribute: &DynamicAttribute, at: i64) -> Result<Box<dyn Object + '_>, String> {
+        self.asked.set(true);
         if self.depth >= MAX_DEPTH {
             return Err(format!("objects that lead to objects do not end after {MAX_DEPTH} steps"));
         }
@@ -176,10 +187,12 @@ impl Object for LaneObject<'_> {
         };
         let location = self.located(attribute, location, at, None)?;
         let (context, debug, lane) = (self.context, self.debug, self.lane);
-        Ok(Box::new(LaneObject { context, debug, lane, location, depth: self.depth + 1 }))
+        let depth = self.depth + 1;
+        Ok(Box::new(LaneObject { context, debug, lane, location, depth, asked: Cell::default() }))
     }
 
     fn fetch(&self, skip: i64, size: u64) -> Result<OwnedContents, String> {
+        self.asked.set(true);
         let place = self.place(skip.saturating_mul(8))?;
         let bits = fetch(self.context, &place, Some(self.lane), BitSize(size.saturating_mul(8)));
         let bits = bits.map_err(|error| error.to_string())?;

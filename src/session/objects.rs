@@ -254,8 +254,8 @@ impl Loaded {
     }
 
     /// The rules of call frame information at an address.
-    pub(super) fn rules(&self, object: &CodeObject, at: ElfAddress) -> FoundRules {
-        self.unwind.at(object, at, self.dialect)
+    pub(super) fn rules(&self, capture: &Capture, object: &CodeObject, at: ElfAddress) -> FoundRules {
+        self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect)
     }
 
     /// What source text there is at an address.

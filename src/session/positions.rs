@@ -55,7 +55,7 @@ impl Positions {
             Self::Active(active) => match &active.lanes {
                 Ok(lanes) if lanes.contains(lane) => Position::At(pc),
                 Ok(_) => {
-                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc";
+                    let why = "the lane is inactive, and the function has no DW_AT_LLVM_lane_pc for this PC";
                     Position::Unknown(why.to_owned())
                 }
                 Err(why) => Position::Unknown(why.clone()),
@@ -101,7 +101,11 @@ impl Frames<'_> {
     /// `None`: there is no `DW_AT_LLVM_active_lane`, or not at this PC.
     fn said_active(&self, context: &mut FrameContext<'_>) -> Option<Active> {
         let what = "DW_AT_LLVM_active_lane";
-        let said = simd(context, |simd| &simd.active_lane, what).ok()??;
+        let said = match simd(context, |simd| &simd.active_lane, what) {
+            Ok(said) => said?,
+            // EXEC would be a guess: the compiler says that it means something else.
+            Err(why) => return Some(Active { lanes: Err(format!("{what}: {why}")), by_attribute: true }),
+        };
         let all = self.walk.kind.wave_size.all();
         let lanes = match said {
             Attribute::Constant(mask) => Ok(LaneSet(mask).and(all)),
@@ -245,7 +249,7 @@ fn attribute(
     let found = debug.location_at(id, attribute, context.elf_pc).map_err(|error| error.to_string())?;
     let by_bytes = || Dialect::of_unit(augmentation, found.expression().iter().map(|bytes| &bytes[..]));
     context.encoding.dialect = unit.and_then(|unit| unit.dialect).unwrap_or_else(by_bytes);
-    context.attribute(attribute, what).map_err(|missing| missing.to_string())
+    context.said(attribute, what).map_err(|missing| missing.to_string())
 }
 
 fn said_by(context: &FrameContext<'_>, program: &Program) -> Positions {

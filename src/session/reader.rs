@@ -4,7 +4,7 @@
 //! asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::address::{self, GLOBAL};
 use super::{Dump, Place, Unreadable};
@@ -18,11 +18,25 @@ pub(super) const SWIZZLE: u64 = 4;
 /// The most bytes of backing memory that one swizzled read fetches at a time.
 const ROWS_AT_ONCE: u64 = 64;
 
+/// Bytes of a wave's private memory that are read at once and kept: rows of the swizzle hold all lanes, and who asks for
+/// one lane mostly asks for the next one too.
+const BLOCK: u64 = 4096;
+
 /// Reads registers and memory of a dump for one client.
 #[derive(Debug)]
 pub struct Reader {
     dump: Arc<Dump>,
     generation: u64,
+    /// The last block of private memory.
+    block: Mutex<Block>,
+}
+
+/// A run of a wave's private memory, as far as it was captured from its start on.
+#[derive(Debug, Default)]
+struct Block {
+    /// Wave, first address and [`Reader::generation`].
+    of: Option<(u32, u64, u64)>,
+    bytes: Vec<u8>,
 }
 
 /// Where the bytes of a place are kept.
@@ -39,7 +53,7 @@ impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, generation: 0 }
+        Self { dump, generation: 0, block: Mutex::default() }
     }
 
     /// The dump.
@@ -263,6 +277,29 @@ impl Reader {
         Ok(done)
     }
 
+    /// The wave's private memory as it is stored, from the block that is kept where that has all of it.
+    fn read_private(&self, wave: &Wave, start: u64, out: &mut [u8]) -> std::io::Result<usize> {
+        let capture = self.dump.capture();
+        let (first, within) = (start - start % BLOCK, (start % BLOCK) as usize);
+        // A block is put in whole, so that a thread that died while it held the lock left a sound one.
+        let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = Some((wave.id, first, self.generation));
+        if block.of != of {
+            let mut bytes = vec![0; BLOCK as usize];
+            // What cannot be read is read again below, and reported there.
+            let got = capture.read(&wave.private, first, &mut bytes).unwrap_or(0);
+            bytes.truncate(got);
+            *block = Block { of, bytes };
+        }
+        match block.bytes.get(within..within.saturating_add(out.len())) {
+            Some(bytes) => {
+                out.copy_from_slice(bytes);
+                Ok(out.len())
+            }
+            None => capture.read(&wave.private, start, out),
+        }
+    }
+
     /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory.
     fn read_swizzled(
         &self,
@@ -285,7 +322,7 @@ impl Reader {
             let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
             rows.resize(usize::try_from(span).unwrap_or(0), 0);
             let capture = self.dump.capture();
-            let mut got = match capture.read(&wave.private, start, &mut rows) {
+            let mut got = match self.read_private(wave, start, &mut rows) {
                 Ok(got) => got,
                 Err(error) if done == 0 => return Err(error),
                 Err(_) => break,

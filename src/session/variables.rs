@@ -265,13 +265,15 @@ impl Frame<'_> {
         legacy: bool,
         most: usize,
     ) -> Vec<LaneValue> {
+        // What stands at the object is a descriptor, whose size nothing says; the data come through it.
+        let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
+        // The text of the lane before: where lanes have the same bits, and the type asks nothing else, it is theirs too.
+        let mut before: Option<(Bits, ValueState)> = None;
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
             // What the type leaves to the object, the length of an array say, each lane has of its own.
             let size = match known_size {
-                // What stands at the object is a descriptor, whose size nothing says; the data come through it.
-                _ if self.debug.has_data_elsewhere(type_id) => 0,
                 Some(size) => size,
                 None => match self.debug.byte_size_of(type_id, &object) {
                     Ok(Some(size)) => size,
@@ -300,8 +302,12 @@ impl Frame<'_> {
             let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 ValueState::Unavailable(format!("{place} was not captured"))
+            } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
+                state.clone()
             } else {
-                self.shown(type_id, &bits, &object, most)
+                let state = self.shown(type_id, &bits, &object, most);
+                before = (!object.was_asked()).then(|| (bits, state.clone()));
+                state
             };
             LaneValue {
                 lane,

@@ -10,7 +10,7 @@ use super::file::ViewFile;
 use super::frames::{self, Code};
 use super::layout::Layout;
 use super::stacks::OnStacks;
-use crate::codeobject::{CodeObject, SymbolKind};
+use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind};
 use crate::session::{Dump, Inspect, StackEnd};
 use crate::units::{Address, DieOffset};
 
@@ -65,6 +65,9 @@ const ENDS: [&str; 8] = [
 /// Bytes of a function that stands for such an end.
 const END_SIZE: u64 = 16;
 const PAGE: u64 = 0x1000;
+/// Symbols that a view of functions on stacks has at the most; where there are more, it has those that other code
+/// objects see, and functions by their debug information.
+const MAX_SYMBOLS: usize = 1 << 16;
 
 impl View {
     /// Builds the views of all code objects that can be read; what cannot be is a [problem](Self::problems).
@@ -155,7 +158,8 @@ fn view(
         Ok(_) | Err(_) => Rewritten::default(),
     };
     let extras = extras(object);
-    let mut code = code(object, index, &rewritten, on_stacks);
+    let symbols = object.symbols_up_to(if extent == Extent::Stacks { MAX_SYMBOLS } else { usize::MAX });
+    let mut code = code(object, &symbols, index, &rewritten, on_stacks);
     code.extend(extras.iter().map(|extra| Code { range: extra.range.clone(), is_outermost: true }));
     let mut sections = rewritten.sections;
     sections.push(Debug { name: ".debug_frame", bytes: frames::debug_frame(&code) });
@@ -165,7 +169,7 @@ fn view(
         name: file_name(name),
         address,
         ends: ends.collect(),
-        file: elf::build(object, &extras, sections),
+        file: elf::build(object, &symbols, &extras, sections),
         functions: rewritten.functions,
         globals: rewritten.globals,
     };
@@ -201,9 +205,17 @@ fn extras(object: &CodeObject) -> Vec<Extra> {
 }
 
 /// All code of the object, parted among its functions.
-fn code(object: &CodeObject, index: usize, rewritten: &Rewritten, on_stacks: &OnStacks) -> Vec<Code> {
-    let kernels: HashSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
-    let symbols = object.symbols().iter().filter(|symbol| symbol.kind == SymbolKind::Function);
+fn code(
+    object: &CodeObject,
+    symbols: &[Symbol],
+    index: usize,
+    rewritten: &Rewritten,
+    on_stacks: &OnStacks,
+) -> Vec<Code> {
+    let descriptors = symbols.iter().filter(|symbol| symbol.kernel_name().is_some());
+    let entries = descriptors.filter_map(|symbol| object.kernel_entry(ElfAddress(symbol.value)));
+    let kernels: HashSet<u64> = entries.map(|entry| entry.0).collect();
+    let symbols = symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Function);
     let ranges = symbols.filter_map(|symbol| {
         let end = symbol.value.checked_add(symbol.size)?;
         Some((None, symbol.value..end))

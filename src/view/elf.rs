@@ -71,7 +71,12 @@ struct Segment {
 }
 
 /// Builds the file. `extras` lie next to one another, outside of the code object's image.
-pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) -> ViewFile {
+pub(super) fn build(
+    object: &CodeObject,
+    symbols: &[Symbol],
+    extras: &[Extra],
+    debug: Vec<Debug>,
+) -> ViewFile {
     let loaded: Vec<_> = object.segments().iter().filter(|segment| segment.is_loaded()).collect();
     let headers = u64::from(HEADER_SIZE) + u64::from(PROGRAM_HEADER_SIZE) * (loaded.len() as u64 + 1);
     // The headers are written in the end, into the room left for them.
@@ -120,7 +125,7 @@ pub(super) fn build(object: &CodeObject, extras: &[Extra], debug: Vec<Debug>) ->
         let name = name.to_owned();
         sections.push(Section { name, kind: SHT_PROGBITS, offset, size, ..Section::default() });
     }
-    symbols(object, extras, &mut sections, &mut parts);
+    symbol_table(symbols, extras, &mut sections, &mut parts);
     let section_headers = section_table(&mut sections, &mut parts);
     parts.replace_first(Bytes::from(header_bytes(&segments, section_headers, sections.len())));
     parts
@@ -142,9 +147,10 @@ fn pad(file: &mut ViewFile, offset: u64) {
 
 /// A section of the code object that is loaded, in its segment's place in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
-    // Notes would lead a debugger to a build id, and tables of a loader to a loader.
-    let is_plain =
-        matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !section.name.starts_with(".note");
+    // Notes would lead a debugger to a build id, tables of a loader to a loader, and AMD's frames to callers that the
+    // view's own table knows better.
+    let misleads = [".note", ".eh_frame"].iter().any(|name| section.name.starts_with(name));
+    let is_plain = matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !misleads;
     if section.flags & SHF_ALLOC == 0 || section.size == 0 || !is_plain {
         return None;
     }
@@ -180,7 +186,7 @@ fn whole(segment: &Segment) -> Section {
 }
 
 /// `.symtab` and `.strtab`.
-fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, file: &mut ViewFile) {
+fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section>, file: &mut ViewFile) {
     let mut table = vec![0; SYMBOL_SIZE as usize];
     let mut names = vec![0];
     let mut add = |name: &str, kind: u8, global: bool, value: u64, size: u64| {
@@ -205,7 +211,7 @@ fn symbols(object: &CodeObject, extras: &[Extra], sections: &mut Vec<Section>, f
     };
     // Local symbols come first.
     for global in [false, true] {
-        for symbol in object.symbols().iter().filter(|symbol| symbol.global == global) {
+        for symbol in symbols.iter().filter(|symbol| symbol.global == global) {
             if let Some(kind) = of(symbol) {
                 add(&symbol.name, kind, global, symbol.value, symbol.size);
             }

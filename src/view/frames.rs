@@ -62,8 +62,9 @@ fn uleb(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// Parts an executable range among functions, in the order of their addresses: what no function claims is code with a
-/// caller like any other, because a debugger that finds no entry for an address guesses.
+/// Parts an executable range among functions, in the order of their addresses. What no function claims is code with a
+/// caller like any other, because a debugger that finds no entry for an address guesses. Neighbours with callers are one
+/// entry: all their frames are alike.
 pub(super) fn cover(text: Range<u64>, functions: &[Code]) -> Vec<Code> {
     let mut sorted: Vec<&Code> = functions.iter().filter(|code| !code.range.is_empty()).collect();
     sorted.sort_by_key(|code| (code.range.start, std::cmp::Reverse(code.range.end)));
@@ -85,5 +86,14 @@ pub(super) fn cover(text: Range<u64>, functions: &[Code]) -> Vec<Code> {
         at = end;
     }
     gap(&mut covered, at..text.end);
-    covered
+    let mut joined: Vec<Code> = Vec::with_capacity(covered.len());
+    for code in covered {
+        match joined.last_mut() {
+            Some(last) if !last.is_outermost && !code.is_outermost && last.range.end == code.range.start => {
+                last.range.end = code.range.end;
+            }
+            _ => joined.push(code),
+        }
+    }
+    joined
 }

@@ -33,7 +33,7 @@ impl Views {
     pub fn get(&self) -> &View {
         self.built.get_or_init(|| {
             let view = View::new(&self.dump, &self.session, self.extent);
-            view.problems().iter().for_each(|problem| log::warn!("{problem}"));
+            view.problems().iter().for_each(|problem| log::info!("{problem}"));
             view
         })
     }

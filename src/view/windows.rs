@@ -177,22 +177,26 @@ impl<'a> Frame<'a> {
             return room();
         }
         match self.session.locate(self.asked(slot)) {
-            Ok(Whereabouts::Memory(place)) if !explicit || self.begins_line(place) => {
+            Ok(Whereabouts::Memory(place)) if !explicit || self.fills_lines(place, slot) => {
                 self.told(place).unwrap_or_else(room)
             }
             _ => room(),
         }
     }
 
-    /// Whether what precedes a place in its line of 512 bytes can be read: LLDB, which reads whole lines, gives a line up
-    /// that begins with what cannot be.
-    fn begins_line(&self, place: Place) -> bool {
-        let before = place.address.0 % u64::from(layout::LINE);
-        let address = Address(place.address.0 - before);
-        let mut line = [0; layout::LINE as usize];
-        let head = line.get_mut(..before as usize + 1).unwrap_or_default();
-        let wanted = head.len();
-        self.session.read(Place { address, ..place }, head).is_ok_and(|read| read == wanted)
+    /// Whether the lines of 512 bytes at both ends of a variable can be read to their ends: LLDB reads whole lines, and
+    /// where one is short it has nothing of it.
+    fn fills_lines(&self, place: Place, slot: Slot) -> bool {
+        const LINE: u64 = layout::LINE as u64;
+        let first = place.address.0 / LINE * LINE;
+        let Some(last) = place.address.0.checked_add(u64::from(slot.size.max(1)) - 1) else { return false };
+        let last = last / LINE * LINE;
+        let mut line = [0; LINE as usize];
+        let mut whole = |at: u64| {
+            let place = Place { address: Address(at), ..place };
+            self.session.read(place, &mut line).is_ok_and(|read| read == LINE as usize)
+        };
+        whole(first) && (last == first || whole(last))
     }
 
     /// Whether a client is shown another pointer than there is: a larger one, or, where it keeps memory by address, one

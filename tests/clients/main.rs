@@ -16,3 +16,4 @@ mod reconnect;
 mod resume;
 mod script;
 mod stdio;
+mod view;

@@ -66,7 +66,7 @@ fn in_gdb(gdb: &'static str) {
             let row = rows.next().unwrap_or_default();
             let state = if wave % 1000 == FAULTED { "memory violation" } else { "running" };
             if !(row.contains(&format!(" Thread {wave} \"{}\" ({state}", name(wave)))
-                && row.contains(" 0x00007f0000"))
+                && row.contains(" saxpy ("))
             {
                 return Err(format!("wave {wave}: got {row:?}"));
             }

@@ -93,7 +93,8 @@ fn theirs(tool: &Path, object: &Path) -> Expressions {
             // DW_AT_location [DW_FORM_exprloc] (DW_OP_fbreg +4)
             let (name, rest) = inner.split_once('[').unwrap();
             let (form, value) = rest.split_once(']').unwrap();
-            attribute = name.trim().to_owned();
+            // LLVM has since given the number of DW_AT_LLVM_active_lane to an attribute that is no expression.
+            attribute = name.trim().replace("LLVM_ptrauth_isa_pointer", "LLVM_active_lane");
             let is_list = matches!(form.trim(), "DW_FORM_loclistx" | "DW_FORM_sec_offset");
             in_list = is_list && !attribute.contains("_base") && attribute != "DW_AT_ranges";
             if form.trim() == "DW_FORM_exprloc" {
@@ -116,8 +117,10 @@ fn llvm_dwarfdump_reads_the_same_operations() {
     let (mut expressions, mut operations, mut extended) = (0, 0, 0);
     for object in objects() {
         let (mut ours, theirs) = (ours(&object), theirs(&tool, &object));
-        // It shows the lists of attributes that it knows to have them, and DW_AT_LLVM_lane_pc is none of these.
-        ours.retain(|(place, pcs, _)| pcs == "all" || !place.ends_with("DW_AT_LLVM_lane_pc"));
+        // It shows the lists of attributes that it knows to have them, and those of lanes are none of these.
+        let of_lanes =
+            |place: &str| ["_lane_pc", "_active_lane", "_lanes"].iter().any(|name| place.ends_with(name));
+        ours.retain(|(place, pcs, _)| pcs == "all" || !of_lanes(place));
         // LLVM 22 has no description of DW_OP_deref_type and stops there ("<decoding error> a6 ...").
         for (.., names) in &mut ours {
             let known = names.iter().position(|name| name == "DW_OP_deref_type");

@@ -162,12 +162,14 @@ fn values_are_the_lane_and_the_pc() {
     each_wave(|session, wave, expected, wrong| {
         let twice = spelt("DW_OP_LLVM_push_lane; DW_OP_lit2; DW_OP_mul", expected);
         let lanes = ask(session, wave, &twice, Want::Value);
-        // A function of the draft fixture has eight lanes, by its DW_AT_num_lanes.
+        // A function of the draft fixture has eight lanes, by its DW_AT_num_lanes; some of masks.s have fewer than the wave.
         let eight = expected["locals"][0]["form"] == "draft" && expected["function"] == "scale";
+        let beyond = expected["beyond"].as_array().and_then(|beyond| beyond.first()?.as_u64());
+        let bound = beyond.unwrap_or(if eight { 8 } else { 64 }) as usize;
         for (lane, found) in evaluation::json(&lanes)["lanes"].as_array().unwrap().iter().enumerate() {
-            if eight && lane >= 8 {
+            if lane >= bound {
                 if found["result"]["class"] != "ill-formed" {
-                    wrong(format!("lane {lane} of 8: {found}"));
+                    wrong(format!("lane {lane} of {bound}: {found}"));
                 }
             } else if found["result"]["value"] != format!("{:#x}", lane * 2) {
                 wrong(format!("twice lane {lane}: {found}"));

@@ -49,7 +49,7 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
     let mut seen = std::cell::Cell::new(0);
     each_wave(|session, wave, expected, wrong| {
         // The functions of these have it.
-        let told = ["lane_stacks", "lane_pc"].iter().any(|key| expected[key].is_array());
+        let told = ["lane_stacks", "lane_pc", "lane_states"].iter().any(|key| expected[key].is_array());
         let told = told || expected["file"] == "draft_ops.hip";
         if told || !expected["pc"].is_string() || !expected["exec"].is_string() {
             return;
@@ -72,8 +72,60 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
     assert!(*seen.get_mut() > 100, "only {} inactive lanes", seen.get());
 }
 
-/// The model's stacks counted, and the session's groups.
-fn compare(name: &str, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
+/// Where active_lane, lane_pc and EXEC each tell a part; the last wave of a group has lanes without work-items.
+#[test]
+fn lanes_are_active_as_the_source_means_it() {
+    let mut seen = std::cell::RefCell::new(BTreeMap::<(String, String), usize>::new());
+    each_wave(|session, wave, expected, wrong| {
+        let Some(states) = expected["lane_states"].as_array() else { return };
+        let lanes = json::lanes(session, wave).unwrap();
+        assert_eq!(lanes["lanes"].as_array().unwrap().len(), states.len());
+        for (lane, wanted) in lanes["lanes"].as_array().unwrap().iter().zip(states) {
+            let got = json!([lane["state"], lane["pc"], lane["pc_from"], lane["local_id"]]);
+            if got != *wanted {
+                wrong(format!("lane {}: expected {wanted}, got {lane}", lane["lane"]));
+            }
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            *seen.borrow_mut().entry((text(&wanted[0]), text(&wanted[2]))).or_default() += 1;
+        }
+    });
+    let seen = seen.get_mut();
+    for kind in [
+        ("active", "exec"),
+        ("active", "active_lane"),
+        ("active", "lane_pc"),
+        ("inactive", "unknown"),
+        ("inactive", "lane_pc"),
+        ("unused", "no_work_item"),
+    ] {
+        let count = seen.get(&(kind.0.to_owned(), kind.1.to_owned())).copied();
+        assert!(count >= Some(10), "{kind:?}: {count:?}");
+    }
+}
+
+/// `DW_AT_LLVM_lanes` as a constant, an expression and a list bounds the lanes that an expression may push.
+#[test]
+fn lanes_past_the_functions_have_no_values() {
+    let mut refused = std::cell::Cell::new(0);
+    each_wave(|session, wave, expected, wrong| {
+        let Some(beyond) = expected["beyond"].as_array() else { return };
+        let locals = session.locals(wave, session.kind().wave_size.all(), 0).unwrap();
+        let id = &json::locals(&locals)["variables"][0];
+        for lane in beyond {
+            let got = &id["lanes"][lane.as_u64().unwrap() as usize];
+            let why = got["why"].as_str().unwrap_or_default();
+            if got["state"] != "error" || !why.contains("DW_AT_LLVM_lanes") {
+                wrong(format!("lane {lane}: {got}"));
+            }
+            refused.set(refused.get() + 1);
+        }
+    });
+    assert!(*refused.get_mut() > 100, "{refused:?}");
+}
+
+/// The model's stacks counted, and the session's groups. By PC lines count too: at a return address one lane is still in the
+/// call, and another waits behind it.
+fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
     let (_, path, expected) = expected().into_iter().find(|(other, ..)| other == name).unwrap();
     let mut wanted: BTreeMap<String, (u64, Vec<u64>)> = BTreeMap::new();
     for wave in expected["waves"].as_array().unwrap() {
@@ -87,12 +139,12 @@ fn compare(name: &str, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
         }
     }
     let session = Session::new(open(&path), None).unwrap();
-    let groups = session.groups(Grouping { by: GroupBy::Line, lanes }).unwrap();
+    let groups = session.groups(Grouping { by, lanes }).unwrap();
     let groups = report::json(&groups);
     let mut got = BTreeMap::new();
     for group in groups["groups"].as_array().unwrap() {
         let frames = group["frames"].as_array().unwrap().iter();
-        let stack: Value = frames.map(|frame| json!([frame["function"], frame["line"]])).collect();
+        let stack: Value = frames.map(|frame| of_frame(by, frame)).collect();
         let runs = group["waves"].as_array().unwrap().iter();
         let waves = runs.flat_map(|run| run[0].as_u64().unwrap()..=run[1].as_u64().unwrap()).collect();
         assert!(got.insert(stack.to_string(), (group["count"].as_u64().unwrap(), waves)).is_none());
@@ -108,30 +160,40 @@ fn compare(name: &str, lanes: bool, model: impl Fn(&Value) -> Vec<Value>) {
     assert!([true, false].into_iter().all(|of| counts(of).is_sorted_by(|one, next| one >= next)));
 }
 
+/// What of a frame counts, as the models and the answers have it.
+fn of_frame(by: GroupBy, frame: &Value) -> Value {
+    let pc = if by == GroupBy::Pc { &frame["pc"] } else { &Value::Null };
+    json!([frame["function"], frame["line"], pc])
+}
+
 #[test]
 fn waves_are_grouped_as_the_models_stacks_are() {
     for name in ["calls-gfx90a", "calls-gfx1100"] {
-        compare(name, false, |wave| {
-            let callers = wave["callers"].as_array().unwrap().iter();
-            let mut stack = vec![json!([wave["function"], wave["line"]])];
-            stack.extend(callers.map(|caller| json!([caller["function"], caller["line"]])));
-            vec![json!(stack)]
-        });
+        for by in [GroupBy::Line, GroupBy::Pc] {
+            compare(name, by, false, |wave| {
+                let callers = wave["callers"].as_array().unwrap().iter();
+                vec![std::iter::once(wave).chain(callers).map(|frame| of_frame(by, frame)).collect()]
+            });
+        }
     }
 }
 
 #[test]
 fn lanes_are_grouped_as_the_models_stacks_are() {
     for name in ["regions-gfx90a", "regions-gfx1100"] {
-        compare(name, true, |wave| {
-            let stacks = wave["lane_stacks"].as_array().unwrap().iter();
-            stacks
-                .map(|stack| {
-                    let frames = stack.as_array().unwrap().iter();
-                    frames.map(|frame| json!([frame[0], frame[2]])).collect()
-                })
-                .collect()
-        });
+        for by in [GroupBy::Line, GroupBy::Pc] {
+            compare(name, by, true, |wave| {
+                let stacks = wave["lane_stacks"].as_array().unwrap().iter();
+                stacks
+                    .map(|stack| {
+                        let frames = stack.as_array().unwrap().iter();
+                        let named =
+                            |frame: &Value| json!({"function": frame[0], "pc": frame[1], "line": frame[2]});
+                        frames.map(|frame| of_frame(by, &named(frame))).collect()
+                    })
+                    .collect()
+            });
+        }
     }
 }
 

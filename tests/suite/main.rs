@@ -11,6 +11,8 @@ mod house;
 mod lanes;
 mod operations;
 mod print;
+mod scopes;
 mod seed_coverage;
+mod separate;
 mod server;
 mod variables;

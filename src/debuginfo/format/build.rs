@@ -7,7 +7,7 @@ use super::number::Part;
 use super::value::{Field, Value};
 use super::{Contents, Options};
 use crate::debuginfo::DebugInfo;
-use crate::debuginfo::dynamic::{Asked, Object};
+use crate::debuginfo::dynamic::{Asked, Object, OwnedContents};
 use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
@@ -130,7 +130,14 @@ impl Walk<'_> {
             TypeKind::Array { .. } => match (part.whole_absence(bits), depth >= self.options.max_depth) {
                 (Some(absent), _) => Ok(Value::Absent { absent }),
                 (None, true) => Ok(Value::text("{...}")),
-                (None, false) => self.array(found, part, shape, depth),
+                (None, false) => match self.backwards(found, part, shape) {
+                    Some((at, fetched)) => {
+                        let (contents, origin) = (fetched.contents(), at.saturating_mul(8));
+                        let bit = part.asked().at.saturating_sub(origin).unsigned_abs();
+                        self.array(found, Part { contents, bit, origin, ..part }, shape, depth)
+                    }
+                    None => self.array(found, part, shape, depth),
+                },
             },
             TypeKind::Record(_) if found.is_declaration => Ok(Value::text("<incomplete type>")),
             TypeKind::Record(record) => match (part.whole_absence(bits), depth >= self.options.max_depth) {
@@ -145,6 +152,18 @@ impl Walk<'_> {
             }
             _ => self.scalar(id, found, part, bits),
         }
+    }
+
+    /// The bytes of an array whose strides lead before its first element, and where in the object they begin.
+    fn backwards(&self, found: &Type, part: Part<'_>, shape: Asked<'_>) -> Option<(i64, OwnedContents)> {
+        let span = self.span(found, shape).ok().filter(|span| span.start < 0)?;
+        // In data that an indirection has fetched they are there already.
+        if part.bit >= span.start.unsigned_abs().saturating_mul(8) {
+            return None;
+        }
+        let at = (part.asked().at / 8).saturating_add(span.start);
+        let size = u64::try_from(span.end.saturating_sub(span.start)).ok()?;
+        Some((at, part.object?.fetch(at, size).ok()?))
     }
 
     /// An object whose data are elsewhere, or perhaps nowhere.

@@ -14,7 +14,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::DebugInfo;
-use super::error::Result;
 use super::interval::Intervals;
 use crate::codeobject::{Bytes, CodeObject, CodeObjectError, ElfAddress};
 use crate::units::DwarfReg;
@@ -30,12 +29,23 @@ pub enum FrameSection {
     EhFrame,
 }
 
+const FRAME: &str = ".debug_frame";
+const EH_FRAME: &str = ".eh_frame";
+
+impl FrameSection {
+    /// Its name in a code object.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DebugFrame => FRAME,
+            Self::EhFrame => EH_FRAME,
+        }
+    }
+}
+
 impl fmt::Display for FrameSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::DebugFrame => ".debug_frame",
-            Self::EhFrame => ".eh_frame",
-        })
+        f.write_str(self.name())
     }
 }
 
@@ -136,15 +146,21 @@ pub struct CallFrames {
 
 impl CallFrames {
     /// Reads the headers of all entries.
+    ///
+    /// `elsewhere`: the `.debug_frame` of the file that the debug information was moved to
+    /// ([`DebugInfo::frame_section`]); only asked for where the code object has none.
     #[must_use]
-    pub fn read(object: &CodeObject) -> Self {
+    pub fn read(object: &CodeObject, elsewhere: impl FnOnce() -> Option<Bytes>) -> Self {
         let (mut entries, mut problems) = (Vec::new(), Vec::new());
-        for section in [FrameSection::DebugFrame, FrameSection::EhFrame] {
-            let name = section.to_string();
-            match object.section_bytes(&name) {
+        let own = object.section_bytes(FRAME);
+        let moved = matches!(&own, Ok(bytes) if bytes.as_ref().is_none_or(|bytes| bytes.is_empty()));
+        let debug_frame = if moved { Ok(elsewhere()) } else { own };
+        let eh_frame = object.section_bytes(EH_FRAME);
+        for (section, bytes) in [(FrameSection::DebugFrame, debug_frame), (FrameSection::EhFrame, eh_frame)] {
+            match bytes {
                 Ok(None) => {}
                 Ok(Some(bytes)) => {
-                    let address = object.section(&name).map_or(0, |section| section.address);
+                    let address = object.section(section.name()).map_or(0, |section| section.address);
                     parse::read(section, &bytes, address, &mut entries, &mut problems);
                 }
                 Err(why) => problems.push(FrameProblem { section, offset: 0, why: why.into() }),
@@ -189,14 +205,12 @@ impl DebugInfo {
     /// The call frame information of the code object; whoever asks often keeps it.
     #[must_use]
     pub fn call_frames(&self) -> CallFrames {
-        CallFrames::read(self.code_object())
+        CallFrames::read(self.code_object(), || self.sections.frame.clone())
     }
 
-    /// `.debug_frame`, whose instructions the `dwarf` room reads; `None` when there is none.
-    ///
-    /// # Errors
-    /// The section cannot be read.
-    pub fn frame_section(&self) -> Result<Option<Bytes>> {
-        Ok(self.sections.frame.clone())
+    /// `.debug_frame` of the file that the debug information is in; `None` when there is none.
+    #[must_use]
+    pub fn frame_section(&self) -> Option<Bytes> {
+        self.sections.frame.clone()
     }
 }

@@ -20,6 +20,10 @@ pub(super) struct CastTo {
     ty: Ty,
     space: Option<AddressSpace>,
     pointers: usize,
+    /// As in [`TypeName`].
+    to_arrays: Option<(usize, Vec<u64>)>,
+    /// All of the pointers.
+    depth: usize,
 }
 
 impl Scene<'_, '_> {
@@ -30,19 +34,22 @@ impl Scene<'_, '_> {
 
     /// The type of a cast.
     pub(super) fn cast_to(&self, name: &TypeName) -> Answer<CastTo> {
-        let pointers = name.pointers;
+        let cast = |ty, space| {
+            let (pointers, to_arrays, depth) = (name.pointers, name.to_arrays.clone(), name.depth());
+            CastTo { ty, space, pointers, to_arrays, depth }
+        };
         if let Some(ty) = self.type_of_words(&name.words)? {
-            return Ok(CastTo { ty, space: None, pointers });
+            return Ok(cast(ty, None));
         }
         if let Some((first, rest)) = name.words.split_first()
             && let Some(space) = self.space_named(first)
             && !rest.is_empty()
         {
-            if pointers == 0 {
+            if name.depth() == 0 {
                 return error(format!("`{first}` is the address space of a pointer, and `{name}` is none"));
             }
             if let Some(ty) = self.type_of_words(rest)? {
-                return Ok(CastTo { ty, space: Some(space), pointers });
+                return Ok(cast(ty, Some(space)));
             }
             return error(format!("there is no type `{}` in this code object", rest.join(" ")));
         }
@@ -132,7 +139,7 @@ impl Scene<'_, '_> {
 impl Walk<'_, '_, '_> {
     pub(super) fn cast(&self, to: &CastTo, object: &Object) -> Answer<Object> {
         let debug = self.scene.debug();
-        if to.pointers > 0 {
+        if to.depth > 0 {
             let from = self.shape(object)?;
             // A pointer stays in its space unless the cast says another.
             let kept = match from {
@@ -143,8 +150,15 @@ impl Walk<'_, '_, '_> {
             let target = to.space.unwrap_or(kept);
             // `local int **` is a pointer to a pointer to local memory.
             let mut ty = to.ty.clone();
-            for level in 0..to.pointers {
-                let last = level + 1 == to.pointers;
+            for level in 0..to.depth {
+                let last = level + 1 == to.depth;
+                if level == to.pointers
+                    && let Some((_, lengths)) = &to.to_arrays
+                {
+                    let array =
+                        |element, count: &u64| Ty::Array { element: Arc::new(element), count: *count };
+                    ty = lengths.iter().rev().fold(ty, array);
+                }
                 let space = match (level, last) {
                     (0, _) if to.space.is_some() => target,
                     (_, true) => kept,

@@ -250,8 +250,12 @@ impl Parser<'_> {
             }
             self.at += 1;
         }
+        let to_arrays = self.behind_brackets();
         let closes = self.is(")");
-        let sure = qualified || words.len() > 1 || words.iter().any(|word| is_type_word(word));
+        let sure = to_arrays.is_some()
+            || qualified
+            || words.len() > 1
+            || words.iter().any(|word| is_type_word(word));
         if sure && !closes {
             let found = self.word().describe();
             return Err(self.error(format!("expected `)` after the type at column {opened}, found {found}")));
@@ -260,11 +264,40 @@ impl Parser<'_> {
             self.at = start;
             return Ok(None);
         }
-        if pointers > MAX_NESTING {
+        let name = TypeName { words, pointers, to_arrays };
+        let lengths = name.to_arrays.as_ref().map_or(0, |(_, lengths)| lengths.len());
+        if name.depth() + lengths > MAX_NESTING {
             return Err(self.error(format!("more than {MAX_NESTING} parts inside one another")));
         }
         self.at += 1;
-        Ok(Some(TypeName { words, pointers }))
+        Ok(Some(name))
+    }
+
+    /// `(*)[4]` of a type: how many `*` there are, and the lengths. The parser stands behind it, or where it stood.
+    fn behind_brackets(&mut self) -> Option<(usize, Vec<u64>)> {
+        let start = self.at;
+        let found = self.arrays();
+        if found.is_none() {
+            self.at = start;
+        }
+        found
+    }
+
+    fn arrays(&mut self) -> Option<(usize, Vec<u64>)> {
+        let sign = |parser: &mut Self, sign| parser.is(sign).then(|| parser.at += 1);
+        sign(self, "(")?;
+        let (mut pointers, mut lengths) = (0, Vec::new());
+        while sign(self, "*").is_some() {
+            pointers += 1;
+        }
+        sign(self, ")")?;
+        while sign(self, "[").is_some() {
+            let Word::Integer { value, .. } = *self.word() else { return None };
+            self.at += 1;
+            sign(self, "]")?;
+            lengths.push(value);
+        }
+        (pointers > 0 && !lengths.is_empty()).then_some((pointers, lengths))
     }
 
     /// Whether `(name)` is a cast: what follows begins an operand and cannot go on after one, or the name is a type's.

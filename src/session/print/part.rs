@@ -22,7 +22,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn element(&self, object: &Object, index: i128) -> Answer<Object> {
         let object = &self.data_of(object)?;
         match self.shape(object)? {
-            Shape::Array { element, lower, count } => {
+            Shape::Array { element, lower, count, stride } => {
                 let index = index - i128::from(lower);
                 let size = self.size(&element)?;
                 let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
@@ -34,8 +34,13 @@ impl Walk<'_, '_, '_> {
                         "there is no element {index}: it has {count} elements, in {place}"
                     ));
                 }
-                let by = index.saturating_mul(i128::from(size)).saturating_mul(8);
-                self.moved(object, element, by, size.saturating_mul(8), None)
+                let bits = size.saturating_mul(8);
+                let stride = stride.map_or(i128::from(bits), i128::from);
+                // Elements that are closer than their type's bytes have as many bits as lie between them.
+                let packed =
+                    u64::try_from(stride.unsigned_abs()).ok().filter(|step| (1..bits).contains(step));
+                let by = index.saturating_mul(stride);
+                self.moved(object, element, by, packed.unwrap_or(bits), packed)
             }
             Shape::Pointer { to, space } => {
                 if matches!(object.location.storage, Storage::ImplicitPointer(_)) {

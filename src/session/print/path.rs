@@ -115,13 +115,23 @@ pub enum Binary {
     Xor,
 }
 
-/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`.
+/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`, `int (*)[4]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
     /// The words before the first `*`, without qualifiers: an address space's name may be the first.
     pub words: Vec<String>,
     /// How many `*` follow.
     pub pointers: usize,
+    /// A pointer to arrays of that: how many `*` stand in brackets, and the lengths behind them, of which there is one at
+    /// least.
+    pub to_arrays: Option<(usize, Vec<u64>)>,
+}
+
+impl TypeName {
+    /// How many pointers lead to the type of the words.
+    pub(super) fn depth(&self) -> usize {
+        self.pointers + self.to_arrays.as_ref().map_or(0, |(pointers, _)| *pointers)
+    }
 }
 
 impl Unary {
@@ -158,7 +168,12 @@ impl fmt::Display for TypeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.words.join(" "))?;
         f.write_str(if self.pointers == 0 { "" } else { " " })?;
-        f.write_str(&"*".repeat(self.pointers))
+        f.write_str(&"*".repeat(self.pointers))?;
+        if let Some((pointers, counts)) = &self.to_arrays {
+            write!(f, " ({})", "*".repeat(*pointers))?;
+            counts.iter().try_for_each(|count| write!(f, "[{count}]"))?;
+        }
+        Ok(())
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Pointer {
 
 impl Walk<'_, '_, '_> {
     pub(super) fn followed(&self, mut object: Object) -> Answer<Object> {
-        for _ in 0..MAX_REFERENCES {
+        for _ in 0..=MAX_REFERENCES {
             let Shape::Reference { to, space } = self.shape(&object)? else { return Ok(object) };
             object = self.through(&object, to, space)?;
         }
@@ -115,7 +115,15 @@ impl Walk<'_, '_, '_> {
     pub(super) fn pointer(&self, object: &Object) -> Answer<Option<Pointer>> {
         Ok(match self.shape(object)? {
             Shape::Pointer { to, space } => Some(Pointer { to, space, address: self.address(object)? }),
-            Shape::Array { element, .. } => {
+            Shape::Array { element, stride, .. } => {
+                if let Some(stride) = stride
+                    && i128::from(stride) != i128::from(self.size(&element)?) * 8
+                {
+                    return error(format!(
+                        "the elements of `{}` are {stride} bits apart, and no pointer has such steps: use `[]`",
+                        self.type_name(&object.ty)
+                    ));
+                }
                 let address = self.place_address(object)?;
                 Some(Pointer { to: element, space: self.decayed_space(object), address })
             }

@@ -119,11 +119,13 @@ pub(super) enum Shape {
         to: Ty,
         space: AddressSpace,
     },
-    /// `lower` is the first index, which is not 0 in every language.
+    /// `lower` is the first index, which is not 0 in every language; `stride` the bits from an element to the next where
+    /// that is not the element's size.
     Array {
         element: Ty,
         lower: i64,
         count: Option<u64>,
+        stride: Option<i64>,
     },
     Record(Arc<Type>),
     Number(Sort),
@@ -163,7 +165,7 @@ impl Ty {
             Self::Basic(basic) => Shape::Number(basic.sort),
             Self::Pointer { to, space, .. } => Shape::Pointer { to: (**to).clone(), space: *space },
             Self::Array { element, count } => {
-                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count) }
+                Shape::Array { element: (**element).clone(), lower: 0, count: Some(*count), stride: None }
             }
             Self::Function { .. } => Shape::Function,
             Self::Die(id) => match debug.stripped(*id)? {
@@ -236,9 +238,13 @@ fn shape_of(found: &Arc<Type>) -> Shape {
         TypeKind::Reference { to, address_space, .. } => {
             Shape::Reference { to: of(*to), space: *address_space }
         }
-        TypeKind::Array { element, dimensions, stride: None, rank: None, .. } => {
+        TypeKind::Array { element, dimensions, stride, rank: None, .. } => {
             let mut inner = of(*element);
             let Some((first, rest)) = dimensions.split_first() else { return Shape::Other };
+            // The array's own stride is that of its innermost dimension.
+            if stride.is_some() && !rest.is_empty() {
+                return Shape::Other;
+            }
             for dimension in rest.iter().rev() {
                 match (dimension.count(), &dimension.lower, &dimension.stride) {
                     (Some(count), Number::Constant(0), None) => {
@@ -247,11 +253,16 @@ fn shape_of(found: &Arc<Type>) -> Shape {
                     _ => return Shape::Other,
                 }
             }
-            match (&first.lower, &first.stride) {
-                (Number::Constant(lower), None) => {
-                    Shape::Array { element: inner, lower: *lower, count: first.count() }
+            let stride = match first.stride.as_ref().or(stride.as_ref()) {
+                None => None,
+                Some(Number::Constant(bits)) => Some(*bits),
+                Some(Number::Dynamic(_)) => return Shape::Other,
+            };
+            match &first.lower {
+                Number::Constant(lower) => {
+                    Shape::Array { element: inner, lower: *lower, count: first.count(), stride }
                 }
-                _ => Shape::Other,
+                Number::Dynamic(_) => Shape::Other,
             }
         }
         TypeKind::Record(_) => Shape::Record(Arc::clone(found)),

@@ -7,6 +7,7 @@ mod lanes;
 mod members;
 mod memory;
 mod nested;
+mod paths;
 mod regions;
 mod registers;
 mod using;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::codeobject::{CodeObject, ElfAddress};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress};
 use crate::debuginfo::{CallFrames, FrameEntry, FrameSection};
 use crate::dwarf::cfi::{Factors, Row, expressions};
 use crate::dwarf::{self, Dialect, Encoding};
@@ -67,14 +67,16 @@ struct Rows {
 impl UnwindTable {
     /// The rules that hold at an address.
     ///
-    /// `dialect`: what the user says the code object to be in; `None`: each entry as it says.
+    /// `elsewhere`: as for [`CallFrames::read`]. `dialect`: what the user says the code object to be in; `None`: each
+    /// entry as it says.
     pub(in crate::session) fn at(
         &self,
         object: &CodeObject,
+        elsewhere: impl FnOnce() -> Option<Bytes>,
         pc: ElfAddress,
         dialect: Option<Dialect>,
     ) -> Found {
-        let frames = self.frames.get_or_init(|| CallFrames::read(object));
+        let frames = self.frames.get_or_init(|| CallFrames::read(object, elsewhere));
         let Some(entry) = frames.at(pc) else {
             return Arc::new(Err(NoRules::Nothing(nothing(frames))));
         };

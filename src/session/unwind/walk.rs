@@ -139,8 +139,9 @@ impl<'a> Walk<'a> {
     fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, NoRules>> {
         let look = || {
             let code = frame.code?;
-            let object = code.loaded.object(self.reader.dump().capture()).ok()?;
-            Some(code.loaded.rules(&object, code.elf))
+            let capture = self.reader.dump().capture();
+            let object = code.loaded.object(capture).ok()?;
+            Some(code.loaded.rules(capture, &object, code.elf))
         };
         frame.rules.get_or_init(look).as_deref()
     }

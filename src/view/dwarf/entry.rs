@@ -187,6 +187,12 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     let replaced = self.pointed(entry, attribute);
                     replaced.or_else(|| self.converted(entry, attribute))
                 }
+                // gdb takes it for the name: clang's of an OpenCL kernel is none that a user wrote.
+                constants::DW_AT_linkage_name | constants::DW_AT_MIPS_linkage_name
+                    if !is_mangled(entry.read_unit, attribute) =>
+                {
+                    None
+                }
                 constants::DW_AT_byte_size if types::is_pointer(entry.tag()) => None,
                 _ if !self.is_kept(name) => None,
                 _ if !location::is_readable(attribute, entry.read_unit) => None,
@@ -236,6 +242,14 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             None => &mut self.plans.globals,
         }
     }
+}
+
+/// Whether a symbol has a name in it that can be read out.
+pub(super) fn is_mangled<'r>(
+    unit: gimli::UnitRef<'_, Slice<'r>>,
+    attribute: &gimli::Attribute<Slice<'r>>,
+) -> bool {
+    unit.attr_string(attribute.value()).is_ok_and(|name| name.slice().starts_with(b"_Z"))
 }
 
 /// A language that stock debuggers know, for one that they do not.

@@ -6,7 +6,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry};
 use gimli::{DwAt, UnitRef};
 
 use super::Slice;
-use super::entry::{Conversion, constant};
+use super::entry::{Conversion, constant, is_mangled};
 use super::filter::{Outline, type_of};
 
 /// What an instance leaves to the DIEs it stands for.
@@ -33,6 +33,10 @@ pub(super) fn convert<'r>(
     let chain = chain(entry.read_unit, &entry.read_entry);
     for name in NAMES {
         let attribute = chain.iter().find_map(|die| die.attr(name));
+        let is_name = |attribute: &&gimli::Attribute<_>| {
+            name != constants::DW_AT_linkage_name || is_mangled(entry.read_unit, attribute)
+        };
+        let attribute = attribute.filter(is_name);
         let value = attribute
             .map(|attribute| conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant));
         if let Some(Ok(value)) = value {

@@ -43,15 +43,16 @@ fn any_path() -> impl Strategy<Value = Path> {
     let types = ["int", "unsigned long", "struct S", "local int", "T", "ns::V<int>"];
     leaf().prop_recursive(5, 48, 3, move |inner| {
         let boxed = inner.clone().prop_map(Box::new);
-        let cast = (prop::sample::select(types.to_vec()), 0..3usize, boxed.clone()).prop_map(
-            |(words, pointers, of)| {
+        let arrays = prop::option::of((1..3usize, prop::collection::vec(0..9u64, 1..3)));
+        let cast = (prop::sample::select(types.to_vec()), 0..3usize, arrays, boxed.clone()).prop_map(
+            |(words, pointers, to_arrays, of)| {
                 // A template's arguments are part of one word.
                 let words = if words.contains('<') {
                     vec![words.to_owned()]
                 } else {
                     words.split(' ').map(str::to_owned).collect()
                 };
-                Node::Cast(TypeName { words, pointers }, of)
+                Node::Cast(TypeName { words, pointers, to_arrays }, of)
             },
         );
         prop_oneof![

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, newest_llvm};
+use crate::debuginfo::FrameSection;
 use crate::dwarf::Program;
 use crate::dwarf::cfi::{CfaRule, RegisterRule, Row};
 use crate::session::unwind::UnwindTable;
@@ -88,7 +89,7 @@ fn rules(text: &str) -> Vec<(String, String)> {
 #[test]
 fn rows_are_those_that_llvm_dwarfdump_prints() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
-    let (mut rows, mut count) = (0, 0);
+    let (mut rows, mut count, mut of_eh_frame) = (0, 0, 0);
     for file in fs::read_dir(folder).unwrap() {
         let path = file.unwrap().path();
         if path.extension().is_none_or(|extension| extension != "hsaco") {
@@ -96,14 +97,17 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
         }
         let object = CodeObject::parse(Bytes::from(fs::read(&path).unwrap())).unwrap();
         let table = UnwindTable::default();
-        let output =
-            Command::new(newest_llvm("llvm-dwarfdump")).arg("--debug-frame").arg(&path).output().unwrap();
+        let output = Command::new(newest_llvm("llvm-dwarfdump"))
+            .args(["--debug-frame", "--eh-frame"])
+            .arg(&path)
+            .output()
+            .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         for line in text.lines().filter(|line| line.starts_with("  0x")) {
             let (pc, row) = line.trim().split_once(": ").unwrap();
             let context = format!("{} {pc}", path.display());
             let pc = ElfAddress(u64::from_str_radix(&pc[2..], 16).unwrap());
-            let found = table.at(&object, pc, None);
+            let found = table.at(&object, || None, pc, None);
             let mine = &found.as_ref().as_ref().unwrap_or_else(|why| panic!("{context}: {why:?}")).row;
             let cfa = row.strip_prefix("CFA=").unwrap();
             let (cfa, registers) = cfa.split_once(": ").map_or((cfa, None), |(cfa, rest)| (cfa, Some(rest)));
@@ -122,17 +126,20 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
                 register_rule(mine, name, rule, &context);
             }
             // The row holds up to the next one, and is kept.
-            assert!(std::sync::Arc::ptr_eq(&found, &table.at(&object, pc, None)), "{context}");
+            assert!(std::sync::Arc::ptr_eq(&found, &table.at(&object, || None, pc, None)), "{context}");
             rows += 1;
+            of_eh_frame +=
+                usize::from(found.as_ref().as_ref().unwrap().entry.section == FrameSection::EhFrame);
             count += registers.len();
         }
         // clang writes tables that say nothing: there is no row to compare, and nothing is made up.
         if text.contains("FDE") && !text.lines().any(|line| line.starts_with("  0x")) {
             let pc = text.split_once(" pc=").unwrap().1.split_once("...").unwrap().0;
-            let found = table.at(&object, ElfAddress(u64::from_str_radix(pc, 16).unwrap()), None);
+            let found = table.at(&object, || None, ElfAddress(u64::from_str_radix(pc, 16).unwrap()), None);
             let row = &found.as_ref().as_ref().unwrap().row;
             assert_eq!((&row.cfa.rule, row.registers.len()), (&CfaRule::Unspecified, 0));
         }
     }
+    assert!(of_eh_frame > 10, "only {of_eh_frame} rows of .eh_frame");
     assert!(rows > 30 && count > 1000, "only {rows} rows with {count} rules");
 }

@@ -1,0 +1,237 @@
+//! The view: what a user of a stock debugger reads of source text, without a plug-in and without a word of setup; against
+//! the models.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::harness::{Server, lldb_name};
+use super::model::{Fixture, Wave, fixtures};
+use super::script::{Debugger, Script, fail_with};
+
+/// What gdb says whenever it reads files of a remote, whoever serves them.
+const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
+                             access files locally instead.";
+/// Lanes that are looked at of each wave: the model's first and last.
+const ENDS: usize = 2;
+
+#[test]
+fn gdb_shows_the_variables_of_every_dump() {
+    in_gdb("gdb");
+}
+
+#[test]
+fn gdb_multiarch_shows_the_variables_of_every_dump() {
+    in_gdb("gdb-multiarch");
+}
+
+#[test]
+fn lldb_shows_the_variables_of_every_dump() {
+    in_every(&Debugger::Lldb(lldb_name()), lldb_script, 400);
+}
+
+fn in_gdb(name: &'static str) {
+    in_every(&Debugger::Gdb(name), gdb_script, 1000);
+}
+
+fn in_every(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {
+    let mut wrong = Vec::new();
+    let mut checks = 0;
+    for fixture in fixtures() {
+        let server = Server::start(&fixture.dump, &fixture.options());
+        let script = script(&fixture, &server.address);
+        checks += script.checks();
+        wrong.extend(script.run(debugger));
+        server.finish();
+    }
+    fail_with(wrong);
+    assert!(checks > least, "only {checks} answers were judged");
+}
+
+fn gdb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.check("attaching", format!("target remote {address}"), |text| {
+        let text = text.replace(FIXED_WARNING, "").replace("No such file or directory", "");
+        let text = text.replace("warning: No executable has been specified", "").replace("=<error", "");
+        let complaint = ["warning", "rror:", "Unsupported", "complaint", "No such"];
+        let complaint = complaint.into_iter().find(|word| text.contains(word));
+        complaint.map_or(Ok(()), |word| Err(format!("{word:?} in {text:?}")))
+    });
+    for wave in fixture.waves.iter().filter(|wave| wave.pc().is_some()) {
+        script.say(format!("thread {}", wave.number));
+        let owned = wave.clone();
+        script.check("stack", "bt", move |text| stack(&owned, text));
+        for (index, lane) in looked_at(wave) {
+            script.say(format!("set var $lane={lane}"));
+            script.expect("p $lane", format!(" = {lane}"));
+            let of = frames(wave);
+            for (level, variables) in of {
+                script.say(format!("frame {level}"));
+                for (command, scope) in [("info args", "argument"), ("info locals", "local")] {
+                    let variables: Vec<Value> =
+                        variables.iter().filter(|one| one["scope"] == scope).cloned().collect();
+                    let what = format!("wave {} lane {lane} frame {level}", wave.expected["id"]);
+                    script.check(what, command, move |text| shown(&variables, index, text));
+                }
+            }
+        }
+    }
+    script.expect("detach", "detached");
+    script
+}
+
+/// The lanes that are looked at, with their places in the model's lists: those that are where the wave is. What a lane
+/// with a stack of its own sees is not what the model has for the wave's PC.
+fn looked_at(wave: &Wave) -> Vec<(usize, usize)> {
+    let pcs = wave.expected["lane_pc"].as_array();
+    let is_here = |index: usize| pcs.is_none_or(|pcs| pcs[index] == wave.expected["pc"]);
+    let lanes = wave.shown_lanes().into_iter().enumerate().filter(|(index, _)| is_here(*index));
+    let lanes: Vec<(usize, usize)> = lanes.collect();
+    let mut ends: Vec<(usize, usize)> = lanes.iter().take(1).chain(lanes.last()).copied().collect();
+    ends.dedup();
+    ends.truncate(ENDS);
+    ends
+}
+
+/// The variables of each frame that the model has, by the frame's number.
+fn frames(wave: &Wave) -> Vec<(usize, Vec<Value>)> {
+    let list = |of: &Value| of["locals"].as_array().cloned();
+    let mut all: Vec<(usize, Vec<Value>)> = list(&wave.expected).into_iter().map(|own| (0, own)).collect();
+    let callers = wave.expected["callers"].as_array().into_iter().flatten();
+    all.extend(callers.enumerate().filter_map(|(index, caller)| Some((index + 1, list(caller)?))));
+    all
+}
+
+/// The functions and lines of a backtrace.
+fn stack(wave: &Wave, text: &str) -> Result<(), String> {
+    let word = |of: &Value, key: &str| of[key].as_str().unwrap_or_default().to_owned();
+    let mut wanted = vec![wave.expected.clone()];
+    wanted.extend(wave.expected["callers"].as_array().into_iter().flatten().cloned());
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+    for (level, frame) in wanted.iter().enumerate() {
+        let Some(row) = rows.get(level) else { return Err(format!("there is no frame {level} in {text}")) };
+        let function = word(frame, "function");
+        let place = format!("{}:{}", word(frame, "file"), frame["line"]);
+        let named = row.contains(&format!(" {function} (")) || row.contains(&format!("::{function} ("));
+        if !(function.is_empty() || named && row.trim_end().ends_with(&place)) {
+            return Err(format!("frame {level}: expected {function} at {place}, got {row}"));
+        }
+    }
+    Ok(())
+}
+
+/// The lines `NAME = VALUE` of a client, by name; the innermost of a name first.
+fn by_name(text: &str) -> BTreeMap<&str, Vec<&str>> {
+    let mut values: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, value) in text.lines().filter_map(|line| line.split_once(" = ")) {
+        values.entry(name.trim()).or_default().push(value.trim());
+    }
+    values
+}
+
+fn shown(variables: &[Value], index: usize, text: &str) -> Result<(), String> {
+    let mut got = by_name(text);
+    let mut wrong = Vec::new();
+    for variable in variables.iter().rev() {
+        let name = variable["name"].as_str().unwrap();
+        let values = got.get_mut(name).filter(|values| !values.is_empty());
+        let Some(value) = values.map(|values| values.remove(0)) else {
+            wrong.push(format!("{name} is not shown"));
+            continue;
+        };
+        if let Some(why) = differs(variable, index, value) {
+            wrong.push(format!("{name}: {why}"));
+        }
+    }
+    wrong.extend(
+        got.iter().filter(|(_, left)| !left.is_empty()).map(|(name, _)| format!("{name} is too much")),
+    );
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}
+
+/// What is wrong with a variable's text in a lane.
+fn differs(variable: &Value, index: usize, got: &str) -> Option<String> {
+    let name = variable["name"].as_str().unwrap();
+    let state = variable["state"].as_str().unwrap();
+    let value = variable["values"][index].as_str();
+    let refused =
+        got.starts_with(&format!("<error reading variable {name} (Cannot access memory at address 0x7"));
+    let right = match (state, value) {
+        ("ok", Some(value)) => without_symbol(got) == value || is_same_address(value, got),
+        ("partly_unavailable" | "partly_optimized_out", Some(value)) => {
+            got == value || refused || got.contains("<error")
+        }
+        ("optimized_out", _) => got == "<optimized out>" || refused,
+        ("unavailable" | "error", _) | ("partly_unavailable", None) => got.contains("<error"),
+        _ => !got.is_empty(),
+    };
+    (!right).then(|| format!("expected {state} {}, got {got:?}", value.unwrap_or_default()))
+}
+
+/// An address without the symbol that gdb finds there.
+fn without_symbol(got: &str) -> &str {
+    let symbol = got.strip_suffix('>').and_then(|got| got.split_once(" <"));
+    symbol.filter(|(address, _)| address.starts_with("0x")).map_or(got, |(address, _)| address)
+}
+
+/// A pointer into an address space, `local#0x10`, which a stock debugger shows with our tag: the offset is the same.
+fn is_same_address(value: &str, got: &str) -> bool {
+    let number =
+        |text: &str| u64::from_str_radix(text.split_whitespace().next()?.strip_prefix("0x")?, 16).ok();
+    let wanted = value.split_once('#').and_then(|(_, offset)| number(offset));
+    wanted.is_some_and(|wanted| number(got).is_some_and(|got| got & 0xffff_ffff == wanted))
+}
+
+fn lldb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.check("attaching", format!("gdb-remote {address}"), |text| {
+        let complaint = ["error", "warning"].into_iter().find(|word| text.contains(word));
+        complaint.map_or(Ok(()), |word| Err(format!("{word:?} in {text:?}")))
+    });
+    for wave in fixture.waves.iter().filter(|wave| wave.pc().is_some()) {
+        script.say(format!("thread select --thread-id {}", wave.thread));
+        for (index, lane) in looked_at(wave) {
+            script.say(format!("register write lane {lane}"));
+            for (level, variables) in frames(wave) {
+                script.say(format!("frame select {level}"));
+                let what = format!("wave {} lane {lane} frame {level}", wave.expected["id"]);
+                script.check(what, "frame variable", move |text| numbers(&variables, index, text));
+            }
+        }
+    }
+    script.expect("detach", "Process 1 detached");
+    script
+}
+
+/// Compares the numbers: LLDB has a notation of its own for everything else.
+fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> {
+    let mut got: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with('(')) {
+        if let Some((name, value)) = line.split_once(") ").and_then(|(_, rest)| rest.split_once(" = ")) {
+            got.entry(name).or_default().push(value.trim());
+        }
+    }
+    let mut wrong = Vec::new();
+    for variable in variables {
+        let (name, state) = (variable["name"].as_str().unwrap(), variable["state"].as_str().unwrap());
+        let Some(value) =
+            got.get_mut(name).filter(|values| !values.is_empty()).map(|values| values.remove(0))
+        else {
+            // A place that cannot be read has no value at all, and what the compiler made LLDB does not list.
+            if state == "ok" && !name.starts_with("__") {
+                wrong.push(format!("{name} is not shown"));
+            }
+            continue;
+        };
+        let wanted = variable["values"][index].as_str().unwrap_or_default();
+        let right = match (wanted.parse::<f64>(), value.parse::<f64>()) {
+            (Ok(wanted), Ok(got)) => (wanted - got).abs() <= wanted.abs() * 1e-6,
+            (Ok(_), Err(_)) => state != "ok",
+            (Err(_), _) => true,
+        };
+        if !right || state == "optimized_out" && value.parse::<f64>().is_ok() {
+            wrong.push(format!("{name}: expected {state} {wanted}, got {value:?}"));
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
+}

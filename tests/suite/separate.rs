@@ -1,0 +1,123 @@
+//! A stripped code object whose debug information is in a file of its own, as llvm-objcopy takes it apart: call stacks and
+//! variables are the same as before, for those who say where the file is.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::dwarf::{newest, ran};
+use crate::fixtures::{expected, fixtures};
+use crate::variables::compare;
+
+const DUMP: &str = "calls-gfx90a";
+
+/// A folder with the dump over its stripped code object, and beside it the folder with the debug file.
+struct Parted(PathBuf);
+
+impl Drop for Parted {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Parted {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lanescope-separate-{name}-{}", std::process::id()));
+        let parted = Self(folder);
+        for inner in ["code", "debug"] {
+            fs::create_dir_all(parted.0.join(inner)).unwrap();
+        }
+        fs::create_dir_all(parted.dump()).unwrap();
+        for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), parted.dump().join(file.file_name())).unwrap();
+        }
+        let file = format!("{DUMP}.hsaco");
+        let whole = fixtures().join("code").join(&file);
+        let debug = parted.debug().join("calls.debug");
+        let objcopy = || Command::new(newest("llvm-objcopy"));
+        ran(objcopy().arg("--only-keep-debug").arg(&whole).arg(&debug));
+        let link = format!("--add-gnu-debuglink={}", debug.display());
+        ran(objcopy().args(["--strip-debug", &link]).arg(&whole).arg(parted.0.join("code").join(&file)));
+        // The tool has moved what is to be found again.
+        let sections = |file: &Path| ran(Command::new(newest("llvm-readelf")).arg("-S").arg(file));
+        assert!(!sections(&parted.0.join("code").join(&file)).contains(".debug_frame"));
+        assert!(sections(&debug).contains(".debug_frame"));
+        parted
+    }
+
+    fn dump(&self) -> PathBuf {
+        self.0.join("dumps").join(DUMP)
+    }
+
+    fn debug(&self) -> PathBuf {
+        self.0.join("debug")
+    }
+
+    fn ask(&self, arguments: &[&str], debug: bool) -> Value {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.args(arguments).arg("--json").arg(self.dump());
+        if debug {
+            command.arg("--debug-dir").arg(self.debug());
+        }
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|_| json!({"error": String::from_utf8_lossy(&output.stderr)}))
+    }
+}
+
+fn waves() -> Vec<Value> {
+    let (.., expected) = expected().into_iter().find(|(name, ..)| name == DUMP).unwrap();
+    expected["waves"].as_array().unwrap().clone()
+}
+
+#[test]
+fn call_stacks_come_from_the_debug_file() {
+    let parted = Parted::new("stacks");
+    let mut callers = 0;
+    for wave in waves() {
+        let id = wave["id"].to_string();
+        let stack = parted.ask(&["backtrace", "--wave", &id], true);
+        let outer = wave["callers"].as_array().unwrap().iter();
+        let wanted: Vec<Value> = std::iter::once(&wave)
+            .chain(outer)
+            .map(|frame| json!([frame["function"], frame["pc"], frame["line"]]))
+            .collect();
+        let frames = stack["frames"].as_array().unwrap_or_else(|| panic!("{stack}")).iter();
+        let got: Vec<Value> =
+            frames.map(|frame| json!([frame["function"], frame["pc"], frame["line"]])).collect();
+        assert_eq!(got, wanted, "wave {id}");
+        assert_eq!(stack["end"]["reason"], "outermost");
+        callers += got.len() - 1;
+        // Nobody looks anywhere but where the user says: names are then those of symbols, and there is one frame.
+        let alone = parted.ask(&["backtrace", "--wave", &id], false);
+        assert_eq!(alone["end"]["reason"], "no-unwind-information", "{alone}");
+        assert_eq!(alone["frames"].as_array().unwrap().len(), 1);
+        assert_eq!(alone["frames"][0]["function"], wave["function"]);
+        assert!(alone["frames"][0]["line"].is_null());
+    }
+    assert!(callers > 3, "only {callers} callers");
+}
+
+#[test]
+fn variables_of_all_frames_come_from_the_debug_file() {
+    let parted = Parted::new("variables");
+    let mut wrong = Vec::new();
+    for wave in waves() {
+        let id = wave["id"].to_string();
+        let callers = wave["callers"].as_array().unwrap().iter();
+        for (number, frame) in std::iter::once(&wave).chain(callers).enumerate() {
+            let mut frame = frame.clone();
+            frame["lanes"] = wave["lanes"].clone();
+            let number = number.to_string();
+            let asked = ["locals", "--lane", "all", "--wave", &id, "--frame", &number];
+            let answer = parted.ask(&asked, true);
+            compare(Ok(answer), &frame, &mut |text| wrong.push(format!("wave {id} frame {number}: {text}")));
+        }
+        let alone = parted.ask(&["locals", "--lane", "all", "--wave", &id], false)["error"].to_string();
+        assert!(alone.contains("has no .debug_info section"), "{alone}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
