@@ -355,7 +355,6 @@ impl Cause {
             Self::RegisterTooWide { register: number, size, address } => {
                 format!("{} of {size} bits is wider than an address of {address} bits", register(*number))
             }
-            Self::NoRegister { register: number, reason } => format!("{}: {reason}", register(*number)),
             Self::RuleSize { of, found, register: number, size } => {
                 let of = of.map_or_else(|| "the rule's value".to_owned(), register);
                 format!("{of} has {found} bits, {} has {size}", register(*number))

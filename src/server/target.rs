@@ -1,7 +1,8 @@
 //! gdbstub's view of a client: its `Target` over the session.
 //!
-//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads go
-//! past it (see [`super::front::router`]); the methods for them are there because the traits ask for them.
+//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads and
+//! writes go past it (see [`super::front::router`]): it cannot say in words why one is refused. The methods for them are there
+//! because the traits ask for them.
 
 use std::convert::Infallible;
 
@@ -29,7 +30,6 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
-use super::fault::READ_ONLY;
 use super::front::reply::TEXT_BYTES;
 use super::packets::documents::slice;
 use super::packets::{libraries, memory_map, monitor, target_xml};
@@ -154,11 +154,6 @@ impl Target for State {
     }
 }
 
-/// A change to what was captured.
-fn read_only<T>() -> TargetResult<T, State> {
-    Err(TargetError::Errno(READ_ONLY))
-}
-
 impl MultiThreadBase for State {
     fn read_registers(&mut self, _: &mut Bytes, _: Tid) -> TargetResult<(), Self> {
         // The front answers `g`.
@@ -166,7 +161,8 @@ impl MultiThreadBase for State {
     }
 
     fn write_registers(&mut self, _: &Bytes, _: Tid) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `G`.
+        Err(TargetError::NonFatal)
     }
 
     fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
@@ -179,17 +175,20 @@ impl MultiThreadBase for State {
     }
 
     fn write_addrs(&mut self, _: u64, _: &[u8], _: Tid) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `M` and `X`.
+        Err(TargetError::NonFatal)
     }
 
     fn list_active_threads(&mut self, active: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
         // The front lists threads. gdbstub wants one thread to be there, and asks for all of them to find it.
-        self.waves.first().and_then(|wave| Tid::new(wave.0 as usize + 1)).into_iter().for_each(active);
+        let first = self.threads.all().first().map(|thread| self.number(*thread));
+        let first = first.and_then(|number| usize::try_from(number).ok()).and_then(Tid::new);
+        first.into_iter().for_each(active);
         Ok(())
     }
 
     fn is_thread_alive(&mut self, tid: Tid) -> Result<bool, Infallible> {
-        Ok(self.wave_of(tid.get() as u64).is_ok())
+        Ok(self.thread_of(tid.get() as u64).is_ok())
     }
 
     fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
@@ -204,15 +203,20 @@ impl SingleRegisterAccess<Tid> for State {
     }
 
     fn write_register(&mut self, _: Tid, _: Number, _: &[u8]) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `P`.
+        Err(TargetError::NonFatal)
     }
 }
 
 impl ThreadExtraInfo for State {
     fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        let info = self.wave_of(tid.get() as u64).ok().and_then(|wave| self.session.wave(wave).ok());
-        let text =
-            info.map_or("no such wave".to_owned(), |info| format!("{}: {}", info.name, say::state_of(&info)));
+        let thread = self.thread_of(tid.get() as u64).ok();
+        let shown = thread.and_then(|thread| {
+            let info = self.session.wave(thread.wave).ok()?;
+            let item = self.threads.item(thread);
+            Some(format!("{}: {}", say::name(&info, thread, item), say::state_of(&info, item)))
+        });
+        let text = shown.unwrap_or_else(|| "no such wave".to_owned());
         // Hex digits of it go through the same buffer.
         let length = text.len().min(buffer.len() / 2);
         buffer.iter_mut().zip(text.bytes()).take(length).for_each(|(to, from)| *to = from);

@@ -180,7 +180,8 @@ fn severity(wave: &Wave) -> u8 {
         .unwrap_or(0)
 }
 
-fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
+/// The wave to look at first: the first of those whose state asks for it most.
+pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);
     let mut best = waves.first().copied().unwrap_or_default();
     for wave in waves {

@@ -4,10 +4,12 @@
 //! One client process asks many questions of one dump, so that all dumps and all clients take minutes and not hours.
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
+mod changes;
 mod disguise;
 mod edges;
 mod gdb;
 mod harness;
+mod lanes;
 mod lldb;
 mod locals;
 mod many;

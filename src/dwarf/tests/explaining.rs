@@ -127,6 +127,18 @@ fn errors_are_told_from_the_outside_in() {
 }
 
 #[test]
+fn calls_inside_one_another_are_told_once() {
+    // A procedure that calls itself.
+    let context = Fake::with(program("98 01 00"), program("30"), program("30"));
+    let error = told(&context, "98 01 00").1.unwrap_err();
+    let deepest = format!("{} expressions inside one another", limits::MAX_CALL_DEPTH);
+    for words in [error.to_string(), explain::error(&error, &NoNames).join("\n")] {
+        assert_eq!(words.matches("the procedure called").count(), 1, "{words}");
+        assert!(words.ends_with(&deepest) && words.contains("25 inside one another"), "{words}");
+    }
+}
+
+#[test]
 fn a_long_evaluation_is_told_from_both_ends() {
     use super::super::limits::{MAX_STEPS, MAX_TOLD_FIRST, MAX_TOLD_LAST};
 
