@@ -148,6 +148,7 @@ pub fn locals(locals: &Locals) -> Value {
         "file": locals.file,
         "line": locals.line,
         "variables": variables.collect::<Vec<_>>(),
+        "problems": locals.problems,
     })
 }
 

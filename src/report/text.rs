@@ -139,6 +139,9 @@ pub fn locals(locals: &Locals, style: Style) -> String {
     for variable in &locals.variables {
         variable_lines(&mut text, variable, style);
     }
+    for problem in &locals.problems {
+        let _ = writeln!(text, "{}", style.alarm(&format!("problem: {problem}")));
+    }
     text
 }
 

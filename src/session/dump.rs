@@ -99,6 +99,13 @@ impl Dump {
         self.objects.list(&self.capture)
     }
 
+    /// What of the code objects' debug information cannot be read, in words with the code object, unit, DIE and offset: all of
+    /// it is read for that, as far as [`MAX_CHECKED_BYTES`](crate::debuginfo::MAX_CHECKED_BYTES) go.
+    #[must_use]
+    pub fn check_debug(&self) -> Vec<String> {
+        self.objects.check(&self.capture)
+    }
+
     /// The code object of that index in the capture's list.
     ///
     /// # Errors
