@@ -174,6 +174,21 @@ def select(lanes_of_wave, text, states=("active", "inactive", "not_entered", Non
     return chosen
 
 
+def filtered(lanes, which, options):
+    """The lanes of a list and of the states that options name."""
+    every = ("active", "inactive", "not_entered", "unused", None)
+    states = []
+    if "active" in options:
+        states.append("active")
+    if "inactive" in options:
+        states.extend(["inactive", "not_entered"])
+    if "all" in options:
+        states = every
+    if which.strip() in ("", "all"):
+        return select(lanes, "all", states) if states else select(lanes, "all")
+    return [lane for lane in select(lanes, which) if not states or lane["state"] in states]
+
+
 def waves(all_of_them, numbers, current):
     """`numbers`: the client's own number of each thread."""
     rows = []

@@ -199,7 +199,7 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
         if not rest:
             raise gdb.GdbError("Please specify a command to apply on the selected lanes")
         lanes = server.lanes(thread)
-        chosen = filtered(lanes, which, options)
+        chosen = form.filtered(lanes, which, options)
         wave, before, level = server.wave(thread), focused(lanes), gdb.selected_frame().level()
         try:
             for lane in chosen:
@@ -219,21 +219,6 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
             focus(before["lane"])
             stay_in(level)
             refresh()
-
-
-def filtered(lanes, which, options):
-    """The lanes of a list and of the states that options name."""
-    every = ("active", "inactive", "not_entered", "unused", None)
-    states = []
-    if "active" in options:
-        states.append("active")
-    if "inactive" in options:
-        states.extend(["inactive", "not_entered"])
-    if "all" in options:
-        states = every
-    if which.strip() in ("", "all"):
-        return form.select(lanes, "all", states) if states else form.select(lanes, "all")
-    return [lane for lane in form.select(lanes, which) if not states or lane["state"] in states]
 
 
 def stay_in(level):
@@ -266,7 +251,7 @@ debug information says so."""
                 raise gdb.GdbError("Unrecognized option at: %s" % option)
             options.add(option[1:])
         lanes = server.lanes(thread)
-        chosen = filtered(lanes, argument, options)
+        chosen = form.filtered(lanes, argument, options)
         if not chosen:
             print("No lanes.")
             return
