@@ -3,6 +3,7 @@
 //! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text that
 //! goes to a client is plain; the commands ask for styles.
 
+pub mod changes;
 pub mod evaluation;
 pub mod explain;
 pub mod export;

@@ -1,6 +1,6 @@
 //! gdbstub behind the front: its state machine, fed one packet at a time through a connection in memory.
 //!
-//! It keeps what it is good at (writes, breakpoints, `target.xml`, memory map, libraries, host info, `monitor`), and
+//! It keeps what it is good at (breakpoints, `target.xml`, memory map, libraries, host info, `monitor`), and
 //! sees no packet that it would end the session on: what it fails at costs an error reply and a new machine.
 
 use std::convert::Infallible;

@@ -8,7 +8,6 @@ use super::facade::Facade;
 use super::fault::{Fault, MALFORMED};
 use super::front::frame::{Event, Framer};
 use super::front::outbox::Outbox;
-use super::front::parse;
 use super::front::reply::Reply;
 use super::front::router::{self, Answer, Request, Route};
 use super::state::State;
@@ -166,11 +165,7 @@ fn forward(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let (body, wave) = match route.answer {
-        Answer::GdbstubOnThread | Answer::Reviewed(_) => {
-            let (body, thread) = without_thread(route.name, request.body);
-            let wave = thread.map_or(Ok(None), |thread| state.named(thread))?;
-            (body, Some(wave.unwrap_or(state.general)))
-        }
+        Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
         Answer::Gdbstub | Answer::Own(_) => (request.body, None),
     };
     // gdbstub refuses a list of offers that it cannot read; it has no use for the client's list.
@@ -191,23 +186,6 @@ fn forward(
         review(state, request, reply)?;
     }
     Ok(flow)
-}
-
-/// A packet without LLDB's `;thread:ID;`, which gdbstub does not know, and that thread.
-fn without_thread<'a>(name: &str, body: &'a [u8]) -> (&'a [u8], Option<&'a [u8]>) {
-    const SUFFIX: &[u8] = b";thread:";
-    // Only these two carry it; in the data of others the same bytes would be data.
-    if !matches!(name, "P" | "G") {
-        return (body, None);
-    }
-    match body.windows(SUFFIX.len()).position(|window| window == SUFFIX) {
-        Some(at) => {
-            let (body, suffix) = body.split_at(at);
-            let thread = suffix.get(SUFFIX.len()..).unwrap_or_default();
-            (body, Some(parse::split(thread, b';').0))
-        }
-        None => (body, None),
-    }
 }
 
 /// Writes an error as far as this client understands it.

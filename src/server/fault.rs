@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::session::{NotEvaluated, Unreadable};
+use crate::session::{NotEvaluated, Unreadable, Unwritable};
 
 /// A refusal: `Enn`, and its words where the client takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +13,14 @@ pub(super) struct Fault {
     pub(super) words: Cow<'static, str>,
 }
 
-/// EPERM.
+/// EPERM: there is nothing that a write could change.
 pub(super) const READ_ONLY: u8 = 1;
 /// ESRCH.
 pub(super) const NO_WAVE: u8 = 3;
 /// EIO.
 pub(super) const IO: u8 = 5;
+/// ENOMEM.
+pub(super) const TOO_MANY: u8 = 12;
 /// EFAULT.
 pub(super) const NOT_THERE: u8 = 14;
 /// EINVAL.
@@ -34,11 +36,6 @@ impl Fault {
     pub(super) fn malformed(words: &'static str) -> Self {
         Self::new(MALFORMED, words)
     }
-
-    /// A change to what was captured.
-    pub(super) fn read_only() -> Self {
-        Self::new(READ_ONLY, "a captured state is read-only")
-    }
 }
 
 impl From<Unreadable> for Fault {
@@ -52,6 +49,22 @@ impl From<Unreadable> for Fault {
             Unreadable::Io { .. } => IO,
         };
         Self::new(code, unreadable.to_string())
+    }
+}
+
+impl From<Unwritable> for Fault {
+    fn from(error: Unwritable) -> Self {
+        let code = match error {
+            Unwritable::Unreadable(unreadable) => return unreadable.into(),
+            Unwritable::NoMemory(_) | Unwritable::PartOf(_) => NOT_THERE,
+            Unwritable::Size { .. } | Unwritable::Path(_) => MALFORMED,
+            Unwritable::Limit { .. } => TOO_MANY,
+            Unwritable::Object(_)
+            | Unwritable::Location(_)
+            | Unwritable::Nowhere { .. }
+            | Unwritable::State(_) => READ_ONLY,
+        };
+        Self::new(code, error.to_string())
     }
 }
 

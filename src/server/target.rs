@@ -1,7 +1,8 @@
 //! gdbstub's view of a client: its `Target` over the session.
 //!
-//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads go
-//! past it (see [`super::front::router`]); the methods for them are there because the traits ask for them.
+//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads and
+//! writes go past it (see [`super::front::router`]): it cannot say in words why one is refused. The methods for them are there
+//! because the traits ask for them.
 
 use std::convert::Infallible;
 
@@ -29,7 +30,6 @@ use gdbstub::target::ext::target_description_xml_override::{
 use gdbstub::target::ext::thread_extra_info::{ThreadExtraInfo, ThreadExtraInfoOps};
 use gdbstub::target::{Target, TargetError, TargetResult};
 
-use super::fault::READ_ONLY;
 use super::front::reply::TEXT_BYTES;
 use super::packets::documents::slice;
 use super::packets::{libraries, memory_map, monitor, target_xml};
@@ -154,11 +154,6 @@ impl Target for State {
     }
 }
 
-/// A change to what was captured.
-fn read_only<T>() -> TargetResult<T, State> {
-    Err(TargetError::Errno(READ_ONLY))
-}
-
 impl MultiThreadBase for State {
     fn read_registers(&mut self, _: &mut Bytes, _: Tid) -> TargetResult<(), Self> {
         // The front answers `g`.
@@ -166,7 +161,8 @@ impl MultiThreadBase for State {
     }
 
     fn write_registers(&mut self, _: &Bytes, _: Tid) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `G`.
+        Err(TargetError::NonFatal)
     }
 
     fn support_single_register_access(&mut self) -> Option<SingleRegisterAccessOps<'_, Tid, Self>> {
@@ -179,7 +175,8 @@ impl MultiThreadBase for State {
     }
 
     fn write_addrs(&mut self, _: u64, _: &[u8], _: Tid) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `M` and `X`.
+        Err(TargetError::NonFatal)
     }
 
     fn list_active_threads(&mut self, active: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
@@ -204,7 +201,8 @@ impl SingleRegisterAccess<Tid> for State {
     }
 
     fn write_register(&mut self, _: Tid, _: Number, _: &[u8]) -> TargetResult<(), Self> {
-        read_only()
+        // The front answers `P`.
+        Err(TargetError::NonFatal)
     }
 }
 

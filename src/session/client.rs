@@ -6,14 +6,15 @@ use std::sync::Arc;
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
-    Activations, CodeObjectInfo, DispatchArguments, Dump, Evaluation, Grouping, Groups, Inspect, LaneInfo,
-    LaneStack, Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo, evaluate, lanes,
-    regions, waves,
+    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Dump, Evaluation, Grouping, Groups,
+    Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable,
+    Unwritable, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::dwarf::Location;
+use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 
-/// Answers a debugger's questions for one client: its focus, and later its what-if writes, are its own.
+/// Answers a debugger's questions for one client: its focus and its what-if writes are its own.
 #[derive(Debug)]
 pub struct Session {
     reader: Reader,
@@ -234,6 +235,66 @@ impl Inspect for Session {
     ) -> Result<Evaluation, NotEvaluated> {
         self.serves(wave)?;
         evaluate::evaluate(&self.reader, wave, lanes, question)
+    }
+
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
+        self.serves(wave)?;
+        self.reader.write_register(wave, register, bytes)
+    }
+
+    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
+        place.wave.map_or(Ok(()), |wave| self.serves(wave))?;
+        self.reader.write(place, bytes)
+    }
+
+    fn write_location(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        location: &Location,
+        size: BitSize,
+        bytes: &[u8],
+    ) -> Result<(), Unwritable> {
+        self.serves(wave)?;
+        super::write_location(&mut self.reader, wave, lane, frame, location, size, bytes)
+    }
+
+    fn write_variable(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(), Unwritable> {
+        self.serves(wave)?;
+        super::print::write_variable(&mut self.reader, wave, lane, frame, path, bytes)
+    }
+
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
+        self.serves(variable.wave)?;
+        super::print::write_in(&mut self.reader, variable, first, bytes)
+    }
+
+    fn assign(
+        &mut self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        path: &str,
+        value: &str,
+    ) -> Result<(), Unwritable> {
+        self.serves(wave)?;
+        super::print::assign(&mut self.reader, wave, lanes, frame, path, value)
+    }
+
+    fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+        self.reader.changes(most)
+    }
+
+    fn reset(&mut self, what: Reset) -> Dropped {
+        self.reader.reset(what)
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {

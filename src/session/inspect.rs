@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::{
-    Activations, CodeObjectInfo, DispatchArguments, Evaluation, Grouping, Groups, LaneInfo, LaneStack,
-    Locals, NotEvaluated, Place, Question, Region, Stack, Unreadable, WaveInfo,
+    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Grouping, Groups, LaneInfo,
+    LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::dwarf::Location;
+use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 
-/// A debugger's questions over one captured state, with one client's focus.
+/// A debugger's questions over one captured state, with one client's focus and one client's what-if writes: they are read
+/// back everywhere, and never change the capture or what another client reads.
 ///
 /// Nothing here knows gdb or lldb. The server asks; tests replace this by a mock to see what it asks.
 #[cfg_attr(test, mockall::automock)]
@@ -160,6 +162,76 @@ pub trait Inspect: Send {
     /// answer, lane by lane.
     fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
     -> Result<Evaluation, NotEvaluated>;
+
+    /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A register that lives in
+    /// SGPRs changes those, and the other way round.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable>;
+
+    /// Writes memory from a place on, wherever there is known to be memory.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable>;
+
+    /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, where a DWARF location says, evaluated for a lane of a
+    /// frame. One whose registers are where they really are (`LaneValue::place`) is of frame 0.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write_location(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        location: &Location,
+        size: BitSize,
+        bytes: &[u8],
+    ) -> Result<(), Unwritable>;
+
+    /// Writes the bytes of what a path such as `body.at.x` names in a lane of a frame; as in [`Inspect::print`], a reference is
+    /// what it refers to.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write_variable(
+        &mut self,
+        wave: WaveId,
+        lane: LaneId,
+        frame: usize,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<(), Unwritable>;
+
+    /// Writes bytes of a variable, from its byte `first` on, wherever they are kept.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable>;
+
+    /// Writes a number, which is a path too, to the number or pointer that a path names: in all of those lanes or none.
+    ///
+    /// # Errors
+    /// As [`Unwritable`] says; nothing was written.
+    fn assign(
+        &mut self,
+        wave: WaveId,
+        lanes: LaneSet,
+        frame: usize,
+        path: &str,
+        value: &str,
+    ) -> Result<(), Unwritable>;
+
+    /// What the client has changed: at most so many dwords of registers and runs of memory.
+    ///
+    /// # Errors
+    /// What the operating system says of a file.
+    fn changes(&self, most: usize) -> Result<Changes, Unreadable>;
+
+    /// Drops changes of the client's.
+    fn reset(&mut self, what: Reset) -> Dropped;
 
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;

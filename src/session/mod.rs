@@ -1,14 +1,15 @@
 //! A debugger's questions over a captured state: threads, lanes, registers, memory, variables, stop.
 //!
 //! [`Inspect`] is the seam that the server asks through; [`Session`] answers over one shared [`Dump`] with one
-//! client's focus. Every register and byte is read through the session's one [`Reader`], so that a client's what-if
-//! writes can be a layer on it.
+//! client's focus. Every register and byte is read through the session's one [`Reader`], over which a client's what-if
+//! writes are a layer (`changes`).
 
 mod activations;
 pub mod address;
 mod answers;
 mod arguments;
 mod backtrace;
+mod changes;
 mod client;
 mod dump;
 mod elsewhere;
@@ -28,6 +29,7 @@ mod reader;
 mod regions;
 mod source;
 mod stack;
+mod stored;
 mod unwind;
 mod variables;
 mod waves;
@@ -38,6 +40,10 @@ pub use answers::{
 };
 pub use arguments::{DispatchArguments, KernelArgument, MAX_ARGUMENT};
 pub(crate) use backtrace::backtrace as wave_stack;
+pub use changes::{
+    Changes, Dropped, MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, MemoryChange, PIECE, RegisterChange, Reset,
+    SHOWN_BYTES, Unwritable, write_location,
+};
 pub use client::{NoSession, Session, is_kind};
 pub use dump::Dump;
 pub use evaluate::{

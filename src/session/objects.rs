@@ -147,6 +147,16 @@ impl Objects {
         Some(Image { start, last, executable: segment.is_executable(), name })
     }
 
+    /// The last address of the loaded segment, writable or not, that holds an address.
+    pub(super) fn segment_end(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<u64> {
+        let loaded = self.at(capture, address, agent)?;
+        let object = loaded.object(capture).ok()?;
+        let at = loaded.elf(address).0;
+        let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&at);
+        let segment = object.segments().iter().find(holds)?;
+        Some(address.saturating_add(segment.addresses.end - 1 - at))
+    }
+
     /// The first run of a code object's unwritable image above an address.
     pub(super) fn next_image(&self, capture: &Capture, address: u64) -> Option<u64> {
         let starts = self.each.iter().flat_map(|loaded| {

@@ -1,59 +1,37 @@
 //! The one reader: every register and every byte that a client, a variable or a report sees comes through here.
 //!
-//! A client's what-if writes are a layer over it. What is derived from reading lives no longer than the question that
-//! asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
+//! A client's what-if writes are a layer over it (`changes`). What is derived from reading lives no longer than the question
+//! that asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::address::{self, GLOBAL};
+use super::changes::Layer;
+use super::stored::Block;
 use super::{Dump, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
-use crate::capture::{MemoryMap, Wave};
+use crate::capture::Wave;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a lane that are contiguous in private memory's backing layout: the swizzle's element.
 pub(super) const SWIZZLE: u64 = 4;
 
-/// The most bytes of backing memory that one swizzled read fetches at a time.
-const ROWS_AT_ONCE: u64 = 64;
-
-/// Bytes of a wave's private memory that are read at once and kept: rows of the swizzle hold all lanes, and who asks for
-/// one lane mostly asks for the next one too.
-const BLOCK: u64 = 4096;
-
 /// Reads registers and memory of a dump for one client.
 #[derive(Debug)]
 pub struct Reader {
     dump: Arc<Dump>,
-    generation: u64,
+    pub(super) changes: Layer,
+    pub(super) generation: u64,
     /// The last block of private memory.
-    block: Mutex<Block>,
-}
-
-/// A run of a wave's private memory, as far as it was captured from its start on.
-#[derive(Debug, Default)]
-struct Block {
-    /// Wave, first address and [`Reader::generation`].
-    of: Option<(u32, u64, u64)>,
-    bytes: Vec<u8>,
-}
-
-/// Where the bytes of a place are kept.
-enum Storage<'a> {
-    /// Addresses are those of the map.
-    Linear(&'a MemoryMap, u64),
-    /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
-    Global(u64, Option<usize>),
-    /// Private memory of one lane, swizzled into the wave's.
-    Swizzled(&'a Wave, LaneId, u64),
+    pub(super) block: Mutex<Block>,
 }
 
 impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, generation: 0, block: Mutex::default() }
+        Self { dump, changes: Layer::default(), generation: 0, block: Mutex::default() }
     }
 
     /// The dump.
@@ -62,7 +40,7 @@ impl Reader {
         &self.dump
     }
 
-    /// Advances whenever something that was read may read differently now.
+    /// Advances whenever something that was read may read differently now: with every write and reset.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
@@ -80,7 +58,30 @@ impl Reader {
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
-    pub fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+    pub fn register(&self, id: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
+        let mut value = self.captured_register(id, register)?;
+        if self.changes.touches(id) {
+            let wave = self.wave(id)?;
+            let slots = alias_slots(wave, wave.kind.register(register));
+            for index in 0..value.dwords() {
+                let (of, at) = match &slots {
+                    Some(slots) => (slots.get(usize::from(index)).copied().unwrap_or(register), 0),
+                    None => (register, index),
+                };
+                if let Some(dword) = self.changes.dword(id, of, at) {
+                    value.set_dword(index, dword);
+                }
+            }
+        }
+        Ok(value)
+    }
+
+    /// A register without changes.
+    pub(super) fn captured_register(
+        &self,
+        wave: WaveId,
+        register: RegId,
+    ) -> Result<RegisterValue, Unreadable> {
         let wave = self.wave(wave)?;
         let fail = |error: std::io::Error| Unreadable::Io {
             what: format!("register {}", wave.kind.register(register).name),
@@ -136,15 +137,6 @@ impl Reader {
             }
             Err(_) => 0,
         }
-    }
-
-    fn read_stored(&self, place: Place, buffer: &mut [u8]) -> Result<std::io::Result<usize>, Unreadable> {
-        let capture = self.dump.capture();
-        Ok(match self.storage(place)? {
-            Storage::Linear(map, address) => capture.read(map, address, buffer),
-            Storage::Global(address, agent) => self.read_global(address, agent, buffer),
-            Storage::Swizzled(wave, lane, address) => self.read_swizzled(wave, lane, address, buffer),
-        })
     }
 
     /// The concrete place that a generic address names: local or private through the agent's apertures, else global.
@@ -205,150 +197,8 @@ impl Reader {
         })
     }
 
-    fn storage(&self, place: Place) -> Result<Storage<'_>, Unreadable> {
-        let agent = place.wave.and_then(|wave| self.dump.capture().wave(wave)).map(|wave| wave.agent);
-        if place.space == GLOBAL {
-            return Ok(Storage::Global(place.address.0, agent));
-        }
-        let space = self.space(place)?;
-        let not_captured = || Unreadable::NotCaptured { what: self.describe(place) };
-        let wide = space.address_bits > 32;
-        if !wide && place.address.0 > u64::from(u32::MAX) {
-            return Err(not_captured());
-        }
-        match space.scope {
-            SpaceScope::Global => Ok(Storage::Global(place.address.0, agent)),
-            SpaceScope::Generic => self.storage(self.generic(place)?),
-            SpaceScope::Agent => Err(not_captured()),
-            SpaceScope::WorkGroup => {
-                let wave = self.wave(self.needed_wave(place, &space.name)?)?;
-                let group = self.dump.capture().workgroup_of(wave).ok_or_else(not_captured)?;
-                Ok(Storage::Linear(&group.lds, place.address.0))
-            }
-            SpaceScope::Wave => {
-                let wave = self.wave(self.needed_wave(place, &space.name)?)?;
-                Ok(Storage::Linear(&wave.private, place.address.0))
-            }
-            SpaceScope::Lane | SpaceScope::LaneN(_) => {
-                let wave = self.wave(self.needed_wave(place, &space.name)?)?;
-                let lane = match space.scope {
-                    SpaceScope::LaneN(lane) => lane,
-                    _ => place
-                        .lane
-                        .ok_or_else(|| Unreadable::Needs { space: space.name.clone(), needs: "lane" })?,
-                };
-                if !wave.kind.wave_size.has(lane) {
-                    return Err(Unreadable::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
-                }
-                Ok(Storage::Swizzled(wave, lane, place.address.0))
-            }
-        }
-    }
-
-    fn needed_wave(&self, place: Place, space: &str) -> Result<WaveId, Unreadable> {
+    pub(super) fn needed_wave(&self, place: Place, space: &str) -> Result<WaveId, Unreadable> {
         place.wave.ok_or_else(|| Unreadable::Needs { space: space.to_owned(), needs: "wave" })
-    }
-
-    /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
-    fn read_global(&self, address: u64, agent: Option<usize>, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let capture = self.dump.capture();
-        let mut done = 0;
-        while done < buffer.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            // A code object may lie between two captured segments, or bridge them: never read past the next segment.
-            let limit = capture
-                .global
-                .next(at)
-                .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
-            let mut got = match capture.read(&capture.global, at, &mut buffer[done..]) {
-                Ok(got) => got,
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            if got == 0 {
-                let end = buffer.len().min(done.saturating_add(limit));
-                got = self.dump.objects().read(capture, at, agent, &mut buffer[done..end]);
-            }
-            if got == 0 {
-                break;
-            }
-            done += got;
-        }
-        Ok(done)
-    }
-
-    /// The wave's private memory as it is stored, from the block that is kept where that has all of it.
-    fn read_private(&self, wave: &Wave, start: u64, out: &mut [u8]) -> std::io::Result<usize> {
-        let capture = self.dump.capture();
-        let (first, within) = (start - start % BLOCK, (start % BLOCK) as usize);
-        // A block is put in whole, so that a thread that died while it held the lock left a sound one.
-        let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
-        let of = Some((wave.id, first, self.generation));
-        if block.of != of {
-            let mut bytes = vec![0; BLOCK as usize];
-            // What cannot be read is read again below, and reported there.
-            let got = capture.read(&wave.private, first, &mut bytes).unwrap_or(0);
-            bytes.truncate(got);
-            *block = Block { of, bytes };
-        }
-        match block.bytes.get(within..within.saturating_add(out.len())) {
-            Some(bytes) => {
-                out.copy_from_slice(bytes);
-                Ok(out.len())
-            }
-            None => capture.read(&wave.private, start, out),
-        }
-    }
-
-    /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory.
-    fn read_swizzled(
-        &self,
-        wave: &Wave,
-        lane: LaneId,
-        address: u64,
-        out: &mut [u8],
-    ) -> std::io::Result<usize> {
-        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-        let column = u64::from(lane.0) * SWIZZLE;
-        let mut done = 0;
-        let mut rows = Vec::new();
-        while done < out.len() {
-            let at = address + done as u64;
-            let first = at / SWIZZLE;
-            let last = (at + (out.len() - done - 1) as u64) / SWIZZLE;
-            let count = (last - first + 1).min(ROWS_AT_ONCE);
-            // The rows hold every lane; ours is read out of them, from the first byte wanted on.
-            let start = first * row + column + at % SWIZZLE;
-            let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
-            rows.resize(usize::try_from(span).unwrap_or(0), 0);
-            let capture = self.dump.capture();
-            let mut got = match self.read_private(wave, start, &mut rows) {
-                Ok(got) => got,
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            let mut index = 0;
-            while index < count && done < out.len() {
-                let within = (address + done as u64) % SWIZZLE;
-                let offset = (first + index) * row + column + within - start;
-                let want = usize::try_from(SWIZZLE - within).unwrap_or(0).min(out.len() - done);
-                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-                if offset.saturating_add(want) > got {
-                    // Another lane's bytes are missing in between; ours may be there.
-                    let alone =
-                        capture.read(&wave.private, start + offset as u64, &mut out[done..done + want])?;
-                    if alone < want {
-                        return Ok(done + alone);
-                    }
-                    got = got.min(offset);
-                } else {
-                    out[done..done + want].copy_from_slice(&rows[offset..offset + want]);
-                }
-                done += want;
-                index += 1;
-            }
-        }
-        Ok(done)
     }
 }
 

@@ -5,7 +5,9 @@
 //! regions), but asking for such an address is answered exactly.
 
 use super::address::{self, Token};
+use super::changes::Owner;
 use super::reader::{SWIZZLE, resolve};
+use super::stored::private;
 use super::{Place, Reader, Region};
 use crate::arch::SpaceScope;
 use crate::capture::{MemoryMap, Wave};
@@ -79,30 +81,27 @@ fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
         Some(run) if run.1 + 1 >= first => run.1 = run.1.max(last),
         _ => runs.push((first, last)),
     };
-    let mut linear = |map: &MemoryMap| {
-        for segment in map.segments().iter().filter(|segment| segment.address <= OFFSET) {
-            push(segment.address, segment.last().min(OFFSET));
-        }
+    let id = place.wave.unwrap_or_default();
+    let all = match space.scope {
+        SpaceScope::WorkGroup => reader.lds(wave).map(|memory| reader.runs(memory)).unwrap_or_default(),
+        SpaceScope::Wave | SpaceScope::Lane | SpaceScope::LaneN(_) => reader.runs(private(id, wave)),
+        _ => Vec::new(),
     };
     match (space.scope, place.lane) {
-        (SpaceScope::WorkGroup, _) => {
-            if let Some(group) = reader.dump().capture().workgroup_of(wave) {
-                linear(&group.lds);
-            }
-        }
-        (SpaceScope::Wave, _) => linear(&wave.private),
         (SpaceScope::LaneN(lane), _) | (SpaceScope::Lane, Some(lane)) => {
-            lane_runs(wave, lane).for_each(|(first, last)| push(first, last));
+            swizzled_runs(wave, lane, all).for_each(|(first, last)| push(first, last));
         }
-        _ => {}
+        (SpaceScope::Lane, None) => {}
+        _ => all
+            .into_iter()
+            .filter(|(first, _)| *first <= OFFSET)
+            .for_each(|(first, last)| push(first, last.min(OFFSET))),
     }
     runs
 }
 
 /// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
 pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
-    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-    let column = u64::from(lane.0) * SWIZZLE;
     // Segments that touch are one run: a dword may lie across them.
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for segment in wave.private.segments() {
@@ -111,6 +110,17 @@ pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64,
             _ => runs.push((segment.address, segment.last())),
         }
     }
+    swizzled_runs(wave, lane, runs)
+}
+
+/// What of runs of a wave's private memory is one lane's, as the lane counts.
+fn swizzled_runs(
+    wave: &Wave,
+    lane: LaneId,
+    runs: Vec<(u64, u64)>,
+) -> impl Iterator<Item = (u64, u64)> + use<> {
+    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
+    let column = u64::from(lane.0) * SWIZZLE;
     runs.into_iter().filter_map(move |(first, last)| {
         // Whole dwords of the lane that lie in the run; odd bytes at its ends are left out.
         let first = first.saturating_sub(column).div_ceil(row);
@@ -157,9 +167,16 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
         let start = captured_end(&capture.global, at).max(image.start);
         return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
     }
+    // Bytes of an image that were written: the one place without captured bytes where that can be.
+    let changed = reader.changes.memory().next_run(Owner::Global, at);
+    if let Some((_, last)) = changed.filter(|(first, _)| *first == at) {
+        let last = last.min(upper.map_or(u64::MAX, |next| next - 1));
+        return Region { start: at, last, readable: true, code: false, name: None };
+    }
     let apertures = reader.apertures(wave);
     let next = [
         upper,
+        changed.map(|(first, _)| first),
         objects.next_image(capture, at),
         apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min(),
         // Below the tagged spaces a gap ends where the first of them is met.

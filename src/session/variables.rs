@@ -100,7 +100,7 @@ pub(super) fn found<'w>(
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
-fn find<'a>(
+pub(super) fn find<'a>(
     walk: &mut Walk<'a>,
     capture: &Capture,
     frame: usize,

@@ -147,9 +147,10 @@ fn pad(file: &mut ViewFile, offset: u64) {
 
 /// A section of the code object that is loaded, in its segment's place in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
-    // Notes would lead a debugger to a build id, and tables of a loader to a loader.
-    let is_plain =
-        matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !section.name.starts_with(".note");
+    // Notes would lead a debugger to a build id, tables of a loader to a loader, and AMD's frames to callers that the
+    // view's own table knows better.
+    let misleads = [".note", ".eh_frame"].iter().any(|name| section.name.starts_with(name));
+    let is_plain = matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !misleads;
     if section.flags & SHF_ALLOC == 0 || section.size == 0 || !is_plain {
         return None;
     }

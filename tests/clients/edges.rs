@@ -54,11 +54,14 @@ fn in_gdb(name: &'static str) {
     script.expect("p $v3", "= <unavailable>");
     script.expect("p $rax", "= <unavailable>");
     script.expect("p $v4[64]", "no such vector element");
-    // Nothing can be changed, and nothing has been.
-    for command in ["set var $exec = 5", "set var $v4[1] = 3", "set var $rip = 0"] {
-        script.expect(command, "a captured state is read-only");
-    }
-    script.expect("set var {char}0x2010 = 1", "Cannot access memory at address 0x2010");
+    // What cannot be changed, and has not been: there is no memory, no such register, no way to say one lane of what gdb
+    // has no value of.
+    script.expect("set var {char}0x2020 = 1", "Cannot access memory at address 0x2020");
+    script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
+    script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");
+    script.expect("monitor set $v3[64] = 1", "There is no lane 64 in `$v3`: it has 64.");
+    script.expect("monitor set $v3[1]", "Say what to change");
+    script.expect("monitor changes", "Nothing is changed: everything reads as it was captured.");
     script.expect("p/x $exec", "= 0xf0f0");
     script.expect("p/x $pc", "= 0x7f0000100000");
     script.expect("x/xb 0x2010", "0x2010:\t0x01");
@@ -72,6 +75,14 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor register v3", "00000001 00000002 00000003 00000004 xxxxxxxx");
     script.expect("monitor register v900", "no register v900");
     script.expect("thread 2", "Unknown thread 2");
+    // What can.
+    script.expect("monitor set $v3[5] = 77", "$v3[5] is set.");
+    script.expect("monitor register v3", "00000004 xxxxxxxx 0000004d xxxxxxxx");
+    script.expect("monitor changes", "wave 7 v3[lane 5]: not captured -> 0x4d");
+    script.say("set var {char}0x2010 = 9");
+    script.expect("x/2xb 0x2010", "0x2010:\t0x09\t0x02");
+    script.expect("monitor reset", "Dropped 1 changed dword of registers and 1 changed byte of memory.");
+    script.expect("x/2xb 0x2010", "0x2010:\t0x01\t0x02");
     script.expect("detach", "detached");
     script.must_pass(&Debugger::Gdb(name));
     server.finish();
@@ -93,8 +104,8 @@ fn lldb_is_told_what_cannot_be_had() {
     script.expect("memory region 0x2020", "---");
     script.expect("register read --format float32[] v4", "{-2.25 -1.5 -0.75 0 ");
     script.expect("register read v3", "error: unavailable");
-    script.expect("register write exec 5", "error: Failed to write register 'exec'");
-    script.expect("memory write 0x2010 5", "error: Memory write to 0x2010 failed");
+    script.expect("memory write 0x2020 5", "error: Memory write to 0x2020 failed");
+    script.expect("memory write 0x201f 5 6", "error: Memory write to 0x201f failed");
     script.expect("register read exec", "exec = 0x000000000000f0f0");
     script.expect("expression $exec", "= 61680");
     script.expect("detach", "Process 1 detached");

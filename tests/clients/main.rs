@@ -4,6 +4,7 @@
 //! One client process asks many questions of one dump, so that all dumps and all clients take minutes and not hours.
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
+mod changes;
 mod disguise;
 mod edges;
 mod gdb;

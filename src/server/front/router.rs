@@ -79,10 +79,10 @@ pub(crate) const ROUTES: &[Route] = &[
     own("H", threads::select),
     own("T", threads::is_alive),
     // Writes and breakpoints.
-    worded(reviewed("P", registers::refuse_write)),
-    worded(reviewed("G", registers::refuse_write)),
-    reviewed("M", memory::refuse_write),
-    reviewed("X", memory::refuse_write),
+    worded(own("P", registers::write_one)),
+    worded(own("G", registers::write_short)),
+    own("M", memory::write_hex),
+    own("X", memory::write_binary),
     on_thread("Z"),
     on_thread("z"),
     // Stops.

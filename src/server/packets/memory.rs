@@ -1,10 +1,12 @@
-//! `m` and `x`: memory of every address space.
+//! `m`, `x`, `M` and `X`: memory of every address space.
 //!
 //! Two ways to say which space: a tag in the address (see [`crate::session::address`]), which every client can use,
 //! and LLDB's `;address_space:N;thread:ID;`. Both end in one place and one read. A read that crosses what was captured
-//! is short, and never padded: a zero that nobody saw is worse than none.
+//! is short, and never padded: a zero that nobody saw is worse than none. A write is a change of this client's session, and
+//! all of it or nothing.
 
-use super::super::fault::{Fault, NOT_THERE};
+use super::super::fault::{Fault, MALFORMED, NOT_THERE};
+use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -45,9 +47,59 @@ pub(crate) fn read_binary(
     Ok(Flow::Continue)
 }
 
-/// `M`, `X`: what gdbstub refused, or could not parse, is refused for one reason.
-pub(crate) fn refuse_write(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
-    if reply.body() == b"OK" { Ok(()) } else { Err(Fault::read_only()) }
+/// `M ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:HEX`, the suffix also at the end.
+pub(crate) fn write_hex(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (head, digits) = data(request.args)?;
+    let (digits, after) = parse::split(digits, b';');
+    let bytes = parse::bytes(digits).ok_or(Fault::malformed("not hex digits in pairs"))?;
+    write(state, head, after, &bytes, reply)
+}
+
+/// `X ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:BINARY`. gdb asks with no bytes whether the packet is known.
+pub(crate) fn write_binary(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (head, binary) = data(request.args)?;
+    write(state, head, None, &unescape(binary), reply)
+}
+
+/// The parts before and after the `:` of the data: the first one after which there is no suffix.
+fn data(args: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
+    let malformed = Fault::malformed("not ADDRESS,LENGTH:DATA");
+    // `;address_space:3;thread:2;:` has colons of its own, each before a `;`.
+    let start = match parse::split(args, b':').0.iter().position(|byte| *byte == b';') {
+        Some(_) => args.windows(2).position(|pair| pair == b";:").map(|at| at + 1),
+        None => args.iter().position(|byte| *byte == b':'),
+    };
+    let at = start.ok_or(malformed)?;
+    Ok((args.get(..at).unwrap_or_default(), args.get(at + 1..).unwrap_or_default()))
+}
+
+fn write(
+    state: &mut State,
+    head: &[u8],
+    after: Option<&[u8]>,
+    bytes: &[u8],
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (range, pairs) = parse::split(head, b';');
+    let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
+    if length != bytes.len() as u64 {
+        let words = format!("{length} bytes were announced, and {} were sent", bytes.len());
+        return Err(Fault::new(MALFORMED, words));
+    }
+    let place = place(state, address, pairs.or(after).unwrap_or_default())?;
+    if !bytes.is_empty() {
+        state.session.write(place, bytes)?;
+    }
+    reply.text("OK");
+    Ok(Flow::Continue)
 }
 
 /// Reads into the state's buffer; how many bytes.

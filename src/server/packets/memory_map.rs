@@ -2,7 +2,8 @@
 //!
 //! gdb reads the map once, and then fails reads outside of it without asking. So the map must never be narrower than
 //! what can be read by any wave, at any focus: the plain addresses are listed as they are, the 32-bit spaces whole, one
-//! range for each tag. All of it is `ram`: that says nothing about writing, which is refused in words of its own.
+//! range for each tag. Images of code objects are listed whole: what was not captured of them can still be written. All of
+//! it is `ram`, since a client's changes can be anywhere.
 
 use std::io;
 use std::sync::Arc;
@@ -24,6 +25,11 @@ const MOST_REGIONS: usize = 4096;
 /// The map, as gdb's DTD has it.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut ranges = plain(state);
+    for object in state.session.code_objects() {
+        if let Some(more) = object.size.and_then(|size| size.checked_sub(1)) {
+            ranges.push((object.address.0, object.address.0.saturating_add(more)));
+        }
+    }
     for space in &state.session.kind().target.spaces {
         if let Some(start) = address::encode(space.id, None, None, 0).map(|token| token & !(TAG_BYTES - 1)) {
             ranges.push((start, start + (TAG_BYTES - 1)));

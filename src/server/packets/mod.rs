@@ -1,5 +1,6 @@
 //! One file per packet family.
 
+mod changes;
 pub(super) mod documents;
 pub(super) mod features;
 pub(super) mod groups;

@@ -81,6 +81,24 @@ const COMMANDS: &[Command] = &[
         run: super::print::monitor_explain,
     },
     Command {
+        name: "set",
+        arguments: "[lane N|all|active] [frame N] PATH = VALUE",
+        does: "Change a number for you alone, never the capture: x = 5, $v3[5] = 77, lane all $v0 = 0.",
+        run: super::changes::set,
+    },
+    Command {
+        name: "changes",
+        arguments: "",
+        does: "List what you have changed, with what was captured.",
+        run: super::changes::list,
+    },
+    Command {
+        name: "reset",
+        arguments: "[all|registers|memory]",
+        does: "Drop your changes: everything reads as it was captured again.",
+        run: super::changes::reset,
+    },
+    Command {
         name: "register",
         arguments: "NAME...",
         does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured.",
@@ -403,7 +421,7 @@ fn help(_: &mut State, arguments: &[&str]) -> Result<String, String> {
 
 fn describe(answer: &mut String, command: &Command) {
     let usage = format!("{} {}", command.name, command.arguments);
-    let _ = writeln!(answer, "{:<28}{}", usage.trim_end(), command.does);
+    let _ = writeln!(answer, "{:<27} {}", usage.trim_end(), command.does);
 }
 
 #[cfg(test)]

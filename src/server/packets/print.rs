@@ -13,7 +13,7 @@ use super::vendor::{frame_of, lanes_of, send, value, wave};
 use crate::debuginfo::format::Letter;
 use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::Unreadable;
-use crate::session::print::{NotPrinted, Query, no_letter};
+use crate::session::print::{NotPrinted, ParseError, Query, no_letter};
 use crate::units::{LaneSet, WaveId};
 
 /// `qlanescope.Print:path:HEX;[thread:ID;][lane:N;][frame:N;][format:LETTER;]`, `lane:all;` and `lane:active;` for several.
@@ -101,7 +101,11 @@ pub(super) fn monitor_explain(state: &mut State, arguments: &[&str]) -> Result<S
 }
 
 /// What a user typed: letter, lanes, frame and path.
-fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, usize, Query), String> {
+pub(super) fn typed(
+    state: &State,
+    wave: WaveId,
+    arguments: &[&str],
+) -> Result<(LaneSet, usize, Query), String> {
     let (mut letter, mut frame, mut rest) = (None, 0, arguments);
     let mut lanes = LaneSet::one(state.session.focus(wave));
     loop {
@@ -138,9 +142,11 @@ fn typed(state: &State, wave: WaveId, arguments: &[&str]) -> Result<(LaneSet, us
 fn wrong(path: &str, why: NotPrinted) -> String {
     match why {
         NotPrinted::Unreadable(why) => super::monitor::sentence(&why.to_string()),
-        // The column is one of the path as it is shown here.
-        NotPrinted::Path(why) => {
-            format!("{path}\n{}^\nThe path is wrong at {why}.", " ".repeat(why.column.saturating_sub(1)))
-        }
+        NotPrinted::Path(why) => wrong_path(path, &why),
     }
+}
+
+/// A path with its error below; the column is one of the path as it is shown.
+pub(super) fn wrong_path(path: &str, why: &ParseError) -> String {
+    format!("{path}\n{}^\nThe path is wrong at {why}.", " ".repeat(why.column.saturating_sub(1)))
 }

@@ -1,9 +1,10 @@
 //! `p`, `g`, `P`, `G`: registers of a wave by the facade's numbers.
 //!
-//! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it.
+//! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it. What is written is a
+//! change of this client's session and never of the capture.
 
 use super::super::Flow;
-use super::super::fault::{Fault, MALFORMED, NOT_THERE};
+use super::super::fault::{Fault, MALFORMED, NOT_THERE, READ_ONLY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
@@ -39,37 +40,128 @@ pub(crate) fn read_short(
     Ok(Flow::Continue)
 }
 
-/// `P NUMBER=VALUE` of the lane in focus; what else is written is gdbstub's.
-pub(crate) fn focus(state: &mut State, request: Request<'_>) -> Result<bool, Fault> {
-    let (written, pairs) = parse::split(request.args, b';');
-    let (number, value) = parse::split(written, b'=');
-    let slot = parse::number(number).and_then(|number| state.registers().slot(number));
-    if slot.is_none_or(|slot| slot.source != Source::Lane) {
-        return Ok(false);
-    }
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
-    let bytes = value.and_then(parse::bytes).ok_or(Fault::malformed("not NUMBER=VALUE"))?;
-    let lanes = state.session.kind().wave_size.lanes();
-    let lane = match bytes.split_first() {
-        Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
-        _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
-    };
-    state.session.set_focus(wave, lane)?;
-    Ok(true)
-}
-
-/// `P`, `G`: what gdbstub refused is refused in words. Never with the empty reply: gdb takes that for success.
-pub(crate) fn refuse_write(
+/// `P NUMBER=VALUE[;thread:ID;]`. Never the empty reply: gdb takes that for success.
+pub(crate) fn write_one(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-) -> Result<(), Fault> {
-    if request.body.first() == Some(&b'P') && focus(state, request)? {
-        reply.clear();
-        reply.text("OK");
+) -> Result<Flow, Fault> {
+    let (register, pairs) = parse::split(request.args, b';');
+    let (number, value) = parse::split(register, b'=');
+    let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
+    let value = value.filter(|value| !value.is_empty()).and_then(parse::bytes);
+    let value = value.ok_or(Fault::malformed("not NUMBER=VALUE in hex digits"))?;
+    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let slot = state.registers().slot(number).cloned();
+    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
+    let id = match slot.source {
+        Source::Wave(id) => id,
+        Source::Lane => {
+            focus(state, wave, &value)?;
+            reply.text("OK");
+            return Ok(Flow::Continue);
+        }
+        Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
+    };
+    fits(&slot, &value)?;
+    if Some(slot.number) == state.registers().pc && state.own_pc(wave)?.is_some() {
+        let lane = state.session.focus(wave);
+        let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
+        return Err(Fault::new(READ_ONLY, words));
+    }
+    is_seen(state, wave, &slot)?;
+    state.session.write_register(wave, id, &value)?;
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `G VALUES[;thread:ID;]`: what `g` holds, or its beginning up to some register.
+///
+/// A client that was told that a register is not known sends zeros for it: those are no value.
+pub(crate) fn write_short(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    let (values, pairs) = parse::split(request.args, b';');
+    let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
+    let values = values.ok_or(Fault::malformed("not values in hex digits"))?;
+    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let map = std::sync::Arc::clone(state.registers());
+    let mut rest = values.as_slice();
+    let mut writes = Vec::new();
+    for slot in map.short() {
+        if rest.is_empty() {
+            break;
+        }
+        let Some((value, after)) = rest.split_at_checked(slot.bytes) else {
+            return Err(Fault::malformed("the values end within a register"));
+        };
+        rest = after;
+        let Source::Wave(id) = slot.source else { continue };
+        // A lane that waits shows a PC that is not the wave's.
+        if Some(slot.number) == map.pc && state.own_pc(wave)?.is_some() {
+            continue;
+        }
+        let unknown = !state.session.register(wave, id)?.is_whole();
+        if unknown && value.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        is_seen(state, wave, slot)?;
+        writes.push((id, value));
+    }
+    if !rest.is_empty() {
+        return Err(Fault::malformed("more values than `g` has"));
+    }
+    for (id, value) in writes {
+        state.session.write_register(wave, id, value)?;
+    }
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// Moves the focus, as the register of the lane in focus says.
+fn focus(state: &mut State, wave: WaveId, value: &[u8]) -> Result<(), Fault> {
+    let lanes = state.session.kind().wave_size.lanes();
+    let lane = match value.split_first() {
+        Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
+        _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
+    };
+    Ok(state.session.set_focus(wave, lane)?)
+}
+
+/// A register that only the facade has.
+fn absent(slot: &Slot) -> Fault {
+    let name = match slot.source {
+        Source::StackPointer => "stack pointer".to_owned(),
+        Source::Absent { name, .. } if !name.is_empty() => name.to_owned(),
+        _ => format!("register {}", slot.number),
+    };
+    Fault::new(READ_ONLY, format!("the wave has no {name}: there is nothing to write"))
+}
+
+fn fits(slot: &Slot, value: &[u8]) -> Result<(), Fault> {
+    if value.len() == slot.bytes {
         return Ok(());
     }
-    if reply.body() == b"OK" { Ok(()) } else { Err(Fault::read_only()) }
+    let words = format!("register {} takes {} bytes, not {}", slot.number, slot.bytes, value.len());
+    Err(Fault::new(MALFORMED, words))
+}
+
+/// Refuses a vector that gdb has not seen: to set one lane it sends the whole vector, with zeros for lanes that were not
+/// captured and for those that were.
+fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
+    let Source::Wave(id) = slot.source else { return Ok(()) };
+    let kind = state.session.kind();
+    let register = kind.register(id);
+    if state.facade().is_lldb() || !register.is_vector() || state.session.register(wave, id)?.is_whole() {
+        return Ok(());
+    }
+    let name = &register.name;
+    let words = format!(
+        "not all lanes of {name} were captured, and gdb would write zeros to the others: `monitor help set` says how to set one lane"
+    );
+    Err(Fault::new(READ_ONLY, words))
 }
 
 /// Writes a register; nothing of it where any part is not known, because clients know no halves: gdb gives up on a

@@ -26,6 +26,13 @@ pub(super) struct CastTo {
     depth: usize,
 }
 
+impl CastTo {
+    /// A type as it is.
+    pub(super) fn of(ty: Ty) -> Self {
+        Self { ty, space: None, pointers: 0, to_arrays: None, depth: 0 }
+    }
+}
+
 impl Scene<'_, '_> {
     /// Whether a name is a type's and no object's.
     pub(super) fn is_type(&self, name: &str) -> bool {

@@ -3,15 +3,16 @@
 use super::Walked;
 use super::eval::{Scene, Walk};
 use super::names::words;
-use super::object::{Answer, Object, error};
+use super::object::{Answer, Object, error, moved};
 use super::typed::{Shape, Ty};
 use crate::debuginfo::VariableAt;
 use crate::dwarf::{CapturedLane, Location, Storage};
 use crate::session::activations::Spot;
 use crate::session::backtrace::Frames;
+use crate::session::changes::draft;
 use crate::session::locals::{Byte, ValueState};
 use crate::session::variables::{Found, bytes, found};
-use crate::session::{Place, Reader, Unreadable};
+use crate::session::{Place, Reader, Unreadable, Unwritable};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
 
 /// The largest object outside of memory that is put together, in bytes: no composite of registers is larger.
@@ -50,7 +51,8 @@ pub enum Whereabouts {
 /// # Errors
 /// There is no such frame, or no debug information for it.
 pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
-    asked(reader, of, |walk, object| walk.whereabouts(&object))
+    let answer = asked(reader, of, |walk, object| walk.whereabouts(&object))?;
+    Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
 }
 
 /// Where what a pointer or reference variable holds leads to, apertures resolved; of a null pointer nowhere.
@@ -58,7 +60,7 @@ pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Wher
 /// # Errors
 /// As [`locate`].
 pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
-    asked(reader, of, |walk, object| match walk.shape(&object)? {
+    let answer = asked(reader, of, |walk, object| match walk.shape(&object)? {
         Shape::Pointer { to, space } | Shape::Reference { to, space } => {
             if walk.is_null(&object, space)? {
                 return Ok(Whereabouts::Null);
@@ -67,14 +69,48 @@ pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Wh
             walk.in_memory(&target.location)
         }
         _ => error("it is no pointer"),
-    })
+    })?;
+    Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
 }
 
-fn asked(
+/// Writes bytes of a variable from its byte `first` on.
+///
+/// # Errors
+/// As [`Unwritable`] says; nothing was written.
+pub(in crate::session) fn write_in(
+    reader: &mut Reader,
+    of: VariableIn,
+    first: u64,
+    bytes: &[u8],
+) -> Result<(), Unwritable> {
+    let answer = asked(reader, of, |walk, object| {
+        let size = match object.ty.size(walk.scene.debug()).map_err(words)? {
+            Some(size) => size,
+            None => walk.told_size(&object)?,
+        };
+        let given = bytes.len() as u64;
+        let part = i128::from(first).saturating_mul(8);
+        let inside = first.checked_add(given).is_some_and(|end| end <= size);
+        Ok(match moved(&object.location, part, walk.lane).filter(|_| inside) {
+            Some(location) => {
+                let level = walk.scene.found.frame.context.level;
+                draft(level, walk.lane, &location, BitSize(given.saturating_mul(8)), bytes)
+            }
+            None => {
+                let what = "the variable".to_owned();
+                Err(Unwritable::Size { what, expected: size, given: first.saturating_add(given) })
+            }
+        })
+    })?;
+    let batch = answer.map_err(|why| Unwritable::State(*why))??;
+    reader.commit(&batch)
+}
+
+fn asked<T>(
     reader: &Reader,
     of: VariableIn,
-    ask: impl FnOnce(&Walk<'_, '_, '_>, Object) -> Answer<Whereabouts>,
-) -> Result<Whereabouts, Unreadable> {
+    ask: impl FnOnce(&Walk<'_, '_, '_>, Object) -> Answer<T>,
+) -> Result<Answer<T>, Unreadable> {
     let none = |words: &str| Unreadable::NoVariables(words.to_owned());
     let mut walked = Walked::new(reader, of.wave)?;
     while (of.own_stack || walked.frames().len() <= of.level) && walked.step() {}
@@ -84,8 +120,7 @@ fn asked(
     let found = in_frame(&frames, spot, of.variable)?;
     let scene = Scene::new(reader, of.wave, &found, LaneSet::one(of.lane));
     let walk = Walk { scene: &scene, lane: of.lane };
-    let answer = walk.variable(of.variable).and_then(|object| ask(&walk, object));
-    Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
+    Ok(walk.variable(of.variable).and_then(|object| ask(&walk, object)))
 }
 
 /// The frame with the variables around one that is declared in it, which may be that of an inlined call.

@@ -9,6 +9,7 @@
 //! *Not here*: values in gdb's notation, which is [`debuginfo::format`](crate::debuginfo::format).
 
 mod arith;
+mod assign;
 mod cast;
 mod eval;
 mod explain;
@@ -31,10 +32,11 @@ mod using;
 
 use std::fmt;
 
+pub(super) use assign::{assign, write_variable};
 pub use explain::Explanation;
 pub(super) use explain::explain;
 pub use locate::{MAX_COMPOSED_BYTES, VariableIn, Whereabouts};
-pub(super) use locate::{leads_to, locate};
+pub(super) use locate::{leads_to, locate, write_in};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 

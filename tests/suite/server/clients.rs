@@ -115,10 +115,49 @@ fn gdb_knows_which_thread_the_monitor_is_about() {
 }
 
 #[test]
-fn gdb_is_told_that_nothing_can_be_written() {
-    let commands = ["set var $s0 = 1", "set var *(int *)0x100000 = 4", "p $s0"];
-    let said = gdb("gdb", &commands);
-    says(&said, &["a captured state is read-only", "Cannot access memory at address 0x100000", "$1 = 256"]);
+fn gdb_changes_registers_and_memory_for_itself() {
+    let commands = [
+        "set var $s0 = 1",
+        "p $s0",
+        "set var $v0[3] = 77",
+        "p $v0[3]",
+        "p $v0[4]",
+        "set var *(int *)0x100000 = 4",
+        "x/xw 0x100000",
+        "set var *(char *)0x0500007f00000010 = 9",
+        "x/2xb 0x0500007f00000010",
+        "set var $v1[3] = 1",
+        "set var $rax = 1",
+        "set var *(int *)0x10 = 4",
+        "monitor changes",
+        "monitor reset",
+        "maint flush register-cache",
+        "p $s0",
+        "x/xw 0x100000",
+    ];
+    for debugger in ["gdb", "gdb-multiarch"] {
+        let said = gdb(debugger, &commands);
+        says(
+            &said,
+            &[
+                "$1 = 1",
+                "$2 = 77",
+                "$3 = 65540",
+                "0x100000:\t0x00000004",
+                "0x500007f00000010:\t0x09\t0x11",
+                "not all lanes of v1 were captured, and gdb would write zeros to the others",
+                "the wave has no rax: there is nothing to write",
+                "Cannot access memory at address 0x10",
+                "wave 2 s0: 0x100 -> 0x1",
+                "wave 2 v0[lane 3]: 0x10003 -> 0x4d",
+                "0 at 0x100000: 95 -> 04",
+                "$4 = 256",
+                "0x100000:\t0x98979695",
+            ],
+        );
+        // The lanes of v0 that were not set are as they were, and no others changed.
+        assert_eq!(said.matches("wave 2 v").count(), 1, "{said}");
+    }
 }
 
 #[test]
@@ -143,6 +182,32 @@ fn lldb_shows_waves_registers_and_tagged_memory() {
             "[0x0000000000100000-0x0000000000120000) r-- heap",
             "local#0x00000010: 11 10 13 12",
             "\"client\":\"lldb\"",
+        ],
+    );
+}
+
+#[test]
+fn lldb_changes_registers_and_memory_for_itself() {
+    let commands = [
+        "register write s0 1",
+        "register read s0",
+        "memory write 0x100000 1 2 3",
+        "memory read 0x100000 -c 4",
+        "memory write 0x0500009100000010 9",
+        "memory read 0x0500009100000010 -c 2",
+        "process plugin packet monitor changes",
+        "process plugin packet monitor reset",
+    ];
+    let said = lldb(&commands);
+    says(
+        &said,
+        &[
+            "s0 = 0x00000001",
+            "0x00100000: 01 02 03 98",
+            "0x500009100000010: 09 22",
+            "wave 2 s0: 0x100 -> 0x1",
+            "0 at 0x100000: 95 -> 01",
+            "Dropped 1 changed dword of registers and 4 changed bytes of memory.",
         ],
     );
 }

@@ -3,7 +3,7 @@
 //! Not over a dump and not with the session's code, so that a mistake there cannot hide one here. Three waves or more
 //! of one kind: the first was running, the second faulted, the third stands at a breakpoint, all others were running.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
@@ -14,10 +14,11 @@ use super::lib::session::print::{
     Explanation, NotPrinted, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
 };
 use super::lib::session::{
-    Activations, Byte, CodeObjectInfo, DispatchArguments, Evaluation, Explained, Expression, Found, Group,
-    Grouping, Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue, Locals,
-    Member, NotEvaluated, PcSource, Place, Question, Region, Scope, Stack, StackEnd, StackFrame, Unreadable,
-    ValueState, Variable, Want, WaveInfo,
+    Activations, Byte, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Explained,
+    Expression, Found, Group, Grouping, Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack,
+    LaneState, LaneValue, Locals, Member, MemoryChange, NotEvaluated, PcSource, Place, Question, Region,
+    RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Unreadable, Unwritable, ValueState, Variable,
+    Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -38,6 +39,10 @@ pub(crate) struct Fake {
     kind: Arc<Kind>,
     waves: Arc<[WaveId]>,
     focus: HashMap<WaveId, LaneId>,
+    /// Registers that were written.
+    written: BTreeMap<(WaveId, RegId), Vec<u8>>,
+    /// Bytes that were written, by space, wave (none of global memory), lane and address.
+    bytes: BTreeMap<(u64, Option<u32>, Option<u8>, u64), u8>,
     pub(crate) notices: Vec<String>,
 }
 
@@ -53,6 +58,8 @@ impl Fake {
             kind: Targets::builtin().kind(target, size).unwrap(),
             waves: (0..waves).map(WaveId).collect(),
             focus: HashMap::new(),
+            written: BTreeMap::new(),
+            bytes: BTreeMap::new(),
             notices: Vec::new(),
         }
     }
@@ -98,6 +105,57 @@ impl Fake {
             _ => {}
         }
         value
+    }
+
+    /// Memory as it was before anything was written.
+    fn captured(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
+        let space = self
+            .kind
+            .target
+            .space(place.space)
+            .ok_or_else(|| Unreadable::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
+        let wave = place.wave.unwrap_or(WaveId(0));
+        self.check(wave)?;
+        let global = if IMAGE.contains(&place.address.0) { IMAGE } else { GLOBAL };
+        let end = match space.scope {
+            SpaceScope::Global | SpaceScope::Generic => global.end,
+            SpaceScope::WorkGroup => LOCAL,
+            SpaceScope::Lane | SpaceScope::LaneN(_) => PRIVATE,
+            SpaceScope::Wave => PRIVATE * u64::from(self.kind.wave_size.lanes()),
+            SpaceScope::Agent => 0,
+        };
+        let start = if end == global.end { global.start } else { 0 };
+        let lane = match space.scope {
+            SpaceScope::LaneN(lane) => lane,
+            _ => place.lane.unwrap_or(LaneId(0)),
+        };
+        if !(start..end).contains(&place.address.0) {
+            return Err(Unreadable::NotCaptured { what: format!("{} {}", space.name, place.address) });
+        }
+        let length = buffer.len().min((end - place.address.0) as usize);
+        for (at, byte) in (place.address.0..).zip(&mut buffer[..length]) {
+            *byte = match space.scope {
+                SpaceScope::WorkGroup => at as u8 ^ wave.0 as u8,
+                SpaceScope::Lane | SpaceScope::LaneN(_) => at as u8 + lane.0,
+                SpaceScope::Wave => {
+                    let (row, lane) = (at / 256, at / 4 % 64);
+                    (row * 4 + at % 4 + lane) as u8
+                }
+                _ => (at % 251) as u8,
+            };
+        }
+        Ok(length)
+    }
+
+    fn key(&self, place: Place, index: u64) -> (u64, Option<u32>, Option<u8>, u64) {
+        let scope = self.kind.target.space(place.space).map(|space| space.scope);
+        let wave = place.wave.map(|wave| wave.0);
+        let (wave, lane) = match scope {
+            Some(SpaceScope::Lane) => (wave, place.lane.map(|lane| lane.0)),
+            Some(SpaceScope::WorkGroup | SpaceScope::Wave) => (wave, None),
+            _ => (None, None),
+        };
+        (place.space.0, wave, lane, place.address.0 + index)
     }
 }
 
@@ -171,46 +229,146 @@ impl Inspect for Fake {
 
     fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
         self.check(wave)?;
-        Ok(self.value(wave, register))
+        let mut value = self.value(wave, register);
+        if let Some(bytes) = self.written.get(&(wave, register)) {
+            value.bytes_mut().copy_from_slice(bytes);
+            value.set_known(u64::MAX);
+        }
+        Ok(value)
     }
 
     fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable> {
-        let space = self
-            .kind
-            .target
-            .space(place.space)
-            .ok_or_else(|| Unreadable::NoSuchSpace(place.space, self.kind.target.name.clone()))?;
-        let wave = place.wave.unwrap_or(WaveId(0));
-        self.check(wave)?;
-        let global = if IMAGE.contains(&place.address.0) { IMAGE } else { GLOBAL };
-        let end = match space.scope {
-            SpaceScope::Global | SpaceScope::Generic => global.end,
-            SpaceScope::WorkGroup => LOCAL,
-            SpaceScope::Lane | SpaceScope::LaneN(_) => PRIVATE,
-            SpaceScope::Wave => PRIVATE * u64::from(self.kind.wave_size.lanes()),
-            SpaceScope::Agent => 0,
-        };
-        let start = if end == global.end { global.start } else { 0 };
-        let lane = match space.scope {
-            SpaceScope::LaneN(lane) => lane,
-            _ => place.lane.unwrap_or(LaneId(0)),
-        };
-        if !(start..end).contains(&place.address.0) {
-            return Err(Unreadable::NotCaptured { what: format!("{} {}", space.name, place.address) });
-        }
-        let length = buffer.len().min((end - place.address.0) as usize);
-        for (at, byte) in (place.address.0..).zip(&mut buffer[..length]) {
-            *byte = match space.scope {
-                SpaceScope::WorkGroup => at as u8 ^ wave.0 as u8,
-                SpaceScope::Lane | SpaceScope::LaneN(_) => at as u8 + lane.0,
-                SpaceScope::Wave => {
-                    let (row, lane) = (at / 256, at / 4 % 64);
-                    (row * 4 + at % 4 + lane) as u8
-                }
-                _ => (at % 251) as u8,
-            };
+        let length = self.captured(place, buffer)?;
+        for (index, byte) in (0..).zip(&mut buffer[..length]) {
+            if let Some(written) = self.bytes.get(&self.key(place, index)) {
+                *byte = *written;
+            }
         }
         Ok(length)
+    }
+
+    fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
+        self.check(wave)?;
+        self.written.insert((wave, register), bytes.to_vec());
+        Ok(())
+    }
+
+    /// The same places as are there to be read, all of them.
+    fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
+        let there = self.captured(place, &mut vec![0; bytes.len()])?;
+        if there < bytes.len() {
+            return Err(Unwritable::NoMemory(format!("the byte {there:#x} on from {}", place.address)));
+        }
+        for (index, byte) in (0..).zip(bytes) {
+            self.bytes.insert(self.key(place, index), *byte);
+        }
+        Ok(())
+    }
+
+    /// Nothing of the made-up state has a location.
+    fn write_location(
+        &mut self,
+        wave: WaveId,
+        _: LaneId,
+        _: usize,
+        _: &Location,
+        _: BitSize,
+        _: &[u8],
+    ) -> Result<(), Unwritable> {
+        self.check(wave)?;
+        Err(Unwritable::Nowhere { what: "the object".to_owned(), why: "made up" })
+    }
+
+    fn write_variable(
+        &mut self,
+        wave: WaveId,
+        _: LaneId,
+        _: usize,
+        path: &str,
+        _: &[u8],
+    ) -> Result<(), Unwritable> {
+        self.check(wave)?;
+        Err(Unwritable::Nowhere { what: format!("`{path}`"), why: "made up" })
+    }
+
+    fn write_in(&mut self, variable: VariableIn, _: u64, _: &[u8]) -> Result<(), Unwritable> {
+        self.check(variable.wave)?;
+        Err(Unwritable::Nowhere { what: "the variable".to_owned(), why: "made up" })
+    }
+
+    /// A scalar register of a dword, `$s1`, and a decimal number.
+    fn assign(
+        &mut self,
+        wave: WaveId,
+        _: LaneSet,
+        _: usize,
+        path: &str,
+        value: &str,
+    ) -> Result<(), Unwritable> {
+        parse(path, &|_| false)?;
+        let kind = Arc::clone(&self.kind);
+        let register = path.strip_prefix('$').and_then(|name| kind.named(name));
+        match (register.filter(|register| register.dwords == 1), value.parse::<u32>()) {
+            (Some(register), Ok(number)) => self.write_register(wave, register.id, &number.to_le_bytes()),
+            _ => Err(Unwritable::Nowhere { what: format!("`{path}`"), why: "made up" }),
+        }
+    }
+
+    fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+        let mut changes = Changes::default();
+        for ((wave, register), bytes) in &self.written {
+            let known = self.kind.register(*register);
+            let old = self.value(*wave, *register);
+            for (index, new) in (0u16..).zip(bytes.chunks(4)) {
+                let new = u32::from_le_bytes(new.try_into().unwrap());
+                if old.dword(index) == Some(new) {
+                    continue;
+                }
+                changes.registers.push(RegisterChange {
+                    wave: *wave,
+                    id: wave.0 + 1,
+                    name: known.name.clone(),
+                    aliases: Vec::new(),
+                    lane: known.is_vector().then_some(LaneId(index as u8)),
+                    dword: (!known.is_vector() && known.dwords > 1).then_some(index),
+                    old: old.dword(index),
+                    new,
+                });
+            }
+        }
+        for ((space, wave, lane, address), new) in &self.bytes {
+            let wave = wave.map(WaveId);
+            let place = Place {
+                space: super::lib::units::AddressSpace(*space),
+                address: Address(*address),
+                wave,
+                lane: lane.map(LaneId),
+            };
+            let mut old = [0];
+            self.captured(place, &mut old)?;
+            let words = format!("{space} at {address:#x}");
+            let (old, new) = (vec![Some(old[0])], vec![*new]);
+            changes.memory.push(MemoryChange { place, words, length: 1, old, new });
+        }
+        for list in [changes.registers.len(), changes.memory.len()] {
+            changes.left_out += list.saturating_sub(most);
+        }
+        changes.registers.truncate(most);
+        changes.memory.truncate(most);
+        Ok(changes)
+    }
+
+    fn reset(&mut self, what: Reset) -> Dropped {
+        let mut dropped = Dropped::default();
+        if what != Reset::Memory {
+            dropped.dwords = self.written.values().map(|bytes| bytes.len() as u64 / 4).sum();
+            self.written.clear();
+        }
+        if what != Reset::Registers {
+            dropped.bytes = self.bytes.len() as u64;
+            self.bytes.clear();
+        }
+        dropped
     }
 
     fn place(&self, at: u64, wave: WaveId) -> Result<Place, Unreadable> {

@@ -1,0 +1,74 @@
+//! The user's what-if changes: `monitor set PATH = VALUE`, `monitor changes`, `monitor reset`.
+
+use super::super::state::State;
+use super::monitor::{said, sentence};
+use crate::report::{Style, changes as report, print};
+use crate::session::print::Query;
+use crate::session::{Reset, Unwritable};
+
+/// Dwords of registers, and runs of memory, that are listed.
+const MOST_LISTED: usize = 64;
+
+/// `monitor changes`
+pub(super) fn list(state: &mut State, _: &[&str]) -> Result<String, String> {
+    Ok(report::text(&said(state.session.changes(MOST_LISTED))?))
+}
+
+/// `monitor reset [all|registers|memory]`
+pub(super) fn reset(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let what = match arguments {
+        [] | ["all"] => Reset::All,
+        ["registers"] => Reset::Registers,
+        ["memory"] => Reset::Memory,
+        _ => return Err("Say what to drop: monitor reset registers, memory or all.".to_owned()),
+    };
+    let dropped = state.session.reset(what);
+    Ok(format!("{}\n{}", report::dropped(what, dropped), stale(state)))
+}
+
+/// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
+pub(super) fn set(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+    let wave = state.selected();
+    let (lanes, frame, query) = super::print::typed(state, wave, arguments)?;
+    let Some((path, value)) = halves(&query.path).filter(|_| query.letter.is_none()) else {
+        return Err(
+            "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned()
+        );
+    };
+    let set = state.session.assign(wave, lanes, frame, path, value);
+    set.map_err(|why| match why {
+        Unwritable::Path(why) => super::print::wrong_path(path, &why),
+        why => sentence(&why.to_string()),
+    })?;
+    // A register can be set without the debug information that printing it asks for.
+    let shown = state.session.print(wave, lanes, frame, &Query { path: path.to_owned(), letter: None });
+    let shown = shown.map(|printed| print::text(&printed, Style::Plain));
+    let shown = shown.unwrap_or_else(|_| format!("{path} is set.\n"));
+    Ok(format!("{shown}{}", stale(state)))
+}
+
+/// The two sides of the `=` that stands outside of quotes.
+fn halves(text: &str) -> Option<(&str, &str)> {
+    let mut quoted = false;
+    let at = text.char_indices().find(|(at, c)| {
+        let escaped = text.get(..*at).is_some_and(|before| before.ends_with('\\'));
+        quoted ^= *c == '\'' && !escaped;
+        *c == '=' && !quoted
+    });
+    let (at, _) = at?;
+    let (path, value) = (text.get(..at)?.trim(), text.get(at + 1..)?.trim());
+    (!path.is_empty() && !value.is_empty()).then_some((path, value))
+}
+
+/// That the client may show what it read before, and what makes it read anew.
+fn stale(state: &State) -> &'static str {
+    if state.facade().is_lldb() {
+        "lldb keeps what it has read: `thread step-inst` runs nothing here, and makes it read anew."
+    } else {
+        "gdb keeps what it has read: `maint flush register-cache` and `maint flush dcache` make it read anew."
+    }
+}
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;

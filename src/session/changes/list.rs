@@ -1,0 +1,220 @@
+//! What a client has changed, and dropping it.
+
+use super::{Layer, Owner};
+use crate::arch::{RegId, SpaceScope};
+use crate::session::address::GLOBAL;
+use crate::session::reader::{Reader, SWIZZLE, alias_slots};
+use crate::session::{Place, Unreadable};
+use crate::units::{Address, LaneId, WaveId};
+
+/// Bytes of a run of changed memory that are shown.
+pub const SHOWN_BYTES: usize = 16;
+
+/// What differs from the capture, in order; the first of it where it is more than was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Dwords of registers.
+    pub registers: Vec<RegisterChange>,
+    /// Runs of memory.
+    pub memory: Vec<MemoryChange>,
+    /// Dwords and runs that are left out.
+    pub left_out: usize,
+}
+
+/// A dword of a register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterChange {
+    /// The wave.
+    pub wave: WaveId,
+    /// The dump's id of it.
+    pub id: u32,
+    /// The register.
+    pub name: String,
+    /// Registers that live in it: `vcc`.
+    pub aliases: Vec<String>,
+    /// The lane of a vector.
+    pub lane: Option<LaneId>,
+    /// The dword of a register that has two, 0 for the low one.
+    pub dword: Option<u16>,
+    /// What was captured; `None`: nothing.
+    pub old: Option<u32>,
+    /// What it reads as now.
+    pub new: u32,
+}
+
+/// A run of bytes of memory. Private memory is named by lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryChange {
+    /// The first byte; of LDS and private memory with a wave that has it.
+    pub place: Place,
+    /// The place in words.
+    pub words: String,
+    /// Bytes of the run.
+    pub length: u64,
+    /// What was captured of the first [`SHOWN_BYTES`] bytes; `None`: nothing.
+    pub old: Vec<Option<u8>>,
+    /// What they read as now.
+    pub new: Vec<u8>,
+}
+
+/// What to drop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reset {
+    /// All changes.
+    All,
+    /// Those of registers.
+    Registers,
+    /// Those of memory.
+    Memory,
+}
+
+/// What was dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Dwords of registers.
+    pub dwords: u64,
+    /// Bytes of memory.
+    pub bytes: u64,
+}
+
+impl Reader {
+    /// What differs from the capture: at most so many dwords of registers and runs of memory.
+    ///
+    /// # Errors
+    /// What the operating system says of a file.
+    pub fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
+        let mut found = Changes::default();
+        for ((id, register), value) in &self.changes.registers {
+            for index in (0..value.dwords()).filter(|index| value.knows(*index)) {
+                if found.registers.len() >= most {
+                    found.left_out += 1;
+                } else if let Some(new) = value.dword(index) {
+                    found.registers.push(self.changed_register(*id, *register, index, new)?);
+                }
+            }
+        }
+        for owner in self.changes.memory.owners() {
+            self.changed_memory(owner, most, &mut found);
+        }
+        Ok(found)
+    }
+
+    fn changed_register(
+        &self,
+        id: WaveId,
+        register: RegId,
+        index: u16,
+        new: u32,
+    ) -> Result<RegisterChange, Unreadable> {
+        let wave = self.wave(id)?;
+        let known = wave.kind.register(register);
+        let old = self.names(id, register, index)?.into_iter().flatten().next();
+        let lives_here = |slots: Vec<RegId>| slots.contains(&register);
+        let aliases = wave.kind.registers().iter().filter(|register| register.alias.is_some());
+        let aliases = aliases.filter(|alias| alias_slots(wave, alias).is_some_and(lives_here));
+        let is_vector = known.is_vector();
+        Ok(RegisterChange {
+            wave: id,
+            id: wave.id,
+            name: known.name.clone(),
+            aliases: aliases.map(|alias| alias.name.clone()).collect(),
+            lane: is_vector.then_some(LaneId(index as u8)),
+            dword: (!is_vector && known.dwords > 1).then_some(index),
+            old,
+            new,
+        })
+    }
+
+    fn changed_memory(&self, owner: Owner, most: usize, found: &mut Changes) {
+        let capture = self.dump().capture();
+        let wave = match owner {
+            Owner::Global => None,
+            Owner::Wave(id) => Some(id),
+            Owner::Group(index) => {
+                let of = capture.waves.iter().position(|wave| wave.workgroup == Some(index));
+                of.and_then(|ordinal| u32::try_from(ordinal).ok()).map(WaveId)
+            }
+        };
+        let kind = wave.and_then(|wave| capture.wave(wave)).map(|wave| &wave.kind);
+        let space_of = |scope: SpaceScope| {
+            let found = kind.and_then(|kind| kind.target.spaces.iter().find(|space| space.scope == scope));
+            found.map_or(GLOBAL, |space| space.id)
+        };
+        let row = kind.map_or(0, |kind| u64::from(kind.wave_size.lanes())) * SWIZZLE;
+        let mut runs: Vec<(Place, u64)> = Vec::new();
+        let plain = |space, address| Place { space, address: Address(address), wave, lane: None };
+        for (first, last) in self.changes.memory.runs(owner) {
+            match owner {
+                Owner::Global => runs.push((plain(GLOBAL, first), last - first + 1)),
+                Owner::Group(_) => {
+                    runs.push((plain(space_of(SpaceScope::WorkGroup), first), last - first + 1))
+                }
+                Owner::Wave(_) if row == 0 => {}
+                Owner::Wave(_) => {
+                    // Every byte is some lane's: dword by dword, and each lane's in a row below.
+                    let space = space_of(SpaceScope::Lane);
+                    let mut at = first;
+                    while at <= last {
+                        let end = last.min(at / SWIZZLE * SWIZZLE + SWIZZLE - 1);
+                        let lane = Some(LaneId((at % row / SWIZZLE) as u8));
+                        let address = Address(at / row * SWIZZLE + at % SWIZZLE);
+                        runs.push((Place { space, address, wave, lane }, end - at + 1));
+                        at = end + 1;
+                    }
+                }
+            }
+        }
+        if matches!(owner, Owner::Wave(_)) {
+            runs.sort_by_key(|(place, _)| (place.lane, place.address));
+            runs.dedup_by(|(next, more), (before, length)| {
+                let touches = next.lane == before.lane && before.address.0 + *length == next.address.0;
+                if touches {
+                    *length += *more;
+                }
+                touches
+            });
+        }
+        for (place, length) in runs {
+            if found.memory.len() >= most {
+                found.left_out += 1;
+                continue;
+            }
+            found.memory.push(self.changed_run(place, length, owner, row));
+        }
+    }
+
+    fn changed_run(&self, place: Place, length: u64, owner: Owner, row: u64) -> MemoryChange {
+        let mut new = vec![0; SHOWN_BYTES.min(usize::try_from(length).unwrap_or(SHOWN_BYTES))];
+        let got = self.read_if_captured(place, &mut new);
+        new.truncate(got);
+        let old = (0u64..).zip(&new).map(|(index, _)| {
+            let at = place.address.0 + index;
+            let at = match (owner, place.lane) {
+                (Owner::Wave(_), Some(lane)) => {
+                    at / SWIZZLE * row + u64::from(lane.0) * SWIZZLE + at % SWIZZLE
+                }
+                _ => at,
+            };
+            let mut byte = [0];
+            (self.read_captured(owner, at, &mut byte) == 1).then_some(byte[0])
+        });
+        MemoryChange { place, words: self.describe(place), length, old: old.collect(), new }
+    }
+
+    /// Drops changes; everything reads as it was captured again.
+    pub fn reset(&mut self, what: Reset) -> Dropped {
+        let Layer { registers, memory } = &mut self.changes;
+        let mut dropped = Dropped::default();
+        if what != Reset::Memory {
+            let dwords = registers.values().map(|value| u64::from(value.known().count_ones()));
+            dropped.dwords = dwords.sum();
+            registers.clear();
+        }
+        if what != Reset::Registers {
+            dropped.bytes = memory.bytes();
+            *memory = super::Memory::default();
+        }
+        self.generation += 1;
+        dropped
+    }
+}

@@ -1,0 +1,164 @@
+//! Writing an object of a frame by its DWARF location: all its parts or none.
+//!
+//! Registers of a caller's frame are written where call frame information says that they are now.
+
+use super::Unwritable;
+use super::batch::Batch;
+use crate::arch::{RegId, SpaceScope};
+use crate::dwarf::write::{Plan, Run, Store, Target};
+use crate::dwarf::{Frame, Location, MemoryAt, Storage};
+use crate::session::reader::{Reader, SWIZZLE};
+use crate::session::unwind::{Level, Walk};
+use crate::session::{Place, Unreadable, variables};
+use crate::units::{Address, BitSize, DwarfReg, LaneId, WaveId};
+
+/// Collects what is to be written, and writes nothing yet.
+struct Draft<'r> {
+    reader: &'r Reader,
+    wave: WaveId,
+    lane: LaneId,
+    batch: Batch,
+    /// Whether two parts want other values for one bit: what names alone do not tell the plan, vcc and the SGPRs in it.
+    contradicts: bool,
+}
+
+impl Draft<'_> {
+    fn place(&self, at: MemoryAt) -> Place {
+        let lane = Some(at.lane.unwrap_or(self.lane));
+        Place { space: at.space, address: at.address, wave: Some(self.wave), lane }
+    }
+
+    fn register(&self, number: DwarfReg) -> Result<RegId, String> {
+        let kind = &self.reader.wave(self.wave).map_err(|why| why.to_string())?.kind;
+        kind.dwarf(number).map(|register| register.id).map_err(|why| why.to_string())
+    }
+
+    fn add(&self, batch: &mut Batch, run: &Run) -> Result<bool, String> {
+        let added = match run.to {
+            Target::Register { frame: Frame::Caller, .. } => {
+                return Err("a register as the caller had it at the call, which is nowhere now".to_owned());
+            }
+            Target::Register { register, first, .. } => {
+                let register = self.register(register)?;
+                self.reader.add_register(batch, self.wave, register, first, &run.bytes, &run.mask)
+            }
+            Target::Memory(at) => self.reader.add_memory(batch, self.place(at), &run.bytes, &run.mask),
+        };
+        added.map_err(|why| why.to_string())
+    }
+}
+
+impl Store for Draft<'_> {
+    fn check(&self, run: &Run) -> Result<(), String> {
+        let mut alone = Batch::default();
+        self.add(&mut alone, run)?;
+        self.reader.check(&alone).map_err(|why| why.to_string())
+    }
+
+    fn write(&mut self, run: &Run) {
+        let mut batch = std::mem::take(&mut self.batch);
+        // It was checked, so that nothing is refused here.
+        match self.add(&mut batch, run) {
+            Ok(contradicts) => self.contradicts |= contradicts,
+            Err(why) => log::error!("a part that was checked is refused: {why}; please report this"),
+        }
+        self.batch = batch;
+    }
+
+    /// Private memory by its backing layout, generic addresses by the space that they lead to.
+    fn identity(&self, at: MemoryAt) -> MemoryAt {
+        let mut place = self.place(at);
+        if let Ok(found) = self.reader.generic(place)
+            && (place.space == super::super::address::GENERIC || place.space == super::super::address::GLOBAL)
+        {
+            place = found;
+        }
+        let (Ok(space), Ok(wave)) = (self.reader.space(place), self.reader.wave(self.wave)) else {
+            return at;
+        };
+        let lane = match space.scope {
+            SpaceScope::Lane => place.lane,
+            SpaceScope::LaneN(lane) => Some(lane),
+            _ => None,
+        };
+        let Some(lane) = lane else {
+            return MemoryAt { space: place.space, lane: None, address: place.address };
+        };
+        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
+        let own = place.address.0;
+        let column = u64::from(lane.0) * SWIZZLE + own % SWIZZLE;
+        let address = (own / SWIZZLE).wrapping_mul(row).wrapping_add(column);
+        let wave_space = wave.kind.target.spaces.iter().find(|space| space.scope == SpaceScope::Wave);
+        let space = wave_space.map_or(place.space, |space| space.id);
+        MemoryAt { space, lane: None, address: Address(address) }
+    }
+}
+
+/// What to write so that the object at a location of a frame has these bytes.
+///
+/// # Errors
+/// As [`Unwritable`] says.
+pub(in crate::session) fn draft(
+    level: Level<'_>,
+    lane: LaneId,
+    location: &Location,
+    size: BitSize,
+    bytes: &[u8],
+) -> Result<Batch, Unwritable> {
+    let (reader, wave) = (level.walk().reader, level.walk().wave);
+    let whole = location.at(lane);
+    let why = match &whole.storage {
+        Storage::Implicit(_) => Some("a constant that the compiler folded"),
+        Storage::ImplicitPointer(_) => Some("a pointer that exists only in the debug information"),
+        Storage::Undefined(_) => Some("optimized out"),
+        _ => None,
+    };
+    let nowhere = |why| Unwritable::Nowhere { what: "the object".to_owned(), why };
+    if let Some(why) = why {
+        return Err(nowhere(why));
+    }
+    let settled = level.settled(&whole, lane, size).map_err(Unwritable::Location)?;
+    match &settled.storage {
+        Storage::Implicit(_) => return Err(nowhere("a value that call frame information computes")),
+        Storage::Undefined(_) => return Err(nowhere("in a register that the callee did not save")),
+        _ => {}
+    }
+    let plan = Plan::new(&settled, Some(lane), size, bytes)?;
+    let mut draft = Draft { reader, wave, lane, batch: Batch::default(), contradicts: false };
+    plan.apply(&mut draft)?;
+    if draft.contradicts {
+        return Err(nowhere("in registers that share storage, and would need two values there"));
+    }
+    Ok(draft.batch)
+}
+
+/// Writes the bits of an object, given as `size.div_ceil(8)` bytes, where a location of one lane of a frame says; frames
+/// as [`backtrace`](super::super::Inspect::backtrace) numbers them. A location whose registers are where they really are
+/// (`LaneValue::place`) is of frame 0.
+///
+/// # Errors
+/// As [`Unwritable`] says; nothing was written.
+pub fn write_location(
+    reader: &mut Reader,
+    wave: WaveId,
+    lane: LaneId,
+    frame: usize,
+    location: &Location,
+    size: BitSize,
+    bytes: &[u8],
+) -> Result<(), Unwritable> {
+    let batch = {
+        let of = reader.wave(wave)?;
+        if !of.kind.wave_size.has(lane) {
+            return Err(Unreadable::NoSuchLane { lane, lanes: of.kind.wave_size.lanes() }.into());
+        }
+        let mut walk = Walk::new(reader, wave)?;
+        // A wave without a PC has registers and memory all the same.
+        let level = match frame {
+            0 => 0,
+            frame => variables::find(&mut walk, reader.dump().capture(), frame)?.0,
+        };
+        draft(walk.level(level), lane, location, size, bytes)?
+    };
+    reader.commit(&batch)
+}

@@ -1,0 +1,244 @@
+//! Writing what a path names: bytes, or a number that another path says.
+
+use super::cast::CastTo;
+use super::eval::{Scene, Walk};
+use super::object::{Answer, Object, error};
+use super::parse::parse;
+use super::path::{Node, Path, Unary};
+use super::typed::{Shape, Sort};
+use crate::arch::Register;
+use crate::dwarf::Storage;
+use crate::session::changes::{Batch, draft};
+use crate::session::variables::with_frame;
+use crate::session::{Reader, Unreadable, Unwritable, ValueState};
+use crate::units::{BitSize, LaneId, LaneSet, WaveId};
+
+/// Writes the bytes of what a path names in a lane of a frame.
+///
+/// # Errors
+/// As [`Unwritable`] says; nothing was written.
+pub(in crate::session) fn write_variable(
+    reader: &mut Reader,
+    wave: WaveId,
+    lane: LaneId,
+    frame: usize,
+    path: &str,
+    bytes: &[u8],
+) -> Result<(), Unwritable> {
+    let lanes = LaneSet::one(lane);
+    if !reader.wave(wave)?.kind.wave_size.has(lane) {
+        let lanes = reader.wave(wave)?.kind.wave_size.lanes();
+        return Err(Unreadable::NoSuchLane { lane, lanes }.into());
+    }
+    let batch = with_frame(reader, wave, frame, |found| {
+        let scene = Scene::new(reader, wave, &found, lanes);
+        let parsed = parse(path, &|name| scene.is_type(name))?;
+        Walk { scene: &scene, lane }.batch(&parsed, |_, _| Ok(bytes.to_vec()))
+    })?;
+    reader.commit(&batch)
+}
+
+/// Writes a number to what a path names, in all of those lanes or in none.
+///
+/// # Errors
+/// As [`Unwritable`] says; nothing was written.
+pub(in crate::session) fn assign(
+    reader: &mut Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    frame: usize,
+    path: &str,
+    value: &str,
+) -> Result<(), Unwritable> {
+    let lanes = lanes.and(reader.wave(wave)?.kind.wave_size.all());
+    // Registers of the wave need no debug information.
+    if frame == 0
+        && let Some(batch) = plain_register(reader, wave, lanes, path, value)?
+    {
+        return reader.commit(&batch);
+    }
+    let batch = with_frame(reader, wave, frame, |found| {
+        let scene = Scene::new(reader, wave, &found, lanes);
+        let parsed = parse(path, &|name| scene.is_type(name))?;
+        let mut all = Batch::default();
+        for lane in lanes.iter() {
+            let walk = Walk { scene: &scene, lane };
+            let batch = walk.batch(&parsed, |walk, object| walk.bytes_of(object, value))?;
+            merged(&mut all, batch, path)?;
+        }
+        Ok::<_, Unwritable>(all)
+    })?;
+    reader.commit(&batch)
+}
+
+fn merged(all: &mut Batch, batch: Batch, path: &str) -> Result<(), Unwritable> {
+    if all.merge(batch) {
+        let why = "in one place for several of the lanes, which would need several values there";
+        return Err(Unwritable::Nowhere { what: format!("`{path}`"), why });
+    }
+    Ok(())
+}
+
+/// A register that is given an integer: `$v3[5] = 77`.
+fn plain_register(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    path: &str,
+    value: &str,
+) -> Result<Option<Batch>, Unwritable> {
+    let (Ok(path_of), Ok(number)) = (parse(path, &|_| false), parse(value, &|_| false)) else {
+        return Ok(None);
+    };
+    let number = match &number.node {
+        Node::Integer { value, .. } => *value,
+        Node::Unary(Unary::Minus, operand) => match operand.node {
+            Node::Integer { value, .. } => value.wrapping_neg(),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let (name, index) = match &path_of.node {
+        Node::Register(name) => (name, None),
+        Node::Index(of, index) => match (&of.node, &index.node) {
+            (Node::Register(name), Node::Integer { value, .. }) => (name, Some(*value)),
+            _ => return Ok(None),
+        },
+        _ => return Ok(None),
+    };
+    let kind = &reader.wave(wave)?.kind;
+    let Some(register) = kind.named(name) else {
+        let words = format!("{} has no register `{name}`", kind.target.name);
+        return Err(Unwritable::State(ValueState::Error(words)));
+    };
+    let mut batch = Batch::default();
+    for lane in lanes.iter() {
+        let slot = slot(register, index, lane)?;
+        let bytes = number.to_le_bytes();
+        let count = if register.is_vector() { 4 } else { register.bytes().min(bytes.len()) };
+        let bytes = bytes.get(..count).unwrap_or_default();
+        let mut alone = Batch::default();
+        reader.add_register(&mut alone, wave, register.id, slot * 4, bytes, &vec![0xff; count])?;
+        merged(&mut batch, alone, path)?;
+    }
+    Ok(Some(batch))
+}
+
+/// The dword of a register that a path is about.
+fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, Unwritable> {
+    let refused = |words| Err(Unwritable::State(ValueState::Error(words)));
+    let name = &register.name;
+    match (index, register.is_vector()) {
+        (None, true) => Ok(u64::from(lane.0)),
+        (None, false) if register.bytes() <= 8 => Ok(0),
+        (Some(index), true) if index < u64::from(register.dwords) => Ok(index),
+        (Some(index), true) => {
+            refused(format!("there is no lane {index} in `${name}`: it has {}", register.dwords))
+        }
+        (Some(_), false) => refused(format!("`[]` needs an array or a pointer; `${name}` is a number")),
+        (None, false) => refused(format!("`${name}` is wider than 64 bits")),
+    }
+}
+
+impl Walk<'_, '_, '_> {
+    /// What to write so that the object that a path names has the bytes that `bytes` gives.
+    fn batch(
+        &self,
+        path: &Path,
+        bytes: impl FnOnce(&Self, &Object) -> Answer<Vec<u8>>,
+    ) -> Result<Batch, Unwritable> {
+        let state = |why: Box<ValueState>| Unwritable::State(*why);
+        let object = self.object(path).map_err(state)?;
+        let what = format!("`{path}`");
+        if object.is_value {
+            if let Some(batch) = self.unnumbered(path, &object, &bytes(self, &object).map_err(state)?)? {
+                return Ok(batch);
+            }
+            return Err(Unwritable::Nowhere { what, why: "a computed value" });
+        }
+        let size = match object.bits {
+            Some(bits) => bits,
+            None => self.size(&object.ty).map_err(state)?.saturating_mul(8),
+        };
+        // What it is says more than that a number is missing.
+        if matches!(object.location.storage, Storage::Implicit(_)) {
+            return Err(Unwritable::Nowhere { what, why: "a constant that the compiler folded" });
+        }
+        let bytes = bytes(self, &object).map_err(state)?;
+        let (expected, given) = (size.div_ceil(8), bytes.len() as u64);
+        if expected != given {
+            return Err(Unwritable::Size { what, expected, given });
+        }
+        let level = self.scene.found.frame.context.level;
+        draft(level, self.lane, &object.location, BitSize(size), &bytes).map_err(|why| match why {
+            Unwritable::Nowhere { why, .. } => Unwritable::Nowhere { what, why },
+            other => other,
+        })
+    }
+
+    /// A register that DWARF has no number for is read as a value; it can be written all the same.
+    fn unnumbered(&self, path: &Path, object: &Object, bytes: &[u8]) -> Result<Option<Batch>, Unwritable> {
+        let (name, index) = match &path.node {
+            Node::Register(name) => (name, None),
+            Node::Index(of, index) => match &of.node {
+                Node::Register(name) => {
+                    let index = self.object(index).and_then(|index| self.integer(&index));
+                    let index = index.map_err(|why| Unwritable::State(*why))?;
+                    (name, u64::try_from(index.wide()).ok())
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let context = &self.scene.found.frame.context;
+        let Some(register) = context.kind().named(name) else { return Ok(None) };
+        let slot = slot(register, index, self.lane)?;
+        let size = self.size(&object.ty).map_err(|why| Unwritable::State(*why))?;
+        let given = bytes.len() as u64;
+        if size != given {
+            return Err(Unwritable::Size { what: format!("`{path}`"), expected: size, given });
+        }
+        let mut batch = Batch::default();
+        let all = vec![0xff; bytes.len()];
+        let (reader, wave) = (self.scene.reader, self.scene.wave);
+        reader.add_register(&mut batch, wave, register.id, slot * 4, bytes, &all)?;
+        Ok(Some(batch))
+    }
+
+    /// The bytes of an object that is given a value, as C converts it.
+    fn bytes_of(&self, object: &Object, value: &str) -> Answer<Vec<u8>> {
+        let value = value.trim();
+        let shape = self.shape(object)?;
+        let size = self.size(&object.ty)?;
+        let floating = matches!(shape, Shape::Number(Sort::Float));
+        let truth = matches!(shape, Shape::Number(Sort::Boolean));
+        let written = match (value, value.parse::<f64>()) {
+            (_, Ok(number)) if floating && size == 4 => u64::from((number as f32).to_bits()),
+            (_, Ok(number)) if floating && size == 8 => number.to_bits(),
+            ("true", _) if truth => 1,
+            ("false", _) if truth => 0,
+            _ => {
+                let parsed = parse(value, &|name| self.scene.is_type(name));
+                let parsed = parsed.or_else(|why| error(format!("the value is wrong at {why}")))?;
+                let given = self.object(&parsed)?;
+                let to = match &shape {
+                    Shape::Number(_) | Shape::Pointer { .. } => CastTo::of(object.ty.clone()),
+                    other => {
+                        let ty = self.type_name(&object.ty);
+                        return error(format!(
+                            "only numbers and pointers can be set; `{ty}` is {}",
+                            other.words()
+                        ));
+                    }
+                };
+                self.read(&self.cast(&to, &given)?)?
+            }
+        };
+        let bits = object.bits.unwrap_or_else(|| size.saturating_mul(8));
+        if bits > 64 {
+            return error(format!("`{}` is wider than 64 bits", self.type_name(&object.ty)));
+        }
+        let bytes = written.to_le_bytes();
+        Ok(bytes.get(..bits.div_ceil(8) as usize).unwrap_or_default().to_vec())
+    }
+}

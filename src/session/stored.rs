@@ -1,0 +1,301 @@
+//! Where the bytes of a place are kept, and reading them there: captured memory with a client's changes laid over it.
+
+use std::sync::PoisonError;
+
+use super::address::GLOBAL;
+use super::changes::{Owner, Run};
+use super::reader::{Reader, SWIZZLE};
+use super::{Place, Unreadable};
+use crate::arch::SpaceScope;
+use crate::capture::{MemoryMap, Wave};
+use crate::units::{LaneId, WaveId};
+
+/// The most bytes of backing memory that one swizzled read fetches at a time.
+const ROWS_AT_ONCE: u64 = 64;
+
+/// Bytes of a wave's private memory that are read at once and kept: rows of the swizzle hold all lanes, and who asks for
+/// one lane mostly asks for the next one too.
+const BLOCK: u64 = 4096;
+
+/// A run of a wave's private memory, as far as it was captured from its start on: what a client changed lies above it.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    /// Whose it is, and its first address.
+    of: Option<(Owner, u64)>,
+    bytes: Vec<u8>,
+}
+
+/// Where the bytes of a place are kept.
+#[derive(Clone, Copy)]
+pub(super) enum Storage<'a> {
+    /// Memory of one owner as it was captured, at an address of it.
+    Linear(Linear<'a>, u64),
+    /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
+    Global(u64, Option<usize>),
+    /// Private memory of one lane, swizzled into the wave's.
+    Swizzled(Linear<'a>, Swizzle, u64),
+}
+
+/// Captured memory with its owner.
+#[derive(Clone, Copy)]
+pub(super) struct Linear<'a> {
+    pub(super) owner: Owner,
+    pub(super) map: &'a MemoryMap,
+    /// How many bytes the owner has, captured or not, where that is known.
+    pub(super) size: Option<u64>,
+}
+
+/// A lane among the lanes of its wave's private memory.
+#[derive(Clone, Copy)]
+pub(super) struct Swizzle {
+    row: u64,
+    column: u64,
+}
+
+impl Swizzle {
+    pub(super) fn new(wave: &Wave, lane: LaneId) -> Self {
+        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
+        Self { row, column: u64::from(lane.0) * SWIZZLE }
+    }
+
+    /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory. An address of 32
+    /// bits never overflows.
+    pub(super) fn backing(self, address: u64) -> u64 {
+        address / SWIZZLE * self.row + self.column + address % SWIZZLE
+    }
+}
+
+impl Reader {
+    pub(super) fn read_stored(
+        &self,
+        place: Place,
+        buffer: &mut [u8],
+    ) -> Result<std::io::Result<usize>, Unreadable> {
+        Ok(match self.storage(place)? {
+            Storage::Linear(memory, address) => self.read_linear(memory, address, buffer),
+            Storage::Global(address, agent) => {
+                self.layered(Owner::Global, address, buffer, |at, buffer| self.read_global(at, agent, buffer))
+            }
+            Storage::Swizzled(memory, swizzle, address) => {
+                self.read_swizzled(memory, swizzle, address, buffer)
+            }
+        })
+    }
+
+    fn read_linear(&self, memory: Linear<'_>, address: u64, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let capture = self.dump().capture();
+        self.layered(memory.owner, address, buffer, |at, buffer| capture.read(memory.map, at, buffer))
+    }
+
+    /// Reads what is changed from the layer, and what is not with `captured`.
+    fn layered(
+        &self,
+        owner: Owner,
+        address: u64,
+        buffer: &mut [u8],
+        captured: impl Fn(u64, &mut [u8]) -> std::io::Result<usize>,
+    ) -> std::io::Result<usize> {
+        let changed = self.changes.memory();
+        if !changed.touches(owner) {
+            return captured(address, buffer);
+        }
+        let mut done = 0;
+        while done < buffer.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let rest = &mut buffer[done..];
+            match changed.run(owner, at, rest.len()) {
+                Run::Changed(bytes) => {
+                    rest[..bytes.len()].copy_from_slice(bytes);
+                    done += bytes.len();
+                }
+                Run::Captured(length) => {
+                    let got = match captured(at, &mut rest[..length]) {
+                        Ok(got) => got,
+                        Err(error) if done == 0 => return Err(error),
+                        Err(_) => break,
+                    };
+                    done += got;
+                    if got < length {
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    pub(super) fn storage(&self, place: Place) -> Result<Storage<'_>, Unreadable> {
+        let agent = place.wave.and_then(|wave| self.dump().capture().wave(wave)).map(|wave| wave.agent);
+        if place.space == GLOBAL {
+            return Ok(Storage::Global(place.address.0, agent));
+        }
+        let space = self.space(place)?;
+        let not_captured = || Unreadable::NotCaptured { what: self.describe(place) };
+        let wide = space.address_bits > 32;
+        if !wide && place.address.0 > u64::from(u32::MAX) {
+            return Err(not_captured());
+        }
+        match space.scope {
+            SpaceScope::Global => Ok(Storage::Global(place.address.0, agent)),
+            SpaceScope::Generic => self.storage(self.generic(place)?),
+            SpaceScope::Agent => Err(not_captured()),
+            SpaceScope::WorkGroup => {
+                let wave = self.wave(self.needed_wave(place, &space.name)?)?;
+                let memory = self.lds(wave).ok_or_else(not_captured)?;
+                Ok(Storage::Linear(memory, place.address.0))
+            }
+            SpaceScope::Wave => {
+                let id = self.needed_wave(place, &space.name)?;
+                Ok(Storage::Linear(private(id, self.wave(id)?), place.address.0))
+            }
+            SpaceScope::Lane | SpaceScope::LaneN(_) => {
+                let id = self.needed_wave(place, &space.name)?;
+                let wave = self.wave(id)?;
+                let lane = match space.scope {
+                    SpaceScope::LaneN(lane) => lane,
+                    _ => place
+                        .lane
+                        .ok_or_else(|| Unreadable::Needs { space: space.name.clone(), needs: "lane" })?,
+                };
+                if !wave.kind.wave_size.has(lane) {
+                    return Err(Unreadable::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
+                }
+                Ok(Storage::Swizzled(private(id, wave), Swizzle::new(wave, lane), place.address.0))
+            }
+        }
+    }
+
+    /// LDS of a wave's work-group, if that is known.
+    pub(super) fn lds(&self, wave: &Wave) -> Option<Linear<'_>> {
+        let index = wave.workgroup?;
+        let group = self.dump().capture().workgroups.get(index)?;
+        Some(Linear { owner: Owner::Group(index), map: &group.lds, size: group.lds_size })
+    }
+
+    /// The runs of an owner's memory that can be read, in order: first and last.
+    pub(super) fn runs(&self, memory: Linear<'_>) -> Vec<(u64, u64)> {
+        let captured = memory.map.segments().iter().map(|segment| (segment.address, segment.last()));
+        let mut runs: Vec<(u64, u64)> = captured.collect();
+        runs.extend(self.changes.memory().runs(memory.owner));
+        runs.sort_unstable();
+        // Those that touch are one: a dword may lie across them.
+        runs.dedup_by(|next, before| {
+            let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
+            if touches {
+                before.1 = before.1.max(next.1);
+            }
+            touches
+        });
+        runs
+    }
+
+    /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
+    pub(super) fn read_global(
+        &self,
+        address: u64,
+        agent: Option<usize>,
+        buffer: &mut [u8],
+    ) -> std::io::Result<usize> {
+        let capture = self.dump().capture();
+        let mut done = 0;
+        while done < buffer.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            // A code object may lie between two captured segments, or bridge them: never read past the next segment.
+            let limit = capture
+                .global
+                .next(at)
+                .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
+            let mut got = match capture.read(&capture.global, at, &mut buffer[done..]) {
+                Ok(got) => got,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
+            if got == 0 {
+                let end = buffer.len().min(done.saturating_add(limit));
+                got = self.dump().objects().read(capture, at, agent, &mut buffer[done..end]);
+            }
+            if got == 0 {
+                break;
+            }
+            done += got;
+        }
+        Ok(done)
+    }
+
+    /// A wave's private memory as it was captured, from the block that is kept where that has all of it.
+    fn read_private(&self, memory: Linear<'_>, start: u64, out: &mut [u8]) -> std::io::Result<usize> {
+        let capture = self.dump().capture();
+        let (first, within) = (start - start % BLOCK, (start % BLOCK) as usize);
+        // A block is put in whole, so that a thread that died while it held the lock left a sound one.
+        let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = Some((memory.owner, first));
+        if block.of != of {
+            let mut bytes = vec![0; BLOCK as usize];
+            // What cannot be read is read again below, and reported there.
+            let got = capture.read(memory.map, first, &mut bytes).unwrap_or(0);
+            bytes.truncate(got);
+            *block = Block { of, bytes };
+        }
+        match block.bytes.get(within..within.saturating_add(out.len())) {
+            Some(bytes) => {
+                out.copy_from_slice(bytes);
+                Ok(out.len())
+            }
+            None => capture.read(memory.map, start, out),
+        }
+    }
+
+    fn read_swizzled(
+        &self,
+        memory: Linear<'_>,
+        swizzle: Swizzle,
+        address: u64,
+        out: &mut [u8],
+    ) -> std::io::Result<usize> {
+        let row = swizzle.row;
+        let mut done = 0;
+        let mut rows = Vec::new();
+        while done < out.len() {
+            let at = address + done as u64;
+            let first = at / SWIZZLE;
+            let last = (at + (out.len() - done - 1) as u64) / SWIZZLE;
+            let count = (last - first + 1).min(ROWS_AT_ONCE);
+            // The rows hold every lane; ours is read out of them, from the first byte wanted on.
+            let start = swizzle.backing(at);
+            let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
+            rows.resize(usize::try_from(span).unwrap_or(0), 0);
+            let captured = |at, buffer: &mut [u8]| self.read_private(memory, at, buffer);
+            let mut got = match self.layered(memory.owner, start, &mut rows, captured) {
+                Ok(got) => got,
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
+            let mut index = 0;
+            while index < count && done < out.len() {
+                let within = (address + done as u64) % SWIZZLE;
+                let offset = swizzle.backing(address + done as u64) - start;
+                let want = usize::try_from(SWIZZLE - within).unwrap_or(0).min(out.len() - done);
+                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+                if offset.saturating_add(want) > got {
+                    // Another lane's bytes are missing in between; ours may be there.
+                    let alone =
+                        self.read_linear(memory, start + offset as u64, &mut out[done..done + want])?;
+                    if alone < want {
+                        return Ok(done + alone);
+                    }
+                    got = got.min(offset);
+                } else {
+                    out[done..done + want].copy_from_slice(&rows[offset..offset + want]);
+                }
+                done += want;
+                index += 1;
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// A wave's private memory.
+pub(super) fn private(id: WaveId, wave: &Wave) -> Linear<'_> {
+    Linear { owner: Owner::Wave(id), map: &wave.private, size: wave.private_size }
+}
