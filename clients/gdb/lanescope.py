@@ -545,18 +545,18 @@ def at_end(event):
 
 
 def load():
-    for name, kind in (
-        ("lane", Lane),
-        ("lane apply", LaneApply),
-        ("info lanes", InfoLanes),
-        ("info waves", InfoWaves),
-        ("info wave", InfoWave),
-        ("info dispatches", InfoDispatches),
-        ("info workgroups", InfoWorkgroups),
+    # AMD's gdb has some of these, and a user may have others of these names.
+    for name, kinds in (
+        ("lane", (Lane, LaneApply)),
+        ("info lanes", (InfoLanes,)),
+        ("info waves", (InfoWaves,)),
+        ("info wave", (InfoWave,)),
+        ("info dispatches", (InfoDispatches,)),
+        ("info workgroups", (InfoWorkgroups,)),
     ):
-        # AMD's gdb has some of these.
         if not knows(name):
-            kind()
+            for kind in kinds:
+                kind()
     gdb.events.stop.connect(at_stop)
     if hasattr(gdb.events, "connection_removed"):
         gdb.events.connection_removed.connect(at_end)
