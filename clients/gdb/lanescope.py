@@ -186,7 +186,7 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
     @command
     def invoke(self, argument):
         server, thread = served(), selected()
-        found = re.match(r"(all|active|[\d\s,-]*\d)(?:\s+|$)", argument)
+        found = re.match(r"(all|active|\d(?:[\d\s,-]*\d)?)(?:\s+|$)", argument)
         if not found:
             raise gdb.GdbError("Please specify a lane ID list")
         which, rest, options = found.group(1), argument[found.end() :], set()

@@ -94,7 +94,9 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     let shown = wave.shown_lanes();
     for index in [0, shown.len() - 1] {
         let top = frames(dap, wave)[0]["id"].clone();
-        // The console of an editor: the frame says which thread the command is about.
+        // Who clicks at a frame makes the editor ask for its scopes. That selects the thread for the console; the frame
+        // that goes with the command does not.
+        dap.ask("scopes", &json!({ "frameId": top }));
         let command = format!("`register write lane {}", shown[index]);
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
         let frames = frames(dap, wave);

@@ -339,7 +339,7 @@ fn registers(script: &mut Script, wave: &Wave) {
             if got.contains_key(&name) && !got.contains_key("s0") { Ok(()) } else { Err(text.to_owned()) }
         });
     }
-    script.expect("info registers general", "\npc  ");
+    script.expect("info registers general", "pc  ");
     script.expect("info registers exec", "exec  ");
     script.expect("info registers no_such", "Invalid register `no_such'");
 }
@@ -412,7 +412,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
                 let right = text.contains("[Switching to thread ")
                     && text.contains(&format!(", lane {lane} (AMDGPU Lane "))
                     && text.contains(&format!(":{id}/{lane} ("))
-                    && text.contains("frame #0: ")
+                    && text.contains("frame #0:")
                     && is_active.is_none_or(|is_active| warned != is_active);
                 if right { Ok(()) } else { Err(format!("got {text:?}")) }
             });
