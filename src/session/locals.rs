@@ -25,6 +25,8 @@ pub struct Locals {
     pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
+    /// What of the function's debug information cannot be read, each with its unit, DIE and offset: variables may be missing.
+    pub problems: Vec<String>,
 }
 
 /// One variable with its value in each lane that was asked for.

@@ -1,6 +1,6 @@
 //! The loaded code objects: which one holds an address, what it holds there, and its debug information.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -113,7 +113,7 @@ impl Objects {
         images.sort_unstable();
         let mut found = HashMap::new();
         // Of what begins below, the one that ends last; by agent.
-        let mut ends: HashMap<Option<usize>, (u64, usize)> = HashMap::new();
+        let mut ends: BTreeMap<Option<usize>, (u64, usize)> = BTreeMap::new();
         for (start, end, index, agent) in images {
             let seen = |other: Option<usize>| other.is_none() || agent.is_none() || other == agent;
             let mut before = ends.iter().filter(|(other, (end, _))| seen(**other) && *end > start);
@@ -125,6 +125,20 @@ impl Objects {
             *last = (*last).max((end, index));
         }
         found
+    }
+
+    /// What is wrong with the debug information of the code objects, each problem with the code object's name; those
+    /// without any are left to [`Self::list`].
+    pub(super) fn check(&self, capture: &Capture) -> Vec<String> {
+        let each = self.each.iter().filter_map(|loaded| {
+            let checked = loaded.debug(capture).ok()?.check();
+            let name = loaded.name(capture).unwrap_or_default();
+            let problems = checked.problems.iter().map(|problem| format!("{name}: {problem}"));
+            let mut problems: Vec<String> = problems.collect();
+            problems.extend(checked.unread_words().map(|words| format!("{name}: {words}")));
+            Some(problems)
+        });
+        each.flatten().collect()
     }
 
     /// A code object, parsed.

@@ -5,16 +5,21 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod changes;
+mod dap;
 mod disguise;
 mod edges;
 mod gdb;
 mod harness;
+mod helpers;
+mod lanes;
 mod lldb;
 mod locals;
 mod many;
+mod mi;
 mod model;
 mod reconnect;
 mod resume;
 mod script;
 mod stdio;
+mod talk;
 mod view;

@@ -10,12 +10,13 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::units::{LaneId, LaneSet};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
 const DIALECT: u32 = 1;
@@ -32,6 +33,8 @@ pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
         "architecture": kind.target.name,
         "lanes": kind.wave_size.lanes(),
         "waves": state.waves.len(),
+        "threads": state.threads.all().len(),
+        "lane_threads": state.threads.lanes(),
         "notices": state.session.notices(),
     });
     send(Ok(answer), reply)
@@ -45,7 +48,7 @@ pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 
 /// `qlanescope.Lanes[:thread:ID;]`
 pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer = named(state, request.args, &[b"thread"]).and_then(|wave| lanes_json(state, wave));
+    let answer = named(state, request.args, &[b"thread"]).and_then(|thread| lanes_json(state, thread));
     send(answer, reply)
 }
 
@@ -60,7 +63,7 @@ pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<
 pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
     let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
-    let answer = of.and_then(|wave| locals_json(state, wave, lane, frame));
+    let answer = of.and_then(|thread| locals_json(state, thread, lane, frame));
     send(answer, reply)
 }
 
@@ -68,7 +71,7 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
 pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
     let of = named(state, request.args, &[b"thread", b"lane", b"frame"]);
-    let answer = of.and_then(|wave| frames_json(state, wave, lane, frame));
+    let answer = of.and_then(|thread| frames_json(state, thread, lane, frame));
     send(answer, reply)
 }
 
@@ -80,7 +83,7 @@ pub(crate) fn evaluate(
 ) -> Result<Flow, Fault> {
     let keys: &[&[u8]] = &[b"expression", b"bytes", b"thread", b"lane", b"as", b"size", b"dialect"];
     let of = named(state, request.args, keys);
-    let answer = of.and_then(|wave| evaluate_json(state, wave, request.args));
+    let answer = of.and_then(|thread| evaluate_json(state, thread, request.args));
     send(answer, reply)
 }
 
@@ -95,24 +98,45 @@ pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let mut waves = Vec::new();
     for wave in state.waves.iter().skip(index(first)).take(index(count)) {
-        waves.push(json::wave(&state.session.wave(*wave)?));
+        let mut json = json::wave(&state.session.wave(*wave)?);
+        if state.threads.are_counted() {
+            let of = state.threads.of_wave(*wave);
+            set(&mut json, "thread", json!(of.map(|(first, _)| first)));
+            set(&mut json, "threads", json!(of));
+        }
+        waves.push(json);
     }
     Ok(json!({ "waves": waves }))
 }
 
-pub(super) fn lanes_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
-    Ok(json::lanes(state.session.as_ref(), wave)?)
+/// An answer about a thread, under its number.
+pub(super) fn about(state: &State, thread: Thread, mut answer: Value) -> Value {
+    set(&mut answer, "thread", json!(state.number(thread)));
+    answer
+}
+
+/// Sets a member of an object.
+fn set(object: &mut Value, key: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
+}
+
+pub(super) fn lanes_json(state: &State, thread: Thread) -> Result<Value, Fault> {
+    let lanes = json::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread))?;
+    Ok(about(state, thread, lanes))
 }
 
 pub(super) fn locals_json(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
     let frame = frame_of(frame)?;
-    let lanes = lanes_of(state, wave, lane, frame)?;
-    Ok(json::locals(&state.session.locals(wave, lanes, frame)?))
+    let lanes = lanes_of(state, thread, lane, frame)?;
+    let locals = state.session.locals(thread.wave, lanes, frame)?;
+    Ok(about(state, thread, json::locals(&locals)))
 }
 
 /// The number of a frame; 0 where none is said.
@@ -122,26 +146,33 @@ pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
+/// Without a lane it is the stack of the wave, or of the lane that the thread is.
 pub(super) fn frames_json(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
-    let first = frame_of(frame)?;
-    if lane.is_none() {
-        return Ok(stack::json(&state.session.backtrace(wave, None)?.from_frame(first)?));
-    }
-    let lanes = lanes_of(state, wave, lane, 0)?;
-    if matches!(lane, Some(b"all" | b"active")) {
-        let stacks = LaneStack::from_frame(state.session.lane_stacks(wave, lanes)?, first)?;
-        return Ok(stack::lanes_json(wave, &stacks));
-    }
-    Ok(stack::json(&state.session.backtrace(wave, lanes.first())?.from_frame(first)?))
+    let (wave, first) = (thread.wave, frame_of(frame)?);
+    let answer = match lane {
+        Some(b"all" | b"active") => {
+            let lanes = lanes_of(state, thread, lane, 0)?;
+            let stacks = LaneStack::from_frame(state.session.lane_stacks(wave, lanes)?, first)?;
+            stack::lanes_json(wave, &stacks)
+        }
+        lane => {
+            let lane = match lane {
+                None => thread.lane,
+                lane => lanes_of(state, thread, lane, 0)?.first(),
+            };
+            stack::json(&state.session.backtrace(wave, lane)?.from_frame(first)?)
+        }
+    };
+    Ok(about(state, thread, answer))
 }
 
-fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Fault> {
-    let lanes = lanes_of(state, wave, value(args, b"lane"), 0)?;
+fn evaluate_json(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fault> {
+    let lanes = lanes_of(state, thread, value(args, b"lane"), 0)?;
     let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(Fault::malformed("not hex digits in pairs"));
     let expression = match (value(args, b"expression"), value(args, b"bytes")) {
         (Some(text), None) => {
@@ -161,21 +192,22 @@ fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Faul
         Some(_) => return Err(Fault::malformed("as: location or value")),
     };
     let question = Question { expression, dialect: dialect.transpose()?, want, explain: false };
-    Ok(evaluation::json(&state.session.evaluate(wave, lanes, &question)?))
+    let evaluation = state.session.evaluate(thread.wave, lanes, &question)?;
+    Ok(about(state, thread, evaluation::json(&evaluation)))
 }
 
-/// The lanes that `lane:N;`, `lane:all;` or `lane:active;` names, else the focused one; active in that frame.
+/// The lanes that `lane:N;`, `lane:all;` or `lane:active;` names, else the thread's; active in that frame.
 pub(super) fn lanes_of(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: usize,
 ) -> Result<LaneSet, Fault> {
-    let size = state.session.wave(wave)?.kind.wave_size;
+    let size = state.session.wave(thread.wave)?.kind.wave_size;
     match lane {
-        None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
+        None | Some(b"") => Ok(LaneSet::one(state.lane(thread))),
         Some(b"all") => Ok(size.all()),
-        Some(b"active") => Ok(state.session.active_lanes(wave, frame)?),
+        Some(b"active") => Ok(state.session.active_lanes(thread.wave, frame)?),
         Some(lane) => {
             let lane = lane_of(lane)?;
             if !size.has(lane) {
@@ -201,8 +233,8 @@ pub(super) fn code_objects_json(state: &State) -> Value {
 }
 
 fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
-    let wave = wave(state, args)?;
-    let lane = value(args, b"lane").map(lane_of).transpose()?;
+    let thread = thread(state, args)?;
+    let lane = value(args, b"lane").map(lane_of).transpose()?.unwrap_or_else(|| state.lane(thread));
     let missing = || Fault::malformed("space, address and length are needed");
     let space = String::from_utf8_lossy(value(args, b"space").ok_or_else(missing)?).into_owned();
     let address = number_of(args, b"address")?.ok_or_else(missing)?;
@@ -213,7 +245,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
         None => space,
     };
     let address = format!("{address:#x}");
-    let place = spaces::parse_place(state.session.as_ref(), wave, lane, &space, &address);
+    let place = spaces::parse_place(state.session.as_ref(), thread.wave, Some(lane), &space, &address);
     let place = place.map_err(|error| Fault::new(MALFORMED, error.to_string()))?;
     // Each byte is two digits, and the rest of the answer takes some room too.
     let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
@@ -227,7 +259,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     Ok(json!({
         "space": kind.target.space(place.space).map(|space| &space.name),
         "space_id": place.space.0,
-        "thread": place.wave.map(|wave| wave.0 + 1),
+        "thread": state.number(thread),
         "lane": lane.map(|lane| lane.0),
         "address": place.address.to_string(),
         "length": read,
@@ -235,15 +267,15 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     }))
 }
 
-/// The wave that `thread:ID;` names, else the one that the user looks at.
-pub(super) fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
+/// The thread that `thread:ID;` names, else the one that the user looks at.
+pub(super) fn thread(state: &State, args: &[u8]) -> Result<Thread, Fault> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
 }
 
 /// The same of a packet that knows no other keys than those.
-pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<WaveId, Fault> {
+pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<Thread, Fault> {
     only(args, keys)?;
-    wave(state, args)
+    thread(state, args)
 }
 
 /// That there are no other keys than those, and none twice: what is not understood must not be left out in silence.
@@ -252,10 +284,7 @@ pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
     for (index, (key, _)) in parse::pairs(args).enumerate() {
         if !keys.contains(&key) {
             let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
-            return Err(Fault::new(
-                MALFORMED,
-                format!("no key {}: there are {}", said(key), known.join(", ")),
-            ));
+            return Err(Fault::new(MALFORMED, format!("no key {}: there are {}", said(key), known.join(", "))));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
             return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));

@@ -2,6 +2,7 @@
 
 mod address;
 mod casts;
+mod damage;
 mod dynamic;
 mod lanes;
 mod members;

@@ -1,0 +1,567 @@
+"""Lanes and waves in gdb, for captures that lanescope serves.
+
+In ~/.gdbinit:
+
+    source PATH/clients/gdb/lanescope.py
+
+Adds `lane`, `lane apply`, `info lanes`, `info wave`, `info waves`, `info dispatches` and `info workgroups` with the words of
+AMD's gdb, and nothing that the server does not say: see docs/clients.md. The commands that the debugger has already are left
+alone. What changes a command or the disassembler of gdb's own waits for the first connection to lanescope, and stands aside
+for every other target.
+"""
+
+import importlib.util
+import os
+import re
+import xml.etree.ElementTree as xml
+
+import gdb
+
+
+def _shared():
+    folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    place = os.path.join(folder, "lanescope_format.py")
+    spec = importlib.util.spec_from_file_location("lanescope_format", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+form = _shared()
+
+NOT_SERVED = "This is for captures that lanescope serves, and gdb is not connected to one."
+# gdb takes no instruction for x86 that is longer.
+LONGEST_INSTRUCTION = 16
+# AMDGPU's are so many bytes, or a multiple.
+SMALLEST_INSTRUCTION = 4
+# A piece of the target description.
+PIECE = 0x8000
+
+
+class Server:
+    """The lanescope that gdb is connected to."""
+
+    # What each connection's server said of itself; None: it is no lanescope.
+    versions = {}
+
+    def __init__(self, connection, version):
+        self.connection = connection
+        self.version = version
+
+    @classmethod
+    def here(cls):
+        """The current inferior's, or None."""
+        connection = gdb.selected_inferior().connection
+        if connection is None or not hasattr(connection, "send_packet"):
+            return None
+        if connection.num not in cls.versions:
+            try:
+                said = connection.send_packet(form.request("Version"))
+            except gdb.error:
+                return None  # A target that runs. It will be asked again.
+            cls.versions[connection.num] = form.is_lanescope(form.unescape(said)) if said else None
+        version = cls.versions[connection.num]
+        return cls(connection, version) if version else None
+
+    def ask(self, packet):
+        said = self.connection.send_packet(packet)
+        if not said:
+            raise form.Refused("This version of lanescope does not answer %s." % packet.split(":")[0])
+        return form.answer(form.unescape(said))
+
+    def read(self, thing, annex):
+        """A document, piece by piece."""
+        whole = b""
+        while True:
+            piece = self.connection.send_packet("qXfer:%s:read:%s:%x,%x" % (thing, annex, len(whole), PIECE))
+            if not piece or piece[:1] not in (b"m", b"l"):
+                raise form.Refused("The server does not give %s." % thing)
+            whole += form.unescape(piece[1:])
+            if piece[:1] == b"l":
+                return whole
+
+    def wave(self, thread):
+        return form.wave_of(self.ask, thread.ptid[1])
+
+    def lanes(self, thread):
+        return self.ask(form.request("Lanes", thread=thread.ptid[1]))["lanes"]
+
+
+def served():
+    """The server, or the error that the user reads."""
+    server = Server.here()
+    if server is None:
+        raise gdb.GdbError(NOT_SERVED)
+    settle_in()
+    return server
+
+
+def selected():
+    thread = gdb.selected_thread()
+    if thread is None:
+        raise gdb.GdbError("No thread selected")
+    return thread
+
+
+def focused(lanes):
+    return next((lane for lane in lanes if lane.get("focused")), None)
+
+
+def numbers():
+    """gdb's number of each thread, by the server's."""
+    return {thread.ptid[1]: thread.num for thread in gdb.selected_inferior().threads()}
+
+
+def has_register(name):
+    return any(register.name == name for register in gdb.selected_frame().architecture().registers())
+
+
+def focus(lane):
+    """Moves the focus. gdb forgets what it has read only when a register is written."""
+    if has_register("lane"):
+        gdb.execute("set var $lane = %d" % lane)
+    else:
+        gdb.execute("monitor lane %d" % lane, to_string=True)
+        gdb.execute("maint flush register-cache", to_string=True)
+
+
+def command(function):
+    """Lets a command end with the server's words instead of Python's."""
+
+    def invoke(self, argument, from_tty):
+        try:
+            function(self, argument.strip())
+        except (form.Refused, gdb.error) as words:
+            raise gdb.GdbError(str(words)) from None
+
+    return invoke
+
+
+class Lane(gdb.Command):
+    """Show the current lane, or make another one current.
+Usage: lane [NUMBER]
+
+Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
+
+    def __init__(self):
+        super().__init__("lane", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE, True)
+
+    @command
+    def invoke(self, argument):
+        server, thread = served(), selected()
+        if not argument:
+            lane = focused(server.lanes(thread))
+            where = form.lane_name(server.wave(thread), lane)
+            print("[Current thread is %d, lane %d (%s)]" % (thread.num, lane["lane"], where))
+            return
+        number = int(gdb.parse_and_eval(argument))
+        found = [lane for lane in server.lanes(thread) if lane["lane"] == number]
+        if not found:
+            raise gdb.GdbError("Lane %d does not exist on this thread." % number)
+        focus(number)
+        lane = found[0]
+        where = form.lane_name(server.wave(thread), lane)
+        print("[Switching to thread %d, lane %d (%s)]" % (thread.num, number, where))
+        gdb.execute("frame")
+        if lane["state"] in ("inactive", "not_entered"):
+            print("warning: Current lane is inactive.")
+        elif lane["state"] == "unused":
+            print("warning: Current lane is unused.")
+        refresh()
+
+
+class LaneApply(gdb.Command):
+    """Apply a command to a list of lanes of the current thread.
+Usage: lane apply LANES|all|active [OPTION]... COMMAND
+
+LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
+  -all, -active, -inactive  of these lanes only those in that state; -all: unused ones, too
+  -q  no line before each lane
+  -c  go on after an error, and print it
+  -s  go on after an error in silence"""
+
+    def __init__(self):
+        super().__init__("lane apply", gdb.COMMAND_RUNNING, gdb.COMPLETE_COMMAND)
+
+    @command
+    def invoke(self, argument):
+        server, thread = served(), selected()
+        found = re.match(r"(all|active|\d(?:[\d\s,-]*\d)?)(?:\s+|$)", argument)
+        if not found:
+            raise gdb.GdbError("Please specify a lane ID list")
+        which, rest, options = found.group(1), argument[found.end() :], set()
+        while True:
+            option = re.match(r"-(all|active|inactive|q|c|s)(?:\s+|$)", rest)
+            if not option:
+                break
+            options.add(option.group(1))
+            rest = rest[option.end() :]
+        if not rest:
+            raise gdb.GdbError("Please specify a command to apply on the selected lanes")
+        lanes = server.lanes(thread)
+        chosen = form.filtered(lanes, which, options)
+        wave, before, level = server.wave(thread), focused(lanes), gdb.selected_frame().level()
+        try:
+            for lane in chosen:
+                focus(lane["lane"])
+                stay_in(level)
+                if "q" not in options:
+                    print("\nLane %d (%s):" % (lane["lane"], form.lane_name(wave, lane)))
+                try:
+                    gdb.execute(rest)
+                except gdb.error as error:
+                    if not options & {"c", "s"}:
+                        raise gdb.GdbError(str(error)) from None
+                    if "c" in options:
+                        print(error)
+        finally:
+            thread.switch()
+            focus(before["lane"])
+            stay_in(level)
+            refresh()
+
+
+def stay_in(level):
+    """A lane that waits elsewhere has frames of its own, and gdb goes to the innermost one."""
+    if gdb.selected_frame().level() != level:
+        try:
+            gdb.execute("frame level %d" % level, to_string=True)
+        except gdb.error:
+            pass  # That lane has fewer.
+
+
+class InfoLanes(gdb.Command):
+    """List the lanes of the current thread.
+Usage: info lanes [-all|-active|-inactive] [LANES]
+
+Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane waits, if the
+debug information says so."""
+
+    def __init__(self):
+        super().__init__("info lanes", gdb.COMMAND_STATUS)
+
+    @command
+    def invoke(self, argument):
+        server, thread = served(), selected()
+        options = set()
+        while argument.startswith("-"):
+            option, _, argument = argument.partition(" ")
+            argument = argument.strip()
+            if option not in ("-all", "-active", "-inactive"):
+                raise gdb.GdbError("Unrecognized option at: %s" % option)
+            options.add(option[1:])
+        lanes = server.lanes(thread)
+        chosen = form.filtered(lanes, argument, options)
+        if not chosen:
+            print("No lanes.")
+            return
+        here = focused(lanes)
+        print(form.lanes(server.wave(thread), chosen, here and here["lane"]))
+
+
+class InfoWaves(gdb.Command):
+    """List all waves. Id is the thread.
+Usage: info waves"""
+
+    def __init__(self):
+        super().__init__("info waves", gdb.COMMAND_STATUS)
+
+    @command
+    def invoke(self, argument):
+        server = served()
+        print(form.waves(form.all_waves(server.ask), numbers(), here()))
+
+
+class InfoWave(gdb.Command):
+    """Show what is known of a wave.
+Usage: info wave [THREAD]"""
+
+    def __init__(self):
+        super().__init__("info wave", gdb.COMMAND_STATUS)
+
+    @command
+    def invoke(self, argument):
+        server = served()
+        thread = thread_numbered(int(gdb.parse_and_eval(argument))) if argument else selected()
+        lane = focused(server.lanes(thread))
+        print(form.wave(server.wave(thread), thread.num, lane and lane["lane"]))
+
+
+class InfoDispatches(gdb.Command):
+    """List the dispatches that the waves are of.
+Usage: info dispatches"""
+
+    def __init__(self):
+        super().__init__("info dispatches", gdb.COMMAND_STATUS)
+
+    @command
+    def invoke(self, argument):
+        print(form.dispatches(form.all_waves(served().ask), here()))
+
+
+class InfoWorkgroups(gdb.Command):
+    """List the work-groups of the waves, with their threads.
+Usage: info workgroups"""
+
+    def __init__(self):
+        super().__init__("info workgroups", gdb.COMMAND_STATUS)
+
+    @command
+    def invoke(self, argument):
+        print(form.workgroups(form.all_waves(served().ask), numbers(), here()))
+
+
+def here():
+    thread = gdb.selected_thread()
+    return thread.ptid[1] if thread else None
+
+
+def thread_numbered(number):
+    for thread in gdb.selected_inferior().threads():
+        if thread.num == number:
+            return thread
+    raise gdb.GdbError("Unknown thread %d." % number)
+
+
+class InfoRegisters(gdb.Command):
+    """List of integer registers and their contents, for selected stack frame.
+One or more register names as argument means describe the given registers.
+One or more register group names as argument means describe the registers
+in the named register groups."""
+
+    # Those that are shown without arguments: the vectors are long.
+    FIRST = ("general", "scalar", "system", "trap")
+
+    def __init__(self):
+        super().__init__("info registers", gdb.COMMAND_STATUS, gdb.COMPLETE_NONE)
+
+    @command
+    def invoke(self, argument):
+        server = Server.here()
+        # gdb's own command, which this one has replaced, does the same by its longer name.
+        if server is None or server.version["client"] != "gdb":
+            gdb.execute("info all-registers " + (argument or "general"))
+            return
+        groups = register_groups(server)
+        if not argument:
+            for group in self.FIRST:
+                show_registers(groups.get(group, []))
+            more = ["%s (%s-%s)" % (name, of[0], of[-1]) for name, of in groups.items() if name not in self.FIRST]
+            if more:
+                print("More with `info registers GROUP`: %s." % ", ".join(more))
+            return
+        for word in argument.split():
+            name = word.lstrip("$")
+            if name == "all":
+                for members in groups.values():
+                    show_registers(members)
+            elif name in groups and not word.startswith("$"):
+                show_registers(groups[name])
+            else:
+                gdb.execute("info all-registers " + word)
+
+
+def show_registers(names):
+    for name in names:
+        gdb.execute("info all-registers " + name)
+
+
+def register_groups(server):
+    """The names in each group of the target description: what x86 needs besides has no group."""
+    description = server.read("features", "target.xml")
+    groups = {"general": ["pc"]}
+    for register in xml.fromstring(re.sub(rb"<!DOCTYPE[^>]*>", b"", description)).iter("reg"):
+        group = register.get("group")
+        if group:
+            groups.setdefault(group, []).append(register.get("name"))
+    return groups
+
+
+def make_disassembler():
+    """Asks the server for instructions: gdb takes the code for x86."""
+    import gdb.disassembler
+
+    class Disassembler(gdb.disassembler.Disassembler):
+        def __init__(self):
+            super().__init__("lanescope")
+
+        def __call__(self, info):
+            server = Server.here()
+            if server is None or server.version["client"] != "gdb":
+                return None
+            try:
+                said = server.ask(form.request("Disassemble", address=info.address, count=1))
+            except form.Refused as words:
+                # Not an error: gdb would add one of its own, which says less.
+                return gdb.disassembler.DisassemblerResult(SMALLEST_INSTRUCTION, "(no disassembly: %s)" % words)
+            found = said.get("instructions")
+            if not found:
+                raise gdb.MemoryError("not captured")
+            size, text = int(found[0]["size"]), found[0]["text"]
+            if size > LONGEST_INSTRUCTION:
+                words = "%s (%d bytes; gdb goes on after %d at most)" % (text, size, LONGEST_INSTRUCTION)
+                raise gdb.GdbError(words)
+            return gdb.disassembler.DisassemblerResult(size, text)
+
+    gdb.disassembler.register_disassembler(Disassembler())
+
+
+class Values:
+    """$_lane and its kin.
+
+    gdb lets Python set convenience variables and not compute them. So they are set whenever the user has moved, and void
+    while `thread apply` moves without saying so. A front end selects threads without a word, and gets none of them.
+    """
+
+    NAMES = (
+        "_lane",
+        "_lane_count",
+        "_wave",
+        "_agent",
+        "_queue",
+        "_dispatch",
+        "_dispatch_pos",
+        "_thread_workgroup_pos",
+        "_lane_workgroup_pos",
+    )
+    offered = False
+    shown = None
+
+    @classmethod
+    def clear(cls):
+        cls.shown = None
+        if cls.offered:
+            for name in cls.NAMES:
+                gdb.set_convenience_variable(name, None)
+
+    @classmethod
+    def update(cls):
+        cls.clear()
+        server, thread = Server.here(), gdb.selected_thread()
+        if not cls.offered or server is None or thread is None:
+            return
+        try:
+            wave, lanes = server.wave(thread), server.lanes(thread)
+        except (form.Refused, gdb.error):
+            return
+        lane = focused(lanes)
+        said = {"_" + key: wave[key] for key in ("agent", "queue", "dispatch")}
+        said["_wave"] = wave["id"]
+        said["_lane_count"] = len(form.select(lanes, "all"))
+        if wave["coord"]:
+            said["_dispatch_pos"] = form.dispatch_position(wave)
+        if wave["wave_in_group"] is not None:
+            said["_thread_workgroup_pos"] = str(wave["wave_in_group"])
+        if lane:
+            said["_lane"] = lane["lane"]
+            if lane["local_id"]:
+                said["_lane_workgroup_pos"] = form.triple(lane["local_id"], "[]")
+        for name, value in said.items():
+            gdb.set_convenience_variable(name, value)
+        cls.shown = thread.ptid
+
+
+def refresh():
+    Values.update()
+
+
+# What gdb runs after its own commands; a user's hook of that name is kept.
+HOOKS = (
+    ("hookpost-thread", "lanescope_values update"),
+    ("thread hook-apply", "lanescope_values clear"),
+    ("thread hookpost-apply", "lanescope_values update"),
+    ("thread apply hook-all", "lanescope_values clear"),
+    ("thread apply hookpost-all", "lanescope_values update"),
+    ("hookpost-monitor", "lanescope_values update"),
+)
+
+
+class ValuesCommand(gdb.Command):
+    """Update or clear $_lane and its kin, for hooks."""
+
+    def __init__(self):
+        super().__init__("lanescope_values", gdb.COMMAND_MAINTENANCE)
+
+    def invoke(self, argument, from_tty):
+        Values.clear() if argument == "clear" else Values.update()
+
+
+def is_front_end():
+    """Whether gdb was started to speak MI."""
+    try:
+        with open("/proc/self/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
+    except OSError:
+        return True
+    return any(re.match(rb"--?i(nterpreter)?(=|$)", word) for word in words)
+
+
+def knows(name):
+    """Whether there is a command of exactly that name."""
+    return name in gdb.execute("complete " + name, to_string=True).splitlines()
+
+
+settled = False
+
+
+def settle_in():
+    """On the first connection to lanescope: what changes gdb's own commands."""
+    global settled
+    if settled:
+        return
+    settled = True
+    InfoRegisters()
+    try:
+        make_disassembler()
+    except ImportError:
+        pass  # gdb before 13.
+    if is_front_end():
+        return
+    ValuesCommand()
+    for hook, does in HOOKS:
+        if not knows(hook):
+            gdb.execute("define %s\n%s\nend" % (hook, does), to_string=True)
+    Values.offered = True
+    gdb.events.before_prompt.connect(at_prompt)
+    gdb.events.register_changed.connect(lambda _: refresh())
+    refresh()
+
+
+def at_stop(_):
+    if Server.here() is not None:
+        settle_in()
+        refresh()
+
+
+def at_prompt():
+    thread = gdb.selected_thread()
+    if (thread.ptid if thread else None) != Values.shown:
+        refresh()
+
+
+def at_end(event):
+    Server.versions.pop(event.connection.num, None)
+    Values.clear()
+
+
+def load():
+    # AMD's gdb has some of these, and a user may have others of these names.
+    for name, kinds in (
+        ("lane", (Lane, LaneApply)),
+        ("info lanes", (InfoLanes,)),
+        ("info waves", (InfoWaves,)),
+        ("info wave", (InfoWave,)),
+        ("info dispatches", (InfoDispatches,)),
+        ("info workgroups", (InfoWorkgroups,)),
+    ):
+        if not knows(name):
+            for kind in kinds:
+                kind()
+    gdb.events.stop.connect(at_stop)
+    if hasattr(gdb.events, "connection_removed"):
+        gdb.events.connection_removed.connect(at_end)
+    if Server.here() is not None:
+        settle_in()
+
+
+load()

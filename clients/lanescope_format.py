@@ -1,0 +1,240 @@
+"""What lanescope's helpers for gdb and lldb share: its packets' arguments and answers, and how they are written down.
+
+Nothing is computed here. The server says what is so, in the packets of docs/protocol.md; these functions choose columns and
+pad them. Names, columns and states are those of AMD's gdb where it has them.
+"""
+
+import json
+import re
+
+# The version of the packets that this was written for, and how many waves are asked for at once: an answer is one packet.
+PROTOCOL = 1
+PAGE = 100
+
+# A lane's state in one letter, as AMD's gdb has it, and what stands where there is no place to show.
+STATES = {
+    "active": ("A", "(active)"),
+    "inactive": ("I", "(inactive)"),
+    "not_entered": ("I", "(not entered)"),
+    "unused": ("U", "(unused)"),
+    None: ("?", "(EXEC was not captured)"),
+}
+
+
+class Refused(Exception):
+    """The server's words why there is no answer."""
+
+
+def request(name, **arguments):
+    """A packet; numbers are hexadecimal, and what is None is left out."""
+    written = []
+    for key, value in arguments.items():
+        if value is not None:
+            written.append("%s:%s;" % (key, "%x" % value if isinstance(value, int) else value))
+    return "qlanescope." + name + (":" + "".join(written) if written else "")
+
+
+def answer(text):
+    """The JSON of an answer, or what the server says instead of one."""
+    try:
+        said = json.loads(text)
+    except ValueError:
+        raise Refused("The server's answer is not JSON: %.80r" % text) from None
+    if isinstance(said, dict) and "error" in said:
+        raise Refused(sentence(said["error"]))
+    return said
+
+
+def unescape(data):
+    """Takes the protocol's binary escaping away, which lldb does itself and gdb does not."""
+    return re.sub(rb"\}(.)", lambda pair: bytes([pair.group(1)[0] ^ 0x20]), data, flags=re.DOTALL)
+
+
+def is_lanescope(version):
+    """Whether an answer to qlanescope.Version is one."""
+    try:
+        said = json.loads(version)
+    except ValueError:
+        return None
+    return said if isinstance(said, dict) and said.get("name") == "lanescope" else None
+
+
+def sentence(words):
+    return words[:1].upper() + words[1:].rstrip(".") + "."
+
+
+def all_waves(ask):
+    """All waves, page by page; `ask` sends a packet and returns its answer."""
+    waves = []
+    while True:
+        page = ask(request("Waves", first=len(waves), count=PAGE))["waves"]
+        waves.extend(page)
+        if len(page) < PAGE:
+            return waves
+
+
+def wave_of(ask, thread):
+    """The wave of a thread. A thread's number is the wave's place unless some waves are not served."""
+    guess = ask(request("Waves", first=max(thread - 1, 0), count=1))["waves"]
+    for wave in guess:
+        if _has(wave, thread):
+            return wave
+    for wave in all_waves(ask):
+        if _has(wave, thread):
+            return wave
+    raise Refused("Thread %d is no wave." % thread)
+
+
+def _has(wave, thread):
+    first, last = wave.get("threads") or (wave["thread"], wave["thread"])
+    return first <= thread <= last
+
+
+def table(heads, rows):
+    """Columns under their heads; the last one is not padded."""
+    widths = [max(len(cell) for cell in column) for column in zip(heads, *rows)]
+    lines = []
+    for row in [heads] + rows:
+        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths)]
+        lines.append(" ".join(cells + [row[-1]]).rstrip())
+    return "\n".join(lines)
+
+
+def star(marked):
+    return "*" if marked else " "
+
+
+def triple(numbers, brackets):
+    """(1,0,0) or [1,0,0]; question marks for what is not known."""
+    inside = ",".join("?" if number is None else str(number) for number in numbers or [None] * 3)
+    return brackets[0] + inside + brackets[1]
+
+
+def known(value):
+    return "?" if value is None else str(value)
+
+
+def ids(wave):
+    """agent:queue:dispatch"""
+    return ":".join(known(wave[key]) for key in ("agent", "queue", "dispatch"))
+
+
+def dispatch_position(wave):
+    """(1,0,0)/3: the work-group in the grid and the wave in it."""
+    return "%s/%s" % (triple(wave["coord"], "()"), known(wave["wave_in_group"]))
+
+
+def lane_name(wave, lane):
+    """AMDGPU Lane 1:1:1:4/17 (1,0,0)[17,0,0]"""
+    place = triple(wave["coord"], "()") + triple(lane["local_id"], "[]")
+    return "AMDGPU Lane %s:%s/%d %s" % (ids(wave), wave["id"], lane["lane"], place)
+
+
+def place(lane):
+    """Where a lane is, or what is known instead."""
+    nowhere = STATES.get(lane["state"], STATES[None])[1]
+    if lane["state"] not in ("active", "inactive") or lane["pc"] is None:
+        return nowhere
+    where = lane["function"] or lane["pc"]
+    if lane["file"] and lane["line"]:
+        where += " at %s:%d" % (lane["file"], lane["line"])
+    return where
+
+
+def lanes(wave, chosen, focused):
+    rows = []
+    for lane in chosen:
+        letter = STATES.get(lane["state"], STATES[None])[0]
+        number = lane["lane"]
+        rows.append([star(number == focused), str(number), letter, lane_name(wave, lane), place(lane)])
+    return table(["", "Id  ", "State", "Target Id", "Frame"], rows)
+
+
+def select(lanes_of_wave, text, states=("active", "inactive", "not_entered", None)):
+    """The lanes that `0-2 5`, `all`, `active` or nothing names, of those states; what is named must exist."""
+    by_number = {lane["lane"]: lane for lane in lanes_of_wave}
+    text = text.strip()
+    if text == "active":
+        states, text = ("active",), "all"
+    if text in ("", "all"):
+        return [lane for lane in lanes_of_wave if lane["state"] in states]
+    chosen = []
+    for word in re.split(r"[\s,]+", text):
+        found = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
+        if not found:
+            raise Refused("Invalid lane list: '%s'." % word)
+        first, last = int(found.group(1)), int(found.group(2) or found.group(1))
+        if last < first:
+            raise Refused("Inverted range: '%s'." % word)
+        # A range may be as long as the user likes; the wave's lanes are few.
+        within = [lane for number, lane in by_number.items() if first <= number <= last]
+        if not within:
+            raise Refused("No lanes match '%s'." % word)
+        chosen.extend(lane for lane in within if lane not in chosen)
+    return chosen
+
+
+def filtered(lanes, which, options):
+    """The lanes of a list and of the states that options name."""
+    every = ("active", "inactive", "not_entered", "unused", None)
+    states = []
+    if "active" in options:
+        states.append("active")
+    if "inactive" in options:
+        states.extend(["inactive", "not_entered"])
+    if "all" in options:
+        states = every
+    if which.strip() in ("", "all"):
+        return select(lanes, "all", states) if states else select(lanes, "all")
+    return [lane for lane in select(lanes, which) if not states or lane["state"] in states]
+
+
+def waves(all_of_them, numbers, current):
+    """`numbers`: the client's own number of each thread."""
+    rows = []
+    for wave in all_of_them:
+        thread = wave["thread"]
+        here = current is not None and _has(wave, current)
+        cells = [wave["name"], known(wave["kernel"]), known(wave["pc"]), known(wave["exec"]), known(wave["cause"])]
+        rows.append([star(here), str(numbers.get(thread, "-"))] + cells)
+    return table(["", "Id  ", "Target Id", "Kernel Function", "PC", "EXEC", "State"], rows)
+
+
+def wave(one, number, lane):
+    rows = [
+        ("Thread", known(number)),
+        ("Target Id", one["name"]),
+        ("Architecture", "%s, %s lanes" % (one["architecture"], one["lanes"])),
+        ("Agent", known(one["agent"])),
+        ("Queue", known(one["queue"])),
+        ("Dispatch", known(one["dispatch"])),
+        ("Kernel Function", known(one["kernel"])),
+        ("Work-group", "%s, wave %s of it" % (triple(one["coord"], "()"), known(one["wave_in_group"]))),
+        ("PC", known(one["pc"])),
+        ("EXEC", known(one["exec"])),
+        ("Current lane", known(lane)),
+        ("State", known(one["cause"])),
+    ]
+    return "\n".join("%-16s %s" % row for row in rows)
+
+
+def dispatches(all_of_them, current):
+    """The dispatches that the waves are of, in their order."""
+    rows = {}
+    for wave in all_of_them:
+        key = (wave["agent"], wave["queue"], wave["dispatch"])
+        here = current is not None and _has(wave, current)
+        row = rows.setdefault(key, [" ", known(wave["dispatch"]), "AMDGPU Dispatch " + ids(wave), known(wave["kernel"])])
+        row[0] = star(here or row[0] == "*")
+    return table(["", "Id  ", "Target Id", "Kernel Function"], list(rows.values()))
+
+
+def workgroups(all_of_them, numbers, current):
+    """The work-groups of which there are waves, with their threads."""
+    rows = {}
+    for wave in all_of_them:
+        group = "AMDGPU Workgroup %s %s" % (ids(wave), triple(wave["coord"], "()"))
+        row = rows.setdefault(group, [" ", group, known(wave["kernel"]), []])
+        row[0] = star(row[0] == "*" or current is not None and _has(wave, current))
+        row[3].append(str(numbers.get(wave["thread"], "-")))
+    return table(["", "Target Id", "Kernel Function", "Threads"], [row[:3] + [" ".join(row[3])] for row in rows.values()])

@@ -1,0 +1,209 @@
+"""Lanes and waves in lldb, for captures that lanescope serves.
+
+In ~/.lldbinit:
+
+    command script import PATH/clients/lldb/lanescope.py
+
+Adds `lane`, `lanes`, `wave`, `waves`, `dispatches` and `groups`, and nothing that the server does not say: see
+docs/clients.md. A command or alias that has one of these names already is left alone, and so is every other target.
+"""
+
+import importlib.util
+import os
+import shlex
+
+import lldb
+
+
+def _shared():
+    folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    place = os.path.join(folder, "lanescope_format.py")
+    spec = importlib.util.spec_from_file_location("lanescope_format", place)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+form = _shared()
+
+NOT_SERVED = "This is for captures that lanescope serves, and lldb is not connected to one."
+
+
+class Server:
+    """The lanescope that the process is connected to."""
+
+    def __init__(self, debugger, process):
+        self.interpreter = debugger.GetCommandInterpreter()
+        self.process = process
+
+    def send(self, packet):
+        result = lldb.SBCommandReturnObject()
+        self.interpreter.HandleCommand("process plugin packet send " + packet, result)
+        return (result.GetOutput() or "").partition("response: ")[2].strip()
+
+    def ask(self, packet):
+        said = self.send(packet)
+        if not said:
+            raise form.Refused("This version of lanescope does not answer %s." % packet.split(":")[0])
+        return form.answer(said)
+
+    def monitor(self, words):
+        """What a `monitor` command prints, without lldb's own lines after it."""
+        result = lldb.SBCommandReturnObject()
+        self.interpreter.HandleCommand("process plugin packet monitor " + words, result)
+        return (result.GetOutput() or "").rpartition("  packet: ")[0].rstrip("\n")
+
+    def wave(self, thread):
+        return form.wave_of(self.ask, thread.GetThreadID())
+
+    def lanes(self, thread):
+        return self.ask(form.request("Lanes", thread=thread.GetThreadID()))["lanes"]
+
+    def numbers(self):
+        """lldb's number of each thread, by the server's."""
+        threads = (self.process.GetThreadAtIndex(at) for at in range(self.process.GetNumThreads()))
+        return {thread.GetThreadID(): thread.GetIndexID() for thread in threads}
+
+
+def served(debugger, context):
+    process = context.GetProcess() or debugger.GetSelectedTarget().GetProcess()
+    if not process or process.GetPluginName() != "gdb-remote" or process.GetState() != lldb.eStateStopped:
+        raise form.Refused(NOT_SERVED)
+    server = Server(debugger, process)
+    if form.is_lanescope(server.send(form.request("Version"))) is None:
+        raise form.Refused(NOT_SERVED)
+    return server
+
+
+def focused(lanes):
+    return next((lane for lane in lanes if lane.get("focused")), None)
+
+
+def number_of(text):
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise form.Refused("'%s' is not a number." % text) from None
+
+
+def described(thread):
+    stream = lldb.SBStream()
+    thread.GetFrameAtIndex(0).GetDescription(stream)
+    return stream.GetData().rstrip("\n")
+
+
+class Command:
+    """What all have in common: `run` returns the text, or raises the words of an error."""
+
+    help = ""
+
+    def __init__(self, debugger, _):
+        pass
+
+    def get_short_help(self):
+        return self.help.splitlines()[0]
+
+    def get_long_help(self):
+        return self.help
+
+    def __call__(self, debugger, command, context, result):
+        try:
+            server = served(debugger, context)
+            text = self.run(server, server.process.GetSelectedThread(), shlex.split(command))
+            if text:
+                result.AppendMessage(text)
+            result.SetStatus(lldb.eReturnStatusSuccessFinishResult)
+        except (form.Refused, ValueError) as words:
+            result.SetError(str(words))
+
+
+class Lanes(Command):
+    help = """List the lanes of the selected thread: lanes [-all|-active|-inactive] [LANES]
+Without options those with a work-item. State A: active, I: inactive, U: unused. Frame is where an inactive lane waits, if the
+debug information says so."""
+
+    def run(self, server, thread, words):
+        options = {word for word in words if word.startswith("-")}
+        for option in sorted(options - {"-all", "-active", "-inactive"}):
+            raise form.Refused("Unrecognized option at: %s" % option)
+        which = " ".join(word for word in words if not word.startswith("-"))
+        lanes = server.lanes(thread)
+        chosen = form.filtered(lanes, which, {option[1:] for option in options})
+        if not chosen:
+            return "No lanes."
+        here = focused(lanes)
+        return form.lanes(server.wave(thread), chosen, here and here["lane"])
+
+
+class Lane(Command):
+    help = """Show the current lane of the selected thread, or make another one current: lane [NUMBER]
+Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
+
+    def run(self, server, thread, words):
+        lanes = server.lanes(thread)
+        if not words:
+            lane = focused(lanes)
+            where = form.lane_name(server.wave(thread), lane)
+            return "[Current thread is %d, lane %d (%s)]" % (thread.GetIndexID(), lane["lane"], where)
+        number = number_of(words[0])
+        lane = next((lane for lane in lanes if lane["lane"] == number), None)
+        if lane is None:
+            raise form.Refused("Lane %d does not exist on this thread." % number)
+        # lldb forgets what it has read only when a register is written.
+        result = lldb.SBCommandReturnObject()
+        server.interpreter.HandleCommand("register write lane %d" % number, result)
+        if not result.Succeeded():
+            raise form.Refused(result.GetError().strip())
+        where = form.lane_name(server.wave(thread), lane)
+        text = ["[Switching to thread %d, lane %d (%s)]" % (thread.GetIndexID(), number, where), described(thread)]
+        if lane["state"] in ("inactive", "not_entered"):
+            text.append("warning: Current lane is inactive.")
+        elif lane["state"] == "unused":
+            text.append("warning: Current lane is unused.")
+        return "\n".join(text)
+
+
+class Waves(Command):
+    help = """List all waves: waves
+Id is the thread."""
+
+    def run(self, server, thread, words):
+        return form.waves(form.all_waves(server.ask), server.numbers(), thread.GetThreadID())
+
+
+class Wave(Command):
+    help = """Show what is known of a wave: wave [THREAD]"""
+
+    def run(self, server, thread, words):
+        if words:
+            number = number_of(words[0])
+            thread = server.process.GetThreadByIndexID(number)
+            if not thread.IsValid():
+                raise form.Refused("Unknown thread %d." % number)
+        lane = focused(server.lanes(thread))
+        return form.wave(server.wave(thread), thread.GetIndexID(), lane and lane["lane"])
+
+
+class Dispatches(Command):
+    help = """List the dispatches that the waves are of: dispatches"""
+
+    def run(self, server, thread, words):
+        return form.dispatches(form.all_waves(server.ask), thread.GetThreadID())
+
+
+class Groups(Command):
+    help = """List groups of waves with the same call stack, those with a fault first: groups [lanes] [function|line|pc]"""
+
+    def run(self, server, thread, words):
+        return server.monitor(" ".join(["groups"] + words))
+
+
+COMMANDS = {"lane": Lane, "lanes": Lanes, "wave": Wave, "waves": Waves, "dispatches": Dispatches, "groups": Groups}
+
+
+def __lldb_init_module(debugger, _):
+    interpreter = debugger.GetCommandInterpreter()
+    for name, kind in COMMANDS.items():
+        taken = interpreter.CommandExists(name) or interpreter.AliasExists(name) or interpreter.UserCommandExists(name)
+        if not taken:
+            debugger.HandleCommand("command script add -c %s.%s %s" % (__name__, kind.__name__, name))

@@ -1,0 +1,220 @@
+//! lldb's debug adapter, as editors speak it: a session over the real adapter and the real server, against the models. What
+//! resumes must be followed by `stopped` at once, or the editor shows a running program for ever.
+
+use std::io::{BufRead, Read};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::harness::{Server, lldb_name, tool};
+use super::model::{Fixture, Wave, named};
+use super::talk::Talk;
+
+const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
+const WORDS: &str = "captured state";
+
+#[test]
+fn an_editor_shows_stacks_and_variables_through_lldb() {
+    for dump in DUMPS {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        let address = server.address.clone();
+        session(
+            &fixture,
+            &json!({ "attachCommands": [format!("gdb-remote {address}")], "stopOnEntry": true }),
+        );
+        server.finish();
+    }
+}
+
+/// Without attachCommands, by the adapter's own settings.
+#[test]
+fn an_editor_attaches_by_host_and_port() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let port: u16 = server.address.rsplit(':').next().unwrap().parse().unwrap();
+    let settings =
+        json!({ "gdb-remote-hostname": "127.0.0.1", "gdb-remote-port": port, "stopOnEntry": true });
+    session(&fixture, &settings);
+    server.finish();
+}
+
+fn session(fixture: &Fixture, attach: &Value) {
+    let mut dap = Dap::start();
+    dap.ask(
+        "initialize",
+        &json!({ "adapterID": "lldb-dap", "linesStartAt1": true, "columnsStartAt1": true }),
+    );
+    let attached = dap.send("attach", attach);
+    dap.event("initialized");
+    let path = format!("tests/fixtures/kernels/{}", fixture.waves[0].expected["file"].as_str().unwrap());
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let line = fixture.waves[0].expected["line"].clone();
+    let set =
+        dap.ask("setBreakpoints", &json!({ "source": { "path": path }, "breakpoints": [{ "line": line }] }));
+    assert_eq!(set["breakpoints"][0]["verified"], true, "{set}");
+    dap.ask("setExceptionBreakpoints", &json!({ "filters": [] }));
+    let configured = dap.send("configurationDone", &json!({}));
+    // The adapter may report the stop at entry before it answers either.
+    let mut stopped = false;
+    let mut open = vec![attached, configured];
+    while !(stopped && open.is_empty()) {
+        let message = dap.next("attach, configurationDone and a stop");
+        stopped |= message["event"] == "stopped";
+        if message["type"] == "response" {
+            assert_eq!(message["success"], true, "{message}");
+            open.retain(|sent| message["request_seq"] != *sent);
+        }
+    }
+    let threads = dap.ask("threads", &json!({}));
+    let threads = threads["threads"].as_array().unwrap().clone();
+    assert_eq!(threads.len(), fixture.waves.len());
+    for wave in &fixture.waves {
+        let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
+        let name = thread["name"].as_str().unwrap();
+        assert!(name.starts_with("AMDGPU Wave ") && name.ends_with(&wave.name_suffix().unwrap()), "{name}");
+        stack(&mut dap, wave);
+    }
+    for wave in &fixture.waves {
+        resume(&mut dap, wave);
+    }
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+}
+
+fn frames(dap: &mut Dap, wave: &Wave) -> Vec<Value> {
+    let stack = dap.ask("stackTrace", &json!({ "threadId": wave.thread, "startFrame": 0, "levels": 20 }));
+    stack["stackFrames"].as_array().unwrap().clone()
+}
+
+/// Frames, variables and expressions of a wave, in the model's first and last lane.
+fn stack(dap: &mut Dap, wave: &Wave) {
+    let mut wanted = vec![wave.expected.clone()];
+    wanted.extend(wave.expected["callers"].as_array().into_iter().flatten().cloned());
+    let shown = wave.shown_lanes();
+    for index in [0, shown.len() - 1] {
+        let top = frames(dap, wave)[0]["id"].clone();
+        // Who clicks at a frame makes the editor ask for its scopes. That selects the thread for the console; the frame
+        // that goes with the command does not.
+        dap.ask("scopes", &json!({ "frameId": top }));
+        let command = format!("`register write lane {}", shown[index]);
+        dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
+        let frames = frames(dap, wave);
+        for (level, model) in wanted.iter().enumerate() {
+            let frame = &frames[level];
+            let name = frame["name"].as_str().unwrap();
+            let name = name.trim_start_matches("::").split('(').next().unwrap();
+            assert_eq!(name, model["function"].as_str().unwrap(), "{frame}");
+            assert_eq!(frame["line"], model["line"], "{frame}");
+            if let Some(locals) = model["locals"].as_array() {
+                variables(dap, &frame["id"], locals, index);
+            }
+        }
+    }
+}
+
+fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {
+    let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
+    let scope = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Locals");
+    let reference = &scope.expect("Locals")["variablesReference"];
+    let listed = dap.ask("variables", &json!({ "variablesReference": reference }));
+    let listed = listed["variables"].as_array().unwrap().clone();
+    for local in locals {
+        let name = local["name"].as_str().unwrap();
+        let alone = locals.iter().filter(|one| one["name"] == name).count() == 1;
+        let value = local["values"][index].as_str().filter(|value| value.parse::<i64>().is_ok());
+        let is_char =
+            local["type"].as_str().is_some_and(|name| name.contains("char") || name.contains("bool"));
+        let Some(value) = value.filter(|_| local["state"] == "ok" && alone && !is_char) else { continue };
+        let variable = listed.iter().find(|one| one["name"] == name);
+        let Some(variable) = variable else { panic!("{name} is not listed: {listed:?}") };
+        assert_eq!(variable["value"], value, "{name} in the model's lane {index}");
+        let asked = json!({ "expression": name, "frameId": frame, "context": "watch" });
+        assert_eq!(dap.ask("evaluate", &asked)["result"], value, "{name}");
+    }
+}
+
+fn resume(dap: &mut Dap, wave: &Wave) {
+    let mut commands = vec!["continue", "next", "stepIn"];
+    if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
+        commands.push("stepOut");
+    }
+    for command in commands {
+        let sent = dap.send(command, &json!({ "threadId": wave.thread }));
+        let (mut answered, mut stopped, mut said) = (false, false, false);
+        while !(answered && stopped && said) {
+            let message = dap.next(command);
+            if message["request_seq"] == sent {
+                assert_eq!(message["success"], true, "{command}: {message}");
+                answered = true;
+            }
+            stopped |= message["event"] == "stopped";
+            said |= message["event"] == "output"
+                && message["body"]["output"].as_str().is_some_and(|words| words.contains(WORDS));
+            let over = ["exited", "terminated"].iter().any(|event| message["event"] == *event);
+            assert!(!over, "{command} ends the session: {message}");
+        }
+        // Where two threads stop, each is reported.
+        let rest = dap.talk.rest(Duration::from_millis(50));
+        assert!(!rest.iter().any(|message| message["event"] == "terminated"), "{rest:?}");
+        let line = frames(dap, wave)[0]["line"].clone();
+        assert_eq!(line, wave.expected["line"], "after {command}");
+    }
+}
+
+/// lldb-dap at the other end of a pipe.
+struct Dap {
+    talk: Talk<Value>,
+    sent: u64,
+}
+
+impl Dap {
+    fn start() -> Self {
+        let name = lldb_name().replace("lldb", "lldb-dap");
+        let talk = Talk::start(&mut tool(&name), |output| {
+            let mut length = None;
+            loop {
+                let mut line = String::new();
+                if !matches!(output.read_line(&mut line), Ok(read) if read > 0) {
+                    return None;
+                }
+                let line = line.trim_end();
+                if line.is_empty() {
+                    break;
+                }
+                if let Some(number) = line.strip_prefix("Content-Length:") {
+                    length = number.trim().parse::<usize>().ok();
+                }
+            }
+            let mut body = vec![0; length?];
+            output.read_exact(&mut body).ok()?;
+            serde_json::from_slice(&body).ok()
+        });
+        Self { talk, sent: 0 }
+    }
+
+    fn send(&mut self, command: &str, arguments: &Value) -> u64 {
+        self.sent += 1;
+        let body = json!({ "seq": self.sent, "type": "request", "command": command, "arguments": arguments });
+        let body = body.to_string();
+        self.talk.send(&format!("Content-Length: {}\r\n\r\n{body}", body.len()));
+        self.sent
+    }
+
+    fn next(&mut self, what: &str) -> Value {
+        self.talk.wait(what, |message| Some(message.clone())).0
+    }
+
+    /// The body of the answer.
+    fn ask(&mut self, command: &str, arguments: &Value) -> Value {
+        let sent = self.send(command, arguments);
+        let is_it = |message: &Value| (message["request_seq"] == sent).then(|| message.clone());
+        let (answer, _) = self.talk.wait(command, is_it);
+        assert_eq!(answer["success"], true, "{command} {arguments}: {answer}:\n{}", self.talk.transcript());
+        answer["body"].clone()
+    }
+
+    fn event(&mut self, name: &str) {
+        self.talk.wait(name, |message| (message["event"] == name).then_some(()));
+    }
+}

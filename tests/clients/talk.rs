@@ -1,0 +1,104 @@
+//! A client that is a front end's back end: messages to its standard input, messages from its standard output.
+
+use std::fmt::Debug;
+use std::io::{BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+
+use super::harness::{LIMIT, both_ends};
+
+/// A process that one talks with.
+pub(crate) struct Talk<M> {
+    child: Child,
+    input: Option<ChildStdin>,
+    heard: Receiver<M>,
+    /// All that was said, for failures.
+    said: String,
+}
+
+impl<M: Debug + Send + 'static> Talk<M> {
+    /// Starts it; `read` takes one message from its output, none at the end.
+    pub(crate) fn start(
+        command: &mut Command,
+        mut read: impl FnMut(&mut BufReader<ChildStdout>) -> Option<M> + Send + 'static,
+    ) -> Self {
+        let name = command.get_program().to_string_lossy().into_owned();
+        let child = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child =
+            child.unwrap_or_else(|error| panic!("cannot run {name}: {error}; scripts/setup installs it"));
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let (say, heard) = channel();
+        thread::spawn(move || {
+            while let Some(message) = read(&mut output) {
+                // The test may be over; the pipe is still to be emptied.
+                let _ = say.send(message);
+            }
+        });
+        let input = child.stdin.take();
+        Self { child, input, heard, said: String::new() }
+    }
+
+    pub(crate) fn send(&mut self, message: &str) {
+        self.said.push_str(&format!("-> {message}\n"));
+        let input = self.input.as_mut().unwrap();
+        input.write_all(message.as_bytes()).and_then(|()| input.flush()).unwrap();
+    }
+
+    /// The first message that is what is waited for, and those before it.
+    pub(crate) fn wait<T>(&mut self, what: &str, mut wanted: impl FnMut(&M) -> Option<T>) -> (T, Vec<M>) {
+        let end = Instant::now() + LIMIT;
+        let mut before = Vec::new();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            let Ok(message) = self.heard.recv_timeout(left) else {
+                panic!("never heard of {what}:\n{}", both_ends(&self.said));
+            };
+            self.said.push_str(&format!("<- {message:?}\n"));
+            if let Some(found) = wanted(&message) {
+                return (found, before);
+            }
+            before.push(message);
+        }
+    }
+
+    /// What is said within that time without being waited for.
+    pub(crate) fn rest(&mut self, time: Duration) -> Vec<M> {
+        let end = Instant::now() + time;
+        let mut all = Vec::new();
+        while let Ok(message) = self.heard.recv_timeout(end.saturating_duration_since(Instant::now())) {
+            self.said.push_str(&format!("<- {message:?}\n"));
+            all.push(message);
+        }
+        all
+    }
+
+    /// All that was said until now.
+    pub(crate) fn transcript(&self) -> String {
+        both_ends(&self.said)
+    }
+
+    /// Waits for its end after its input has ended.
+    pub(crate) fn ends(&mut self) {
+        self.input = None;
+        let end = Instant::now() + LIMIT;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < end, "it does not end:\n{}", self.transcript());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl<M> Drop for Talk<M> {
+    fn drop(&mut self) {
+        if self.child.try_wait().is_ok_and(|status| status.is_none()) {
+            let _ = killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL);
+            let _ = self.child.wait();
+        }
+    }
+}
