@@ -35,7 +35,7 @@ fn main() -> Result<ExitCode, Failure> {
 
     let mut client = Client::new(
         Box::new(Session::new(dump, None)?),
-        ClientOptions { facade: Some(Facade::Gdb), views: None },
+        ClientOptions { facade: Some(Facade::Gdb), ..ClientOptions::default() },
     );
     let mut reply = Vec::new();
     let request = packet(&format!("qRcmd,{}", hex("locals all")));

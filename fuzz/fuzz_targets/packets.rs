@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((choice, stream)) = bytes.split_first() else { return };
     let facade = Facade::NAMES.get(usize::from(choice >> 1 & 7)).map(|(_, facade)| *facade);
     let session = Session::new(Arc::clone(&DUMP), None).expect("the demo can be served");
-    let mut client = Client::new(Box::new(session), ClientOptions { facade, views: None });
+    let mut client = Client::new(Box::new(session), ClientOptions { facade, ..ClientOptions::default() });
     let mut out = Vec::new();
     if choice & 1 == 0 {
         if client.feed(stream, &mut out) == Flow::Close {

@@ -1,6 +1,7 @@
 //! What the commands share: which dump, which wave, which lanes.
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -92,6 +93,25 @@ pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, Wa
     let session = Session::new(dump, Some(&kind))?;
     let wave = WaveId(ordinal);
     Ok((session, wave))
+}
+
+/// Ids of waves as `--wave 3,7-9` lists them.
+pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
+    let wrong = || format!("--wave takes ids of waves, 3 or 3,7-9, not `{text}`");
+    let id = |word: &str| word.trim().parse::<u32>().map_err(|_| wrong());
+    let ranges = text.split(',').map(|part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (id(first)?, id(last)?);
+        if first > last { Err(format!("--wave {text}: {first} is above {last}")) } else { Ok(first..=last) }
+    });
+    ranges.collect()
+}
+
+/// The kind of the first of those waves; `None` where there is none.
+pub(super) fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
+    let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
+    let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
+    Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))
 }
 
 /// The lanes that `--lane` names: numbers and ranges, `active`, `all`, or the focused one.

@@ -73,7 +73,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
-    for problem in dump.problems() {
+    for problem in dump.problems().iter().chain(&dump.check_debug()) {
         writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
     }
     Ok(())
@@ -149,6 +149,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "code_objects": objects.collect::<Vec<_>>(),
         "missing": missing(capture),
+        "debug_problems": dump.check_debug(),
         "problems": dump.problems(),
     })
 }

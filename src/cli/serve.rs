@@ -3,6 +3,9 @@
 //! Listens on 127.0.0.1:1234 unless told otherwise. Clients may come one after another or several at once; each has a
 //! session of its own over the one dump. `--stdio` serves the one client at the other end of a pipe:
 //! `target remote | lanescope serve --stdio DUMP`. `--port 0` takes a free port and prints it.
+//!
+//! Threads are waves. With `--threads lanes` each active lane of each wave is one, at most 20,000; with `--threads focus` the
+//! lanes of the wave that faulted are, beside the other waves. `--wave 3,7-9` serves those waves only.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -11,7 +14,7 @@ use std::sync::Arc;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
-use crate::server::{Endpoint, Facade, Listen, ServeOptions};
+use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
 use crate::session::{Inspect, Session};
 use crate::view::{Extent, Views};
 
@@ -44,6 +47,16 @@ pub(super) struct Args {
     /// off
     #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = view)]
     view: Shown,
+    /// What a thread is: waves, lanes (the active ones of every wave) or focus (the lanes of the wave that faulted, beside the
+    /// other waves)
+    #[arg(long, value_name = "WHAT", default_value = "waves")]
+    threads: ThreadsAs,
+    /// The most threads [default: 20000 where lanes are threads]
+    #[arg(long, value_name = "N")]
+    max_threads: Option<usize>,
+    /// Serve only these waves, by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 3,7-9 [default: all]
+    #[arg(long, short, value_name = "IDS")]
+    wave: Option<String>,
 }
 
 /// How much of the code objects stock debuggers are shown; `None`: nothing.
@@ -70,9 +83,18 @@ fn client(name: &str) -> Result<Taken, String> {
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
-    let kind = args.from.kind.clone();
+    let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
+    let kind = args.from.kind.clone().or_else(|| dump::kind_of(&opened, chosen.as_deref()?));
+    let new_session = || -> Result<Session, Failure> {
+        let session = Session::new(opened.clone(), kind.as_deref())?;
+        Ok(match &chosen {
+            Some(ids) => session.of_waves(ids)?,
+            None => session,
+        })
+    };
     // What cannot be served fails here, in words, and not in a client's thread.
-    let first = Session::new(opened.clone(), kind.as_deref())?;
+    let first = new_session()?;
+    let threads = Arc::new(Threads::new(&first, args.threads, args.max_threads)?);
     let listen = if args.stdio {
         Listen::Stdio
     } else if let Some(path) = &args.unix {
@@ -84,21 +106,22 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let views = args.view.0.map(|extent| Views::new(opened.clone(), kind.as_deref(), extent));
     let options = ServeOptions {
         views: views.transpose()?.map(Arc::new),
+        threads: Some(Arc::clone(&threads)),
         listen: vec![listen],
         client: args.client.and_then(|taken| taken.0),
         once: args.once,
         ..ServeOptions::default()
     };
     let make_session = || -> Box<dyn Inspect> {
-        match Session::new(opened.clone(), kind.as_deref()) {
+        match new_session() {
             Ok(session) => Box::new(session),
-            Err(error) => unreachable!("a session could be made before: {error}"),
+            Err(error) => unreachable!("a session could be made before: {error:?}"),
         }
     };
     let ready = |endpoints: &[Endpoint]| {
         // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
         if !args.stdio {
-            let _ = announce(&first, endpoints, out);
+            let _ = announce(&first, &threads, endpoints, out);
         }
     };
     crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {
@@ -109,11 +132,21 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
 }
 
 /// Says what is served, where, and what to type.
-fn announce(session: &Session, endpoints: &[Endpoint], out: &mut dyn Write) -> std::io::Result<()> {
+fn announce(
+    session: &Session,
+    threads: &Threads,
+    endpoints: &[Endpoint],
+    out: &mut dyn Write,
+) -> std::io::Result<()> {
     let waves = session.waves().len();
     let kind = session.kind();
     let word = if waves == 1 { "wave" } else { "waves" };
-    writeln!(out, "Serving {}: {waves} {word} of {}:{}", session.name(), kind.target.name, kind.wave_size)?;
+    let lanes = match threads.lanes() {
+        0 => String::new(),
+        lanes => format!(", {lanes} lanes as threads"),
+    };
+    let (name, target) = (session.name(), &kind.target.name);
+    writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
     for notice in session.notices() {
         writeln!(out, "Note: {notice}")?;
     }

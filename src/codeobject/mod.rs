@@ -45,6 +45,7 @@ pub use fat::{Entry, FatFile, MAX_ENTRIES, MAX_UNPACKED};
 pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata};
 pub use note::NoteRecord;
+pub use relocation::Relocation;
 pub use section::{Section, Segment};
 pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
@@ -212,6 +213,15 @@ impl CodeObject {
                 }
             }
             (Ok(Bytes::from(bytes)), problems)
+        })
+    }
+
+    /// The relocation records, section by section; records of a section that cannot be read are left out.
+    pub fn relocations(&self) -> impl Iterator<Item = Relocation> {
+        let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA);
+        tables.flat_map(|table| {
+            let bytes = table.contents(&self.file).unwrap_or_else(|_| Bytes::empty());
+            relocation::records(&bytes, table.info, table.link).collect::<Vec<_>>()
         })
     }
 

@@ -14,6 +14,40 @@ const RELA_SIZE: usize = 24;
 /// Relocations of one section that are reported one by one; further ones are counted.
 pub(super) const MAX_PROBLEMS: usize = 20;
 
+/// A record of a relocation section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// The index of the section whose bytes it changes; 0 where it speaks of addresses of the loaded image.
+    pub section: u32,
+    /// Offset in that section, or ELF address.
+    pub offset: u64,
+    /// Its type.
+    pub number: u32,
+    /// Index of its symbol in the file's table, whose symbol 0 is none.
+    pub symbol: u32,
+    /// The table that the symbol is of, by the index of its section.
+    pub symbols: u32,
+    /// What is added.
+    pub addend: i64,
+}
+
+impl Relocation {
+    /// The name of its type, `R_AMDGPU_REL32_LO`; `None` for one that AMDGPU does not have.
+    #[must_use]
+    pub fn type_name(&self) -> Option<&'static str> {
+        type_name(self.number)
+    }
+}
+
+/// The records of a section of them.
+pub(super) fn records(bytes: &[u8], section: u32, symbols: u32) -> impl Iterator<Item = Relocation> {
+    bytes.chunks_exact(RELA_SIZE).map(Fields).map(move |record| {
+        let info = record.u64(8);
+        let (symbol, number) = ((info >> 32) as u32, info as u32);
+        Relocation { section, offset: record.u64(0), number, symbol, symbols, addend: record.u64(16) as i64 }
+    })
+}
+
 /// What a relocation type computes, and how wide its field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {

@@ -46,6 +46,11 @@ impl AttributeName {
         Self { code: name.0, draft: unit.is_draft().then(named).flatten() }
     }
 
+    /// The standard's attribute of that code.
+    pub(super) fn standard(name: DwAt) -> Self {
+        Self { code: name.0, draft: None }
+    }
+
     /// Whether it is the standard's attribute of that code.
     pub(super) fn is(self, name: DwAt) -> bool {
         self.code == name.0 && self.draft.is_none()

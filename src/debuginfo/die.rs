@@ -9,6 +9,8 @@ use std::sync::Arc;
 use gimli::DwAt;
 
 use super::DebugInfo;
+use super::attr::AttributeName;
+use super::damage::Damage;
 use super::error::{DebugInfoError, Result};
 use super::line::{Place, file_name};
 use super::sections::{AttributeValue, Dwarf, Entry};
@@ -68,12 +70,25 @@ impl<'a> Reading<'a> {
 
     /// A DIE with its abstract origin or specification, theirs, and so on.
     pub(super) fn with_origins(self, die: Die<'a>) -> Result<Origins<'a>> {
-        let start = die.offset();
         let mut chain = vec![die];
+        self.origins(&mut chain)?;
+        Ok(Origins { chain })
+    }
+
+    /// [`Self::with_origins`] as far as the chain can be followed.
+    pub(super) fn with_sound_origins(self, die: Die<'a>, damage: &mut Damage) -> Origins<'a> {
+        let mut chain = vec![die];
+        damage.or_none(self.origins(&mut chain));
+        Origins { chain }
+    }
+
+    fn origins(self, chain: &mut Vec<Die<'a>>) -> Result<()> {
+        let start = chain.first().map_or(DieOffset(0), Die::offset);
         while let Some(last) = chain.last() {
-            let next = match last.reference(self.units, gimli::DW_AT_abstract_origin)? {
-                Some(origin) => Some(origin),
-                None => last.reference(self.units, gimli::DW_AT_specification)?,
+            let origin = (gimli::DW_AT_abstract_origin, gimli::DW_AT_specification);
+            let (name, next) = match last.reference(self.units, origin.0)? {
+                Some(next) => (origin.0, Some(next)),
+                None => (origin.1, last.reference(self.units, origin.1)?),
             };
             let Some(next) = next else { break };
             if chain.len() == MAX_ORIGINS {
@@ -83,10 +98,10 @@ impl<'a> Reading<'a> {
                     limit: MAX_ORIGINS,
                 });
             }
-            let next = self.die_near(&last.view, next)?;
+            let next = self.die_near(&last.view, next).map_err(|error| last.refers(name, error))?;
             chain.push(next);
         }
-        Ok(Origins { chain })
+        Ok(())
     }
 }
 
@@ -106,6 +121,12 @@ impl<'a> Die<'a> {
         self.entry.tag()
     }
 
+    /// The error of what an attribute refers to, with who refers to it.
+    pub(super) fn refers(&self, name: DwAt, error: DebugInfoError) -> DebugInfoError {
+        let attribute = AttributeName::of(name, self.view.facts());
+        DebugInfoError::Referred { attribute, die: self.offset(), error: Box::new(error) }
+    }
+
     pub(super) fn string(&self, name: DwAt) -> Result<Option<Arc<str>>> {
         self.view.string(&self.entry, name)
     }
@@ -122,8 +143,9 @@ impl<'a> Die<'a> {
         self.view.reference(units, &self.entry, name)
     }
 
-    /// A place from a file, a line and a column attribute; `None` when there is neither file nor line.
-    pub(super) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Result<Option<Place>> {
+    /// A place from a file, a line and a column attribute; `None` when there is neither file nor line. A line table that
+    /// cannot be read costs the file's name only: who asks for the line of a PC hears of it.
+    pub(super) fn place(&self, file: DwAt, line: DwAt, column: DwAt) -> Option<Place> {
         let file = match self.entry.attr_value(file) {
             Some(AttributeValue::FileIndex(index)) => Some(index),
             Some(value) => unsigned(&value),
@@ -131,10 +153,10 @@ impl<'a> Die<'a> {
         };
         let line = self.constant(line);
         if file.is_none() && line.is_none() {
-            return Ok(None);
+            return None;
         }
-        let file = file.map(|index| file_name(&self.view, index)).transpose()?.flatten();
-        Ok(Some(Place { file, line: line.unwrap_or(0), column: self.constant(column).unwrap_or(0) }))
+        let file = file.and_then(|index| file_name(&self.view, index).ok().flatten());
+        Some(Place { file, line: line.unwrap_or(0), column: self.constant(column).unwrap_or(0) })
     }
 }
 
@@ -163,11 +185,11 @@ impl<'a> Origins<'a> {
     }
 
     /// Where it is declared: file and line of the most concrete DIE that says a line.
-    pub(super) fn declared(&self) -> Result<Option<Place>> {
+    pub(super) fn declared(&self) -> Option<Place> {
         let place = |die: &Die<'_>| {
             die.place(gimli::DW_AT_decl_file, gimli::DW_AT_decl_line, gimli::DW_AT_decl_column)
         };
-        self.having(gimli::DW_AT_decl_line).map_or(Ok(None), place)
+        self.having(gimli::DW_AT_decl_line).and_then(place)
     }
 
     /// The DIE that the others lead to: the declaration, which stands in its namespace or class.

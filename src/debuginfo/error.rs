@@ -99,6 +99,38 @@ pub enum DebugInfoError {
     /// An offset outside every unit.
     #[error("there is no unit at {0} of .debug_info")]
     NoSuchDie(DieOffset),
+    /// A location list that cannot be read.
+    #[error("the location list at {list} of the unit at {unit}: {why}")]
+    List {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// Its offset in `.debug_loclists` or `.debug_loc`.
+        list: DieOffset,
+        /// What the parser says.
+        why: gimli::Error,
+    },
+    /// Something that an attribute refers to cannot be read.
+    #[error("{attribute} of DIE {die}: {error}")]
+    Referred {
+        /// The attribute.
+        attribute: AttributeName,
+        /// The DIE.
+        die: DieOffset,
+        /// What is wrong with what it refers to.
+        error: Box<DebugInfoError>,
+    },
+    /// A type whose objects no address space can hold.
+    #[error("the size of the type at DIE {die} overflows: it has more bytes than 64 bits can count")]
+    TooLarge {
+        /// The type.
+        die: DieOffset,
+    },
+    /// A type that is a part of itself.
+    #[error("the type at DIE {die} contains itself")]
+    ContainsItself {
+        /// The type.
+        die: DieOffset,
+    },
     /// A chain of references that is a cycle, or longer than any compiler writes.
     #[error("{what} from DIE {die} do not end after {limit} steps")]
     TooDeep {

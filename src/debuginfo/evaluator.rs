@@ -84,7 +84,7 @@ impl DebugInfo {
         let reading = self.reading(&dwarf);
         let found = reading.die(die)?;
         let (unit, tag) = (found.view.facts().id, found.tag());
-        let variable = Variable::read(reading, found, true)?;
+        let variable = Variable::read(reading, found, true);
         let location = self.located(&reading.view(unit)?, &variable.location, pc)?;
         Ok(ReferencedDie {
             die,
@@ -138,7 +138,7 @@ impl DebugInfo {
     /// location lists would cost more than all other questions together.
     ///
     /// # Errors
-    /// A location list of the function cannot be read.
+    /// The function's unit cannot be read.
     pub fn dialect_hint(&self, function: &Function) -> Result<DialectHint> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -151,10 +151,13 @@ impl DebugInfo {
             llvm_user = match attribute {
                 LocationAttribute::Expression(bytes) => has_llvm_user(&view, bytes),
                 LocationAttribute::List(list) => {
-                    let entries = self.location_list(unit, *list)?;
+                    // A list that cannot be read costs its variable only.
+                    let entries = self.location_list(unit, *list).unwrap_or_default();
                     entries.iter().any(|entry| has_llvm_user(&view, &entry.expression))
                 }
-                LocationAttribute::Missing | LocationAttribute::Constant(_) => false,
+                LocationAttribute::Missing
+                | LocationAttribute::Constant(_)
+                | LocationAttribute::Broken(_) => false,
             };
             if llvm_user {
                 break;

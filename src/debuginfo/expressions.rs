@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::DebugInfo;
 use super::attr::{AttributeName, Heterogeneous};
+use super::damage::Damage;
 use super::die::{Die, Reading};
 use super::error::Result;
 use super::index::is_function;
@@ -85,8 +86,10 @@ impl DebugInfo {
             while functions.pop_if(|(children, _)| *children > depth).is_some() {}
             let die = Die { view: Rc::clone(&view), entry };
             if is_function(die.tag()) || die.tag() == gimli::DW_TAG_inlined_subroutine {
-                let origins = reading.with_origins(die.clone())?;
-                let function = Subprogram::read(reading, &origins, die.offset())?;
+                let mut damage = Damage::default();
+                let origins = reading.with_sound_origins(die.clone(), &mut damage);
+                let function = Subprogram::read(reading, &origins, die.offset(), &mut damage);
+                damage.into_problems().into_iter().for_each(|problem| each(Err(problem)));
                 functions.push((depth + 1, Arc::new(function)));
             }
             let function = functions.last().map(|(_, function)| function);
@@ -114,6 +117,7 @@ impl DebugInfo {
                     Ok(entries.map(|entry| (pcs(entry.range), entry.expression)).collect())
                 }
                 LocationAttribute::Missing | LocationAttribute::Constant(_) => Ok(Vec::new()),
+                LocationAttribute::Broken(why) => Err(*why),
             });
             let entries = match entries {
                 Ok(entries) => entries,
@@ -125,7 +129,10 @@ impl DebugInfo {
             let own = match &named {
                 Some(own) => Option::clone(own),
                 None => {
-                    let own = reading.with_origins(die.clone())?.string(gimli::DW_AT_name)?;
+                    let mut damage = Damage::default();
+                    let origins = reading.with_sound_origins(die.clone(), &mut damage);
+                    let own = damage.absent(origins.string(gimli::DW_AT_name));
+                    damage.into_problems().into_iter().for_each(|problem| each(Err(problem)));
                     named.insert(own).clone()
                 }
             };

@@ -30,14 +30,15 @@ impl DebugInfo {
     pub fn variable(&self, die: DieOffset) -> Result<Variable> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
-        Variable::read(reading, reading.die(die)?, false)
+        Ok(Variable::read(reading, reading.die(die)?, false))
     }
 
     /// The variables of a unit that stand outside of functions, in DIE order: definitions, and declarations of what
-    /// other units define. The declarations of static class members are left out where the unit defines them.
+    /// other units define. The declarations of static class members are left out where the unit defines them. What
+    /// cannot be read of a variable is absent and among its problems.
     ///
     /// # Errors
-    /// The unit or a variable cannot be read.
+    /// The unit cannot be read.
     pub fn globals(&self, unit: UnitId) -> Result<Vec<Variable>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -47,8 +48,8 @@ impl DebugInfo {
         let mut found = Vec::new();
         for offset in &index.globals {
             let die = reading.die(*offset)?;
-            specified.extend(die.reference(reading.units, gimli::DW_AT_specification)?);
-            found.push(Variable::read(reading, die, false)?);
+            specified.extend(die.reference(reading.units, gimli::DW_AT_specification).ok().flatten());
+            found.push(Variable::read(reading, die, false));
         }
         found.retain(|variable| !(variable.is_declaration && specified.contains(&variable.die)));
         Ok(found)
@@ -74,7 +75,7 @@ impl DebugInfo {
         let simple = wanted.rsplit("::").next().unwrap_or(wanted);
         if let Some(named) = super::name_index::named(reading, simple) {
             for die in &named.variables {
-                found.extend(Some(Variable::read(reading, reading.die(*die)?, false)?).filter(is_it));
+                found.extend(Some(Variable::read(reading, reading.die(*die)?, false)).filter(is_it));
             }
             for unit in (0..self.unit_count()).map(UnitId).filter(|unit| !named.covered.contains(unit)) {
                 found.extend(self.globals(unit)?.into_iter().filter(is_it));

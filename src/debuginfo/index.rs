@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use gimli::DwTag;
 
+use super::damage::Damage;
 use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::sections::Entry;
@@ -28,8 +29,8 @@ pub(super) struct UnitIndex {
     pub(super) types: Vec<DieOffset>,
     /// DIEs that names are qualified by, in DIE order, with the offsets they span.
     containers: Vec<Container>,
-    /// Why the pass ended before the unit did.
-    pub(super) problem: Option<DebugInfoError>,
+    /// Functions that were passed over because their addresses cannot be read, and why the pass ended before the unit did.
+    pub(super) problems: Vec<DebugInfoError>,
 }
 
 #[derive(Debug)]
@@ -39,14 +40,17 @@ struct Container {
 }
 
 impl UnitIndex {
-    /// Reads as far as the unit can be read; the problem that ended the pass is kept beside what it found.
+    /// Reads as far as the unit can be read; problems are kept beside what it found.
     pub(super) fn read(view: &UnitView<'_>) -> Self {
         let mut found = Found::default();
-        let problem = found.pass(view).err();
+        if let Err(end) = found.pass(view) {
+            found.damage.add(end);
+        }
         found.leave(isize::MIN, DieOffset(u64::MAX));
         let functions = Intervals::new(std::mem::take(&mut found.functions));
-        let Found { points, imports, globals, types, containers, .. } = found;
-        Self { functions, points, imports, globals, types, containers, problem }
+        let Found { points, imports, globals, types, containers, damage, .. } = found;
+        let problems = damage.into_problems();
+        Self { functions, points, imports, globals, types, containers, problems }
     }
 
     /// Functions that hold an address, the innermost first.
@@ -88,6 +92,7 @@ struct Found {
     open: Vec<(isize, usize)>,
     /// Depth of the children of the outermost open function: below it there are no globals.
     inside_function: Option<isize>,
+    damage: Damage,
 }
 
 impl Found {
@@ -105,7 +110,7 @@ impl Found {
             if is_function(tag) && attributes.iter().any(|attribute| has_code(attribute.name())) {
                 (entry.tag, entry.offset) = (tag, offset);
                 raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
-                let ranges = view.ranges(&entry)?;
+                let ranges = self.damage.or_none(view.ranges(&entry)).unwrap_or_default();
                 if ranges.is_empty() && tag == gimli::DW_TAG_entry_point {
                     self.points.push(die);
                 }

@@ -42,6 +42,8 @@ pub struct LineRow {
 #[derive(Debug)]
 pub(super) struct LineTable {
     rows: Vec<Row>,
+    /// Why the table ends before it is at its end; whole sequences before that are kept.
+    problem: Option<DebugInfoError>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,13 +62,20 @@ const END: u8 = 4;
 
 impl LineTable {
     fn read(view: &UnitView<'_>) -> gimli::Result<Self> {
-        let Some(offset) = view.root.line_offset else { return Ok(Self { rows: Vec::new() }) };
+        let Some(offset) = view.root.line_offset else {
+            return Ok(Self { rows: Vec::new(), problem: None });
+        };
         let program = view.dwarf.debug_line.program(offset, view.unit.address_size(), None, None)?;
         let mut source = program.rows();
         let mut rows: Vec<Row> = Vec::new();
         // Sequences that the linker dropped begin at 0 or at the highest addresses; those at 0 are shadowed by real
         // ones through the sort below only if real code lies there too.
-        while let Some((_, row)) = source.next_row()? {
+        let problem = loop {
+            let row = match source.next_row() {
+                Ok(Some((_, row))) => row,
+                Ok(None) => break None,
+                Err(why) => break Some(table_error(view, why)),
+            };
             let mut flags = 0;
             for (flag, set) in
                 [(IS_STMT, row.is_stmt()), (PROLOGUE_END, row.prologue_end()), (END, row.end_sequence())]
@@ -80,11 +89,16 @@ impl LineTable {
             let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
             let line = number(row.line().map_or(0, |line| line.get()));
             rows.push(Row { address: row.address(), file: number(row.file_index()), line, column, flags });
+        };
+        if problem.is_some() {
+            // Where a sequence that was cut off ends, nobody knows.
+            let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
+            rows.truncate(whole);
         }
         // An end goes before a row at the same address, so that the sequence beginning there wins; rows keep their
         // order otherwise, and the last of several at one address counts.
         rows.sort_by_key(|row| (row.address, row.flags & END == 0));
-        Ok(Self { rows })
+        Ok(Self { rows, problem })
     }
 
     fn at(&self, address: u64) -> Option<&Row> {
@@ -98,15 +112,24 @@ impl DebugInfo {
     /// The source line of an address; `None` where no line table has it.
     ///
     /// # Errors
-    /// The line table of the address's unit cannot be read.
+    /// Nothing was found, and a line table that may have it cannot be read to its end.
     pub fn line_at(&self, pc: ElfAddress) -> Result<Option<LineRow>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
+        let mut problem = None;
         for id in reading.units.at(&dwarf, pc.0) {
             let view = reading.view(id)?;
-            let table =
-                view.slot.lines.get_or_init(|| LineTable::read(&view).map_err(|why| table_error(&view, why)));
-            let Some(row) = table.as_ref().map_err(Clone::clone)?.at(pc.0) else { continue };
+            let table = match table(&view) {
+                Ok(table) => table,
+                Err(why) => {
+                    problem.get_or_insert(why);
+                    continue;
+                }
+            };
+            let Some(row) = table.at(pc.0) else {
+                problem = problem.or_else(|| table.problem.clone());
+                continue;
+            };
             let file = file_name(&view, u64::from(row.file))?;
             return Ok(Some(LineRow {
                 place: Place { file, line: u64::from(row.line), column: u64::from(row.column) },
@@ -115,7 +138,7 @@ impl DebugInfo {
                 prologue_end: row.flags & PROLOGUE_END != 0,
             }));
         }
-        Ok(None)
+        problem.map_or(Ok(None), Err)
     }
 
     /// The source files of a unit, by the numbers that `DW_AT_decl_file` and the line table use.
@@ -126,6 +149,19 @@ impl DebugInfo {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
         files(&view).map(<[_]>::to_vec)
+    }
+}
+
+fn table<'a>(view: &UnitView<'a>) -> Result<&'a LineTable> {
+    let read = || LineTable::read(view).map_err(|why| table_error(view, why));
+    view.slot.lines.get_or_init(read).as_ref().map_err(Clone::clone)
+}
+
+/// What of a unit's line table cannot be read.
+pub(super) fn table_problem(view: &UnitView<'_>) -> Option<DebugInfoError> {
+    match table(view) {
+        Ok(table) => table.problem.clone(),
+        Err(why) => Some(why),
     }
 }
 

@@ -9,12 +9,14 @@ use std::sync::Arc;
 use gimli::{DwAt, LocationListsOffset, RawLocListEntry};
 
 use super::DebugInfo;
+use super::attr::AttributeName;
 use super::die::Die;
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Sections};
 use super::unit::UnitId;
 use super::view::UnitView;
 use crate::codeobject::{Bytes, ElfAddress};
+use crate::units::DieOffset;
 
 /// A location attribute as it stands in its DIE, before a PC is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +29,19 @@ pub enum LocationAttribute {
     List(ListOffset),
     /// `DW_AT_const_value`: the object's bytes.
     Constant(Arc<[u8]>),
+    /// There is one that cannot be read, and why.
+    Broken(Box<DebugInfoError>),
+}
+
+impl LocationAttribute {
+    /// Why it cannot be read, if so.
+    #[must_use]
+    pub fn problem(&self) -> Option<&DebugInfoError> {
+        match self {
+            Self::Broken(why) => Some(why),
+            _ => None,
+        }
+    }
 }
 
 /// An offset in `.debug_loclists` (DWARF 5) or `.debug_loc` (DWARF 4 and before).
@@ -51,6 +66,8 @@ pub enum Location {
     NotAtPc,
     /// The object's bytes, known when compiled.
     ConstValue(Arc<[u8]>),
+    /// The attribute, or its location list, cannot be read.
+    Broken(Box<DebugInfoError>),
 }
 
 impl Location {
@@ -59,7 +76,7 @@ impl Location {
     pub fn expression(&self) -> Option<&Bytes> {
         match self {
             Self::Expression(expression) | Self::ListEntry { expression, .. } => Some(expression),
-            Self::None | Self::NotAtPc | Self::ConstValue(_) => None,
+            Self::None | Self::NotAtPc | Self::ConstValue(_) | Self::Broken(_) => None,
         }
     }
 }
@@ -92,6 +109,7 @@ impl DebugInfo {
             LocationAttribute::Missing => Ok(Location::None),
             LocationAttribute::Expression(expression) => Ok(Location::Expression(expression.clone())),
             LocationAttribute::Constant(bytes) => Ok(Location::ConstValue(Arc::clone(bytes))),
+            LocationAttribute::Broken(why) => Err((**why).clone()),
         }
     }
 
@@ -110,6 +128,27 @@ impl DebugInfo {
         Ok(entries)
     }
 
+    /// [`Self::located`] of the attribute of a DIE, with what cannot be read as its answer.
+    pub(super) fn located_or_broken(
+        &self,
+        view: Result<&UnitView<'_>>,
+        attribute: &LocationAttribute,
+        pc: ElfAddress,
+        (die, name): (DieOffset, DwAt),
+    ) -> Location {
+        let found = view.and_then(|view| {
+            self.located(view, attribute, pc).map_err(|error| match error {
+                // A list does not know who refers to it.
+                DebugInfoError::List { .. } => {
+                    let attribute = AttributeName::of(name, view.facts());
+                    DebugInfoError::Referred { attribute, die, error: Box::new(error) }
+                }
+                error => error,
+            })
+        });
+        found.unwrap_or_else(|why| Location::Broken(Box::new(why)))
+    }
+
     /// [`Self::location_at`] where the unit is at hand.
     pub(super) fn located(
         &self,
@@ -121,6 +160,7 @@ impl DebugInfo {
             LocationAttribute::Missing => return Ok(Location::None),
             LocationAttribute::Expression(expression) => return Ok(Location::Expression(expression.clone())),
             LocationAttribute::Constant(bytes) => return Ok(Location::ConstValue(Arc::clone(bytes))),
+            LocationAttribute::Broken(why) => return Err((**why).clone()),
             LocationAttribute::List(list) => *list,
         };
         let (mut found, mut default) = (None, None);
@@ -149,8 +189,7 @@ impl DebugInfo {
         list: ListOffset,
         mut enough: impl FnMut(Option<Range<ElfAddress>>, super::sections::Slice<'a>) -> bool,
     ) -> Result<()> {
-        let fail =
-            |why| super::DebugInfoError::Unit { unit: view.facts().offset, what: "location list", why };
+        let fail = |why| DebugInfoError::List { unit: view.facts().offset, list: DieOffset(list.0), why };
         let offset = LocationListsOffset(usize::try_from(list.0).unwrap_or(usize::MAX));
         let mut raw = view.dwarf.raw_locations(&view.unit, offset).map_err(fail)?;
         let mut cooked = view.dwarf.locations(&view.unit, offset).map_err(fail)?;
@@ -173,6 +212,17 @@ impl DebugInfo {
 }
 
 impl Die<'_> {
+    /// [`Self::location_attribute`], with what cannot be read as its answer.
+    pub(super) fn location_or_broken(
+        &self,
+        sections: &Sections,
+        name: DwAt,
+        value: AttributeValue<'_>,
+    ) -> LocationAttribute {
+        let found = self.location_attribute(sections, name, value);
+        found.unwrap_or_else(|why| LocationAttribute::Broken(Box::new(why)))
+    }
+
     /// A location attribute's value: an expression, a block (DWARF 2 and 3), or a list.
     pub(super) fn location_attribute(
         &self,

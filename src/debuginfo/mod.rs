@@ -16,6 +16,8 @@
 
 mod attr;
 mod cache;
+mod check;
+mod damage;
 mod die;
 mod dynamic;
 mod error;
@@ -55,6 +57,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
+pub use check::{Checked, MAX_CHECKED_BYTES};
 pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
 pub use evaluator::{BaseType, DialectHint, ReferencedDie};

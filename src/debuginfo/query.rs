@@ -67,10 +67,10 @@ impl DebugInfo {
     }
 
     /// The parameters and variables in scope in the innermost frame at a PC: outermost scope first, DIE order within.
-    /// A shadowed name is there as often as it is declared.
+    /// A shadowed name is there as often as it is declared. One whose location cannot be read is at [`Location::Broken`].
     ///
     /// # Errors
-    /// The function's DIEs or a location list cannot be read.
+    /// The function's DIEs cannot be read.
     pub fn variables_at(&self, pc: ElfAddress) -> Result<Vec<VariableAt>> {
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
@@ -83,7 +83,7 @@ impl DebugInfo {
     /// [`Self::variables_at`] for any of the frames at the PC: 0 is the innermost.
     ///
     /// # Errors
-    /// A location list cannot be read.
+    /// The function's unit cannot be read.
     pub fn frame_variables(&self, at: &FunctionAt, frame: usize, pc: ElfAddress) -> Result<Vec<VariableAt>> {
         let dwarf = self.sections.dwarf();
         self.variables(self.reading(&dwarf), at, frame, pc)
@@ -103,21 +103,29 @@ impl DebugInfo {
         for id in reading.units.at(reading.dwarf, pc.0) {
             let view = reading.view(id)?;
             for die in view.index().functions_at(pc) {
-                let function = self.function_die(reading, die)?;
+                let function = match self.function_die(reading, die) {
+                    Ok(function) => function,
+                    Err(why) => {
+                        problem.get_or_insert(why);
+                        continue;
+                    }
+                };
                 let chain = function.scopes_at(pc);
                 if chain.is_empty() {
                     continue;
                 }
-                let frame_base = self.located(&view, &function.frame_base, pc)?;
+                let (base, name) = (&function.frame_base, gimli::DW_AT_frame_base);
+                let frame_base = self.located_or_broken(Ok(&view), base, pc, (die, name));
                 let frames = frames(&function, &chain);
                 return Ok(Some(FunctionAt { function, frame_base, frames }));
             }
             let facts = view.facts();
             let split = facts.dwo_name.clone().map(|file| DebugInfoError::Split { unit: facts.offset, file });
-            problem = problem.or(split).or_else(|| view.index().problem.clone());
+            problem = problem.or(split).or_else(|| view.index().problems.first().cloned());
         }
-        // Nothing found, and a unit of that address was not read to its end: the function may be in the rest.
-        problem.or_else(|| reading.units.problems.first().cloned()).map_or(Ok(None), Err)
+        // Nothing found, and a unit was not read, or not to its end: the function may be in the rest.
+        let problem = problem.or_else(|| reading.units.problems.first().cloned());
+        problem.or_else(|| reading.units.unreadable(reading.dwarf).next()).map_or(Ok(None), Err)
     }
 
     fn variables(
@@ -131,12 +139,15 @@ impl DebugInfo {
         let mut found = Vec::new();
         for (depth, scope) in at.scopes(frame).enumerate() {
             for variable in &scope.variables {
-                let location = match &variable.location {
+                let (attribute, of) = (&variable.location, (variable.die, gimli::DW_AT_location));
+                let location = match attribute {
                     // A list is read in the unit of its own DIE, which is another's for some inherited variables.
                     LocationAttribute::List(_) if variable.unit != at.function.unit => {
-                        self.located(&reading.view(variable.unit)?, &variable.location, pc)?
+                        let other = reading.view(variable.unit);
+                        let other = other.as_ref().map_err(Clone::clone);
+                        self.located_or_broken(other, attribute, pc, of)
                     }
-                    attribute => self.located(&view, attribute, pc)?,
+                    attribute => self.located_or_broken(Ok(&view), attribute, pc, of),
                 };
                 found.push(VariableAt { variable: Arc::clone(variable), location, depth });
             }

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::attr::Heterogeneous;
+use super::damage::Damage;
 use super::die::{Die, Origins, Reading};
 use super::error::{DebugInfoError, Result};
 use super::index::is_function;
@@ -106,6 +107,9 @@ pub struct Function {
     pub simd: SimdFacts,
     /// Its scopes: the first is the function, each comes after the one around it.
     pub scopes: Vec<Scope>,
+    /// What of it and in it cannot be read; each costs the object that it speaks of, or all that follow it where nothing
+    /// tells where they begin.
+    pub problems: Vec<DebugInfoError>,
 }
 
 impl Function {
@@ -142,37 +146,37 @@ impl Function {
         }
         let is_entry = die.tag() == gimli::DW_TAG_entry_point;
         let view = Rc::clone(&die.view);
-        let ranges = addresses(view.ranges(&die.entry)?);
+        let mut damage = Damage::default();
+        let ranges = addresses(damage.or_none(view.ranges(&die.entry)).unwrap_or_default());
         let low = die.entry.attr_value(gimli::DW_AT_low_pc);
         let low = low.map(|value| view.dwarf.attr_address(&view.unit, value)).transpose();
-        let low = low.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_low_pc, why))?.flatten();
-        let around = |die| -> Result<Option<DieOffset>> {
-            match view.index().around(die).next() {
-                Some(around) if is_function(view.entry(around)?.tag()) => Ok(Some(around)),
-                _ => Ok(None),
-            }
+        let low = low.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_low_pc, why));
+        let low = damage.absent(low.map(Option::flatten));
+        let around = |die| {
+            let around = view.index().around(die).next()?;
+            view.entry(around).is_ok_and(|entry| is_function(entry.tag())).then_some(around)
         };
-        let outside = around(offset)?;
+        let outside = around(offset);
         // What an entry point leaves out its function says: they have one frame.
         let (entry_of, enclosing) = match outside.filter(|_| is_entry) {
-            Some(function) => (Some(function), around(function)?),
+            Some(function) => (Some(function), around(function)),
             None => (None, outside),
         };
-        let function = match entry_of {
-            Some(function) => Some(reading.with_origins(reading.die_near(&view, function)?)?),
-            None => None,
-        };
-        let origins = reading.with_origins(die)?;
-        let inherited = |name| match (attribute(reading, &origins, name)?, &function) {
+        let function = entry_of.and_then(|function| damage.or_none(reading.die_near(&view, function)));
+        let function = function.map(|function| reading.with_sound_origins(function, &mut damage));
+        let origins = reading.with_sound_origins(die, &mut damage);
+        let inherited = |name| match (attribute(reading, &origins, name), &function) {
             (LocationAttribute::Missing, Some(function)) => attribute(reading, function, name),
-            (own, _) => Ok(own),
+            (own, _) => own,
         };
-        let frame_base = inherited(gimli::DW_AT_frame_base)?;
-        let static_link = inherited(gimli::DW_AT_static_link)?;
-        let return_addr = inherited(gimli::DW_AT_return_addr)?;
-        let subprogram = Arc::new(Subprogram::read(reading, &origins, offset)?);
-        let simd = simd(reading, &origins)?;
-        let mut tree = Tree { reading, view: Rc::clone(&view), scopes: Vec::new() };
+        let frame_base = inherited(gimli::DW_AT_frame_base);
+        let static_link = inherited(gimli::DW_AT_static_link);
+        let return_addr = inherited(gimli::DW_AT_return_addr);
+        let subprogram = Arc::new(Subprogram::read(reading, &origins, offset, &mut damage));
+        let simd = simd(reading, &origins);
+        let attributes = [&frame_base, &static_link, &return_addr, &simd.lane_pc, &simd.active_lane];
+        damage.extend(attributes.into_iter().filter_map(LocationAttribute::problem).cloned());
+        let mut tree = Tree { reading, view: Rc::clone(&view), scopes: Vec::new(), damage };
         tree.scopes.push(Scope {
             die: offset,
             kind: ScopeKind::Function,
@@ -184,9 +188,9 @@ impl Function {
         });
         // The variables of its function are an entry point's too; its own parameters come behind them.
         if let (Some(function), Some(around)) = (&function, entry_of) {
-            tree.read(around, function)?;
+            tree.read_or_end(around, function);
         }
-        tree.read(offset, &origins)?;
+        tree.read_or_end(offset, &origins);
         let (unit, entry) = (view.facts().id, low.map(ElfAddress));
         Ok(Self {
             unit,
@@ -199,6 +203,7 @@ impl Function {
             return_addr,
             simd,
             scopes: tree.scopes,
+            problems: tree.damage.into_problems(),
         })
     }
 }
@@ -208,33 +213,33 @@ fn addresses(ranges: Vec<Range<u64>>) -> Vec<Range<ElfAddress>> {
 }
 
 /// A location attribute of a DIE or its origins.
-fn attribute(reading: Reading<'_>, origins: &Origins<'_>, name: gimli::DwAt) -> Result<LocationAttribute> {
+fn attribute(reading: Reading<'_>, origins: &Origins<'_>, name: gimli::DwAt) -> LocationAttribute {
     match origins.having(name).and_then(|die| Some((die, die.entry.attr_value(name)?))) {
-        Some((die, value)) => die.location_attribute(&reading.info.sections, name, value),
-        None => Ok(LocationAttribute::Missing),
+        Some((die, value)) => die.location_or_broken(&reading.info.sections, name, value),
+        None => LocationAttribute::Missing,
     }
 }
 
-fn simd(reading: Reading<'_>, origins: &Origins<'_>) -> Result<SimdFacts> {
+fn simd(reading: Reading<'_>, origins: &Origins<'_>) -> SimdFacts {
     let find = |wanted: Heterogeneous| {
         origins.chain.iter().find_map(|die| die.extension(wanted).map(|(name, value)| (die, name, value)))
     };
     let located = |wanted| match find(wanted) {
-        Some((die, name, value)) => die.location_attribute(&reading.info.sections, name, value),
-        None => Ok(LocationAttribute::Missing),
+        Some((die, name, value)) => die.location_or_broken(&reading.info.sections, name, value),
+        None => LocationAttribute::Missing,
     };
     let lanes = match find(Heterogeneous::Lanes) {
         None => Lanes::Missing,
         Some((die, name, value)) => match super::view::unsigned(&value) {
             Some(number) => Lanes::Constant(number),
-            None => Lanes::Expression(die.location_attribute(&reading.info.sections, name, value)?),
+            None => Lanes::Expression(die.location_or_broken(&reading.info.sections, name, value)),
         },
     };
-    Ok(SimdFacts {
+    SimdFacts {
         lanes,
-        lane_pc: located(Heterogeneous::LanePc)?,
-        active_lane: located(Heterogeneous::ActiveLane)?,
-    })
+        lane_pc: located(Heterogeneous::LanePc),
+        active_lane: located(Heterogeneous::ActiveLane),
+    }
 }
 
 /// The tree while it is read.
@@ -242,6 +247,7 @@ struct Tree<'a> {
     reading: Reading<'a>,
     view: Rc<UnitView<'a>>,
     scopes: Vec<Scope>,
+    damage: Damage,
 }
 
 /// A scope DIE whose children are being read.
@@ -256,6 +262,13 @@ struct Open {
 }
 
 impl<'a> Tree<'a> {
+    /// Reads as far as the DIEs can be read: where one ends that cannot be, nothing tells.
+    fn read_or_end(&mut self, function: DieOffset, origins: &Origins<'a>) {
+        if let Err(end) = self.read(function, origins) {
+            self.damage.add(end);
+        }
+    }
+
     fn read(&mut self, function: DieOffset, origins: &Origins<'a>) -> Result<()> {
         let view = Rc::clone(&self.view);
         let mut raw = view.entries_from(function)?;
@@ -264,27 +277,33 @@ impl<'a> Tree<'a> {
         if !read || !entry.has_children() {
             return Ok(());
         }
-        let origin = origins.chain.first().map(|die| self.origin(die)).transpose()?.flatten();
+        let origin = origins.chain.first().and_then(|die| self.origin(die));
         let mut open = vec![Open { children: 1, scope: 0, seen: HashSet::new(), origin }];
         // Children of DIEs that are no scopes (local classes, call sites) are passed over.
         let mut skipping: Option<isize> = None;
+        let mut end = Ok(());
         while !raw.is_empty() && !open.is_empty() {
             let (offset, depth) = (view.die_offset(raw.next_offset()), raw.next_depth());
             skipping = skipping.filter(|children| *children <= depth);
             while let Some(closed) = open.pop_if(|scope| scope.children > depth) {
-                self.inherit(&closed)?;
+                self.inherit_or_not(&closed);
             }
             let Some(scope) = open.last_mut() else { break };
-            if !raw.read_entry(&mut entry).map_err(|why| view.broken(offset, why))? || skipping.is_some() {
-                continue;
+            match raw.read_entry(&mut entry) {
+                Ok(true) if skipping.is_none() => {}
+                Ok(_) => continue,
+                Err(why) => {
+                    end = Err(view.broken(offset, why));
+                    break;
+                }
             }
             let die = Die { view: Rc::clone(&view), entry: entry.clone() };
-            let origin = self.origin(&die)?;
+            let origin = self.origin(&die);
             scope.seen.extend(origin);
             let (index, has_children) = (scope.scope, entry.has_children());
             let inner = match die.tag() {
                 gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable | gimli::DW_TAG_constant => {
-                    self.variable(index, die)?;
+                    self.variable(index, die);
                     None
                 }
                 gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module => {
@@ -294,34 +313,38 @@ impl<'a> Tree<'a> {
                 gimli::DW_TAG_lexical_block
                 | gimli::DW_TAG_inlined_subroutine
                 | gimli::DW_TAG_try_block
-                | gimli::DW_TAG_catch_block => self.scope(index, die)?,
+                | gimli::DW_TAG_catch_block => self.scope(index, die),
                 _ => None,
             };
             match inner {
                 Some(scope) if has_children => {
                     open.push(Open { children: depth + 1, scope, seen: HashSet::new(), origin });
                 }
-                Some(scope) => self.inherit(&Open { children: 0, scope, seen: HashSet::new(), origin })?,
+                Some(scope) => {
+                    self.inherit_or_not(&Open { children: 0, scope, seen: HashSet::new(), origin })
+                }
                 None if has_children => skipping = Some(depth + 1),
                 None => {}
             }
         }
-        for closed in open.iter().rev() {
-            self.inherit(closed)?;
+        // What stood behind the end may well be what the abstract instance has: it is not inherited then.
+        if end.is_ok() {
+            open.iter().rev().for_each(|closed| self.inherit_or_not(closed));
         }
-        Ok(())
+        end
     }
 
-    fn origin(&self, die: &Die<'_>) -> Result<Option<DieOffset>> {
-        die.reference(self.reading.units, gimli::DW_AT_abstract_origin)
+    /// Who reads the DIE itself says what is wrong with the attribute.
+    fn origin(&self, die: &Die<'_>) -> Option<DieOffset> {
+        die.reference(self.reading.units, gimli::DW_AT_abstract_origin).ok().flatten()
     }
 
-    fn variable(&mut self, scope: usize, die: Die<'a>) -> Result<()> {
-        let variable = Arc::new(Variable::read(self.reading, die, true)?);
+    fn variable(&mut self, scope: usize, die: Die<'a>) {
+        let variable = Arc::new(Variable::read(self.reading, die, true));
+        self.damage.extend(variable.problems.iter().cloned());
         if let Some(scope) = self.scopes.get_mut(scope) {
             scope.variables.push(variable);
         }
-        Ok(())
     }
 
     fn import(&mut self, scope: usize, die: DieOffset) {
@@ -331,15 +354,15 @@ impl<'a> Tree<'a> {
     }
 
     /// Adds a scope; a block without code lends its variables to the scope around it, an inlined call without code is
-    /// not there.
-    fn scope(&mut self, parent: usize, die: Die<'a>) -> Result<Option<usize>> {
-        let ranges = addresses(self.view.ranges(&die.entry)?);
+    /// not there; so it is where the addresses cannot be read.
+    fn scope(&mut self, parent: usize, die: Die<'a>) -> Option<usize> {
+        let ranges = addresses(self.damage.or_none(self.view.ranges(&die.entry)).unwrap_or_default());
         let is_call = die.tag() == gimli::DW_TAG_inlined_subroutine;
         if ranges.is_empty() {
-            return Ok((!is_call).then_some(parent));
+            return (!is_call).then_some(parent);
         }
         let offset = die.offset();
-        let kind = if is_call { self.inlined(die)? } else { ScopeKind::Block };
+        let kind = if is_call { self.inlined(die) } else { ScopeKind::Block };
         let index = self.scopes.len();
         let (variables, imports, children) = (Vec::new(), Vec::new(), Vec::new());
         let parent_scope = Some(parent);
@@ -355,16 +378,24 @@ impl<'a> Tree<'a> {
         if let Some(parent) = self.scopes.get_mut(parent) {
             parent.children.push(index);
         }
-        Ok(Some(index))
+        Some(index)
     }
 
-    fn inlined(&self, die: Die<'a>) -> Result<ScopeKind> {
+    fn inlined(&mut self, die: Die<'a>) -> ScopeKind {
         let offset = die.offset();
-        let call_site =
-            die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column)?;
-        let origins = self.reading.with_origins(die)?;
-        let subprogram = Arc::new(Subprogram::read(self.reading, &origins, offset)?);
-        Ok(ScopeKind::Inlined { subprogram, call_site, simd: simd(self.reading, &origins)? })
+        let call_site = die.place(gimli::DW_AT_call_file, gimli::DW_AT_call_line, gimli::DW_AT_call_column);
+        let origins = self.reading.with_sound_origins(die, &mut self.damage);
+        let subprogram = Arc::new(Subprogram::read(self.reading, &origins, offset, &mut self.damage));
+        let simd = simd(self.reading, &origins);
+        self.damage
+            .extend([&simd.lane_pc, &simd.active_lane].into_iter().filter_map(|at| at.problem().cloned()));
+        ScopeKind::Inlined { subprogram, call_site, simd }
+    }
+
+    fn inherit_or_not(&mut self, closed: &Open) {
+        if let Err(problem) = self.inherit(closed) {
+            self.damage.add(problem);
+        }
     }
 
     /// Adds the variables that the abstract instance of a scope has and the concrete one leaves out: they were
@@ -391,7 +422,7 @@ impl<'a> Tree<'a> {
             }
             match entry.tag() {
                 gimli::DW_TAG_formal_parameter | gimli::DW_TAG_variable if !closed.seen.contains(&offset) => {
-                    self.variable(closed.scope, Die { view: Rc::clone(&view), entry: entry.clone() })?;
+                    self.variable(closed.scope, Die { view: Rc::clone(&view), entry: entry.clone() });
                 }
                 gimli::DW_TAG_imported_declaration | gimli::DW_TAG_imported_module => {
                     self.import(closed.scope, offset);

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::damage::Damage;
 use super::die::{Origins, Reading};
-use super::error::Result;
 use super::line::Place;
 use super::types::TypeId;
 use crate::units::DieOffset;
@@ -45,18 +45,22 @@ impl Subprogram {
         self.demangled().or_else(named)
     }
 
-    pub(super) fn read<'a>(reading: Reading<'a>, origins: &Origins<'a>, die: DieOffset) -> Result<Self> {
-        let name = match origins.having(gimli::DW_AT_name) {
-            Some(named) => reading.template_name(named)?,
-            None => None,
-        };
+    /// What can be read of it.
+    pub(super) fn read<'a>(
+        reading: Reading<'a>,
+        origins: &Origins<'a>,
+        die: DieOffset,
+        damage: &mut Damage,
+    ) -> Self {
+        let named = origins.having(gimli::DW_AT_name);
+        let name = named.and_then(|named| damage.absent(reading.template_name(named)));
         let qualified_name = match (&name, origins.last()) {
-            (Some(name), Some(declaration)) => Some(reading.qualified(declaration, name)?),
+            (Some(name), Some(declaration)) => damage.or_none(reading.qualified(declaration, name)),
             _ => None,
         };
-        let linkage_name = match origins.string(gimli::DW_AT_linkage_name)? {
+        let linkage_name = match damage.absent(origins.string(gimli::DW_AT_linkage_name)) {
             Some(name) => Some(name),
-            None => origins.string(gimli::DW_AT_MIPS_linkage_name)?,
+            None => damage.absent(origins.string(gimli::DW_AT_MIPS_linkage_name)),
         };
         let convention = origins.having(gimli::DW_AT_calling_convention);
         let convention =
@@ -64,17 +68,17 @@ impl Subprogram {
                 Some(gimli::AttributeValue::CallingConvention(convention)) => Some(convention.0),
                 _ => None,
             });
-        Ok(Self {
+        Self {
             die,
             name,
             qualified_name,
             linkage_name,
-            declared: origins.declared()?,
-            return_type: origins.reference(reading.units, gimli::DW_AT_type)?.map(TypeId),
+            declared: origins.declared(),
+            return_type: damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId),
             is_external: origins.flag(gimli::DW_AT_external),
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             calling_convention: convention,
-        })
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::DebugInfo;
 use super::die::{Die, Reading};
 use super::dynamic::{Asked, DynamicAttribute};
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::sections::AttributeValue;
 use super::type_read::children;
 use super::types::{Dimension, Extent, Number, Type, TypeId, TypeKind, between};
@@ -148,16 +148,21 @@ pub(super) fn size_of_array(
     let TypeKind::Array { element, dimensions, stride, rank, .. } = &array.kind else { return Ok(None) };
     let Ok(dimensions) = dimensions_for(dimensions, rank.as_ref(), asked) else { return Ok(None) };
     let strides = || dimensions.iter().any(|dimension| dimension.stride.is_some()) || stride.is_some();
-    let mut counts = dimensions.iter().map(|dimension| count_for(dimension, asked).ok().flatten());
+    let too_large = || DebugInfoError::TooLarge { die: array.id.0 };
+    let counts = dimensions.iter().map(|dimension| count_for(dimension, asked).ok().flatten());
     if !strides() {
-        let count = counts.try_fold(1u64, |all, count| all.checked_mul(count?));
-        return Ok(count.and_then(|count| element.map(|element| (count, Some(element)))));
+        let (Some(counts), Some(element)) = (counts.collect::<Option<Vec<u64>>>(), element) else {
+            return Ok(None);
+        };
+        let count = counts.iter().try_fold(1u64, |all, count| all.checked_mul(*count));
+        return Ok(Some((count.ok_or_else(too_large)?, Some(*element))));
     }
     // With strides the size is that of the outermost dimension: what its last element reaches, padding included.
     let mut bits = match (stride.as_ref().map(|stride| stride_bits(stride, asked)), element) {
         (Some(stride), _) => stride.ok().map(i64::unsigned_abs),
         (None, Some(element)) => {
-            info.size_within(*element, asked, depth + 1)?.and_then(|size| size.checked_mul(8))
+            let size = info.size_within(*element, asked, depth + 1)?;
+            size.map(|size| size.checked_mul(8).ok_or_else(too_large)).transpose()?
         }
         (None, None) => None,
     };
@@ -167,7 +172,7 @@ pub(super) fn size_of_array(
             Some(stride) => stride_bits(stride, asked).ok().map(i64::unsigned_abs),
             None => bits,
         };
-        bits = step.and_then(|step| step.checked_mul(count));
+        bits = step.map(|step| step.checked_mul(count).ok_or_else(too_large)).transpose()?;
     }
     Ok(bits.map(|bits| (bits.div_ceil(8), None)))
 }

@@ -131,38 +131,42 @@ impl DebugInfo {
         if depth >= MAX_TYPE_DEPTH {
             return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_DEPTH });
         }
-        let (mut next, mut factor) = (id, 1u64);
+        let too_large = || DebugInfoError::TooLarge { die: id.0 };
+        // `None`: more than can be counted, which may still turn out to be no size at all.
+        let (mut next, mut factor) = (id, Some(1u64));
+        let whole = |factor: Option<u64>, bytes: u64| {
+            factor.and_then(|factor| factor.checked_mul(bytes)).map(Some).ok_or_else(too_large)
+        };
         for _ in 0..MAX_TYPE_DEPTH {
             let Some(found) = self.stripped(next)? else { return Ok(None) };
             if let Some(size) = found.byte_size {
-                return Ok(size.checked_mul(factor));
+                return whole(factor, size);
             }
             match &found.kind {
                 TypeKind::Array { .. } => match size_of_array(self, &found, asked, depth)? {
-                    Some((bytes, None)) => return Ok(bytes.checked_mul(factor)),
-                    Some((count, Some(element))) => match factor.checked_mul(count) {
-                        Some(count) => (factor, next) = (count, element),
-                        None => return Ok(None),
-                    },
+                    Some((bytes, None)) => return whole(factor, bytes),
+                    Some((count, Some(element))) => {
+                        (factor, next) = (factor.and_then(|factor| factor.checked_mul(count)), element);
+                    }
                     None => return Ok(None),
                 },
                 TypeKind::String { length, width } => {
                     let length = length.as_ref().and_then(|length| asked.number(length).ok());
                     let bytes =
                         length.and_then(|length| u64::try_from(length).ok()?.checked_mul((*width).into()));
-                    return Ok(bytes.and_then(|bytes| bytes.checked_mul(factor)));
+                    return bytes.map_or(Ok(None), |bytes| whole(factor, bytes));
                 }
                 TypeKind::Enum { underlying: Some(of), .. } | TypeKind::Typedef { of: Some(of) } => {
                     next = *of
                 }
                 TypeKind::Pointer { address_space, .. } | TypeKind::Reference { address_space, .. } => {
-                    return Ok(Some(factor.saturating_mul(pointer_size(*address_space))));
+                    return whole(factor, pointer_size(*address_space));
                 }
                 // Itanium C++ ABI 2.3: an offset, or a function and an adjustment.
                 TypeKind::PointerToMember { to, .. } => {
                     let to = to.map(|to| self.stripped(to)).transpose()?.flatten();
                     let is_function = to.is_some_and(|to| matches!(to.kind, TypeKind::Subroutine { .. }));
-                    return Ok(Some(factor.saturating_mul(if is_function { 16 } else { 8 })));
+                    return whole(factor, if is_function { 16 } else { 8 });
                 }
                 _ => return Ok(None),
             }
@@ -310,10 +314,20 @@ pub(super) fn children_while<'a>(
     die: &Die<'a>,
     wanted: impl Fn(DwTag) -> Option<bool>,
 ) -> Result<Vec<Die<'a>>> {
-    let view = &die.view;
     let mut found = Vec::new();
+    read_children(die, wanted, &mut found)?;
+    Ok(found)
+}
+
+/// [`children_while`], with those before one that cannot be read.
+pub(super) fn read_children<'a>(
+    die: &Die<'a>,
+    wanted: impl Fn(DwTag) -> Option<bool>,
+    found: &mut Vec<Die<'a>>,
+) -> Result<()> {
+    let view = &die.view;
     if !die.entry.has_children() {
-        return Ok(found);
+        return Ok(());
     }
     let mut raw = view.entries_from(die.offset())?;
     let mut entry = Entry::null();
@@ -336,7 +350,7 @@ pub(super) fn children_while<'a>(
         }
         raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
     }
-    Ok(found)
+    Ok(())
 }
 
 pub(super) fn target(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<TypeId>> {

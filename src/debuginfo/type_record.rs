@@ -2,12 +2,14 @@
 
 use gimli::Reader as _;
 
+use super::attr::AttributeName;
+use super::damage::Damage;
 use super::die::{Die, Reading};
-use super::dynamic::DynamicSource;
-use super::error::Result;
+use super::dynamic::{DynamicAttribute, DynamicSource};
+use super::error::{DebugInfoError, Result};
 use super::location::LocationAttribute;
 use super::sections::AttributeValue;
-use super::type_read::{children, target};
+use super::type_read::{children, read_children, target};
 use super::types::{Member, MemberFunction, Record, RecordKind, TypeKind, Variant, VariantPart};
 use super::view::unsigned;
 
@@ -15,14 +17,20 @@ use super::view::unsigned;
 const MAX_VARIANT_DEPTH: usize = 16;
 
 pub(super) fn record<'a>(reading: Reading<'a>, die: &Die<'a>, kind: RecordKind) -> Result<TypeKind> {
-    let mut record = Record { kind, members: Vec::new(), functions: Vec::new(), variants: Vec::new() };
-    for child in children(die)? {
+    let (members, functions, variants) = (Vec::new(), Vec::new(), Vec::new());
+    let mut record = Record { kind, members, functions, variants, problems: Vec::new() };
+    let (mut damage, mut inner) = (Damage::default(), Vec::new());
+    damage.or_none(read_children(die, |_| Some(true), &mut inner));
+    for child in inner {
         match child.tag() {
-            gimli::DW_TAG_subprogram => record.functions.push(function(reading, &child)?),
-            gimli::DW_TAG_variant_part => record.variants.push(variant_part(reading, &child)?),
-            _ => record.members.extend(stored(reading, &child)?),
+            gimli::DW_TAG_subprogram => record.functions.extend(damage.or_none(function(reading, &child))),
+            gimli::DW_TAG_variant_part => {
+                record.variants.extend(damage.or_none(variant_part(reading, &child)));
+            }
+            _ => record.members.extend(damage.absent(stored(reading, &child))),
         }
     }
+    record.problems = damage.into_problems();
     Ok(TypeKind::Record(record))
 }
 
@@ -127,32 +135,37 @@ fn discriminants(die: &Die<'_>) -> Vec<std::ops::RangeInclusive<i64>> {
 
 /// Where a member is. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
 /// `DW_AT_bit_offset` counted from the most significant bit of a storage unit.
+///
+/// One whose type, place or width cannot be read has a place that says so.
 pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Result<Member> {
-    let constant = |name| die.constant(name);
-    let type_id = target(reading, die)?;
+    let mut damage = Damage::default();
+    let mut constant = |name| damage.absent(number_of(die, name));
     let bit_size = constant(gimli::DW_AT_bit_size);
+    let data_bit_offset = constant(gimli::DW_AT_data_bit_offset);
+    let storage_size = constant(gimli::DW_AT_byte_size);
+    let type_id = damage.absent(target(reading, die));
     let place = die.entry.attr_value(gimli::DW_AT_data_member_location);
     let byte_offset = match &place {
         None => Some(0),
         Some(value) => unsigned(value).or_else(|| constant_expression(value)),
     };
-    let dynamic = match byte_offset {
-        Some(_) => None,
-        None => reading.dynamic(die, gimli::DW_AT_data_member_location)?.map(Box::new),
+    let location = gimli::DW_AT_data_member_location;
+    let dynamic = match (byte_offset, place.as_ref().and_then(AttributeValue::sdata_value)) {
+        (Some(_), _) => None,
+        (None, Some(_)) => damage.absent(number_of(die, location).map(|_| None)),
+        (None, None) => damage.absent(reading.dynamic(die, location)),
     };
     let is_virtual = matches!(
         die.entry.attr_value(gimli::DW_AT_virtuality),
         Some(AttributeValue::Virtuality(virtuality)) if virtuality != gimli::DW_VIRTUALITY_none
     );
     let bytes = byte_offset.unwrap_or(0);
-    let bits = match (constant(gimli::DW_AT_data_bit_offset), die.entry.attr_value(gimli::DW_AT_bit_offset)) {
+    let bits = match (data_bit_offset, die.entry.attr_value(gimli::DW_AT_bit_offset)) {
         (Some(bits), _) => bits,
         (None, Some(old)) => {
             let from_top = old.sdata_value().unwrap_or(0);
-            let storage = match constant(gimli::DW_AT_byte_size) {
-                Some(size) => Some(size),
-                None => type_id.map(|id| reading.info.byte_size(id)).transpose()?.flatten(),
-            };
+            let own = || type_id.and_then(|id| damage.absent(reading.info.byte_size(id)));
+            let storage = storage_size.or_else(own);
             let storage = i64::try_from(storage.unwrap_or(0)).unwrap_or(0).saturating_mul(8);
             let width = i64::try_from(bit_size.unwrap_or(0)).unwrap_or(0);
             let within = storage.saturating_sub(from_top).saturating_sub(width);
@@ -160,16 +173,40 @@ pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Resu
         }
         (None, None) => bytes.saturating_mul(8),
     };
+    let name = damage.absent(die.string(gimli::DW_AT_name));
+    let broken = damage.into_problems().into_iter().next().map(|why| DynamicAttribute {
+        unit: die.view.facts().id,
+        die: die.offset(),
+        attribute: AttributeName::of(location, die.view.facts()),
+        source: DynamicSource::Location(LocationAttribute::Broken(Box::new(why))),
+        dimension: None,
+        stored: None,
+    });
     Ok(Member {
-        name: die.string(gimli::DW_AT_name)?,
+        name,
         type_id,
         bit_offset: bits,
         bit_size,
         is_base,
-        place: dynamic,
+        place: broken.or(dynamic).map(Box::new),
         is_virtual: is_base && is_virtual,
         is_artificial: die.flag(gimli::DW_AT_artificial),
     })
+}
+
+/// A number that is not negative; `None` where the attribute is absent or no constant.
+fn number_of(die: &Die<'_>, name: gimli::DwAt) -> Result<Option<u64>> {
+    let Some(value) = die.entry.attr_value(name) else { return Ok(None) };
+    match (unsigned(&value), value.sdata_value()) {
+        (None, Some(number)) => Err(DebugInfoError::Attribute {
+            unit: die.view.facts().offset,
+            die: die.offset(),
+            attribute: AttributeName::of(name, die.view.facts()),
+            expected: "a number that is not negative",
+            found: number.to_string(),
+        }),
+        (number, _) => Ok(number),
+    }
 }
 
 /// DWARF 2 and 3 say an offset as `DW_OP_plus_uconst N`.

@@ -6,7 +6,9 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::dynamic::DynamicAttribute;
+use super::dynamic::{DynamicAttribute, DynamicSource};
+use super::error::DebugInfoError;
+use super::location::LocationAttribute;
 use super::unit::UnitId;
 use crate::units::{AddressSpace, DieOffset};
 
@@ -34,6 +36,26 @@ pub struct Type {
     pub memory_space: Option<MemorySpace>,
     /// What it is.
     pub kind: TypeKind,
+}
+
+impl Type {
+    /// What of it cannot be read.
+    pub(super) fn problems(&self) -> Vec<DebugInfoError> {
+        let TypeKind::Record(record) = &self.kind else { return Vec::new() };
+        let broken = record.members.iter().filter_map(Member::problem);
+        record.problems.iter().chain(broken).cloned().collect()
+    }
+}
+
+impl Member {
+    /// Why it is not known where or what it is, if that cannot be read.
+    #[must_use]
+    pub fn problem(&self) -> Option<&DebugInfoError> {
+        match &self.place.as_ref()?.source {
+            DynamicSource::Location(LocationAttribute::Broken(why)) => Some(why),
+            _ => None,
+        }
+    }
 }
 
 /// A `DW_MSPACE` code.
@@ -230,6 +252,15 @@ impl Encoding {
     /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.
     pub const UTF: Self = Self(0x10);
 
+    /// Whether it is one of integers, characters or addresses: those that are shown as numbers without more ado.
+    #[must_use]
+    pub fn is_integer(self) -> bool {
+        /// `DW_ATE_address`, `DW_ATE_UCS` and `DW_ATE_ASCII`.
+        const OTHERS: [u8; 3] = [0x01, 0x11, 0x12];
+        matches!(self, Self::SIGNED | Self::SIGNED_CHAR | Self::UNSIGNED | Self::UNSIGNED_CHAR | Self::UTF)
+            || OTHERS.contains(&self.0)
+    }
+
     /// Whether numbers of the encoding can be negative.
     #[must_use]
     pub fn is_signed(self) -> bool {
@@ -307,6 +338,9 @@ pub struct Record {
     pub functions: Vec<MemberFunction>,
     /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
+    /// Why members and functions are missing that it has: what cannot be read of it costs itself. A member whose place or
+    /// type cannot be read is there, at a [`LocationAttribute::Broken`](super::LocationAttribute::Broken) place.
+    pub problems: Vec<DebugInfoError>,
 }
 
 /// A member function. DWARF 5 section 5.7.8.

@@ -119,6 +119,15 @@ impl Units {
         self.slots.get(id.0 as usize).ok_or(DebugInfoError::NoSuchDie(DieOffset(u64::from(id.0))))
     }
 
+    /// Why units have no answers at all, but for those that [`Self::problems`] has.
+    pub(super) fn unreadable<'a>(
+        &'a self,
+        dwarf: &'a Dwarf<'a>,
+    ) -> impl Iterator<Item = DebugInfoError> + 'a {
+        let roots = self.slots.iter().filter_map(|slot| slot.root(dwarf).err());
+        roots.filter(|problem| !self.problems.contains(problem))
+    }
+
     /// The unit that a DIE stands in.
     pub(super) fn holding(&self, die: DieOffset) -> Result<&UnitSlot> {
         let offset = usize::try_from(die.0).unwrap_or(usize::MAX);

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::attr::Heterogeneous;
+use super::damage::Damage;
 use super::die::{Die, Origins, Reading};
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::line::Place;
 use super::location::{Location, LocationAttribute};
 use super::sections::AttributeValue;
@@ -54,6 +55,8 @@ pub struct Variable {
     pub address_space: Option<u64>,
     /// Where it is, before a PC is known.
     pub location: LocationAttribute,
+    /// What of it cannot be read; what they speak of is absent above.
+    pub problems: Vec<DebugInfoError>,
 }
 
 /// A variable at one PC.
@@ -68,13 +71,25 @@ pub struct VariableAt {
 }
 
 impl Variable {
-    /// Reads the variable that a DIE stands for.
-    pub(super) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Result<Self> {
+    /// Reads what can be read of the variable that a DIE stands for.
+    pub(super) fn read<'a>(reading: Reading<'a>, die: Die<'a>, in_function: bool) -> Self {
+        let mut damage = Damage::default();
         let (unit, offset, tag) = (die.view.facts().id, die.offset(), die.tag());
-        let origins = reading.with_origins(die)?;
-        let type_id = origins.reference(reading.units, gimli::DW_AT_type)?.map(TypeId);
-        let location = location(reading, &origins, type_id)?;
-        let name = origins.string(gimli::DW_AT_name)?;
+        let origins = reading.with_sound_origins(die, &mut damage);
+        let chain_ends = damage.first().is_some();
+        let type_id = damage.absent(origins.reference(reading.units, gimli::DW_AT_type)).map(TypeId);
+        let location = location(reading, &origins, type_id);
+        // Whether an origin that cannot be read has a location, nobody knows.
+        let location = match (location, damage.first()) {
+            (LocationAttribute::Missing, Some(why)) if chain_ends => {
+                LocationAttribute::Broken(Box::new(why.clone()))
+            }
+            (location, _) => location,
+        };
+        if let LocationAttribute::Broken(why) = &location {
+            damage.add((**why).clone());
+        }
+        let name = damage.absent(origins.string(gimli::DW_AT_name));
         let kind = match (tag, in_function) {
             (gimli::DW_TAG_formal_parameter, _) => VariableKind::Argument,
             (_, false) => VariableKind::Global,
@@ -83,44 +98,43 @@ impl Variable {
         };
         let qualified_name = match (&name, origins.last()) {
             (Some(name), Some(declaration)) if kind == VariableKind::Global => {
-                Some(reading.qualified(declaration, name)?)
+                damage.or_none(reading.qualified(declaration, name))
             }
             _ => None,
         };
         let space = origins.chain.iter().find_map(|die| die.extension(Heterogeneous::AddressSpace));
-        Ok(Self {
+        Self {
             unit,
             die: offset,
             name,
             qualified_name,
-            linkage_name: origins.string(gimli::DW_AT_linkage_name)?,
+            linkage_name: damage.absent(origins.string(gimli::DW_AT_linkage_name)),
             kind,
-            declared: origins.declared()?,
+            declared: origins.declared(),
             type_id,
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             is_external: origins.flag(gimli::DW_AT_external),
             is_declaration: origins.chain.first().is_some_and(|die| die.flag(gimli::DW_AT_declaration)),
             address_space: space.and_then(|(_, value)| super::view::unsigned(&value)),
             location,
-        })
+            problems: damage.into_problems(),
+        }
     }
 }
 
 /// `DW_AT_location` where there is one, else `DW_AT_const_value`.
-fn location(
-    reading: Reading<'_>,
-    origins: &Origins<'_>,
-    type_id: Option<TypeId>,
-) -> Result<LocationAttribute> {
+fn location(reading: Reading<'_>, origins: &Origins<'_>, type_id: Option<TypeId>) -> LocationAttribute {
     let name = gimli::DW_AT_location;
     if let Some(die) = origins.having(name)
         && let Some(value) = die.entry.attr_value(name)
     {
-        return die.location_attribute(&reading.info.sections, name, value);
+        return die.location_or_broken(&reading.info.sections, name, value);
     }
     match origins.having(gimli::DW_AT_const_value) {
-        Some(die) => constant(reading, die, type_id),
-        None => Ok(LocationAttribute::Missing),
+        Some(die) => {
+            constant(reading, die, type_id).unwrap_or_else(|why| LocationAttribute::Broken(Box::new(why)))
+        }
+        None => LocationAttribute::Missing,
     }
 }
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::origin::{Origin, WhyUndefined, because};
+use super::print::Names;
 use crate::units::{Address, AddressSpace, DieOffset, DwarfReg, ExprOffset, LaneId};
 
 /// What kind of failure an [`Error`] is.
@@ -48,6 +49,12 @@ impl Error {
     #[must_use]
     pub fn class(&self) -> Class {
         self.cause.class()
+    }
+
+    /// Its words with the names of registers and address spaces, where they have any.
+    #[must_use]
+    pub fn named(&self, names: &dyn Names) -> String {
+        format!("{} at {}: {}", self.op, self.at, self.cause.named(names))
     }
 }
 
@@ -153,6 +160,18 @@ pub enum Cause {
         said: u64,
         /// The type.
         actual: u64,
+    },
+    /// A rule of call frame information whose value is not of its register's size.
+    #[error("{} has {found} bits, register {register} has {size}", of.map_or_else(|| "the rule's value".to_owned(), |of| format!("register {of}")))]
+    RuleSize {
+        /// The register that the rule names; `None`: an address or what an expression gives.
+        of: Option<DwarfReg>,
+        /// Its size.
+        found: u64,
+        /// The register that the rule is for.
+        register: DwarfReg,
+        /// Its size.
+        size: u64,
     },
     /// Division of integers by zero.
     #[error("division by zero")]
@@ -283,7 +302,7 @@ pub enum Cause {
     #[error(transparent)]
     Missing(#[from] Missing),
     /// A failure in an expression that this one runs.
-    #[error("in {what}: {error}")]
+    #[error("{}", within(what, error))]
     Inside {
         /// What that expression is.
         what: &'static str,
@@ -301,7 +320,54 @@ pub enum Cause {
     NoCallFrame(&'static str),
 }
 
+/// The innermost of failures that are each inside of the same thing, as procedures that call one another are, and how many
+/// there are.
+#[must_use]
+pub(super) fn innermost<'e>(what: &str, mut error: &'e Error) -> (usize, &'e Error) {
+    let mut depth = 1;
+    while let Cause::Inside { what: same, error: inner } = &error.cause
+        && *same == what
+    {
+        (depth, error) = (depth + 1, inner);
+    }
+    (depth, error)
+}
+
+fn within(what: &str, error: &Error) -> String {
+    match innermost(what, error) {
+        (1, error) => format!("in {what}: {error}"),
+        (depth, error) => format!("in {what}, {depth} inside one another: {error}"),
+    }
+}
+
 impl Cause {
+    /// Its words with the names of registers and address spaces, where it has any.
+    #[must_use]
+    pub fn named(&self, names: &dyn Names) -> String {
+        let register =
+            |number: DwarfReg| names.register(number).unwrap_or_else(|| format!("register {number}"));
+        match self {
+            Self::RegisterNotCaptured(number) => format!("{} was not captured", register(*number)),
+            Self::MemoryNotCaptured { space, address } => match names.space(*space) {
+                Some(name) => format!("{name}+{address} was not captured"),
+                None => self.to_string(),
+            },
+            Self::RegisterTooWide { register: number, size, address } => {
+                format!("{} of {size} bits is wider than an address of {address} bits", register(*number))
+            }
+            Self::RuleSize { of, found, register: number, size } => {
+                let of = of.map_or_else(|| "the rule's value".to_owned(), register);
+                format!("{of} has {found} bits, {} has {size}", register(*number))
+            }
+            Self::Inside { what, error } => match innermost(what, error) {
+                (1, error) => format!("in {what}: {}", error.named(names)),
+                (depth, error) => format!("in {what}, {depth} inside one another: {}", error.named(names)),
+            },
+            Self::Missing(Missing::Failed(error)) => error.named(names),
+            cause => cause.to_string(),
+        }
+    }
+
     /// Whether it is for want of a caller's register that the callee did not keep.
     #[must_use]
     pub fn is_lost(&self) -> bool {

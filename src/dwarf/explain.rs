@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::error::{Cause, Class, Error};
+use super::error::{Cause, Class, Error, innermost};
 use super::limits::{MAX_ENTRIES_SHOWN, MAX_PARTS_SHOWN, MAX_TOLD_FIRST, MAX_TOLD_LAST};
 use super::location::{Location, Storage};
 use super::machine::{Entry, Failure, Step, Tracer};
@@ -225,7 +225,7 @@ pub fn undefined(location: &Location, lane: LaneId) -> Vec<String> {
 /// Where and why an expression failed: the operation of the caller's own expression, then those within it, outermost
 /// first.
 #[must_use]
-pub fn error(error: &Error) -> Vec<String> {
+pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
     let class = match error.class() {
         Class::Decode => "cannot be decoded",
         Class::IllFormed => "ill-formed",
@@ -237,7 +237,9 @@ pub fn error(error: &Error) -> Vec<String> {
         let indent = "  ".repeat(lines.len());
         match cause {
             Cause::Inside { what, error } => {
-                lines.push(format!("{indent}in {what}: {} at {}", error.op, error.at));
+                let (depth, error) = innermost(what, error);
+                let depth = if depth > 1 { format!(", {depth} inside one another") } else { String::new() };
+                lines.push(format!("{indent}in {what}{depth}: {} at {}", error.op, error.at));
                 cause = &error.cause;
             }
             Cause::Missing(super::error::Missing::Failed(error)) => {
@@ -246,7 +248,7 @@ pub fn error(error: &Error) -> Vec<String> {
             }
             last => {
                 if let Some(line) = lines.last_mut() {
-                    let _ = write!(line, ": {last}");
+                    let _ = write!(line, ": {}", last.named(names));
                 }
                 return lines;
             }

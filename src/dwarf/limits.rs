@@ -11,6 +11,10 @@ pub const MAX_STEPS: u32 = 1 << 16;
 /// this bounds them together. All 64 lanes apart have 16384 units each.
 pub const MAX_WORK: u32 = 16 * MAX_STEPS;
 
+/// Units of work ([`MAX_WORK`]) of all rules of call frame information that are evaluated for one stack, its frames together.
+/// Real rules take tens of units for a register, those that gather the lanes of a vector some hundreds.
+pub const MAX_RULE_WORK: u32 = 4 * MAX_WORK;
+
 /// Parts that one evaluation may make in all, for all its lanes and on all its stacks. Parts hold an offset for every
 /// lane: this many take some 40 MB.
 pub const MAX_PARTS_MADE: usize = 32 * MAX_PARTS;

@@ -17,7 +17,7 @@ const MAX_RUNS: usize = 16;
 pub enum Numbers {
     /// The dump's ids, as `--wave` takes them.
     Ids,
-    /// Thread numbers, as a client has them.
+    /// Thread numbers, as a client whose threads are waves has them.
     Threads,
 }
 
@@ -86,16 +86,16 @@ fn which(members: &[Member], numbers: Numbers) -> String {
     words.join("; ")
 }
 
-fn number(member: &Member, numbers: Numbers) -> u32 {
+fn number(member: &Member, numbers: Numbers) -> u64 {
     match numbers {
-        Numbers::Ids => member.id,
-        Numbers::Threads => member.wave.0 + 1,
+        Numbers::Ids => u64::from(member.id),
+        Numbers::Threads => u64::from(member.wave.0) + 1,
     }
 }
 
 /// Numbers as runs of first and last.
-fn runs(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
-    let mut runs: Vec<(u32, u32)> = Vec::new();
+fn runs(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {
             Some((_, last)) if last.checked_add(1) == Some(number) => *last = number,
@@ -105,20 +105,25 @@ fn runs(numbers: impl Iterator<Item = u32>) -> Vec<(u32, u32)> {
     runs
 }
 
-fn run((first, last): &(u32, u32)) -> String {
+fn run((first, last): &(u64, u64)) -> String {
     if first == last { first.to_string() } else { format!("{first}-{last}") }
 }
 
 /// All groups; waves as runs of first and last, as thread numbers and as the dump's ids.
 #[must_use]
 pub fn json(groups: &Groups) -> Value {
+    json_with(groups, &|member| vec![u64::from(member.wave.0) + 1])
+}
+
+/// The same, for a client that has other threads.
+#[must_use]
+pub fn json_with(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
     let each = groups.groups.iter().map(|group| {
-        let runs_of = |numbers| runs(group.members.iter().map(|member| number(member, numbers)));
         let mut value = json!({
             "count": group.count,
             "faulted": group.faulted,
-            "threads": runs_of(Numbers::Threads),
-            "waves": runs_of(Numbers::Ids),
+            "threads": runs(group.members.iter().flat_map(threads)),
+            "waves": runs(group.members.iter().map(|member| u64::from(member.id))),
             "causes": group.causes.iter().map(|(cause, count)| json!({ "cause": cause, "waves": count })).collect::<Vec<_>>(),
             "frames": stack::frames_json(&group.stack),
             "end": stack::end_json(&group.stack.end),
@@ -128,7 +133,7 @@ pub fn json(groups: &Groups) -> Value {
                 json!({ "state": state.map(LaneState::name), "lanes": count })
             });
             value["states"] = states.collect();
-            value["members"] = members_json(&group.members);
+            value["members"] = members_json(&group.members, threads);
         }
         value
     });
@@ -140,12 +145,12 @@ pub fn json(groups: &Groups) -> Value {
 }
 
 /// Waves with the same lanes of the group together.
-fn members_json(members: &[Member]) -> Value {
+fn members_json(members: &[Member], threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
     let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| {
         let lanes = part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY);
         json!({
-            "threads": runs(part.iter().map(|member| member.wave.0 + 1)),
-            "waves": runs(part.iter().map(|member| member.id)),
+            "threads": runs(part.iter().flat_map(threads)),
+            "waves": runs(part.iter().map(|member| u64::from(member.id))),
             "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(),
         })
     });

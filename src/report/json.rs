@@ -6,7 +6,7 @@ use crate::dwarf::print;
 use crate::session::{
     Byte, DispatchArguments, Inspect, LaneInfo, LaneState, Locals, Scope, Unreadable, ValueState, WaveInfo,
 };
-use crate::units::WaveId;
+use crate::units::{LaneId, WaveId};
 
 /// Bytes as hex digits, lowest address first.
 #[must_use]
@@ -78,6 +78,14 @@ pub fn arguments(of: &DispatchArguments) -> Value {
 /// # Errors
 /// The wave does not exist.
 pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
+    lanes_of(session, wave, session.focus(wave))
+}
+
+/// The same with the focus on that lane.
+///
+/// # Errors
+/// The wave does not exist.
+pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Value, Unreadable> {
     let lanes = session.lanes(wave)?;
     let each = lanes.iter().map(|lane| {
         json!({
@@ -85,7 +93,7 @@ pub fn lanes(session: &dyn Inspect, wave: WaveId) -> Result<Value, Unreadable> {
             "state": lane.state.map(LaneState::name),
             "local_id": lane.local_id,
             "global_id": lane.global_id,
-            "focused": lane.focused,
+            "focused": lane.lane == focus,
             "pc": lane.at.pc.map(|pc| pc.to_string()),
             "pc_from": lane.at.from.name(),
             "function": lane.at.function,
@@ -140,6 +148,7 @@ pub fn locals(locals: &Locals) -> Value {
         "file": locals.file,
         "line": locals.line,
         "variables": variables.collect::<Vec<_>>(),
+        "problems": locals.problems,
     })
 }
 

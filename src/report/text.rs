@@ -13,13 +13,19 @@ use crate::units::{LaneId, WaveId};
 /// All served waves: which, where, why they stopped.
 #[must_use]
 pub fn waves(session: &dyn Inspect, style: Style) -> String {
+    waves_with(session, &|wave| (wave.0 + 1).to_string(), style)
+}
+
+/// The same, for a client that has other threads.
+#[must_use]
+pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
     let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
     for wave in session.waves().iter() {
         let Ok(info) = session.wave(*wave) else { continue };
         let lanes = info.kind.wave_size.lanes();
         let active = info.exec.map_or("?".to_owned(), |exec| exec.count().to_string());
         let cells = vec![
-            (wave.0 + 1).to_string(),
+            threads(*wave),
             info.name.clone(),
             info.kernel.clone().unwrap_or_else(|| "?".to_owned()),
             info.pc.map_or("not captured".to_owned(), |pc| pc.to_string()),
@@ -36,12 +42,25 @@ pub fn waves(session: &dyn Inspect, style: Style) -> String {
 /// # Errors
 /// The wave does not exist.
 pub fn lanes(session: &dyn Inspect, wave: WaveId, style: Style) -> Result<String, Unreadable> {
+    lanes_of(session, wave, session.focus(wave), style)
+}
+
+/// The same with the focus on that lane.
+///
+/// # Errors
+/// The wave does not exist.
+pub fn lanes_of(
+    session: &dyn Inspect,
+    wave: WaveId,
+    focus: LaneId,
+    style: Style,
+) -> Result<String, Unreadable> {
     let headings = ["", "Lane", "State", "Work-item in group", "Work-item in grid", "PC", "Where"];
     let mut table = Table::new(headings);
     let id = |id: Option<[u32; 3]>| id.map_or("?".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
     for lane in session.lanes(wave)? {
         let state = lane.state.map_or("not captured", LaneState::words);
-        let mark = if lane.focused { "*" } else { "" };
+        let mark = if lane.lane == focus { "*" } else { "" };
         let mut cells = vec![mark.to_owned(), lane.lane.to_string(), state.to_owned()];
         if lane.state == Some(LaneState::Unused) {
             cells.extend(["-", "-", "-", "-"].map(str::to_owned));
@@ -119,6 +138,9 @@ pub fn locals(locals: &Locals, style: Style) -> String {
     }
     for variable in &locals.variables {
         variable_lines(&mut text, variable, style);
+    }
+    for problem in &locals.problems {
+        let _ = writeln!(text, "{}", style.alarm(&format!("problem: {problem}")));
     }
     text
 }

@@ -10,8 +10,8 @@ use gdbstub::stub::GdbStubBuilder;
 use gdbstub::stub::state_machine::GdbStubStateMachine;
 
 use super::front::frame::checksum;
-use super::state::{State, thread_number};
-use crate::units::WaveId;
+use super::state::State;
+use super::threads::Thread;
 
 /// gdbstub's packet buffer, which also bounds its pieces of `qXfer`. Not larger: it scans all of the buffer for a stale
 /// `#` with every packet.
@@ -56,8 +56,8 @@ pub(super) enum Outcome {
 #[derive(Default)]
 pub(super) struct Backend {
     machine: Option<Machine>,
-    /// The wave that the machine was last told with `Hg`.
-    on: Option<WaveId>,
+    /// The thread that the machine was last told with `Hg`.
+    on: Option<Thread>,
 }
 
 impl std::fmt::Debug for Backend {
@@ -67,12 +67,12 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Asks gdbstub, on that wave if the packet is about one.
-    pub(super) fn ask(&mut self, state: &mut State, body: &[u8], wave: Option<WaveId>) -> Outcome {
-        if let Some(wave) = wave.filter(|wave| self.on != Some(*wave)) {
-            let select = format!("Hg{:x}", thread_number(wave));
+    /// Asks gdbstub, on that thread if the packet is about one.
+    pub(super) fn ask(&mut self, state: &mut State, body: &[u8], thread: Option<Thread>) -> Outcome {
+        if let Some(thread) = thread.filter(|thread| self.on != Some(*thread)) {
+            let select = format!("Hg{:x}", state.number(thread));
             match self.feed(state, select.as_bytes()) {
-                Outcome::Answered(_) => self.on = Some(wave),
+                Outcome::Answered(_) => self.on = Some(thread),
                 other => return other,
             }
         }

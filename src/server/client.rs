@@ -11,6 +11,7 @@ use super::front::outbox::Outbox;
 use super::front::reply::Reply;
 use super::front::router::{self, Answer, Request, Route};
 use super::state::State;
+use super::threads::Threads;
 use crate::session::Inspect;
 use crate::view::Views;
 
@@ -21,6 +22,8 @@ pub struct ClientOptions {
     pub facade: Option<Facade>,
     /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
     pub views: Option<Arc<Views>>,
+    /// The threads; `None`: the waves of the session.
+    pub threads: Option<Arc<Threads>>,
 }
 
 /// Whether the connection goes on.
@@ -164,13 +167,13 @@ fn forward(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let (body, wave) = match route.answer {
+    let (body, thread) = match route.answer {
         Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
         Answer::Gdbstub | Answer::Own(_) => (request.body, None),
     };
     // gdbstub refuses a list of offers that it cannot read; it has no use for the client's list.
     let body = if route.name == "qSupported" { b"qSupported:multiprocess+" } else { body };
-    let (output, flow) = match backend.ask(state, body, wave) {
+    let (output, flow) = match backend.ask(state, body, thread) {
         Outcome::Answered(output) => (output, Flow::Continue),
         Outcome::Ended(output) => (output, Flow::Close),
         Outcome::Failed(words) => {

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::{Client, ClientOptions, Flow};
 use crate::arch::{Kind, RegisterValue, Targets};
-use crate::server::Facade;
-use crate::session::{MockInspect, Place, Region, Unreadable, WaveInfo};
+use crate::server::{Facade, Threads, ThreadsAs};
+use crate::session::{
+    LaneInfo, LanePosition, LaneState, MockInspect, Place, Region, Unreadable, WaveInfo, address,
+};
 use crate::units::{Address, AddressSpace, LaneId, Pc, WaveId, WaveSize};
 
 fn kind() -> Arc<Kind> {
@@ -30,7 +32,7 @@ fn registers(session: &mut MockInspect) {
 }
 
 fn client(session: MockInspect, facade: Facade) -> Client {
-    Client::new(Box::new(session), ClientOptions { facade: Some(facade), views: None })
+    Client::new(Box::new(session), ClientOptions { facade: Some(facade), ..ClientOptions::default() })
 }
 
 /// The reply to one packet.
@@ -198,4 +200,58 @@ fn a_panic_costs_one_packet() {
     let mut client = client(session, Facade::Lldb);
     assert_eq!(ask(&mut client, "qMemoryRegionInfo:10"), "E16");
     assert_eq!(ask(&mut client, "qC"), "QC2");
+}
+
+/// Threads 1 to 3: lanes 0 and 17 of wave 1, and wave 2.
+fn lanes() -> Threads {
+    let mut session = MockInspect::new();
+    session.expect_waves().returning(|| [WaveId(1), WaveId(2)].into());
+    session.expect_first_wave().returning(|| WaveId(1));
+    session.expect_lanes().returning(|wave| {
+        let active = |lane| LaneInfo {
+            lane: LaneId(lane),
+            state: Some(LaneState::Active),
+            at: LanePosition::default(),
+            local_id: None,
+            global_id: None,
+            focused: lane == 0,
+        };
+        Ok(if wave == WaveId(1) { vec![active(0), active(17)] } else { Vec::new() })
+    });
+    Threads::new(&session, ThreadsAs::Lanes, None).unwrap()
+}
+
+#[test]
+fn an_address_that_names_no_lane_is_read_for_the_lane_that_the_thread_is() {
+    let mut session = session();
+    session.expect_set_focus().returning(|_, _| Ok(()));
+    // Whichever lane the session has in focus; plain addresses may lie in the aperture of private memory.
+    session.expect_place().returning(|at, wave| {
+        let lane = match address::decode(at) {
+            address::Token::Space { lane, .. } => lane,
+            _ => None,
+        };
+        let lane = Some(lane.unwrap_or(LaneId(0)));
+        Ok(Place { space: AddressSpace(5), address: Address(at & 0xffff), wave: Some(wave), lane })
+    });
+    session.expect_read().returning(|place, buffer| {
+        buffer[0] = place.lane.unwrap().0;
+        Ok(1)
+    });
+    let options = ClientOptions {
+        facade: Some(Facade::Gdb),
+        threads: Some(Arc::new(lanes())),
+        ..ClientOptions::default()
+    };
+    let mut client = Client::new(Box::new(session), options);
+    for (thread, address, lane) in [
+        ("2", "100", "11"),
+        ("1", "100", "00"),
+        ("2", "500007f00000100", "11"),
+        ("2", "500010300000100", "03"),
+        ("3", "100", "00"),
+    ] {
+        assert_eq!(ask(&mut client, &format!("Hg{thread}")), "OK");
+        assert_eq!(ask(&mut client, &format!("m{address},1")), lane, "thread {thread} at {address}");
+    }
 }

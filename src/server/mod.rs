@@ -5,7 +5,7 @@
 //! front       packets out of bytes, acknowledgements, the table of packets, replies
 //! packets     one file per packet family: the answers that are ours
 //! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
-//! facade      what the server looks like to a client; registers: its numbering
+//! facade      what the server looks like to a client; registers: its numbering; threads: waves or lanes
 //! ```
 //!
 //! **A captured state is never lost to a packet.** Whatever a client sends gets an answer or, where the protocol has
@@ -30,10 +30,12 @@ mod say;
 mod selection;
 mod state;
 mod target;
+mod threads;
 mod transport;
 
 pub use client::{Client, ClientOptions, Flow};
 pub use facade::Facade;
+pub use threads::{MOST_LANES, NoThreads, Thread, Threads, ThreadsAs};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 
 /// Every packet that gets more than the empty reply, in the order of the router's table, and who answers it: `own`,

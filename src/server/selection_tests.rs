@@ -1,19 +1,20 @@
-use super::Selection;
+use super::{Selection, Thread};
 use crate::units::WaveId;
 
-/// Plays what gdb sends, `L` for the list of threads, a number for `T` and `M` for `monitor`, and says which wave is
+/// Plays what gdb sends, `L` for the list of threads, a number for `T` and `M` for `monitor`, and says which thread is
 /// selected then.
 fn after(packets: &str) -> u32 {
-    let waves: Vec<WaveId> = (0..4).map(WaveId).collect();
-    let mut selection = Selection::new(WaveId(1));
+    let thread = |number| Thread::wave(WaveId(number));
+    let threads: Vec<Thread> = (0..4).map(thread).collect();
+    let mut selection = Selection::new(thread(1));
     for packet in packets.split_whitespace() {
         match packet.parse() {
-            Ok(wave) => selection.asked(WaveId(wave), &waves),
+            Ok(number) => selection.asked(thread(number), &threads),
             Err(_) if packet == "M" => selection.used(),
             Err(_) => selection.listed(),
         }
     }
-    selection.wave().0
+    selection.thread().wave.0
 }
 
 #[test]

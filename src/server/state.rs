@@ -1,17 +1,18 @@
 //! What one client has agreed on and looks at.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 use std::sync::Arc;
 
 use super::MAX_READ;
 use super::client::ClientOptions;
 use super::facade::Facade;
-use super::fault::{Fault, NO_WAVE};
-use super::front::parse::{self, Thread};
+use super::fault::{Fault, NO_WAVE, READ_ONLY};
+use super::front::parse;
 use super::packets::documents::Documents;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
+use super::threads::{Thread, Threads};
 use crate::session::{Inspect, Unreadable};
 use crate::units::{LaneId, Pc, WaveId};
 use crate::view::{self, View, Views};
@@ -32,8 +33,8 @@ pub(super) struct Features {
 /// A stop as a client is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// The wave that stopped.
-    pub(super) wave: WaveId,
+    /// The thread that stopped.
+    pub(super) thread: Thread,
     /// Whether it is the answer to a request to resume.
     pub(super) refused: bool,
 }
@@ -42,21 +43,23 @@ pub(super) struct Stop {
 pub(super) struct State {
     /// Whom it asks.
     pub(super) session: Box<dyn Inspect>,
-    /// The served waves; thread ids are their ordinals plus one.
+    /// The served waves.
     pub(super) waves: Arc<[WaveId]>,
+    /// The threads: those waves, or lanes of them.
+    pub(super) threads: Arc<Threads>,
     /// The stop that the client was told of last.
     pub(super) stop: Stop,
     /// What was negotiated.
     pub(super) features: Features,
     /// The client's general thread: what `Hg` set, and before that the one that `?` named.
-    pub(super) general: WaveId,
+    pub(super) general: Thread,
     /// Where the user is: see [`State::selected`].
     pub(super) selection: Selection,
     /// Where memory is read to, so that no packet allocates.
     pub(super) buffer: Vec<u8>,
     /// XML and JSON that clients read piece by piece.
     pub(super) documents: Documents,
-    /// Where `qsThreadInfo` goes on, an index into `waves`.
+    /// Where `qsThreadInfo` goes on, an index into the threads.
     pub(super) next_thread: usize,
     /// Whether the greeting was shown.
     pub(super) greeted: bool,
@@ -70,6 +73,8 @@ pub(super) struct State {
     /// Whether the client is gdb beyond doubt.
     gdb: bool,
     registers: OnceCell<Arc<RegisterMap>>,
+    /// Whether the client has read the register that shows the focus since it last moved it.
+    pub(super) lane_was_read: Cell<bool>,
 }
 
 impl std::fmt::Debug for State {
@@ -85,14 +90,18 @@ impl std::fmt::Debug for State {
 impl State {
     /// The state of a client that said nothing yet.
     pub(super) fn new(session: Box<dyn Inspect>, options: ClientOptions) -> Self {
-        let ClientOptions { facade, views } = options;
+        let ClientOptions { facade, views, threads } = options;
+        let waves = session.waves();
+        let threads = threads.unwrap_or_else(|| Arc::new(Threads::of_waves(&waves, session.first_wave())));
+        let first = threads.first();
         Self {
             views,
             handles: Handles::default(),
-            waves: session.waves(),
-            general: session.first_wave(),
-            selection: Selection::new(session.first_wave()),
-            stop: Stop { wave: session.first_wave(), refused: false },
+            waves,
+            threads,
+            general: first,
+            selection: Selection::new(first),
+            stop: Stop { thread: first, refused: false },
             session,
             features: Features::default(),
             buffer: vec![0; MAX_READ],
@@ -104,6 +113,7 @@ impl State {
             forced: facade.is_some(),
             gdb: facade.is_some_and(|facade| !facade.is_lldb()),
             registers: OnceCell::new(),
+            lane_was_read: Cell::new(false),
         }
     }
 
@@ -138,41 +148,72 @@ impl State {
         Some(views.get())
     }
 
-    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus.
-    pub(super) fn names_lanes(&self) -> bool {
-        self.facade.is_lldb()
+    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and a
+    /// thread that is a lane is never another one.
+    fn names_lanes(&self, thread: Thread) -> bool {
+        self.facade.is_lldb() || thread.lane.is_some()
     }
 
-    /// What `rsp` holds for a wave: the token of its first window.
-    pub(super) fn stack_pointer(&self, wave: WaveId) -> Result<Option<u64>, Unreadable> {
+    /// The lane that a thread is about: itself, or the one in the wave's focus.
+    pub(super) fn lane(&self, thread: Thread) -> LaneId {
+        thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
+    }
+
+    /// What `rsp` holds for a thread: the token of its first window.
+    pub(super) fn stack_pointer(&self, thread: Thread) -> Result<Option<u64>, Unreadable> {
         if self.view().is_none() {
             return Ok(None);
         }
-        view::stack_pointer(&*self.session, wave, self.session.focus(wave), self.names_lanes())
+        view::stack_pointer(&*self.session, thread.wave, self.lane(thread), self.names_lanes(thread))
     }
 
-    /// The PC that a client sees: that of the lane in focus, where its stack is its own.
-    pub(super) fn own_pc(&self, wave: WaveId) -> Result<Option<Pc>, Unreadable> {
+    /// The PC that a client sees: that of the thread's lane, where its stack is its own.
+    pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, Unreadable> {
         if self.view().is_none() {
             return Ok(None);
         }
-        let lane: LaneId = self.session.focus(wave);
-        if !self.session.has_own_stack(wave, lane)? {
+        let lane = self.lane(thread);
+        if !self.session.has_own_stack(thread.wave, lane)? {
             return Ok(None);
         }
-        let stack = self.session.activations(wave, Some(lane), 1)?;
+        let stack = self.session.activations(thread.wave, Some(lane), 1)?;
         Ok(stack.frames.first().map(|frame| frame.pc))
     }
 
-    /// The wave that the user looks at.
-    pub(super) fn selected(&self) -> WaveId {
-        if self.gdb { self.selection.wave() } else { self.general }
+    /// The thread that the user looks at.
+    pub(super) fn selected(&self) -> Thread {
+        if self.gdb { self.selection.thread() } else { self.general }
     }
 
-    /// Makes a wave the one that the user looks at.
-    pub(super) fn select(&mut self, wave: WaveId) {
-        self.general = wave;
-        self.selection.choose(wave);
+    /// Makes a thread the one that the user looks at.
+    pub(super) fn select(&mut self, thread: Thread) -> Result<(), Unreadable> {
+        self.selection.choose(thread);
+        self.look_at(thread)
+    }
+
+    /// Makes a thread the client's general one. Of a wave whose lanes are threads, the focus is on the one that was looked
+    /// at last.
+    pub(super) fn look_at(&mut self, thread: Thread) -> Result<(), Unreadable> {
+        self.general = thread;
+        thread.lane.map_or(Ok(()), |lane| self.session.set_focus(thread.wave, lane))
+    }
+
+    /// Moves the focus of a wave that is one thread.
+    ///
+    /// # Errors
+    /// There is no such lane, or the thread is another one.
+    pub(super) fn set_focus(&mut self, thread: Thread, lane: LaneId) -> Result<(), Fault> {
+        match thread.lane {
+            Some(own) if own != lane => {
+                let there = self.threads.find(Thread { lane: Some(lane), ..thread });
+                let there = match there {
+                    Some(number) => format!("lane {lane} is thread {number}"),
+                    None => format!("no thread is lane {lane}, which is not active"),
+                };
+                Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
+            }
+            _ => Ok(self.session.set_focus(thread.wave, lane)?),
+        }
     }
 
     /// The numbering of registers.
@@ -182,29 +223,28 @@ impl State {
         })
     }
 
-    /// The wave that a thread id in a packet names; `None` for any or all threads.
-    pub(super) fn named(&self, thread: &[u8]) -> Result<Option<WaveId>, Fault> {
+    /// The thread that a thread id in a packet names; `None` for any or all threads.
+    pub(super) fn named(&self, thread: &[u8]) -> Result<Option<Thread>, Fault> {
         match parse::thread(thread).ok_or(Fault::malformed("not a thread id"))? {
-            Thread::Any | Thread::All => Ok(None),
-            Thread::Id(id) => self.wave_of(id).map(Some),
+            parse::Thread::Any | parse::Thread::All => Ok(None),
+            parse::Thread::Id(id) => self.thread_of(id).map(Some),
         }
     }
 
-    /// The wave of a thread number.
-    pub(super) fn wave_of(&self, thread: u64) -> Result<WaveId, Fault> {
-        let ordinal = thread.checked_sub(1).and_then(|ordinal| u32::try_from(ordinal).ok());
-        let wave = ordinal.map(WaveId).filter(|wave| self.session.has_wave(*wave));
-        wave.ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {thread}")))
+    /// The thread of a number.
+    pub(super) fn thread_of(&self, number: u64) -> Result<Thread, Fault> {
+        self.threads.get(number).ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {number}")))
     }
 
-    /// The wave that `;thread:ID;` among the pairs names.
-    pub(super) fn named_in(&self, pairs: &[u8]) -> Result<Option<WaveId>, Fault> {
+    /// The number of a thread.
+    pub(super) fn number(&self, thread: Thread) -> u64 {
+        // Every thread is from the table; 0 would be any thread.
+        self.threads.find(thread).unwrap_or(0)
+    }
+
+    /// The thread that `;thread:ID;` among the pairs names.
+    pub(super) fn named_in(&self, pairs: &[u8]) -> Result<Option<Thread>, Fault> {
         let thread = parse::pairs(pairs).find(|(key, _)| *key == b"thread");
         thread.map_or(Ok(None), |(_, thread)| self.named(thread))
     }
-}
-
-/// The thread number of a wave.
-pub(super) fn thread_number(wave: WaveId) -> u64 {
-    u64::from(wave.0) + 1
 }

@@ -181,12 +181,14 @@ impl MultiThreadBase for State {
 
     fn list_active_threads(&mut self, active: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
         // The front lists threads. gdbstub wants one thread to be there, and asks for all of them to find it.
-        self.waves.first().and_then(|wave| Tid::new(wave.0 as usize + 1)).into_iter().for_each(active);
+        let first = self.threads.all().first().map(|thread| self.number(*thread));
+        let first = first.and_then(|number| usize::try_from(number).ok()).and_then(Tid::new);
+        first.into_iter().for_each(active);
         Ok(())
     }
 
     fn is_thread_alive(&mut self, tid: Tid) -> Result<bool, Infallible> {
-        Ok(self.wave_of(tid.get() as u64).is_ok())
+        Ok(self.thread_of(tid.get() as u64).is_ok())
     }
 
     fn support_thread_extra_info(&mut self) -> Option<ThreadExtraInfoOps<'_, Self>> {
@@ -208,9 +210,13 @@ impl SingleRegisterAccess<Tid> for State {
 
 impl ThreadExtraInfo for State {
     fn thread_extra_info(&self, tid: Tid, buffer: &mut [u8]) -> Result<usize, Infallible> {
-        let info = self.wave_of(tid.get() as u64).ok().and_then(|wave| self.session.wave(wave).ok());
-        let text =
-            info.map_or("no such wave".to_owned(), |info| format!("{}: {}", info.name, say::state_of(&info)));
+        let thread = self.thread_of(tid.get() as u64).ok();
+        let shown = thread.and_then(|thread| {
+            let info = self.session.wave(thread.wave).ok()?;
+            let item = self.threads.item(thread);
+            Some(format!("{}: {}", say::name(&info, thread, item), say::state_of(&info, item)))
+        });
+        let text = shown.unwrap_or_else(|| "no such wave".to_owned());
         // Hex digits of it go through the same buffer.
         let length = text.len().min(buffer.len() / 2);
         buffer.iter_mut().zip(text.bytes()).take(length).for_each(|(to, from)| *to = from);

@@ -22,6 +22,7 @@ use self::endpoint::{Listener, Stream};
 use self::signals::Signals;
 use super::client::{Client, ClientOptions};
 use super::facade::Facade;
+use super::threads::Threads;
 use crate::session::Inspect;
 use crate::view::Views;
 
@@ -34,6 +35,8 @@ pub struct ServeOptions {
     pub client: Option<Facade>,
     /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
     pub views: Option<Arc<Views>>,
+    /// The threads of every client; `None`: the waves of its session.
+    pub threads: Option<Arc<Threads>>,
     /// Whether to end after the first client.
     pub once: bool,
     /// The most clients at a time; each has a thread and a session.
@@ -43,7 +46,14 @@ pub struct ServeOptions {
 impl Default for ServeOptions {
     /// One free port on the loopback address, any client, as long as it takes.
     fn default() -> Self {
-        Self { listen: vec![Listen::local(0)], client: None, views: None, once: false, most_clients: 64 }
+        Self {
+            listen: vec![Listen::local(0)],
+            client: None,
+            views: None,
+            threads: None,
+            once: false,
+            most_clients: 64,
+        }
     }
 }
 
@@ -58,7 +68,11 @@ pub fn serve(
     make_session: impl Fn() -> Box<dyn Inspect> + Send + Sync,
     ready: impl FnOnce(&[Endpoint]),
 ) -> io::Result<()> {
-    let client_options = ClientOptions { facade: options.client, views: options.views.clone() };
+    let client_options = ClientOptions {
+        facade: options.client,
+        views: options.views.clone(),
+        threads: options.threads.clone(),
+    };
     if options.listen.iter().any(|listen| matches!(listen, Listen::Stdio)) {
         ready(&[Endpoint::Stdio]);
         return talk::stdio(Client::new(make_session(), client_options));

@@ -1,8 +1,10 @@
 //! One client's session over a shared dump.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::dump;
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
@@ -19,7 +21,17 @@ use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 pub struct Session {
     reader: Reader,
     served: usize,
+    /// The only waves that are served; `None`: all of the kind.
+    chosen: Option<Chosen>,
     focus: HashMap<WaveId, LaneId>,
+}
+
+/// Waves that a user chose.
+#[derive(Debug)]
+struct Chosen {
+    /// In the dump's order.
+    waves: Arc<[WaveId]>,
+    first: WaveId,
 }
 
 /// Why a session cannot begin.
@@ -37,6 +49,16 @@ pub enum NoSession {
         asked: String,
         /// The kinds that it has.
         there: String,
+    },
+    /// The kind has no wave of those ids.
+    #[error("{dump} has no {kind} wave {ids}; `lanescope waves` lists them")]
+    NoSuchWaves {
+        /// The dump.
+        dump: String,
+        /// The kind that is served.
+        kind: String,
+        /// The ids that were asked for: `7` or `7-9`.
+        ids: String,
     },
 }
 
@@ -64,7 +86,33 @@ impl Session {
                 NoSession::NoSuchKind { dump: name, asked: asked.to_owned(), there: waves::kinds(&dump) }
             })?,
         };
-        Ok(Self { reader: Reader::new(dump), served, focus: HashMap::new() })
+        Ok(Self { reader: Reader::new(dump), served, chosen: None, focus: HashMap::new() })
+    }
+
+    /// The same over some of the waves only: those whose ids in the dump are in one of these ranges. A wave that is not
+    /// chosen is not there.
+    ///
+    /// # Errors
+    /// A range has no wave in it.
+    pub fn of_waves(mut self, ids: &[RangeInclusive<u32>]) -> Result<Self, NoSession> {
+        let capture = self.reader.dump().capture();
+        let served = self.served();
+        let id = |wave: &WaveId| capture.wave(*wave).map(|wave| wave.id);
+        for range in ids {
+            if !served.waves.iter().filter_map(id).any(|id| range.contains(&id)) {
+                let (first, last) = (range.start(), range.end());
+                return Err(NoSession::NoSuchWaves {
+                    dump: capture.name.clone(),
+                    kind: format!("{}:{}", served.kind.target.name, served.kind.wave_size),
+                    ids: if first == last { first.to_string() } else { format!("{first}-{last}") },
+                });
+            }
+        }
+        let is_chosen = |wave: &WaveId| id(wave).is_some_and(|id| ids.iter().any(|ids| ids.contains(&id)));
+        let waves: Arc<[WaveId]> = served.waves.iter().copied().filter(is_chosen).collect();
+        let first = dump::worst(capture, &waves);
+        self.chosen = Some(Chosen { waves, first });
+        Ok(self)
     }
 
     /// The reader that everything comes through.
@@ -94,7 +142,12 @@ impl Inspect for Session {
     }
 
     fn notices(&self) -> Vec<String> {
-        waves::notices(self.reader.dump(), self.served)
+        let mut notices = waves::notices(self.reader.dump(), self.served);
+        if let Some(chosen) = &self.chosen {
+            let (some, all) = (chosen.waves.len(), self.served().waves.len());
+            notices.insert(0, format!("{some} of {all} waves are served, as --wave says"));
+        }
+        notices
     }
 
     fn described(&self) -> Vec<RegId> {
@@ -102,15 +155,18 @@ impl Inspect for Session {
     }
 
     fn waves(&self) -> Arc<[WaveId]> {
-        Arc::clone(&self.served().waves)
+        Arc::clone(self.chosen.as_ref().map_or(&self.served().waves, |chosen| &chosen.waves))
     }
 
     fn has_wave(&self, wave: WaveId) -> bool {
-        self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served().kind))
+        match &self.chosen {
+            Some(chosen) => chosen.waves.binary_search(&wave).is_ok(),
+            None => self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served().kind)),
+        }
     }
 
     fn first_wave(&self) -> WaveId {
-        self.served().first
+        self.chosen.as_ref().map_or(self.served().first, |chosen| chosen.first)
     }
 
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {

@@ -99,6 +99,13 @@ impl Dump {
         self.objects.list(&self.capture)
     }
 
+    /// What of the code objects' debug information cannot be read, in words with the code object, unit, DIE and offset: all of
+    /// it is read for that, as far as [`MAX_CHECKED_BYTES`](crate::debuginfo::MAX_CHECKED_BYTES) go.
+    #[must_use]
+    pub fn check_debug(&self) -> Vec<String> {
+        self.objects.check(&self.capture)
+    }
+
     /// The code object of that index in the capture's list.
     ///
     /// # Errors
@@ -173,7 +180,8 @@ fn severity(wave: &Wave) -> u8 {
         .unwrap_or(0)
 }
 
-fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
+/// The wave to look at first: the first of those whose state asks for it most.
+pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);
     let mut best = waves.first().copied().unwrap_or_default();
     for wave in waves {

@@ -181,7 +181,7 @@ pub(super) fn evaluate(
         Err(error) => {
             found.extend(lanes.iter().map(|lane| asked.failed(lane, error)));
             if question.explain {
-                explained.push(Explained { lanes, lines: explain::error(error) });
+                explained.push(Explained { lanes, lines: explain::error(error, &context) });
             }
         }
     }
@@ -290,7 +290,7 @@ impl Asked<'_> {
         lines.extend(match &part.result {
             Ok(What::At(location)) => explain::undefined(location, first),
             Ok(What::Value(_)) => Vec::new(),
-            Err(error) => explain::error(error),
+            Err(error) => explain::error(error, self.context),
         });
         Explained { lanes: part.lanes, lines }
     }

@@ -148,6 +148,7 @@ impl<'w> FrameContext<'w> {
         match &location {
             debuginfo::Location::None => Ok(None),
             debuginfo::Location::NotAtPc => Err(Missing::absent(format!("{what} has no entry for this PC"))),
+            debuginfo::Location::Broken(why) => Err(absent((**why).clone())),
             debuginfo::Location::ConstValue(bytes) => {
                 let mut number = [0; 8];
                 number.iter_mut().zip(bytes.iter()).for_each(|(to, from)| *to = *from);
@@ -212,6 +213,7 @@ impl Context for FrameContext<'_> {
     fn frame_base(&self) -> Answer<Arc<Program>> {
         match &self.function()?.frame_base {
             debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
+            debuginfo::Location::Broken(why) => Err(absent((**why).clone())),
             location => match location.expression() {
                 Some(bytes) => self.decode(bytes),
                 None => Err(Missing::absent("the function has no DW_AT_frame_base")),
@@ -325,6 +327,7 @@ impl Context for UnitContext<'_, '_> {
         let location = match &found.location {
             debuginfo::Location::None => DieLocation::None,
             debuginfo::Location::NotAtPc => DieLocation::NotHere,
+            debuginfo::Location::Broken(why) => return Err(absent((**why).clone())),
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => {

@@ -22,6 +22,8 @@ pub struct Locals {
     pub line: Option<u64>,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
+    /// What of the function's debug information cannot be read, each with its unit, DIE and offset: variables may be missing.
+    pub problems: Vec<String>,
 }
 
 /// One variable with its value in each lane that was asked for.

@@ -89,6 +89,20 @@ impl Objects {
         each.collect()
     }
 
+    /// What is wrong with the debug information of the code objects, each problem with the code object's name; those
+    /// without any are left to [`Self::list`].
+    pub(super) fn check(&self, capture: &Capture) -> Vec<String> {
+        let each = self.each.iter().filter_map(|loaded| {
+            let checked = loaded.debug(capture).ok()?.check();
+            let name = loaded.name(capture).unwrap_or_default();
+            let problems = checked.problems.iter().map(|problem| format!("{name}: {problem}"));
+            let mut problems: Vec<String> = problems.collect();
+            problems.extend(checked.unread_words().map(|words| format!("{name}: {words}")));
+            Some(problems)
+        });
+        each.flatten().collect()
+    }
+
     /// A code object, parsed.
     pub(super) fn object(&self, capture: &Capture, index: usize) -> Result<Arc<CodeObject>, String> {
         let loaded = self.each.get(index).ok_or_else(|| format!("no code object {index}"))?;

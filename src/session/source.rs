@@ -57,8 +57,9 @@ impl Source {
                 Self { function: Some((debug, function)), calls, problem: row.err() }
             }
             Ok((_, None, row)) => {
+                let none = || Some(format!("{NO_FUNCTION} address {at}"));
+                let problem = row.as_ref().err().cloned().or_else(none);
                 let row = row.ok().flatten();
-                let problem = Some(format!("{NO_FUNCTION} address {at}"));
                 Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
             Err(problem) => {

@@ -14,9 +14,12 @@ use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
+    self, Bits, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
+
+/// Values that are made of a variable for all lanes together; what one lane may have of them is bounded by the format too.
+const MAX_LANES_VALUES: usize = 1 << 19;
 
 /// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
@@ -28,10 +31,11 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
-    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, .. }| {
+    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, problems, .. }| {
         let lanes = lanes.and(evaluated.context.kind().wave_size.all());
         let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
-        Ok(Locals { wave, frame, pc, function: call.function, file: call.file, line: call.line, variables })
+        let Call { function, file, line, .. } = call;
+        Ok(Locals { wave, frame, pc, function, file, line, variables, problems })
     })
 }
 
@@ -44,6 +48,8 @@ pub(super) struct Found<'a> {
     pub(super) variables: Vec<VariableAt>,
     pub(super) pc: Pc,
     pub(super) call: Call,
+    /// What of the function cannot be read, and costs no more than itself.
+    pub(super) problems: Vec<String>,
 }
 
 /// Finds a frame and asks it something; it lives no longer than the walk that found it.
@@ -85,9 +91,10 @@ pub(super) fn found<'w>(
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function.clone() else {
-        let unknown = || format!("{NO_FUNCTION} PC {pc}");
-        // Without debug information its own words say more than those of one address.
-        return Err(none(code.loaded.debug(capture).err().unwrap_or_else(unknown)));
+        // Without debug information its own words say more than those of one address, which is the file's.
+        let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
+        let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
+        return Err(none(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC {pc}"))));
     };
     let words = |error: debuginfo::DebugInfoError| none(error.to_string());
     let hint = debug.dialect_hint(&function.function).map_err(words)?;
@@ -96,7 +103,9 @@ pub(super) fn found<'w>(
     let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
     context.encoding.dialect = dialect(&hint, &variables);
     let frame = Frame { context, debug, legacy: hint.is_legacy() };
-    Ok(Found { frame, function, inlined, variables, pc, call })
+    let own = function.function.problems.iter().map(ToString::to_string);
+    let problems = source.problem.iter().cloned().chain(own).collect();
+    Ok(Found { frame, function, inlined, variables, pc, call, problems })
 }
 
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
@@ -147,8 +156,13 @@ pub(super) struct Frame<'a> {
 impl Frame<'_> {
     fn variable(&self, at: &VariableAt, lanes: LaneSet) -> Variable {
         let variable = &at.variable;
+        let most = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
         let size = variable.type_id.and_then(|id| self.debug.byte_size(id).ok().flatten());
+        // A type does not know who refers to it.
+        let no_type = variable.type_id.and_then(|id| self.debug.type_of(id).err());
+        let no_type = no_type.map(|why| format!("DW_AT_type of DIE {}: {why}", variable.die));
         let mut values = match (&at.location, variable.type_id, size) {
+            (debuginfo::Location::Broken(why), ..) => self.each(lanes, || ValueState::Error(why.to_string())),
             (debuginfo::Location::None, ..) => {
                 self.each(lanes, || ValueState::OptimizedOut("it has no DW_AT_location".to_owned()))
             }
@@ -160,14 +174,21 @@ impl Frame<'_> {
                 let why = self.emptied(variable);
                 self.each(lanes, || ValueState::OptimizedOut(why.clone()))
             }
-            (_, None, _) => self.each(lanes, || ValueState::Error("it has no type".to_owned())),
+            (_, Some(_), _) if no_type.is_some() => {
+                self.each(lanes, || ValueState::Error(no_type.clone().unwrap_or_default()))
+            }
+            (_, None, _) => {
+                let why = variable.problems.first().map(ToString::to_string);
+                let why = why.unwrap_or_else(|| "it has no type".to_owned());
+                self.each(lanes, || ValueState::Error(why.clone()))
+            }
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let location = Location::implicit(bytes);
-                self.placed(&location, lanes, type_id, size, false)
+                self.placed(&location, lanes, type_id, size, false, most)
             }
             (location, Some(type_id), size) => {
                 let bytes = location.expression().map_or(&[][..], |bytes| bytes);
-                self.evaluated(bytes, lanes, type_id, size)
+                self.evaluated(at, bytes, lanes, (type_id, size), most)
             }
         };
         values.sort_by_key(|value| value.lane);
@@ -195,10 +216,21 @@ impl Frame<'_> {
         lanes.iter().map(|lane| nowhere(lane, state())).collect()
     }
 
-    fn evaluated(&self, bytes: &[u8], lanes: LaneSet, type_id: TypeId, size: Option<u64>) -> Vec<LaneValue> {
+    fn evaluated(
+        &self,
+        at: &VariableAt,
+        bytes: &[u8],
+        lanes: LaneSet,
+        (type_id, size): (TypeId, Option<u64>),
+        most: usize,
+    ) -> Vec<LaneValue> {
+        let failed = |error: &dwarf::Error| match failed(error, &self.context) {
+            ValueState::Error(words) => ValueState::Error(format!("{words}, in {}", self.whose(at))),
+            state => state,
+        };
         let program = match Program::decode(bytes, self.context.encoding) {
             Ok(program) => program,
-            Err(error) => return self.each(lanes, || failed(&error, &self.context)),
+            Err(error) => return self.each(lanes, || failed(&error)),
         };
         let focus = Focus::Lanes(lanes);
         let meant = if self.legacy {
@@ -209,10 +241,18 @@ impl Frame<'_> {
         let idiom = meant.is_some();
         let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
         let values = groups.into_iter().flat_map(|group| match group.result {
-            Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom),
-            Err(error) => self.each(group.lanes, || failed(&error, &self.context)),
+            Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom, most),
+            Err(error) => self.each(group.lanes, || failed(&error)),
         });
         values.collect()
+    }
+
+    /// The attribute that says where a variable is, as `dwarf` lists it.
+    fn whose(&self, at: &VariableAt) -> String {
+        let variable = &at.variable;
+        let unit =
+            self.debug.unit(variable.unit).map_or_else(|_| "?".to_owned(), |unit| unit.offset.to_string());
+        format!("DW_AT_location of DIE {} in the unit at {unit}", variable.die)
     }
 
     /// What lies at a location, lane by lane.
@@ -223,6 +263,7 @@ impl Frame<'_> {
         type_id: TypeId,
         known_size: Option<u64>,
         legacy: bool,
+        most: usize,
     ) -> Vec<LaneValue> {
         // What stands at the object is a descriptor, whose size nothing says; the data come through it.
         let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
@@ -264,7 +305,7 @@ impl Frame<'_> {
             } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
                 state.clone()
             } else {
-                let state = self.shown(type_id, &bits, &object);
+                let state = self.shown(type_id, &bits, &object, most);
                 before = (!object.was_asked()).then(|| (bits, state.clone()));
                 state
             };
@@ -293,7 +334,7 @@ impl Frame<'_> {
     }
 
     /// The value as C++ would print it.
-    fn shown(&self, type_id: TypeId, bits: &Bits, object: &LaneObject<'_>) -> ValueState {
+    fn shown(&self, type_id: TypeId, bits: &Bits, object: &LaneObject<'_>, most: usize) -> ValueState {
         let contents =
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
         let spaces = &self.context.kind().target.spaces;
@@ -303,7 +344,9 @@ impl Frame<'_> {
             (space.address_bits <= 32).then(|| space.name.clone())
         };
         let symbol = |address| self.context.symbol(address);
-        let options = Options { space_name: &name, symbol_name: &symbol, ..Options::machine() };
+        let all = Options::machine();
+        let max_values = all.max_values.min(most);
+        let options = Options { space_name: &name, symbol_name: &symbol, max_values, ..all };
         match self.debug.value_of(type_id, contents, object, &options) {
             Ok(value) => ValueState::Value(value.to_string()),
             Err(error) => ValueState::Error(error.to_string()),
@@ -330,15 +373,9 @@ pub(super) fn bytes(bits: &Bits, count: usize) -> Vec<Byte> {
     (0..count).map(byte).collect()
 }
 
-/// An error in words, with AMD's name for a register instead of its number.
+/// An error in words, with AMD's names instead of numbers.
 pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
-    match &error.cause {
-        Cause::RegisterNotCaptured(register) => match names.register(*register) {
-            Some(name) => format!("{} at {}: {name} was not captured", error.op, error.at),
-            None => error.to_string(),
-        },
-        _ => error.to_string(),
-    }
+    error.named(names)
 }
 
 /// Why there is no value.

@@ -39,4 +39,4 @@ pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, STRIDE};
 pub use lazy::Views;
 pub use stacks::OnStacks;
-pub use windows::{read, stack_pointer};
+pub use windows::{read, stack_pointer, write};

@@ -7,7 +7,7 @@ use super::layout::{
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
-use crate::session::{Byte, Inspect, Place, Unreadable, ValueState};
+use crate::session::{Byte, Inspect, Place, Unreadable, Unwritable, ValueState};
 use crate::units::{Address, LaneId, WaveId};
 
 /// A frame of a window's address.
@@ -70,6 +70,22 @@ pub fn read(
     Ok(done)
 }
 
+/// Writes into a window: a variable that is not in memory, or a part of it, wherever the parts are kept.
+///
+/// # Errors
+/// The address is in no variable's room, the bytes run out of it, or the variable cannot be written; nothing was.
+pub fn write(
+    view: &View,
+    session: &mut dyn Inspect,
+    at: u64,
+    wave: WaveId,
+    bytes: &[u8],
+) -> Result<(), Unwritable> {
+    let (window, offset) = window(session, at, wave)?;
+    let (of, first) = Frame::find(view, session, window)?.written(offset, bytes.len())?;
+    session.write_in(of, first, bytes)
+}
+
 fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), Unreadable> {
     let Token::Window { wave, lane, offset } = address::decode(at) else {
         return Err(Unreadable::NotCaptured { what: format!("{at:#x}, which is in no window,") });
@@ -110,6 +126,33 @@ impl<'a> Frame<'a> {
         Ok(Self { session, window, object, function })
     }
 
+    /// The variable that a write goes to, and the first of its bytes.
+    fn written(&self, offset: u32, length: usize) -> Result<(VariableIn, u64), Unwritable> {
+        let no_room = || {
+            let what = "that place of the frame, which holds no variable outside of memory,".to_owned();
+            Unwritable::NoMemory(what)
+        };
+        match self.used(offset) {
+            Some(Use::Room { slot, at }) if length as u64 <= u64::from(slot.size.saturating_sub(at)) => {
+                if self.is_translated(slot) {
+                    let why = "a pointer of 4 bytes is shown with 8 here; `monitor set` writes it";
+                    return Err(Unwritable::State(ValueState::Error(why.to_owned())));
+                }
+                Ok((self.asked(slot), u64::from(at)))
+            }
+            _ => Err(no_room()),
+        }
+    }
+
+    /// What an offset is for.
+    fn used(&self, offset: u32) -> Option<Use> {
+        if layout::is_global(offset) {
+            self.object.and_then(|object| object.globals().at(offset))
+        } else {
+            self.function.and_then(|function| function.at(offset))
+        }
+    }
+
     /// Reads what begins at an offset; at least one byte, and not beyond one thing.
     fn read(&self, offset: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
         if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
@@ -118,12 +161,7 @@ impl<'a> Frame<'a> {
         if let Some(at) = offset.checked_sub(LDS).filter(|at| *at < POINTER) {
             return Ok(copy(&self.lds().to_le_bytes(), at, into));
         }
-        let used = if layout::is_global(offset) {
-            self.object.and_then(|object| object.globals().at(offset))
-        } else {
-            self.function.and_then(|function| function.at(offset))
-        };
-        match used {
+        match self.used(offset) {
             Some(Use::Pointer { slot, at }) => Ok(copy(&self.pointer(slot).to_le_bytes(), at, into)),
             Some(Use::Room { slot, at }) => self.room(slot, at, into),
             // What is between two things is zeros, up to the next that might be one.

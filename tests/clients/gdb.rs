@@ -175,7 +175,7 @@ fn one_memory(script: &mut Script, what: &str, wave: &Wave, memory: &Memory) {
 }
 
 /// `0x7f0000200000:\t0x00\t0x00`, in lines of eight; gdb says so where it could not go on.
-fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
+pub(crate) fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
     let cells =
         text.lines().filter_map(|line| line.split_once(":\t")).flat_map(|(_, cells)| cells.split('\t'));
     let got: Vec<&str> = cells.filter(|cell| cell.starts_with("0x")).collect();

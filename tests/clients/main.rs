@@ -11,6 +11,7 @@ mod edges;
 mod gdb;
 mod harness;
 mod helpers;
+mod lanes;
 mod lldb;
 mod locals;
 mod many;

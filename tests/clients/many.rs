@@ -16,7 +16,7 @@ const FAULTED: usize = 501;
 const SOME: [usize; 4] = [1, 501, 7777, WAVES];
 
 /// The dump, made once for all tests of this run.
-fn dump() -> PathBuf {
+pub(crate) fn dump() -> PathBuf {
     static DUMP: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
         let folder = scratch("many");

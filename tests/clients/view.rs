@@ -235,3 +235,40 @@ fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> 
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
+
+/// A variable that is kept in a register is written where it is kept; and what it was is there again after a reset.
+#[test]
+fn clients_write_variables_that_no_memory_has() {
+    let fixture = super::model::named("calls-gfx90a");
+    // Its second wave is in `leaf`, whose `y` is VGPR40: the model has 500 in lane 0.
+    let gdb = |name| {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("writing");
+        script.say(format!("target remote {}", server.address));
+        script.say("set var $lane=0");
+        script.expect("p y", " = 500");
+        script.never("set var y = 12345", "Cannot");
+        script.expect("p y", " = 12345");
+        script.expect("p $v40[0]", " = 12345");
+        script.expect("monitor changes", "v40");
+        script.say("set var $lane=5");
+        script.expect("p y", " = 505");
+        script.say("set var $lane=0");
+        script.say("monitor reset");
+        script.say("maint flush register-cache");
+        script.expect("p y", " = 500");
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    };
+    gdb("gdb");
+    gdb("gdb-multiarch");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("writing");
+    script.say(format!("gdb-remote {}", server.address));
+    script.say("register write lane 0");
+    script.expect("frame variable y", "(int) y = 500");
+    script.say("expression y = 12345");
+    script.expect("frame variable y", "(int) y = 12345");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}

@@ -406,3 +406,86 @@ fn arguments_that_were_not_captured_have_no_value() {
     let refused = program(&["arguments", path.to_str().unwrap(), "--dispatch", "77"]);
     assert!(text(&refused.stderr).contains("has no dispatch 77"));
 }
+
+const RELOCATABLE: &str = r#"
+.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"
+.amdgpu_lds cells, 256, 16
+.globl cells
+.text
+f:
+s_getpc_b64 s[0:1]
+s_add_u32 s0, s0, other@rel32@lo+4
+s_addc_u32 s1, s1, other@rel32@hi+12
+s_mov_b32 s2, cells@abs32@lo
+s_endpgm
+.data
+table:
+.quad f
+.quad other + 8
+.section .debug_info,"",@progbits
+.quad f
+.long 0
+"#;
+
+/// Symbols with their sections and relocations as readelf has them.
+#[test]
+fn relocatable_files_are_readelfs() {
+    let path = folder("relocatable").join("file.o");
+    let source = path.with_extension("s");
+    fs::write(&source, RELOCATABLE).unwrap();
+    let mut assembler = Command::new(newest("llvm-mc"));
+    assembler.args(["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]);
+    ran(assembler.arg(&path).arg(&source));
+    let described = described(path.to_str().unwrap(), &[]);
+    let listing = ran(Command::new(newest("llvm-readelf")).args(["-r", "-s", "-W"]).arg(&path));
+    let mut theirs = Vec::new();
+    let mut section = "";
+    for line in listing.lines() {
+        if let Some(rest) = line.strip_prefix("Relocation section '.rela") {
+            section = rest.split('\'').next().unwrap();
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let [offset, _, kind, _, symbol, "+", addend] = words[..] {
+            let number = |text| i64::from_str_radix(text, 16).unwrap();
+            theirs.push((section, number(offset), kind, symbol, number(addend)));
+        }
+    }
+    let rows = described["relocations"].as_array().unwrap();
+    let ours: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            let word = |name: &str| row[name].as_str().unwrap();
+            let offset = i64::from_str_radix(&word("offset")[2..], 16).unwrap();
+            (word("section"), offset, word("type"), word("symbol"), row["addend"].as_i64().unwrap())
+        })
+        .collect();
+    assert_eq!((ours.len(), &ours), (6, &theirs), "{listing}");
+    let symbol = |name: &str| {
+        let symbols = described["symbols"].as_array().unwrap();
+        symbols.iter().find(|symbol| symbol["name"] == *name).unwrap_or_else(|| panic!("{symbols:?}"))
+    };
+    assert_eq!((&symbol(".text")["kind"], &symbol(".text")["section"]), (&"section".into(), &".text".into()));
+    assert_eq!(symbol("table")["section"], ".data");
+    let cells = symbol("cells");
+    assert_eq!((&cells["alignment"], &cells["value"]), (&16.into(), &Value::Null));
+    assert!(cells.get("section").is_none() && symbol("other").get("section").is_none());
+    let shown = text(&program(&["code-object", path.to_str().unwrap()]).stdout);
+    assert!(shown.contains("R_AMDGPU_REL32_HI") && shown.contains("1 more"), "{shown}");
+}
+
+/// HIP's metadata have no types of arguments; the source has, and with it the debug information.
+#[test]
+fn types_of_arguments_are_the_sources() {
+    for (name, types) in [
+        ("saxpy-gfx90a-O0", ["int", "float", "const float *", "float *", "int"]),
+        ("saxpy-gfx1100-O2", ["int", "float", "const float *", "float *", "int"]),
+    ] {
+        let object = format!("tests/fixtures/code/{name}.hsaco");
+        let described = described(&object, &[]);
+        let arguments = described["kernels"][0]["arguments"].as_array().unwrap();
+        let visible = arguments.iter().filter(|row| !row["kind"].as_str().unwrap().starts_with("hidden_"));
+        let shown: Vec<&str> = visible.map(|row| row["type"].as_str().unwrap_or("-")).collect();
+        assert_eq!(shown, types, "{name}");
+        assert!(described["problems"].as_array().unwrap().is_empty(), "{}", described["problems"]);
+    }
+}

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use lanescope::report::{groups as report, json};
+use lanescope::server::{Threads, ThreadsAs};
 use lanescope::session::{GroupBy, Grouping, Inspect, Session};
 use serde_json::{Value, json};
 
@@ -249,4 +250,92 @@ fn print_explains_operation_by_operation() {
     .unwrap();
     assert_eq!(json["names"][0]["name"], "__lex_1_save_exec");
     assert_eq!(json["names"][0]["explained"][0]["lanes"], json!([0]));
+}
+
+/// A lane is a thread where it is active, and where it waits and lane_pc tells where; a wave without EXEC is one itself.
+#[test]
+fn lanes_that_are_threads_are_those_of_the_models() {
+    let mut seen = std::cell::Cell::new([0; 3]);
+    each_wave(|session, wave, expected, wrong| {
+        let threads = Threads::new(session, ThreadsAs::Lanes, None).unwrap();
+        let of_wave: Vec<Option<usize>> = threads
+            .all()
+            .iter()
+            .filter(|thread| thread.wave == wave)
+            .map(|thread| thread.lane.map(|lane| usize::from(lane.0)))
+            .collect();
+        let mut counts = seen.get();
+        let Some(exec) = expected["exec"].as_str() else {
+            counts[2] += 1;
+            seen.set(counts);
+            if of_wave != [None] {
+                wrong(format!("without EXEC: {of_wave:?}"));
+            }
+            return;
+        };
+        let exec = u64::from_str_radix(&exec[2..], 16).unwrap();
+        let lanes = expected["wave_size"].as_u64().unwrap() as usize;
+        let shown = expected["lanes"].as_array().unwrap();
+        for lane in 0..lanes {
+            // Where attributes say which lanes are active, the model has the states.
+            let states = expected["lane_states"].as_array();
+            let is_active = states.map_or(exec >> lane & 1 == 1, |states| states[lane][0] == "active");
+            let index = shown.iter().position(|shown| *shown == lane);
+            let waits = match states {
+                Some(states) => states[lane][0] == "inactive" && states[lane][2] == "lane_pc",
+                None => index.is_some_and(|index| expected["lane_pc"][index].is_string()),
+            };
+            // Of lanes that the model does not show it says nothing but whether they are active.
+            let is_told = states.is_some() || index.is_some() && expected["file"] != "draft_ops.hip";
+            if !is_active && !is_told {
+                continue;
+            }
+            counts[usize::from(!is_active)] += usize::from(is_active || waits);
+            if of_wave.contains(&Some(lane)) != (is_active || waits) {
+                wrong(format!("lane {lane}: active: {is_active}, waits: {waits}, threads: {of_wave:?}"));
+            }
+        }
+        seen.set(counts);
+    });
+    let [active, waiting, unknown] = *seen.get_mut();
+    assert!(active > 1000 && waiting > 10 && unknown > 0, "{active}, {waiting}, {unknown}");
+}
+
+#[test]
+fn serving_too_many_lanes_or_no_such_wave_says_what_to_type() {
+    let dump = fixtures().join("dumps/regions-gfx90a");
+    let fails = |options: &[&str]| {
+        let mut serve = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = serve.args(["serve", "--port", "0"]).arg(&dump).args(options).output().unwrap();
+        assert!(!output.status.success(), "{options:?} was served");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let said = fails(&["--threads", "lanes", "--max-threads", "55"]);
+    for words in
+        ["56 lanes of 7 waves", "more than 55", "--wave 3,7-9", "--threads=focus", "--max-threads 56"]
+    {
+        assert!(said.contains(words), "{words:?} is not in {said}");
+    }
+    assert!(fails(&["--max-threads", "6"]).contains("7 threads, more than --max-threads 6"));
+    assert!(fails(&["--wave", "2,9-11"]).contains("has no gfx90a:wave64 wave 9-11"));
+    assert!(fails(&["--wave", "7-x"]).contains("--wave takes ids of waves, 3 or 3,7-9, not `7-x`"));
+    assert!(fails(&["--wave", "7-2"]).contains("7 is above 2"));
+    assert!(fails(&["--threads", "waves,lanes"]).contains("threads are waves, lanes or focus"));
+}
+
+#[test]
+fn waves_that_were_not_chosen_are_not_there() {
+    let dump = open(&fixtures().join("dumps/saxpy-gfx90a-O0"));
+    let session = Session::new(dump, None).unwrap().of_waves(&[3..=3, 7..=8]).unwrap();
+    let waves: Vec<u32> = session.waves().iter().map(|wave| wave.0).collect();
+    // The ids of this dump are its places, counted from 1.
+    assert_eq!(waves, [2, 6, 7]);
+    assert_eq!(session.first_wave().0, 2);
+    for (wave, is_there) in (0..9).zip([false, false, true, false, false, false, true, true, false]) {
+        let wave = lanescope::units::WaveId(wave);
+        assert_eq!((session.has_wave(wave), session.wave(wave).is_ok()), (is_there, is_there), "{wave:?}");
+    }
+    assert_eq!(session.notices()[0], "3 of 8 waves are served, as --wave says");
+    let threads = Threads::new(&session, ThreadsAs::Waves, None).unwrap();
+    assert_eq!((threads.get(3).map(|thread| thread.wave.0), threads.get(2)), (Some(2), None));
 }

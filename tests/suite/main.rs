@@ -16,3 +16,4 @@ mod seed_coverage;
 mod separate;
 mod server;
 mod variables;
+mod view;

@@ -9,7 +9,9 @@ use crate::arch::{DescriptorFacts, DescriptorWords, Generation, Processor};
 use crate::codeobject::{
     Argument, CodeObject, Entry, Feature, Kernel, KernelDescriptor, Section, Segment, Symbol, SymbolKind,
 };
-use crate::debuginfo::{DebugInfo, UnitId};
+use crate::debuginfo::{
+    DebugInfo, DebugInfoError, MAX_CHECKED_BYTES, Naming, UnitFacts, UnitId, Variable, VariableKind,
+};
 
 /// An entry of a bundle or host program.
 #[derive(Debug, Serialize)]
@@ -38,6 +40,7 @@ pub(super) struct Object {
     pub(super) metadata: Option<MetadataFacts>,
     pub(super) kernels: Vec<KernelFacts>,
     pub(super) symbols: Vec<SymbolRow>,
+    pub(super) relocations: Vec<RelocationRow>,
     pub(super) notes: Vec<NoteRow>,
     pub(super) dwarf: DwarfFacts,
     pub(super) problems: Vec<String>,
@@ -141,10 +144,33 @@ pub(super) struct ArgumentRow {
 pub(super) struct SymbolRow {
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// ELF address or number; for LDS the alignment.
-    pub(super) value: String,
+    /// Its section, by name; absent for a number and for what no section of this file has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) section: Option<String>,
+    /// ELF address, in a relocatable file an offset in the section; or a number.
+    pub(super) value: Option<String>,
+    /// What a variable in LDS must be aligned to: it has no address before it is linked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) alignment: Option<u64>,
     pub(super) size: u64,
     pub(super) global: bool,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct RelocationRow {
+    /// The section whose bytes it changes; absent where it speaks of addresses of the loaded image.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) section: Option<String>,
+    /// Offset in the section, or ELF address.
+    pub(super) offset: String,
+    #[serde(rename = "type")]
+    pub(super) relocation_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) symbol: Option<String>,
+    pub(super) addend: i64,
+    /// Whether the section is loaded: those of debug sections are counted in text, not listed.
+    #[serde(skip)]
+    pub(super) is_loaded: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -204,7 +230,10 @@ pub(super) fn object(object: &Arc<CodeObject>) -> Object {
         problems.push(error.to_string());
         None
     });
-    let dwarf = dwarf(object, &mut problems);
+    let debug = DebugInfo::new(Arc::clone(object));
+    let dwarf = dwarf(&debug, &mut problems);
+    let parameters =
+        |kernel: &str| debug.as_ref().map_or_else(|_| Vec::new(), |debug| parameters(debug, kernel));
     for section in object.sections() {
         problems.extend(object.relocation_problems(&section.name).iter().map(ToString::to_string));
     }
@@ -217,8 +246,9 @@ pub(super) fn object(object: &Arc<CodeObject>) -> Object {
             target: metadata.target.clone(),
             printf: metadata.printf.clone(),
         }),
-        kernels: kernels(object, metadata.map_or(&[], |metadata| &metadata.kernels), processor),
-        symbols: object.symbols().iter().map(symbol).collect(),
+        kernels: kernels(object, metadata.map_or(&[], |metadata| &metadata.kernels), processor, &parameters),
+        symbols: object.symbols().iter().map(|one| symbol(object, one)).collect(),
+        relocations: relocations(object),
         notes: notes(object),
         dwarf,
         problems,
@@ -288,7 +318,12 @@ fn section((index, section): (usize, &Section)) -> SectionRow {
 }
 
 /// Kernels by their symbols, each with its metadata, then those that only the metadata has.
-fn kernels(object: &CodeObject, known: &[Kernel], processor: Option<Processor>) -> Vec<KernelFacts> {
+fn kernels(
+    object: &CodeObject,
+    known: &[Kernel],
+    processor: Option<Processor>,
+    parameters: &dyn Fn(&str) -> Vec<Parameter>,
+) -> Vec<KernelFacts> {
     let name = |kernel: &Kernel| {
         let symbol = kernel.symbol.strip_suffix(".kd").or_else(|| kernel.symbol.strip_suffix("@kd"));
         symbol.unwrap_or(&kernel.name).to_owned()
@@ -312,6 +347,7 @@ fn kernels(object: &CodeObject, known: &[Kernel], processor: Option<Processor>) 
             facts.source_name = crate::debuginfo::demangle(&kernel.name);
             facts.metadata = facts_of(kernel);
             facts.arguments = kernel.arguments.iter().map(argument).collect();
+            name_arguments(&mut facts.arguments, || parameters(&facts.name));
         }
     }
     kernels
@@ -411,10 +447,89 @@ fn argument(argument: &Argument) -> ArgumentRow {
     }
 }
 
-fn symbol(symbol: &Symbol) -> SymbolRow {
+/// Name, type and size of a kernel's parameter, as the debug information has it.
+type Parameter = (Option<String>, Option<String>, Option<u64>);
+
+/// The parameters that source text wrote of a kernel; none where a file is too large to look for it.
+fn parameters(debug: &DebugInfo, kernel: &str) -> Vec<Parameter> {
+    let units = (0..debug.unit_count()).map(UnitId);
+    let bytes = units.clone().filter_map(|unit| debug.unit_span(unit)).map(|span| span.len()).sum::<usize>();
+    if bytes > MAX_CHECKED_BYTES {
+        return Vec::new();
+    }
+    let mut found = units.filter_map(|unit| debug.function_named(unit, kernel, Naming::Whole).ok().flatten());
+    let function = found.next();
+    let scope = function.as_ref().and_then(|function| function.scopes.first());
+    let variables = scope.map_or(&[][..], |scope| &scope.variables).iter();
+    let written =
+        variables.filter(|variable| variable.kind == VariableKind::Argument && !variable.is_artificial);
+    let parameter = |variable: &Arc<Variable>| {
+        let name = variable.name.as_deref().map(str::to_owned);
+        let type_name = variable.type_id.and_then(|id| debug.type_name(Some(id)).ok());
+        (name, type_name, variable.type_id.and_then(|id| debug.byte_size(id).ok().flatten()))
+    };
+    written.map(parameter).collect()
+}
+
+/// What metadata leave out (the compiler of HIP writes no types) is what debug information says, if it has as many
+/// parameters, of the same sizes.
+fn name_arguments(arguments: &mut [ArgumentRow], parameters: impl FnOnce() -> Vec<Parameter>) {
+    let mut visible: Vec<&mut ArgumentRow> =
+        arguments.iter_mut().filter(|argument| !argument.kind.starts_with("hidden_")).collect();
+    if visible.iter().all(|argument| argument.name.is_some() && argument.type_name.is_some()) {
+        return;
+    }
+    let parameters = parameters();
+    let same_size = |(argument, (.., size)): (&&mut ArgumentRow, &Parameter)| *size == Some(argument.size);
+    if parameters.len() != visible.len() || !visible.iter().zip(&parameters).all(same_size) {
+        return;
+    }
+    for (argument, (name, type_name, _)) in visible.iter_mut().zip(parameters) {
+        argument.name = argument.name.take().or(name);
+        argument.type_name = argument.type_name.take().or(type_name);
+    }
+}
+
+fn relocations(object: &CodeObject) -> Vec<RelocationRow> {
+    let symbols = object.symbols();
+    let sections = object.sections();
+    let rows = object.relocations().map(|one| {
+        let section = sections.get(one.section as usize).filter(|_| one.section != 0);
+        // Those of a loaded image name the dynamic symbols, which are another table than what is listed here.
+        let listed = object.header().is_relocatable();
+        let symbol = (one.symbol as usize).checked_sub(1).filter(|_| listed).and_then(|at| symbols.get(at));
+        RelocationRow {
+            section: section.map(|section| section.name.clone()),
+            offset: hex(one.offset),
+            relocation_type: one.type_name().map_or_else(|| format!("type {}", one.number), str::to_owned),
+            symbol: symbol.map(|symbol| symbol_name(object, symbol)),
+            addend: one.addend,
+            is_loaded: section.is_none_or(Section::is_loaded),
+        }
+    });
+    rows.collect()
+}
+
+fn section_of<'o>(object: &'o CodeObject, symbol: &Symbol) -> Option<&'o Section> {
+    let is_real = !matches!(symbol.kind, SymbolKind::Lds | SymbolKind::Absolute | SymbolKind::Undefined);
+    object.sections().get(usize::from(symbol.section)).filter(|_| is_real && symbol.section != 0)
+}
+
+/// A section's symbol has no name of its own.
+fn symbol_name(object: &CodeObject, symbol: &Symbol) -> String {
+    let section = section_of(object, symbol).filter(|_| symbol.name.is_empty());
+    section.map_or_else(|| symbol.name.clone(), |section| section.name.clone())
+}
+
+fn symbol(object: &CodeObject, symbol: &Symbol) -> SymbolRow {
+    let is_lds = symbol.kind == SymbolKind::Lds;
+    let section = section_of(object, symbol);
     SymbolRow {
-        name: symbol.name.clone(),
+        name: symbol_name(object, symbol),
+        section: section.map(|section| section.name.clone()),
+        alignment: is_lds.then_some(symbol.value),
         kind: match symbol.kind {
+            SymbolKind::Other if section.is_some() && symbol.name.is_empty() => "section",
             SymbolKind::Function => "function",
             SymbolKind::KernelDescriptor => "kernel descriptor",
             SymbolKind::Object => "object",
@@ -423,7 +538,7 @@ fn symbol(symbol: &Symbol) -> SymbolRow {
             SymbolKind::Undefined => "undefined",
             SymbolKind::Other => "other",
         },
-        value: hex(symbol.value),
+        value: (!is_lds).then(|| hex(symbol.value)),
         size: symbol.size,
         global: symbol.global,
     }
@@ -441,28 +556,22 @@ fn notes(object: &CodeObject) -> Vec<NoteRow> {
     notes.collect()
 }
 
-fn dwarf(object: &Arc<CodeObject>, problems: &mut Vec<String>) -> DwarfFacts {
-    let debug = match DebugInfo::new(Arc::clone(object)) {
+fn dwarf(debug: &Result<DebugInfo, DebugInfoError>, problems: &mut Vec<String>) -> DwarfFacts {
+    let debug = match debug {
         Ok(debug) => debug,
         Err(error) => {
             return DwarfFacts { present: false, units: Vec::new(), problem: Some(error.to_string()) };
         }
     };
-    let mut units = Vec::new();
-    for id in 0..debug.unit_count() {
-        match debug.unit(UnitId(id)) {
-            Ok(unit) => {
-                let name = unit.name.as_deref().unwrap_or("<unnamed>");
-                units.push(format!("{name}: DWARF {} at {}", unit.version, unit.offset));
-            }
-            Err(error) => problems.push(error.to_string()),
-        }
-    }
-    for problem in debug.problems() {
-        let words = problem.to_string();
-        if !problems.contains(&words) {
-            problems.push(words);
-        }
-    }
+    // Units that cannot be read are among the problems.
+    let known = (0..debug.unit_count()).filter_map(|id| debug.unit(UnitId(id)).ok());
+    let line = |unit: &UnitFacts| {
+        let name = unit.name.as_deref().unwrap_or("<unnamed>");
+        format!("{name}: DWARF {} at {}", unit.version, unit.offset)
+    };
+    let units = known.map(line).collect();
+    let checked = debug.check();
+    problems.extend(checked.problems.iter().map(ToString::to_string));
+    problems.extend(checked.unread_words());
     DwarfFacts { present: true, units, problem: None }
 }

@@ -5,11 +5,11 @@
 //!
 //! Of several code objects the entries are listed, with index, place, size and target ID; `--entry` takes an index, a
 //! bundle entry ID or a target ID and prints that one. Of one code object: what its header says, segments, sections,
-//! kernels with what they need, the fields of their descriptors and their arguments, symbols, notes, whether there is
-//! DWARF, and what is wrong with it.
+//! kernels with what they need, the fields of their descriptors and their arguments, symbols, relocations, notes, whether
+//! there is DWARF, and what is wrong with it. Types and names of arguments that metadata leave out are those of the DWARF.
 //!
-//! `--json` gives the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`, `notes`, `dwarf`
-//! and `problems`.
+//! `--json` gives the same as JSON: `entries`, or `header`, `segments`, `sections`, `kernels`, `symbols`, `relocations`,
+//! `notes`, `dwarf` and `problems`.
 //!
 //! ```text
 //! $ lanescope code-object saxpy.hsaco

@@ -1,5 +1,6 @@
 //! `code-object` for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::describe::{self, DescriptorRow, KernelFacts, Object};
@@ -152,14 +153,38 @@ fn tables(text: &mut String, object: &Object) {
         table.row(vec![row.name.clone(), row.address.clone(), offset, size, packed.to_owned()]);
     }
     add(table, object.sections.is_empty());
-    let mut table = Table::new(["Symbol", "Kind", "Value", "Size", "Binding"]);
+    let mut table = Table::new(["Symbol", "Kind", "Section", "Value", "Size", "Binding"]);
     for row in &object.symbols {
         let kind = row.kind.to_owned();
         let binding = if row.global { "global" } else { "local" };
-        let value = if row.kind == "LDS" { format!("aligned to {}", row.value) } else { row.value.clone() };
-        table.row(vec![row.name.clone(), kind, value, row.size.to_string(), binding.to_owned()]);
+        let aligned = row.alignment.map(|alignment| format!("aligned to {alignment}"));
+        let value = aligned.or_else(|| row.value.clone()).unwrap_or_default();
+        let section = row.section.clone().unwrap_or_default();
+        table.row(vec![row.name.clone(), kind, section, value, row.size.to_string(), binding.to_owned()]);
     }
     add(table, object.symbols.is_empty());
+    let mut table = Table::new(["Relocation", "Section", "Offset", "Symbol", "Addend"]);
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in &object.relocations {
+        let section = row.section.as_deref().unwrap_or_default();
+        if !row.is_loaded {
+            *counts.entry(section).or_default() += 1;
+            continue;
+        }
+        let symbol = row.symbol.clone().unwrap_or_default();
+        let (kind, offset) = (row.relocation_type.clone(), row.offset.clone());
+        table.row(vec![kind, section.to_owned(), offset, symbol, row.addend.to_string()]);
+    }
+    for (section, count) in &counts {
+        table.dim_row(vec![
+            format!("{count} more"),
+            (*section).to_owned(),
+            String::new(),
+            String::new(),
+            String::new(),
+        ]);
+    }
+    add(table, object.relocations.is_empty());
     let mut table = Table::new(["Note", "Type", "Offset", "Size", ""]);
     for row in &object.notes {
         let name = row.name.map_or_else(|| row.note_type.to_string(), str::to_owned);

@@ -7,7 +7,7 @@ use super::file::{CaseText, ContextText, Want};
 use super::state::State;
 use super::text::{Hex, InitialText, Int};
 use super::{Manner, Outcome, expect};
-use crate::dwarf::cfi::{Factors, Row, Unwind};
+use crate::dwarf::cfi::{Answers, Factors, Row, Unwind};
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::legacy::{self, Scratch};
 use crate::dwarf::{
@@ -81,7 +81,7 @@ impl<'f> Runner<'f> {
         if self.explain {
             explained.extend(match &answer {
                 Ok(answer) => answer.undefined.clone(),
-                Err(error) => explain::error(error),
+                Err(error) => explain::error(error, &self.state.names()),
             });
         }
         let (Answer { json, words, .. }, error) = match answer {
@@ -170,7 +170,8 @@ impl<'f> Runner<'f> {
             Ok(row) => row,
             Err(error) => return Ok(Err(error)),
         };
-        let unwind = Unwind::new(&self.context, &row);
+        let answers = Answers::default();
+        let unwind = Unwind::new(&self.context, &row, &answers);
         if let Some(explainer) = explainer {
             match case.want {
                 Want::Cfa => unwind.explain_cfa(explainer),

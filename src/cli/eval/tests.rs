@@ -52,7 +52,7 @@ macro_rules! variants {
 
 variants!(CAUSES, cause_name, Cause:
     UnknownOperation UnknownSubOperation Truncated InstructionTruncated LebTooLong Limit StackUnderflow Kind Incomplete NothingToEnd
-    TypesDiffer TypeUnsupported SizesDiffer DivisionByZero BranchTarget OutsideStorage BeyondStorage ReadsUndefined
+    TypesDiffer TypeUnsupported SizesDiffer RuleSize DivisionByZero BranchTarget OutsideStorage BeyondStorage ReadsUndefined
     ImplicitPointerMisused ImplicitPointerSpace ReservedSpace LaneOutOfRange NoLane NoRegister RegisterNotCaptured
     MemoryNotCaptured RegisterTooWide DerefTooWide OverlayWidth Index Zero MaskTooShort FrameBase Banned Die Missing Inside
     NotOnThisMachine CallFrame NoCallFrame);

@@ -8,7 +8,7 @@ use super::value::{Field, Value};
 use super::{Contents, Options};
 use crate::debuginfo::DebugInfo;
 use crate::debuginfo::dynamic::{Asked, Object, OwnedContents};
-use crate::debuginfo::error::Result;
+use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
 impl DebugInfo {
@@ -36,7 +36,7 @@ impl DebugInfo {
 
     fn walk(&self, id: TypeId, part: Part<'_>, options: &Options<'_>) -> Result<Value> {
         let left = Cell::new(options.max_values);
-        let walk = Walk { info: self, options, left, virtual_bases: RefCell::default() };
+        let walk = Walk::new(self, options, left);
         walk.value(Some(id), part, None, 0)
     }
 }
@@ -48,6 +48,17 @@ pub(super) struct Walk<'a> {
     pub(super) left: Cell<usize>,
     /// Virtual bases of the object at hand that were shown: each is there once.
     pub(super) virtual_bases: RefCell<Vec<TypeId>>,
+    /// Records and arrays that the value at hand is a part of; what is elsewhere is no part.
+    around: RefCell<Vec<TypeId>>,
+}
+
+/// Fetched bytes that count as one value.
+const BYTES_OF_VALUE: usize = 256;
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(info: &'a DebugInfo, options: &'a Options<'a>, left: Cell<usize>) -> Self {
+        Self { info, options, left, virtual_bases: RefCell::default(), around: RefCell::default() }
+    }
 }
 
 impl Walk<'_> {
@@ -64,11 +75,42 @@ impl Walk<'_> {
         let Some(found) = self.info.stripped(id)? else { return Ok(Value::text("void")) };
         match &found.indirect {
             Some(indirect) if depth < self.options.max_depth => {
-                self.indirect(indirect, id, &found, part, depth)
+                let around = self.around.take();
+                let value = self.indirect(indirect, id, &found, part, depth);
+                self.around.replace(around);
+                value
             }
             Some(_) => Ok(Value::text("{...}")),
-            None => self.kind(id, &found, part, part.asked(), width, depth),
+            None => self.within(id, &found, part, width, depth),
         }
+    }
+
+    /// An aggregate's value is made while it is known to be around its parts: one that holds itself has no end.
+    fn within(
+        &self,
+        id: TypeId,
+        found: &Type,
+        part: Part<'_>,
+        width: Option<u64>,
+        depth: usize,
+    ) -> Result<Value> {
+        let kind = || self.kind(id, found, part, part.asked(), width, depth);
+        if !matches!(found.kind, TypeKind::Array { .. } | TypeKind::Record(_)) {
+            return kind();
+        }
+        if self.around.borrow().contains(&found.id) {
+            let error = DebugInfoError::ContainsItself { die: found.id.0 };
+            return Ok(Value::text(format!("<{error}>")));
+        }
+        self.around.borrow_mut().push(found.id);
+        let value = kind();
+        self.around.borrow_mut().pop();
+        value
+    }
+
+    /// Takes bytes that had to be fetched off the values that may still be made.
+    fn spend(&self, bytes: usize) {
+        self.left.set(self.left.get().saturating_sub(bytes / BYTES_OF_VALUE));
     }
 
     /// A value by its kind. `shape` is asked for what the type leaves to the object: not always the part that the data
@@ -163,6 +205,7 @@ impl Walk<'_> {
         });
         match fetched {
             Ok((start, fetched)) => {
+                self.spend(fetched.bytes.len());
                 let bit = start.saturating_mul(8).unsigned_abs();
                 let origin = start.saturating_mul(8);
                 let part =
@@ -185,6 +228,9 @@ impl Walk<'_> {
         for member in &record.members {
             members.extend(self.member(member, part, depth)?);
         }
+        for problem in &record.problems {
+            members.push(Field { name: None, is_base: false, value: Value::text(format!("<{problem}>")) });
+        }
         for varying in &record.variants {
             members.extend(self.variant(varying, part, depth)?);
         }
@@ -206,13 +252,23 @@ impl Walk<'_> {
             shown.push(id);
         }
         let inner = Part { is_base: member.is_base, ..part.skip(member.bit_offset) };
-        let value = match &member.place {
+        let value = self.member_value(member, inner, part, depth);
+        // What is wrong with a member's type costs the member.
+        let value = value.unwrap_or_else(|why| Value::text(format!("<{why}>")));
+        let name = self.field_name(member).ok().flatten();
+        Ok(Some(Field { name, is_base: member.is_base, value }))
+    }
+
+    fn member_value(&self, member: &Member, inner: Part<'_>, part: Part<'_>, depth: usize) -> Result<Value> {
+        Ok(match &member.place {
+            Some(_) if member.problem().is_some() => {
+                Value::text(member.problem().map_or_else(String::new, |why| format!("<{why}>")))
+            }
             Some(place) => self.placed(member, place, part, depth)?,
             None if member.is_virtual => Value::text("<place known at run time only>"),
             None if member.is_artificial => self.artificial(member, inner, depth)?,
             None => self.value(member.type_id, inner, member.bit_size, depth + 1)?,
-        };
-        Ok(Some(Field { name: self.field_name(member)?, is_base: member.is_base, value }))
+        })
     }
 
     /// A member whose place an expression gives.
@@ -237,6 +293,7 @@ impl Walk<'_> {
         let size = size.unsigned_abs().saturating_add(member.bit_offset.div_ceil(8));
         match data.fetch(0, size) {
             Ok(fetched) => {
+                self.spend(fetched.bytes.len());
                 let (bit, object) = (member.bit_offset, Some(&*data));
                 let is_base = member.is_base;
                 let inner = Part { contents: fetched.contents(), bit, object, origin: 0, is_base };

@@ -1,6 +1,6 @@
 //! Objects in a row that no array type describes: gdb's `x @ n`, and the inner dimensions of an array.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 use super::build::Walk;
 use super::number::Part;
@@ -42,7 +42,7 @@ impl DebugInfo {
             },
         };
         let left = Cell::new(options.max_values);
-        let walk = Walk { info: self, options, left, virtual_bases: RefCell::default() };
+        let walk = Walk::new(self, options, left);
         let part = Part { contents, bit: 0, object: None, origin: 0, is_base: false };
         walk.array(&found, part, part.asked(), 0)
     }

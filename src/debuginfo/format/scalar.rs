@@ -72,6 +72,9 @@ impl Walk<'_> {
             // Wider than any scalar of the language.
             return Ok(bytes(part, bits));
         }
+        if bits == 0 {
+            return Ok(Ok(format!("<the base type at DIE {} has no size>", found.id.0)));
+        }
         let name = found.name.as_deref().unwrap_or("");
         let float = |number: u128, bytes: u64| {
             let shown = match bytes {
@@ -120,6 +123,16 @@ impl Walk<'_> {
             | Encoding::DECIMAL_FLOAT => part
                 .unsigned(bits)
                 .map(|number| format!("<no notation for {}: {number:#x}>", gimli::DwAte(base.encoding.0))),
+            encoding if !encoding.is_integer() => part.unsigned(bits).map(|number| {
+                let said = match encoding.0 {
+                    0 => "without an encoding".to_owned(),
+                    code => match gimli::DwAte(code).static_string() {
+                        Some(name) => format!("of encoding {name}"),
+                        None => format!("of unknown encoding {code:#x}"),
+                    },
+                };
+                format!("<a base type {said}: {number:#x}>")
+            }),
             encoding => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
                 let number = match encoding.is_signed() {

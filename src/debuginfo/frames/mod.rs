@@ -114,11 +114,11 @@ pub enum BadEntry {
     /// A version that no document describes.
     #[error("version {0}, expected 1, 3 or 4")]
     Version(u8),
-    /// Addresses of a size that they cannot have.
-    #[error("address size {0}, expected 1, 2, 4 or 8")]
+    /// Addresses of another size than AMDGPU's: every field after them would be read from a wrong place.
+    #[error("address size {0}, expected 8")]
     AddressSize(u8),
-    /// A segment selector of a size that it cannot have.
-    #[error("segment selector size {0}, expected at most 8")]
+    /// A segment selector, which no address of AMDGPU has.
+    #[error("segment selector size {0}, expected 0")]
     SegmentSize(u8),
     /// An encoding of pointers that means nothing here.
     #[error("pointer encoding {0:#04x}, expected an absolute or PC-relative number")]

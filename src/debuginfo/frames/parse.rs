@@ -174,10 +174,10 @@ impl<'s> Reading<'s> {
         if version >= 4 {
             cie.address_size = body.read_u8()?;
             cie.segment_size = body.read_u8()?;
-            if !matches!(cie.address_size, 1 | 2 | 4 | 8) {
+            if cie.address_size != ADDRESS_SIZE {
                 return Err(BadEntry::AddressSize(cie.address_size));
             }
-            if cie.segment_size > 8 {
+            if cie.segment_size != 0 {
                 return Err(BadEntry::SegmentSize(cie.segment_size));
             }
         }

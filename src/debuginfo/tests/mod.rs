@@ -1,5 +1,6 @@
 //! Debug information against what other programs say of the same files: llvm-dwarfdump of the DIEs, gdb of values.
 
+mod damage;
 mod drafts;
 mod dwarfdump;
 mod forms;

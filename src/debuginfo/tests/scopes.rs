@@ -128,6 +128,7 @@ fn found(info: &DebugInfo, at: &VariableAt) -> Expected {
     let location = match &at.location {
         Location::None => "none".to_owned(),
         Location::NotAtPc => "not here".to_owned(),
+        Location::Broken(why) => panic!("{why}"),
         Location::Expression(bytes) | Location::ListEntry { expression: bytes, .. } => hex(bytes),
         Location::ConstValue(bytes) => {
             let number = bytes.iter().rev().fold(0i128, |number, byte| number << 8 | i128::from(*byte));

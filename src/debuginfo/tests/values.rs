@@ -40,7 +40,7 @@ fn initial(info: &DebugInfo, variable: &Variable) -> (TypeId, Option<Vec<u8>>) {
             }
             _ => panic!("{expression:?}"),
         },
-        LocationAttribute::List(_) => panic!("{variable:?}"),
+        LocationAttribute::List(_) | LocationAttribute::Broken(_) => panic!("{variable:?}"),
     };
     let bytes = info.code_object().bytes_at(ElfAddress(address), size);
     // Data that starts as zero is not in the file.

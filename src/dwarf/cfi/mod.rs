@@ -7,10 +7,12 @@
 //!
 //! CIE and FDE headers, and which FDE covers a PC, are the caller's business.
 
+mod answers;
 mod listing;
 mod row;
 mod unwind;
 
+pub use answers::Answers;
 pub use listing::{FrameExpression, expressions};
 pub(super) use row::standard_name;
 pub use row::{CfaRule, Factors, Placement, RegisterRule, Row};

@@ -13,6 +13,7 @@ use super::super::machine::{Entry, Evaluator, Focus, Tracer};
 use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
 use super::super::origin::{Origin, WhyUndefined};
 use super::super::value::{BaseType, Number, Type};
+use super::answers::Answers;
 use super::row::{CfaRule, Placement, RegisterRule, Row};
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
 
@@ -27,6 +28,8 @@ pub(super) fn inside(what: &'static str, error: Error) -> Cause {
 pub struct Unwind<'c> {
     context: &'c dyn Context,
     row: &'c Row,
+    /// What the rules have answered before.
+    answers: &'c Answers,
     /// Registers that are being asked for, the latest first: one that asks for itself never ends.
     asking: Option<&'c Asking<'c>>,
 }
@@ -43,10 +46,11 @@ impl std::fmt::Debug for Unwind<'_> {
 }
 
 impl<'c> Unwind<'c> {
-    /// The frame of a context with a row of its function.
+    /// The frame of a context with a row of its function. `answers` are those of this frame and no other; rules that ask for
+    /// one another are evaluated once each.
     #[must_use]
-    pub fn new(context: &'c dyn Context, row: &'c Row) -> Self {
-        Self { context, row, asking: None }
+    pub fn new(context: &'c dyn Context, row: &'c Row, answers: &'c Answers) -> Self {
+        Self { context, row, answers, asking: None }
     }
 
     /// The canonical frame address: a byte in memory of some address space.
@@ -54,6 +58,10 @@ impl<'c> Unwind<'c> {
     /// # Errors
     /// Unavailable if no instruction defined it or what it needs was not captured; ill-formed if it is no such byte.
     pub fn cfa(&self) -> Result<Location, Error> {
+        self.answers.cfa_or(|| self.evaluated_cfa())
+    }
+
+    fn evaluated_cfa(&self) -> Result<Location, Error> {
         let Placement { rule, at, name } = &self.row.cfa;
         let error = |cause| Error { at: *at, op: name, cause };
         let synthetic;
@@ -91,7 +99,10 @@ impl<'c> Unwind<'c> {
             }
             return self.own(register).map_err(error);
         };
-        self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
+        let evaluate = || {
+            self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
+        };
+        self.answers.register_or(register, evaluate)
     }
 
     /// The caller's value of a register, as an unsigned value of its width.
@@ -153,14 +164,15 @@ impl<'c> Unwind<'c> {
                     return Err(Cause::CallFrame("the CFA is not a byte in memory"));
                 };
                 if size.0 != u64::from(address_bits) {
-                    return Err(Cause::SizesDiffer { said: u64::from(address_bits), actual: size.0 });
+                    let (of, found) = (None, u64::from(address_bits));
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
                 }
                 Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &[address])))
             }
             RegisterRule::Register(other) => {
-                let said = self.size(*other)?.0;
-                if said != size.0 {
-                    return Err(Cause::SizesDiffer { said, actual: size.0 });
+                let found = self.size(*other)?.0;
+                if found != size.0 {
+                    return Err(Cause::RuleSize { of: Some(*other), found, register, size: size.0 });
                 }
                 self.own(*other)
             }
@@ -179,7 +191,8 @@ impl<'c> Unwind<'c> {
                 // The generic type has 64 bits, which no expression could match to a register of 32.
                 let fits = number.ty() == Type::Generic && size.0 <= 64;
                 if number.size() != size && !fits {
-                    return Err(Cause::SizesDiffer { said: number.size().0, actual: size.0 });
+                    let (of, found) = (None, number.size().0);
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
                 }
                 Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &number.limbs(LaneId(0)))))
             }
@@ -213,7 +226,7 @@ impl<'c> Unwind<'c> {
 
     /// The same frame while a register is being asked for.
     fn within<'a>(&'a self, asking: &'a Asking<'a>) -> Unwind<'a> {
-        Unwind { context: self.context, row: self.row, asking: Some(asking) }
+        Unwind { context: self.context, row: self.row, answers: self.answers, asking: Some(asking) }
     }
 
     fn asking_for(&self, register: DwarfReg) -> Result<Asking<'_>, Cause> {
@@ -230,12 +243,18 @@ impl<'c> Unwind<'c> {
     }
 
     fn location(&self, program: &Program, initial: &[Entry]) -> Result<Location, Error> {
-        let groups = Evaluator::new(self).for_call_frames().location(program, Focus::Wave, initial);
+        self.answers.check()?;
+        let mut evaluator = Evaluator::new(self).for_call_frames();
+        let groups = evaluator.location(program, Focus::Wave, initial);
+        self.answers.spend(evaluator.worked());
         groups.into_iter().next().map_or_else(|| Ok(Location::undefined()), |group| group.result)
     }
 
     fn computed(&self, program: &Program, initial: &[Entry]) -> Result<Number, Error> {
-        let groups = Evaluator::new(self).for_call_frames().value(program, Focus::Wave, initial);
+        self.answers.check()?;
+        let mut evaluator = Evaluator::new(self).for_call_frames();
+        let groups = evaluator.value(program, Focus::Wave, initial);
+        self.answers.spend(evaluator.worked());
         groups.into_iter().next().map_or_else(|| Ok(Number::generic(0)), |group| group.result)
     }
 }

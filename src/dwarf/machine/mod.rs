@@ -211,6 +211,11 @@ impl<'c> Evaluator<'c> {
             .map(|at| at.at(lane.unwrap_or_default()))
     }
 
+    /// What the last evaluation cost, in units of [`MAX_WORK`].
+    pub(in crate::dwarf) fn worked(&self) -> u32 {
+        self.work
+    }
+
     fn start(&mut self, program: &Program, focus: Focus, initial: &[Entry], want: Want) -> Vec<Ended> {
         let (lanes, focused) = match focus {
             Focus::Wave => (LaneSet(1), false),

@@ -118,12 +118,24 @@ fn errors_are_told_from_the_outside_in() {
     let context = Fake::with(program("30"), program("98 03 00 34 e9 04 58 94 04"), program("30"));
     let error = told(&context, "31 98 02 00").1.unwrap_err();
     assert_eq!(
-        explain::error(&error),
+        explain::error(&error, &NoNames),
         [
             "sound, but not answered by the capture: DW_OP_call2 at 1",
             "  in the location called: DW_OP_deref_size at 7: register 8 was not captured",
         ]
     );
+}
+
+#[test]
+fn calls_inside_one_another_are_told_once() {
+    // A procedure that calls itself.
+    let context = Fake::with(program("98 01 00"), program("30"), program("30"));
+    let error = told(&context, "98 01 00").1.unwrap_err();
+    let deepest = format!("{} expressions inside one another", limits::MAX_CALL_DEPTH);
+    for words in [error.to_string(), explain::error(&error, &NoNames).join("\n")] {
+        assert_eq!(words.matches("the procedure called").count(), 1, "{words}");
+        assert!(words.ends_with(&deepest) && words.contains("25 inside one another"), "{words}");
+    }
 }
 
 #[test]

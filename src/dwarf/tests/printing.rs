@@ -60,3 +60,13 @@ fn errors_say_where() {
     assert_eq!((error.at.0, error.op), (3, "DW_OP_LLVM_offset"));
     assert_eq!(error.to_string(), "DW_OP_LLVM_offset at 3: offset 32 bits is outside the storage of 32 bits");
 }
+
+#[test]
+fn errors_have_the_names_of_registers() {
+    let wide = Cause::RegisterTooWide { register: DwarfReg(36), size: 2048, address: 64 };
+    assert_eq!(wide.named(&Named), "v16 of 2048 bits is wider than an address of 64 bits");
+    assert_eq!(wide.named(&NoNames), wide.to_string());
+    let sizes = Cause::RuleSize { of: Some(DwarfReg(20)), found: 32, register: DwarfReg(21), size: 64 };
+    assert_eq!(sizes.named(&Named), "v0 has 32 bits, v1 has 64");
+    assert_eq!(sizes.to_string(), "register 20 has 32 bits, register 21 has 64");
+}

@@ -28,8 +28,9 @@ pub(super) fn reset(state: &mut State, arguments: &[&str]) -> Result<String, Str
 
 /// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
 pub(super) fn set(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
-    let (lanes, frame, query) = super::print::typed(state, wave, arguments)?;
+    let thread = state.selected();
+    let wave = thread.wave;
+    let (lanes, frame, query) = super::print::typed(state, thread, arguments)?;
     let Some((path, value)) = halves(&query.path).filter(|_| query.letter.is_none()) else {
         return Err(
             "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned()

@@ -7,11 +7,11 @@ use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::monitor::said;
-use super::vendor::{lanes_of, send, value, wave};
+use super::vendor::{about, lanes_of, send, thread, value};
 use crate::report::{Style, groups as report, json};
-use crate::session::{GroupBy, Grouping, Unreadable};
-use crate::units::WaveId;
+use crate::session::{GroupBy, Grouping, Member, Unreadable};
 
 /// `qlanescope.Groups[:lanes:1;][by:function|line|pc;]`
 pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
@@ -22,7 +22,7 @@ pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<
 /// `qlanescope.LanePc[:thread:ID;][lane:N;]`
 pub(crate) fn lane_pc(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let lane = value(request.args, b"lane").filter(|lane| *lane != b"all");
-    let answer = wave(state, request.args).and_then(|wave| lane_pc_json(state, wave, lane));
+    let answer = thread(state, request.args).and_then(|thread| lane_pc_json(state, thread, lane));
     send(answer, reply)
 }
 
@@ -31,15 +31,28 @@ pub(super) fn answer(state: &State, lanes: bool, by: Option<&[u8]>) -> Result<Va
     let by = by.map(|name| GroupBy::named(&String::from_utf8_lossy(name)));
     let by = by.map(|by| by.ok_or(Fault::malformed("by: function, line or pc"))).transpose()?;
     let grouping = Grouping { by: by.unwrap_or_default(), lanes };
-    Ok(report::json(&state.session.groups(grouping)?))
+    Ok(report::json_with(&state.session.groups(grouping)?, &|member| threads(state, member)))
 }
 
-fn lane_pc_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
-    let asked = lanes_of(state, wave, lane)?;
-    let lanes = state.session.lanes(wave)?;
+/// The numbers of the threads that are the wave of a group, or its lanes of the group.
+fn threads(state: &State, member: &Member) -> Vec<u64> {
+    if !state.threads.are_counted() {
+        return vec![state.number(Thread::wave(member.wave))];
+    }
+    let Some((first, last)) = state.threads.of_wave(member.wave) else { return Vec::new() };
+    let of_group = |number: &u64| match (state.threads.get(*number), member.lanes) {
+        (Some(Thread { lane: Some(lane), .. }), Some(lanes)) => lanes.contains(lane),
+        _ => true,
+    };
+    (first..=last).filter(of_group).collect()
+}
+
+fn lane_pc_json(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<Value, Fault> {
+    let asked = lanes_of(state, thread, lane)?;
+    let lanes = state.session.lanes(thread.wave)?;
     let found = lanes.iter().find(|info| asked.contains(info.lane));
     let missing = Unreadable::NotCaptured { what: "the lane".to_owned() };
-    Ok(json::lane_pc(wave, found.ok_or(missing)?))
+    Ok(about(state, thread, json::lane_pc(thread.wave, found.ok_or(missing)?)))
 }
 
 /// `monitor groups [lanes] [function|line|pc]`
@@ -53,5 +66,8 @@ pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, S
         }
     }
     let groups = said(state.session.groups(grouping))?;
-    Ok(report::text(&groups, report::Numbers::Threads, Style::Plain))
+    // Where threads are lanes, a wave has no number but the one in its lanes' names.
+    let counted = state.threads.are_counted();
+    let numbers = if counted { report::Numbers::Ids } else { report::Numbers::Threads };
+    Ok(report::text(&groups, numbers, Style::Plain))
 }

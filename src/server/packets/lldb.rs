@@ -68,7 +68,7 @@ fn region(state: &State, address: u64) -> Region {
         let (last, name) = (start | ((1 << 56) - 1), Some("variables of frames".to_owned()));
         return Region { start, last, readable: true, code: false, name };
     }
-    let mut region = state.session.region(address, state.general);
+    let mut region = state.session.region(address, state.general.wave);
     if region.start < start && region.last >= start && state.view().is_some() {
         region.last = start - 1;
     }

@@ -11,11 +11,12 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ};
 use crate::arch::SpaceScope;
-use crate::session::Place;
-use crate::session::address::{Token, decode};
-use crate::units::{Address, AddressSpace, LaneId, WaveId};
+use crate::session::address::{self, Token, decode};
+use crate::session::{Place, Unreadable};
+use crate::units::{Address, AddressSpace, WaveId};
 use crate::view;
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
@@ -94,7 +95,18 @@ fn write(
         let words = format!("{length} bytes were announced, and {} were sent", bytes.len());
         return Err(Fault::new(MALFORMED, words));
     }
-    let place = place(state, address, pairs.or(after).unwrap_or_default())?;
+    let pairs = pairs.or(after).unwrap_or_default();
+    if let Token::Window { .. } = decode(address)
+        && !parse::pairs(pairs).any(|(key, _)| key == b"address_space")
+    {
+        let thread = state.named_in(pairs)?.unwrap_or(state.general);
+        let views = state.views.clone().filter(|_| state.view().is_some());
+        let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
+        view::write(views.get(), &mut *state.session, of_lane(address, thread), thread.wave, bytes)?;
+        reply.text("OK");
+        return Ok(Flow::Continue);
+    }
+    let place = place(state, address, pairs)?;
     if !bytes.is_empty() {
         state.session.write(place, bytes)?;
     }
@@ -118,12 +130,13 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
 
 /// Reads into the state's buffer from a window of the view; how many bytes.
 fn read_window(state: &mut State, address: u64, pairs: &[u8], length: u64) -> Result<usize, Fault> {
-    let wave = state.named_in(pairs)?.unwrap_or(state.general);
+    let thread = state.named_in(pairs)?.unwrap_or(state.general);
+    let address = of_lane(address, thread);
     let length = length.min(MAX_READ as u64) as usize;
     let mut buffer = std::mem::take(&mut state.buffer);
     let read = match (state.view(), buffer.get_mut(..length)) {
         (Some(view), Some(into)) if length > 0 => {
-            view::read(view, &*state.session, address, wave, into).map_err(Fault::from)
+            view::read(view, &*state.session, address, thread.wave, into).map_err(Fault::from)
         }
         (_, _) if length == 0 => Err(Fault::malformed("no length")),
         _ => Err(Fault::new(NOT_THERE, "there are no windows without a view")),
@@ -150,28 +163,48 @@ pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result
 }
 
 fn place(state: &State, address: u64, pairs: &[u8]) -> Result<Place, Fault> {
-    let wave = state.named_in(pairs)?.unwrap_or(state.general);
+    let thread = state.named_in(pairs)?.unwrap_or(state.general);
     match parse::pairs(pairs).find(|(key, _)| *key == b"address_space") {
         Some((_, space)) => {
             let space = parse::number(space).ok_or(Fault::malformed("not an address space"))?;
-            Ok(in_space(state, AddressSpace(space), address, wave, None))
+            Ok(in_space(state, AddressSpace(space), address, thread))
         }
-        None => Ok(state.session.place(address, wave)?),
+        None => Ok(place_at(state, address, thread)?),
     }
 }
 
-/// The place of an address in a space, for a client that looks at `wave`; the session judges whether there is one.
-pub(super) fn in_space(
-    state: &State,
-    space: AddressSpace,
-    address: u64,
-    wave: WaveId,
-    lane: Option<LaneId>,
-) -> Place {
+/// What an address means to a client that looks at a thread.
+fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
+    let place = state.session.place(of_lane(address, thread), thread.wave)?;
+    Ok(match (decode(address), thread.lane) {
+        (Token::Plain(_), Some(lane)) => Place { lane: Some(lane), ..place },
+        _ => place,
+    })
+}
+
+/// The same address, with the thread's lane where it says "the focused lane" of the thread's wave: a thread that is a lane
+/// has no other.
+fn of_lane(address: u64, thread: Thread) -> u64 {
+    let Thread { wave, lane: Some(lane) } = thread else { return address };
+    let own = |named: Option<WaveId>| named.is_none_or(|named| named == wave);
+    let explicit = match decode(address) {
+        Token::Space { space, wave: named, lane: None, offset } if own(named) => {
+            address::encode(space, Some(wave), Some(lane), offset)
+        }
+        Token::Window { wave: named, lane: None, offset } if own(named) => {
+            address::window(wave, Some(lane), offset)
+        }
+        _ => None,
+    };
+    explicit.unwrap_or(address)
+}
+
+/// The place of an address in a space, for a client that looks at a thread; the session judges whether there is one.
+fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) -> Place {
     let scope = state.session.kind().target.space(space).map(|space| space.scope);
     let lane = match scope {
         Some(SpaceScope::LaneN(lane)) => lane,
-        _ => lane.unwrap_or_else(|| state.session.focus(wave)),
+        _ => state.lane(thread),
     };
-    Place { space, address: Address(address), wave: Some(wave), lane: Some(lane) }
+    Place { space, address: Address(address), wave: Some(thread.wave), lane: Some(lane) }
 }

@@ -59,7 +59,7 @@ fn plain(state: &State) -> Vec<(u64, u64)> {
     for (first, last) in [(0, PLAIN_END - 1), (PLAIN_HIGH, u64::MAX)] {
         let mut at = first;
         loop {
-            let region = state.session.region(at, state.general);
+            let region = state.session.region(at, state.general.wave);
             if region.readable || region.name.is_some() {
                 ranges.push((at, region.last.min(last)));
             }

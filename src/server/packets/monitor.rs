@@ -1,12 +1,14 @@
 //! `qRcmd`: the user's commands, `monitor ...` in gdb and `process plugin packet monitor ...` in LLDB.
 //!
-//! They act on the wave that the user looks at ([`State::selected`]). LLDB never says which thread is selected, so
+//! They act on the thread that the user looks at ([`State::selected`]). LLDB never says which thread is selected, so
 //! `wave N` chooses one. All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply that
 //! carries text as bare hex digits.
 
 use std::fmt::Write as _;
 
-use super::super::state::{State, thread_number};
+use super::super::say;
+use super::super::state::State;
+use super::super::threads::Thread;
 use crate::report::{Style, evaluation, spaces, stack, text};
 use crate::session::{Expression, NotEvaluated, Question, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -24,7 +26,7 @@ const COMMANDS: &[Command] = &[
         name: "waves",
         arguments: "",
         does: "List every wave: where it is, how many lanes are active, why it stopped.",
-        run: |state, _| Ok(text::waves(state.session.as_ref(), Style::Plain)),
+        run: |state, _| Ok(waves(state)),
     },
     Command {
         name: "wave",
@@ -193,6 +195,15 @@ pub(super) fn sentence(words: &str) -> String {
     format!("{first}{}.", characters.as_str().trim_end_matches('.'))
 }
 
+fn waves(state: &State) -> String {
+    let threads = |wave: WaveId| match state.threads.of_wave(wave) {
+        Some((first, last)) if first < last => format!("{first}-{last}"),
+        Some((first, _)) => first.to_string(),
+        None => "-".to_owned(),
+    };
+    text::waves_with(state.session.as_ref(), &threads, Style::Plain)
+}
+
 fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     if let Some(asked) = arguments.first() {
         if state.is_gdb() {
@@ -200,7 +211,8 @@ fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
             return Err(format!("gdb chooses the wave itself: type `thread {asked}`."));
         }
         let number = said(spaces::number(asked))?;
-        state.select(state.wave_of(number).map_err(|fault| sentence(&fault.words))?);
+        let thread = state.thread_of(number).map_err(|fault| sentence(&fault.words))?;
+        said(state.select(thread))?;
     }
     heading(state)
 }
@@ -211,7 +223,7 @@ fn arguments(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         Some(&"all") => None,
         Some(id) => Some(said(spaces::number(id))?),
         None => {
-            let info = said(state.session.wave(state.selected()))?;
+            let info = said(state.session.wave(state.selected().wave))?;
             let id = info
                 .dispatch
                 .ok_or("The dispatch of this wave is not known; try `monitor arguments all`.")?;
@@ -226,26 +238,34 @@ fn arguments(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     Ok(shown.map(|one| text::arguments(one, Style::Plain)).collect())
 }
 
-/// The line that says which wave an answer is about.
+/// The line that says which thread an answer is about.
 fn heading(state: &State) -> Result<String, String> {
-    let info = said(state.session.wave(state.selected()))?;
-    Ok(format!("Thread {}: {}, {}.\n", thread_number(info.wave), info.name, info.cause))
+    let thread = state.selected();
+    let info = said(state.session.wave(thread.wave))?;
+    let name = say::name(&info, thread, state.threads.item(thread));
+    Ok(format!("Thread {}: {name}, {}.\n", state.number(thread), info.cause))
 }
 
 fn lanes(state: &mut State, _: &[&str]) -> Result<String, String> {
-    let lanes = said(text::lanes(state.session.as_ref(), state.selected(), Style::Plain))?;
+    let thread = state.selected();
+    let lanes = text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain);
+    let lanes = said(lanes)?;
     Ok(heading(state)? + &lanes)
 }
 
 fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
-    if let Some(asked) = arguments.first() {
-        let lane = lane_of(state, wave, asked)?;
-        said(state.session.set_focus(wave, lane))?;
-    }
-    let focus = state.session.focus(wave);
+    let thread = state.selected();
+    let wave = thread.wave;
+    let hint = match arguments.first() {
+        Some(asked) => {
+            let lane = lane_of(state, wave, asked)?;
+            move_focus(state, thread, lane)?
+        }
+        None => String::new(),
+    };
+    let focus = state.lane(thread);
     let lanes = said(state.session.lanes(wave))?;
-    let mut answer = format!("Lane {focus} of thread {}", thread_number(wave));
+    let mut answer = format!("Lane {focus} of thread {}", state.number(thread));
     if let Some(info) = lanes.iter().find(|info| info.lane == focus) {
         let id = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
         if let Some(local) = info.local_id {
@@ -261,7 +281,35 @@ fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         }
     }
     answer.push_str(".\n");
-    Ok(answer)
+    Ok(answer + &hint)
+}
+
+/// Moves the focus, and says what the client will not notice: it keeps what it has read.
+fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String, String> {
+    let before = state.lane(thread);
+    state.set_focus(thread, lane).map_err(|fault| sentence(&fault.words))?;
+    if before == lane || state.facade().is_amdgcn() {
+        return Ok(String::new());
+    }
+    if state.facade().is_lldb() {
+        return Ok(format!(
+            "lldb keeps what it has read of lane {before}: there, `register write lane {lane}` moves the focus.\n"
+        ));
+    }
+    // gdb reads variables anew, by a token that names no lane. What it keeps are registers.
+    let has_own = |lane| state.view().is_some() && state.session.has_own_stack(thread.wave, lane) == Ok(true);
+    if has_own(before) || has_own(lane) {
+        return Ok(format!(
+            "The stack is another one, and gdb keeps the one that it has read: type `set var $lane = {lane}` or `maint flush \
+             register-cache`.\n"
+        ));
+    }
+    let shown = state.lane_was_read.replace(false);
+    Ok(if shown {
+        "`p $lane` shows it after `maint flush register-cache`.\n".to_owned()
+    } else {
+        String::new()
+    })
 }
 
 pub(super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
@@ -272,7 +320,8 @@ pub(super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId
 }
 
 fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
+    let thread = state.selected();
+    let wave = thread.wave;
     let (lane, frame) = match arguments {
         [] => (None, None),
         ["frame", frame] => (None, Some(*frame)),
@@ -281,7 +330,7 @@ fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         _ => return Err("Say a lane and a frame: monitor locals 3 frame 1.".to_owned()),
     };
     let lanes = match lane {
-        None => LaneSet::one(state.session.focus(wave)),
+        None => LaneSet::one(state.lane(thread)),
         Some("all") => said(state.session.wave(wave))?.kind.wave_size.all(),
         Some(asked) => LaneSet::one(lane_of(state, wave, asked)?),
     };
@@ -292,7 +341,8 @@ fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
 }
 
 fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
+    let thread = state.selected();
+    let wave = thread.wave;
     let info = said(state.session.wave(wave))?;
     let several = match arguments.first() {
         Some(&"all") => Some(info.kind.wave_size.all()),
@@ -303,13 +353,14 @@ fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         stack::lanes_text(&said(state.session.lane_stacks(wave, lanes))?, Style::Plain)
     } else {
         let lane = arguments.first().map(|asked| lane_of(state, wave, asked)).transpose()?;
-        stack::text(&said(state.session.backtrace(wave, lane))?, Style::Plain)
+        // A thread that is a lane has that lane's stack.
+        stack::text(&said(state.session.backtrace(wave, lane.or(thread.lane)))?, Style::Plain)
     };
     Ok(heading(state)? + &answer)
 }
 
 fn eval(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
+    let thread = state.selected();
     let (mut value, mut size, mut rest) = (false, None, arguments);
     loop {
         rest = match rest {
@@ -332,8 +383,8 @@ fn eval(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let want = if value { Want::Value } else { Want::Location { size, legacy: false } };
     let expression = Expression::Text(text.clone());
     let question = Question { expression, dialect: None, want, explain: false };
-    let lanes = LaneSet::one(state.session.focus(wave));
-    match state.session.evaluate(wave, lanes, &question) {
+    let lanes = LaneSet::one(state.lane(thread));
+    match state.session.evaluate(thread.wave, lanes, &question) {
         Ok(found) => Ok(heading(state)? + &evaluation::text(&found, Style::Plain)),
         Err(NotEvaluated::Text(error)) => Err(sentence_above(&evaluation::misread(&text, &error))),
         Err(error) => Err(sentence(&error.to_string())),
@@ -358,7 +409,7 @@ fn register(state: &mut State, arguments: &[&str]) -> Result<String, String> {
         let name = name.trim_start_matches('$');
         let found = kind.named(name);
         let register = found.ok_or_else(|| format!("{} has no register {name}.", kind.target.name))?;
-        let value = said(state.session.register(state.selected(), register.id))?;
+        let value = said(state.session.register(state.selected().wave, register.id))?;
         match text::register(&kind, register, &value) {
             Some(line) => answer.push_str(&line),
             None => {
@@ -373,7 +424,9 @@ fn memory(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let &[space, address, length] = arguments else {
         return Err("Say a space, an address and a length: monitor memory private_lane 0x10 16.".to_owned());
     };
-    let place = said(spaces::parse_place(state.session.as_ref(), state.selected(), None, space, address))?;
+    let thread = state.selected();
+    let lane = Some(state.lane(thread));
+    let place = said(spaces::parse_place(state.session.as_ref(), thread.wave, lane, space, address))?;
     let asked = said(spaces::number(length))?;
     let length = asked.min(MOST_BYTES);
     let read = super::memory::read_place(state, place, length).map_err(|fault| sentence(&fault.words))?;

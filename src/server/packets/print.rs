@@ -8,8 +8,9 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::monitor::{lane_of, said};
-use super::vendor::{frame_of, lanes_of, send, value, wave};
+use super::vendor::{about, frame_of, lanes_of, send, thread, value};
 use crate::debuginfo::format::Letter;
 use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::Unreadable;
@@ -20,7 +21,8 @@ use crate::units::{LaneSet, WaveId};
 pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path, letter) = (of(b"lane"), of(b"frame"), of(b"path"), of(b"format"));
-    let answer = wave(state, request.args).and_then(|wave| answer(state, wave, lane, frame, path, letter));
+    let answer =
+        thread(state, request.args).and_then(|thread| answer(state, thread, lane, frame, path, letter));
     send(answer, reply)
 }
 
@@ -28,10 +30,10 @@ pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 pub(crate) fn explain(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let of = |key: &[u8]| value(request.args, key);
     let (lane, frame, path) = (of(b"lane"), of(b"frame"), of(b"path"));
-    let answer = wave(state, request.args).and_then(|wave| {
-        let (lanes, frame, query) = question(state, wave, lane, frame, path, None)?;
-        let explained = state.session.explain(wave, lanes, frame, &query).map_err(refused)?;
-        Ok(explain_report::json(wave, frame, &query.path, &explained))
+    let answer = thread(state, request.args).and_then(|thread| {
+        let (lanes, frame, query) = question(state, thread, lane, frame, path, None)?;
+        let explained = state.session.explain(thread.wave, lanes, frame, &query).map_err(refused)?;
+        Ok(about(state, thread, explain_report::json(thread.wave, frame, &query.path, &explained)))
     });
     send(answer, reply)
 }
@@ -39,14 +41,15 @@ pub(crate) fn explain(state: &mut State, request: Request<'_>, reply: &mut Reply
 /// The answer to a packet; the path is in hex.
 pub(super) fn answer(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
 ) -> Result<Value, Fault> {
-    let (lanes, frame, query) = question(state, wave, lane, frame, path, letter)?;
-    Ok(report::json(&state.session.print(wave, lanes, frame, &query).map_err(refused)?))
+    let (lanes, frame, query) = question(state, thread, lane, frame, path, letter)?;
+    let printed = state.session.print(thread.wave, lanes, frame, &query).map_err(refused)?;
+    Ok(about(state, thread, report::json(&printed)))
 }
 
 fn refused(why: NotPrinted) -> Fault {
@@ -59,15 +62,15 @@ fn refused(why: NotPrinted) -> Fault {
 /// Lanes, frame and path of a packet.
 fn question(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
     path: Option<&[u8]>,
     letter: Option<&[u8]>,
 ) -> Result<(LaneSet, usize, Query), Fault> {
     let lanes = match lane {
-        Some(b"active") => active(state, wave)?,
-        lane => lanes_of(state, wave, lane)?,
+        Some(b"active") => active(state, thread.wave)?,
+        lane => lanes_of(state, thread, lane)?,
     };
     let path = path.ok_or(Fault::malformed("a path is needed, in hex"))?;
     let path = parse::bytes(path).and_then(|bytes| String::from_utf8(bytes).ok());
@@ -86,28 +89,29 @@ fn active(state: &State, wave: WaveId) -> Result<LaneSet, Unreadable> {
 
 /// `monitor print [/LETTER] [lane N|all|active] [frame N] PATH`
 pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
-    let (lanes, frame, query) = typed(state, wave, arguments)?;
-    let printed = state.session.print(wave, lanes, frame, &query);
+    let thread = state.selected();
+    let (lanes, frame, query) = typed(state, thread, arguments)?;
+    let printed = state.session.print(thread.wave, lanes, frame, &query);
     printed.map(|printed| report::text(&printed, Style::Plain)).map_err(|why| wrong(&query.path, why))
 }
 
 /// `monitor explain [lane N|all|active] [frame N] PATH`
 pub(super) fn monitor_explain(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let wave = state.selected();
-    let (lanes, frame, query) = typed(state, wave, arguments)?;
-    let explained = state.session.explain(wave, lanes, frame, &query);
+    let thread = state.selected();
+    let (lanes, frame, query) = typed(state, thread, arguments)?;
+    let explained = state.session.explain(thread.wave, lanes, frame, &query);
     explained.map(|all| explain_report::text(&all, Style::Plain)).map_err(|why| wrong(&query.path, why))
 }
 
 /// What a user typed: letter, lanes, frame and path.
 pub(super) fn typed(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     arguments: &[&str],
 ) -> Result<(LaneSet, usize, Query), String> {
     let (mut letter, mut frame, mut rest) = (None, 0, arguments);
-    let mut lanes = LaneSet::one(state.session.focus(wave));
+    let wave = thread.wave;
+    let mut lanes = LaneSet::one(state.lane(thread));
     loop {
         rest = match rest {
             [asked, rest @ ..] if asked.starts_with('/') => {

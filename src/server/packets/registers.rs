@@ -1,4 +1,7 @@
-//! `p`, `g`, `P`, `G`: registers of a wave by the facade's numbers.
+//! `p`, `g`, `P`, `G`: registers of a thread by the facade's numbers.
+//!
+//! They are the wave's, whichever of its lanes the thread is; but for the PC of a lane that has a stack of its own, the
+//! token in `rsp`, and `lane`.
 //!
 //! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it. What is written is a
 //! change of this client's session and never of the capture.
@@ -10,6 +13,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
+use super::super::threads::Thread;
 use crate::units::{LaneId, WaveId};
 
 /// `p NUMBER[;thread:ID;]`
@@ -20,10 +24,10 @@ pub(crate) fn read_one(
 ) -> Result<Flow, Fault> {
     let (number, pairs) = parse::split(request.args, b';');
     let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number);
     let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
-    write(state, wave, slot, reply)?;
+    write(state, thread, slot, reply)?;
     Ok(Flow::Continue)
 }
 
@@ -33,9 +37,9 @@ pub(crate) fn read_short(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let wave = state.named_in(request.args)?.unwrap_or(state.general);
+    let thread = state.named_in(request.args)?.unwrap_or(state.general);
     for slot in state.registers().short() {
-        write(state, wave, slot, reply)?;
+        write(state, thread, slot, reply)?;
     }
     Ok(Flow::Continue)
 }
@@ -51,26 +55,26 @@ pub(crate) fn write_one(
     let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
     let value = value.filter(|value| !value.is_empty()).and_then(parse::bytes);
     let value = value.ok_or(Fault::malformed("not NUMBER=VALUE in hex digits"))?;
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number).cloned();
     let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
     let id = match slot.source {
         Source::Wave(id) => id,
         Source::Lane => {
-            focus(state, wave, &value)?;
+            focus(state, thread, &value)?;
             reply.text("OK");
             return Ok(Flow::Continue);
         }
         Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
     };
     fits(&slot, &value)?;
-    if Some(slot.number) == state.registers().pc && state.own_pc(wave)?.is_some() {
-        let lane = state.session.focus(wave);
+    if Some(slot.number) == state.registers().pc && state.own_pc(thread)?.is_some() {
+        let lane = state.lane(thread);
         let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
         return Err(Fault::new(READ_ONLY, words));
     }
-    is_seen(state, wave, &slot)?;
-    state.session.write_register(wave, id, &value)?;
+    is_seen(state, thread.wave, &slot)?;
+    state.session.write_register(thread.wave, id, &value)?;
     reply.text("OK");
     Ok(Flow::Continue)
 }
@@ -86,7 +90,7 @@ pub(crate) fn write_short(
     let (values, pairs) = parse::split(request.args, b';');
     let values = Some(values).filter(|values| !values.is_empty()).and_then(parse::bytes);
     let values = values.ok_or(Fault::malformed("not values in hex digits"))?;
-    let wave = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
+    let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let map = std::sync::Arc::clone(state.registers());
     let mut rest = values.as_slice();
     let mut writes = Vec::new();
@@ -100,34 +104,34 @@ pub(crate) fn write_short(
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
         // A lane that waits shows a PC that is not the wave's.
-        if Some(slot.number) == map.pc && state.own_pc(wave)?.is_some() {
+        if Some(slot.number) == map.pc && state.own_pc(thread)?.is_some() {
             continue;
         }
-        let unknown = !state.session.register(wave, id)?.is_whole();
+        let unknown = !state.session.register(thread.wave, id)?.is_whole();
         if unknown && value.iter().all(|byte| *byte == 0) {
             continue;
         }
-        is_seen(state, wave, slot)?;
+        is_seen(state, thread.wave, slot)?;
         writes.push((id, value));
     }
     if !rest.is_empty() {
         return Err(Fault::malformed("more values than `g` has"));
     }
     for (id, value) in writes {
-        state.session.write_register(wave, id, value)?;
+        state.session.write_register(thread.wave, id, value)?;
     }
     reply.text("OK");
     Ok(Flow::Continue)
 }
 
 /// Moves the focus, as the register of the lane in focus says.
-fn focus(state: &mut State, wave: WaveId, value: &[u8]) -> Result<(), Fault> {
+fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match value.split_first() {
         Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
         _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
     };
-    Ok(state.session.set_focus(wave, lane)?)
+    state.set_focus(thread, lane)
 }
 
 /// A register that only the facade has.
@@ -168,24 +172,25 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
 /// value that has digits and `x`.
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.
-pub(super) fn write(state: &State, wave: WaveId, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Reply<'_>) -> Result<(), Fault> {
     let is_pc = Some(slot.number) == state.registers().pc;
-    if is_pc && let Some(pc) = state.own_pc(wave)? {
+    if is_pc && let Some(pc) = state.own_pc(thread)? {
         reply.hex(&pc.0.to_le_bytes());
         return Ok(());
     }
     if slot.source == Source::Lane {
-        reply.hex(&u32::from(state.session.focus(wave).0).to_le_bytes());
+        state.lane_was_read.set(true);
+        reply.hex(&u32::from(state.lane(thread).0).to_le_bytes());
         return Ok(());
     }
     if slot.source == Source::StackPointer
-        && let Some(token) = state.stack_pointer(wave)?
+        && let Some(token) = state.stack_pointer(thread)?
     {
         reply.hex(&token.to_le_bytes());
         return Ok(());
     }
     if let Source::Wave(id) = slot.source {
-        let value = state.session.register(wave, id)?;
+        let value = state.session.register(thread.wave, id)?;
         if value.is_whole() {
             reply.hex(value.bytes());
             return Ok(());

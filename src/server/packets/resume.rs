@@ -7,10 +7,10 @@
 
 use super::super::Flow;
 use super::super::fault::Fault;
-use super::super::front::parse::{self, Thread};
+use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::state::{State, Stop, thread_number};
+use super::super::state::{State, Stop};
 use super::stop;
 
 /// What the user reads.
@@ -24,22 +24,22 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 
 /// Every request to resume, forward or backward.
 ///
-/// The stop is reported for the wave that was to step or to run alone, else for the one that the user looks at: gdb stays
+/// The stop is reported for the thread that was to step or to run alone, else for the one that the user looks at: gdb stays
 /// there, and LLDB steps again and again until that very thread has stopped.
 pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let lldb = state.facade().is_lldb();
-    let wave = match singled_out(request.args) {
-        Some(thread) => state.wave_of(thread)?,
-        None if lldb => state.stop.wave,
+    let thread = match singled_out(request.args) {
+        Some(number) => state.thread_of(number)?,
+        None if lldb => state.stop.thread,
         None => state.selected(),
     };
     reply.console(WORDS);
-    state.select(wave);
-    state.stop = Stop { wave, refused: true };
+    state.select(thread)?;
+    state.stop = Stop { thread, refused: true };
     if lldb {
-        stop::write(state, wave, reply)?;
+        stop::write(state, thread, reply)?;
     } else {
-        reply.text("T00thread:").number(thread_number(wave)).text(";");
+        reply.text("T00thread:").number(state.number(thread)).text(";");
     }
     Ok(Flow::Continue)
 }
@@ -52,7 +52,7 @@ fn singled_out(actions: &[u8]) -> Option<u64> {
         each().find_map(|(what, thread)| {
             let thread = thread.filter(|_| what.first().is_some_and(|kind| kinds.contains(kind)))?;
             match parse::thread(thread) {
-                Some(Thread::Id(id)) => Some(id),
+                Some(parse::Thread::Id(id)) => Some(id),
                 _ => None,
             }
         })

@@ -1,6 +1,6 @@
 //! `?` and its kin: why the waves stopped.
 //!
-//! The faulting wave is named, with the signal of its stop reason in gdb's numbering. LLDB is given the cause in words
+//! The faulting wave (its first active lane, where lanes are threads) is named, with the signal of its stop reason in gdb's numbering. LLDB is given the cause in words
 //! as well; gdb has no place for words in a stop reply and shows them in its list of threads.
 
 use serde_json::{Value, json};
@@ -9,24 +9,26 @@ use super::super::Flow;
 use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::state::{State, Stop, thread_number};
+use super::super::say;
+use super::super::state::{State, Stop};
+use super::super::threads::Thread;
 use super::threads;
 use crate::session::WaveInfo;
-use crate::units::{Pc, WaveId};
+use crate::units::Pc;
 
-/// The most waves of which LLDB is told all names: it takes a second for ten
+/// The most threads of which LLDB is told all names: it takes a second for ten
 /// thousand and 24 for fifty thousand.
 const MOST_NAMED: usize = 20_000;
 
 /// gdb's number of SIGTRAP.
 const SIGTRAP: u8 = 5;
 
-/// `?`: the wave to look at first. gdb takes it as its general thread without an `Hg`, and so do we.
+/// `?`: the thread to look at first. gdb takes it as its general thread without an `Hg`, and so do we.
 pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let wave = state.session.first_wave();
-    state.select(wave);
-    state.stop = Stop { wave, refused: false };
-    write(state, wave, reply)?;
+    let thread = state.threads.first();
+    state.select(thread)?;
+    state.stop = Stop { thread, refused: false };
+    write(state, thread, reply)?;
     Ok(Flow::Continue)
 }
 
@@ -36,8 +38,8 @@ pub(crate) fn of_thread(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let wave = state.named(request.args)?.unwrap_or(state.general);
-    write(state, wave, reply)?;
+    let thread = state.named(request.args)?.unwrap_or(state.general);
+    write(state, thread, reply)?;
     Ok(Flow::Continue)
 }
 
@@ -46,10 +48,11 @@ pub(crate) fn of_thread(
 /// It is the one place that LLDB takes the names of all threads from, but it looks each of them up in the list from the
 /// front: the time for that grows with the square of their number.
 pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let mut threads = vec![thread_json(state, state.stop.wave)?];
-    if state.waves.len() <= MOST_NAMED {
-        for wave in state.waves.iter().filter(|wave| **wave != state.stop.wave) {
-            threads.push(thread_json(state, *wave)?);
+    let mut threads = vec![thread_json(state, state.stop.thread)?];
+    let all = state.threads.all();
+    if all.len() <= MOST_NAMED {
+        for thread in all.iter().filter(|thread| **thread != state.stop.thread) {
+            threads.push(thread_json(state, *thread)?);
         }
     }
     reply.escaped(Value::Array(threads).to_string().as_bytes());
@@ -62,19 +65,20 @@ pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> 
     Ok(Flow::Continue)
 }
 
-/// A stop reply for a wave.
-pub(super) fn write(state: &State, wave: WaveId, reply: &mut Reply<'_>) -> Result<(), Fault> {
-    let info = state.session.wave(wave)?;
-    let reason = reason(state, &info);
+/// A stop reply for a thread.
+pub(super) fn write(state: &State, thread: Thread, reply: &mut Reply<'_>) -> Result<(), Fault> {
+    let info = state.session.wave(thread.wave)?;
+    let reason = reason(state, thread, &info);
     reply.text("T").hex(&[reason.as_ref().map_or(0, |reason| reason.signal)]);
-    reply.text("thread:").number(thread_number(wave)).text(";");
+    reply.text("thread:").number(state.number(thread)).text(";");
     if state.facade().is_lldb() {
-        reply.text("hexname:").hex(info.name.as_bytes()).text(";");
+        let name = say::name(&info, thread, state.threads.item(thread));
+        reply.text("hexname:").hex(name.as_bytes()).text(";");
         if state.view().is_some_and(|view| view.main().is_some()) {
             reply.text("library:1;");
         }
-        if wave == state.stop.wave && state.features.list_threads {
-            let stopped = json!([thread_json(state, wave)?]);
+        if thread == state.stop.thread && state.features.list_threads {
+            let stopped = json!([thread_json(state, thread)?]);
             reply.text("threads:");
             threads::write_all(state, reply);
             reply.text(";jstopinfo:").hex(stopped.to_string().as_bytes()).text(";");
@@ -83,7 +87,7 @@ pub(super) fn write(state: &State, wave: WaveId, reply: &mut Reply<'_>) -> Resul
             reply.text("reason:exception;description:").hex(reason.words.as_bytes()).text(";");
         }
     }
-    expedite_pc(state, &info, reply);
+    expedite_pc(state, thread, &info, reply);
     Ok(())
 }
 
@@ -93,13 +97,13 @@ struct Reason {
     words: String,
 }
 
-/// The reason of a wave's stop. Only the wave whose stop the client was told of has one: given more, LLDB prints every
+/// The reason of a thread's stop. Only the one whose stop the client was told of has one: given more, LLDB prints every
 /// thread on attaching.
 ///
 /// LLDB goes on stepping over a line until the thread has a reason to stop that is not the step. So after a request to
 /// resume there always is one, and it says so.
-fn reason(state: &State, info: &WaveInfo) -> Option<Reason> {
-    if info.wave != state.stop.wave {
+fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
+    if thread != state.stop.thread {
         return None;
     }
     if state.stop.refused && state.facade().is_lldb() {
@@ -110,33 +114,33 @@ fn reason(state: &State, info: &WaveInfo) -> Option<Reason> {
 }
 
 /// The PC comes with the stop, so that no client asks for it.
-fn expedite_pc(state: &State, info: &WaveInfo, reply: &mut Reply<'_>) {
-    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, info)) {
+fn expedite_pc(state: &State, thread: Thread, info: &WaveInfo, reply: &mut Reply<'_>) {
+    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, thread, info)) {
         reply.number(number as u64).text(":").hex(&pc.0.to_le_bytes()).text(";");
     }
 }
 
 /// The PC that a client sees.
-fn client_pc(state: &State, info: &WaveInfo) -> Option<Pc> {
-    state.own_pc(info.wave).ok().flatten().or(info.pc)
+fn client_pc(state: &State, thread: Thread, info: &WaveInfo) -> Option<Pc> {
+    state.own_pc(thread).ok().flatten().or(info.pc)
 }
 
 /// LLDB's JSON for a thread.
-fn thread_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
-    let info = state.session.wave(wave)?;
-    let reason = reason(state, &info);
-    let mut thread = serde_json::Map::new();
-    let mut say = |key: &str, value: Value| thread.insert(key.to_owned(), value);
-    say("tid", json!(thread_number(wave)));
-    say("name", json!(info.name));
+fn thread_json(state: &State, thread: Thread) -> Result<Value, Fault> {
+    let info = state.session.wave(thread.wave)?;
+    let reason = reason(state, thread, &info);
+    let mut json = serde_json::Map::new();
+    let mut say = |key: &str, value: Value| json.insert(key.to_owned(), value);
+    say("tid", json!(state.number(thread)));
+    say("name", json!(say::name(&info, thread, state.threads.item(thread))));
     say("signal", json!(reason.as_ref().map_or(0, |reason| reason.signal)));
     say("reason", json!(if reason.is_some() { "exception" } else { "none" }));
     if let Some(reason) = reason {
         say("description", json!(reason.words));
     }
-    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, &info)) {
+    if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, thread, &info)) {
         let digits = faster_hex::hex_string(&pc.0.to_le_bytes());
         say("registers", json!({ number.to_string(): digits }));
     }
-    Ok(Value::Object(thread))
+    Ok(Value::Object(json))
 }

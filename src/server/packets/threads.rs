@@ -1,11 +1,11 @@
-//! `H`, `T`, `qC` and the lists of threads: a wave is a thread, its number the wave's ordinal plus one.
+//! `H`, `T`, `qC` and the lists of threads.
 
 use super::super::Flow;
 use super::super::fault::Fault;
-use super::super::front::parse::{self, Thread};
+use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
-use super::super::state::{State, thread_number};
+use super::super::state::State;
 
 /// Bytes of thread ids in one packet of a list.
 const PAGE_BYTES: usize = 8192;
@@ -18,8 +18,8 @@ pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<
     match (operation, parse::thread(thread)) {
         // Any thread is the one that is looked at already; all of them make no sense here, and gdbserver reads them
         // as any. What is to be resumed is of no account: nothing is.
-        (b'g', Some(Thread::Any | Thread::All)) | (b'c', Some(_)) => {}
-        (b'g', Some(Thread::Id(id))) => state.general = state.wave_of(id)?,
+        (b'g', Some(parse::Thread::Any | parse::Thread::All)) | (b'c', Some(_)) => {}
+        (b'g', Some(parse::Thread::Id(id))) => state.look_at(state.thread_of(id)?)?,
         _ => return Err(Fault::malformed("not Hg or Hc with a thread id")),
     }
     reply.text("OK");
@@ -33,9 +33,9 @@ pub(crate) fn is_alive(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     match parse::thread(request.args) {
-        Some(Thread::Id(id)) => {
-            let wave = state.wave_of(id)?;
-            state.selection.asked(wave, &state.waves);
+        Some(parse::Thread::Id(id)) => {
+            let thread = state.thread_of(id)?;
+            state.selection.asked(thread, state.threads.all());
         }
         _ => return Err(Fault::malformed("not a thread id")),
     }
@@ -46,7 +46,7 @@ pub(crate) fn is_alive(
 /// `qC`
 pub(crate) fn current(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.text("QC");
-    reply.number(thread_number(state.general));
+    reply.number(state.number(state.general));
     Ok(Flow::Continue)
 }
 
@@ -63,9 +63,9 @@ pub(crate) fn next_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
 
 fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let mut next = state.next_thread;
-    while let Some(wave) = state.waves.get(next).filter(|_| reply.body().len() < PAGE_BYTES) {
+    while let Some(thread) = state.threads.all().get(next).filter(|_| reply.body().len() < PAGE_BYTES) {
         reply.text(if next == state.next_thread { "m" } else { "," });
-        reply.number(thread_number(*wave));
+        reply.number(state.number(*thread));
         next += 1;
     }
     if next == state.next_thread {
@@ -77,10 +77,10 @@ fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
 
 /// Every thread number in hex, with commas between them: LLDB's `threads` in stop replies.
 pub(super) fn write_all(state: &State, reply: &mut Reply<'_>) {
-    for (index, wave) in state.waves.iter().enumerate() {
+    for (index, thread) in state.threads.all().iter().enumerate() {
         if index > 0 {
             reply.text(",");
         }
-        reply.number(thread_number(*wave));
+        reply.number(state.number(*thread));
     }
 }

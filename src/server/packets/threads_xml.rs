@@ -6,22 +6,29 @@ use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
 use super::super::fault::{Fault, IO};
-use super::super::state::{State, thread_number};
+use super::super::say;
+use super::super::state::State;
+use crate::session::WaveInfo;
 
 /// All threads in one document.
 pub(super) fn build(state: &State) -> Result<Arc<[u8]>, Fault> {
-    let mut infos = Vec::with_capacity(state.waves.len());
-    for wave in state.waves.iter() {
-        infos.push((*wave, state.session.wave(*wave)?));
+    let threads = state.threads.all();
+    let mut infos: Vec<(WaveInfo, usize)> = Vec::new();
+    // A wave's lanes follow each other.
+    for lanes in threads.chunk_by(|one, next| one.wave == next.wave) {
+        let Some(thread) = lanes.first() else { continue };
+        infos.push((state.session.wave(thread.wave)?, lanes.len()));
     }
-    let mut xml = Writer::new(Vec::with_capacity(infos.len() * 80));
+    let infos = infos.iter().flat_map(|(info, lanes)| std::iter::repeat_n(info, *lanes));
+    let mut xml = Writer::new(Vec::with_capacity(threads.len() * 80));
     let written = xml.create_element("threads").write_inner_content(|xml| {
-        for (wave, info) in &infos {
-            let id = format!("{:x}", thread_number(*wave));
+        for (thread, info) in threads.iter().zip(infos) {
+            let item = state.threads.item(*thread);
+            let id = format!("{:x}", state.number(*thread));
             xml.create_element("thread")
                 .with_attribute(("id", id.as_str()))
-                .with_attribute(("name", info.name.as_str()))
-                .write_text_content(BytesText::new(&super::super::say::state_of(info)))?;
+                .with_attribute(("name", say::name(info, *thread, item).as_str()))
+                .write_text_content(BytesText::new(&say::state_of(info, item)))?;
         }
         Ok(())
     });

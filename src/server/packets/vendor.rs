@@ -10,12 +10,13 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, Question, Unreadable, Want};
-use crate::units::{LaneId, LaneSet, WaveId};
+use crate::units::{LaneId, LaneSet};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
 const DIALECT: u32 = 1;
@@ -32,6 +33,8 @@ pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
         "architecture": kind.target.name,
         "lanes": kind.wave_size.lanes(),
         "waves": state.waves.len(),
+        "threads": state.threads.all().len(),
+        "lane_threads": state.threads.lanes(),
         "notices": state.session.notices(),
     });
     send(Ok(answer), reply)
@@ -44,7 +47,7 @@ pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 
 /// `qlanescope.Lanes[:thread:ID;]`
 pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let answer = wave(state, request.args).and_then(|wave| lanes_json(state, wave));
+    let answer = thread(state, request.args).and_then(|thread| lanes_json(state, thread));
     send(answer, reply)
 }
 
@@ -57,14 +60,14 @@ pub(crate) fn memory(state: &mut State, request: Request<'_>, reply: &mut Reply<
 /// `qlanescope.Locals[:thread:ID;][lane:N;][frame:N;]`, `lane:all;` for every lane.
 pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let (lane, frame) = (value(request.args, b"lane"), value(request.args, b"frame"));
-    let answer = wave(state, request.args).and_then(|wave| locals_json(state, wave, lane, frame));
+    let answer = thread(state, request.args).and_then(|thread| locals_json(state, thread, lane, frame));
     send(answer, reply)
 }
 
 /// `qlanescope.Frames[:thread:ID;][lane:N;]`, `lane:all;` and `lane:active;` for several lanes.
 pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let lane = value(request.args, b"lane");
-    let answer = wave(state, request.args).and_then(|wave| frames_json(state, wave, lane));
+    let answer = thread(state, request.args).and_then(|thread| frames_json(state, thread, lane));
     send(answer, reply)
 }
 
@@ -74,7 +77,7 @@ pub(crate) fn evaluate(
     request: Request<'_>,
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
-    let answer = wave(state, request.args).and_then(|wave| evaluate_json(state, wave, request.args));
+    let answer = thread(state, request.args).and_then(|thread| evaluate_json(state, thread, request.args));
     send(answer, reply)
 }
 
@@ -89,23 +92,44 @@ pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let mut waves = Vec::new();
     for wave in state.waves.iter().skip(index(first)).take(index(count)) {
-        waves.push(json::wave(&state.session.wave(*wave)?));
+        let mut json = json::wave(&state.session.wave(*wave)?);
+        if state.threads.are_counted() {
+            let of = state.threads.of_wave(*wave);
+            set(&mut json, "thread", json!(of.map(|(first, _)| first)));
+            set(&mut json, "threads", json!(of));
+        }
+        waves.push(json);
     }
     Ok(json!({ "waves": waves }))
 }
 
-pub(super) fn lanes_json(state: &State, wave: WaveId) -> Result<Value, Fault> {
-    Ok(json::lanes(state.session.as_ref(), wave)?)
+/// An answer about a thread, under its number.
+pub(super) fn about(state: &State, thread: Thread, mut answer: Value) -> Value {
+    set(&mut answer, "thread", json!(state.number(thread)));
+    answer
+}
+
+/// Sets a member of an object.
+fn set(object: &mut Value, key: &str, value: Value) {
+    if let Some(members) = object.as_object_mut() {
+        members.insert(key.to_owned(), value);
+    }
+}
+
+pub(super) fn lanes_json(state: &State, thread: Thread) -> Result<Value, Fault> {
+    let lanes = json::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread))?;
+    Ok(about(state, thread, lanes))
 }
 
 pub(super) fn locals_json(
     state: &State,
-    wave: WaveId,
+    thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
 ) -> Result<Value, Fault> {
-    let lanes = lanes_of(state, wave, lane)?;
-    Ok(json::locals(&state.session.locals(wave, lanes, frame_of(frame)?)?))
+    let lanes = lanes_of(state, thread, lane)?;
+    let locals = state.session.locals(thread.wave, lanes, frame_of(frame)?)?;
+    Ok(about(state, thread, json::locals(&locals)))
 }
 
 /// The number of a frame; 0 where none is said.
@@ -115,23 +139,27 @@ pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-pub(super) fn frames_json(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<Value, Fault> {
-    let lanes = match lane {
-        None => return Ok(stack::json(&state.session.backtrace(wave, None)?)),
+/// Without a lane it is the stack of the wave, or of the lane that the thread is.
+pub(super) fn frames_json(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<Value, Fault> {
+    let wave = thread.wave;
+    let answer = match lane {
+        None => stack::json(&state.session.backtrace(wave, thread.lane)?),
         Some(b"active") => {
             let exec = state.session.wave(wave)?.exec;
-            exec.ok_or(Unreadable::NotCaptured { what: "EXEC".to_owned() })?
+            let lanes = exec.ok_or(Unreadable::NotCaptured { what: "EXEC".to_owned() })?;
+            stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?)
         }
-        lane => lanes_of(state, wave, lane)?,
+        Some(b"all") => {
+            let lanes = lanes_of(state, thread, lane)?;
+            stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?)
+        }
+        lane => stack::json(&state.session.backtrace(wave, lanes_of(state, thread, lane)?.first())?),
     };
-    if matches!(lane, Some(b"all" | b"active")) {
-        return Ok(stack::lanes_json(wave, &state.session.lane_stacks(wave, lanes)?));
-    }
-    Ok(stack::json(&state.session.backtrace(wave, lanes.first())?))
+    Ok(about(state, thread, answer))
 }
 
-fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Fault> {
-    let lanes = lanes_of(state, wave, value(args, b"lane"))?;
+fn evaluate_json(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fault> {
+    let lanes = lanes_of(state, thread, value(args, b"lane"))?;
     let bytes = |hex: &[u8]| parse::bytes(hex).ok_or(Fault::malformed("not hex digits in pairs"));
     let expression = match (value(args, b"expression"), value(args, b"bytes")) {
         (Some(text), None) => {
@@ -151,14 +179,15 @@ fn evaluate_json(state: &State, wave: WaveId, args: &[u8]) -> Result<Value, Faul
         Some(_) => return Err(Fault::malformed("as: location or value")),
     };
     let question = Question { expression, dialect: dialect.transpose()?, want, explain: false };
-    Ok(evaluation::json(&state.session.evaluate(wave, lanes, &question)?))
+    let evaluation = state.session.evaluate(thread.wave, lanes, &question)?;
+    Ok(about(state, thread, evaluation::json(&evaluation)))
 }
 
-/// The lanes that `lane:N;` or `lane:all;` names, else the focused one.
-pub(super) fn lanes_of(state: &State, wave: WaveId, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
-    let size = state.session.wave(wave)?.kind.wave_size;
+/// The lanes that `lane:N;` or `lane:all;` names, else the thread's.
+pub(super) fn lanes_of(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<LaneSet, Fault> {
+    let size = state.session.wave(thread.wave)?.kind.wave_size;
     match lane {
-        None | Some(b"") => Ok(LaneSet::one(state.session.focus(wave))),
+        None | Some(b"") => Ok(LaneSet::one(state.lane(thread))),
         Some(b"all") => Ok(size.all()),
         Some(lane) => {
             let lane = lane_of(lane)?;
@@ -185,8 +214,8 @@ pub(super) fn code_objects_json(state: &State) -> Value {
 }
 
 fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
-    let wave = wave(state, args)?;
-    let lane = value(args, b"lane").map(lane_of).transpose()?;
+    let thread = thread(state, args)?;
+    let lane = value(args, b"lane").map(lane_of).transpose()?.unwrap_or_else(|| state.lane(thread));
     let missing = || Fault::malformed("space, address and length are needed");
     let space = String::from_utf8_lossy(value(args, b"space").ok_or_else(missing)?).into_owned();
     let address = number_of(args, b"address")?.ok_or_else(missing)?;
@@ -197,7 +226,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
         None => space,
     };
     let address = format!("{address:#x}");
-    let place = spaces::parse_place(state.session.as_ref(), wave, lane, &space, &address);
+    let place = spaces::parse_place(state.session.as_ref(), thread.wave, Some(lane), &space, &address);
     let place = place.map_err(|error| Fault::new(MALFORMED, error.to_string()))?;
     // Each byte is two digits, and the rest of the answer takes some room too.
     let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
@@ -211,7 +240,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     Ok(json!({
         "space": kind.target.space(place.space).map(|space| &space.name),
         "space_id": place.space.0,
-        "thread": place.wave.map(|wave| wave.0 + 1),
+        "thread": state.number(thread),
         "lane": lane.map(|lane| lane.0),
         "address": place.address.to_string(),
         "length": read,
@@ -219,8 +248,8 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     }))
 }
 
-/// The wave that `thread:ID;` names, else the one that the user looks at.
-pub(super) fn wave(state: &State, args: &[u8]) -> Result<WaveId, Fault> {
+/// The thread that `thread:ID;` names, else the one that the user looks at.
+pub(super) fn thread(state: &State, args: &[u8]) -> Result<Thread, Fault> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
 }
 

@@ -8,9 +8,9 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::documents::slice;
 use super::{libraries, threads_xml, vendor};
-use crate::units::WaveId;
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
 pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
@@ -59,8 +59,8 @@ pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 /// `qXfer:lanescope-lanes:read:THREAD:OFFSET,LENGTH`
 pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
-        let wave = wave(state, annex)?;
-        vendor::lanes_json(state, wave)
+        let thread = named(state, annex)?;
+        vendor::lanes_json(state, thread)
     })
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
             let (lane, frame) = parse::split(lane, b'.');
             (Some(lane), frame)
         });
-        let wave = wave(state, thread)?;
-        vendor::locals_json(state, wave, lane, frame)
+        let thread = named(state, thread)?;
+        vendor::locals_json(state, thread, lane, frame)
     })
 }
 
@@ -93,8 +93,8 @@ pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<
 pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
-        let wave = wave(state, thread)?;
-        vendor::frames_json(state, wave, lane)
+        let thread = named(state, thread)?;
+        vendor::frames_json(state, thread, lane)
     })
 }
 
@@ -102,10 +102,10 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
 pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
         let mut parts = annex.split(|byte| *byte == b'.');
-        let wave = wave(state, parts.next().unwrap_or_default())?;
+        let thread = named(state, parts.next().unwrap_or_default())?;
         let mut next = || parts.next().filter(|part| !part.is_empty());
         let (lane, frame, path, letter) = (next(), next(), next(), next());
-        super::print::answer(state, wave, lane, frame, path, letter)
+        super::print::answer(state, thread, lane, frame, path, letter)
     })
 }
 
@@ -120,8 +120,8 @@ pub(crate) fn code_objects(
     })
 }
 
-/// The wave of an annex; the one that the user looks at where it is empty.
-fn wave(state: &State, annex: &[u8]) -> Result<WaveId, Fault> {
+/// The thread of an annex; the one that the user looks at where it is empty.
+fn named(state: &State, annex: &[u8]) -> Result<Thread, Fault> {
     let named = if annex.is_empty() { None } else { state.named(annex)? };
     Ok(named.unwrap_or(state.selected()))
 }

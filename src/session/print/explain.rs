@@ -88,7 +88,7 @@ impl Scene<'_, '_> {
         let name = placed.name().to_owned();
         let alone = |says: String| Explanation { name: name.clone(), says, lanes: Vec::new() };
         let (head, bytes) = match &placed.said {
-            debuginfo::Location::None | debuginfo::Location::NotAtPc => {
+            debuginfo::Location::None | debuginfo::Location::NotAtPc | debuginfo::Location::Broken(_) => {
                 return alone(
                     placed
                         .groups()
@@ -119,7 +119,8 @@ impl Scene<'_, '_> {
             match self.readable(frame, self.found.function.unit(), &placed.variable, bytes) {
                 Ok(readable) => readable,
                 Err(error) => {
-                    let lanes = vec![Explained { lanes: self.lanes, lines: explain::error(&error) }];
+                    let lanes =
+                        vec![Explained { lanes: self.lanes, lines: explain::error(&error, &frame.context) }];
                     return Explanation { name, says: format!("{head}, which cannot be decoded"), lanes };
                 }
             };
@@ -147,7 +148,7 @@ impl Scene<'_, '_> {
                     lines.extend(explain::undefined(location, first));
                 }
                 (_, Some((_, Err(why)))) => lines.push(state_words(why)),
-                (Err(error), None) => lines.extend(explain::error(error)),
+                (Err(error), None) => lines.extend(explain::error(error, &frame.context)),
             }
             Explained { lanes: part.lanes, lines }
         });

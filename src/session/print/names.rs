@@ -114,7 +114,9 @@ impl Scene<'_, '_> {
     /// The frame's unit, then the others.
     pub(super) fn units(&self) -> Vec<UnitId> {
         let own = self.found.function.unit();
+        // A unit that cannot be read costs the names that it has; `not_found` says so.
         let others = (0..self.debug().unit_count()).map(UnitId).filter(|unit| *unit != own);
+        let others = others.filter(|unit| self.debug().unit(*unit).is_ok());
         std::iter::once(own).chain(others).collect()
     }
 
@@ -205,6 +207,9 @@ impl Scene<'_, '_> {
         let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
             debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
+            debuginfo::Location::Broken(why) => {
+                return placed(vec![(self.lanes, Err(words((**why).clone())))], false);
+            }
             debuginfo::Location::ConstValue(bytes) => {
                 return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], false);
             }
@@ -270,7 +275,14 @@ impl Scene<'_, '_> {
         let ranges: Vec<Range<ElfAddress>> =
             function.scopes.iter().filter(has).flat_map(|scope| scope.ranges.clone()).collect();
         Ok(if ranges.is_empty() {
-            format!("there is no `{name}` in this frame or its code object")
+            let none = format!("there is no `{name}` in this frame or its code object");
+            let units = (0..self.debug().unit_count()).map(UnitId);
+            let unread = units.flat_map(|unit| self.debug().unit_problems(unit));
+            let mut problems = self.found.problems.iter().cloned().chain(unread.map(|why| why.to_string()));
+            match problems.next() {
+                Some(first) => format!("{none}, but not all of its debug information can be read: {first}"),
+                None => none,
+            }
         } else {
             format!(
                 "`{name}` is not in scope at PC {}; it is at {}",

@@ -1,6 +1,7 @@
 //! Tests of the session over captures made by hand.
 
 mod address;
+mod damage;
 mod dynamic;
 mod lanes;
 mod members;

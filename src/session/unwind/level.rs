@@ -45,7 +45,9 @@ impl<'w> Level<'w> {
     /// The frame with its rules, which say where its caller's registers are.
     pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
         let rules = self.walk.rules(self.level).map_err(Missing::not_captured)?;
-        Ok(Unwind::new(self, &rules.row))
+        let frame = self.walk.frames().get(self.level);
+        let frame = frame.ok_or_else(|| Missing::not_captured("there is no such frame"))?;
+        Ok(Unwind::new(self, &rules.row, &frame.answers))
     }
 
     /// An object's location with this frame's registers where they really are, in terms of the innermost frame.

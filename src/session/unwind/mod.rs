@@ -9,7 +9,7 @@
 mod level;
 mod rules;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod walk;
 
 pub(super) use level::Level;

@@ -9,8 +9,8 @@ use super::level::Level;
 use super::rules::{Found, NoRules, Rules};
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::codeobject::ElfAddress;
-use crate::dwarf::cfi::{CfaRule, RegisterRule, Unwind};
-use crate::dwarf::print::{self, Names};
+use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
+use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
@@ -38,6 +38,8 @@ pub(in crate::session) struct Walk<'a> {
     /// Registers of frame 0 that were read: 64 lanes ask for the same vector.
     own: RefCell<HashMap<RegId, RegisterValue>>,
     rules_left: Cell<u32>,
+    /// Of no frame: all frames' are made from it, so that they take of the same work.
+    answers: Answers,
 }
 
 /// A function's activation, with the calls inlined into it.
@@ -53,6 +55,8 @@ pub(in crate::session) struct Physical<'a> {
     rules: OnceCell<Option<Found>>,
     /// Registers of its caller that its rules recover.
     saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
+    /// Where its rules say that they are.
+    pub(super) answers: Answers,
 }
 
 /// Code that a frame is in.
@@ -74,7 +78,16 @@ impl<'a> Walk<'a> {
         let pc = reader.scalar(wave, "pc")?;
         let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
         let end = pc.is_none().then_some(StackEnd::PcNotCaptured);
-        let mut walk = Self { reader, wave, kind, frames: Vec::new(), end, own, rules_left };
+        let mut walk = Self {
+            reader,
+            wave,
+            kind,
+            frames: Vec::new(),
+            end,
+            own,
+            rules_left,
+            answers: Answers::default(),
+        };
         if let Some(pc) = pc {
             walk.frames.push(walk.frame(Pc(pc), Pc(pc)));
         }
@@ -119,7 +132,8 @@ impl<'a> Walk<'a> {
 
     fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
         let code = self.code(lookup);
-        Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default() }
+        let answers = self.answers.of_same_stack();
+        Physical { pc, lookup, code, rules: OnceCell::new(), saved: RefCell::default(), answers }
     }
 
     fn found<'f>(&self, frame: &'f Physical<'a>) -> Option<&'f Result<Rules, NoRules>> {
@@ -140,7 +154,7 @@ impl<'a> Walk<'a> {
             Ok(rules) if rules.row.cfa.rule != CfaRule::Unspecified => Ok(rules),
             Ok(rules) => Err(format!("{} never defines a CFA", rules.entry)),
             Err(NoRules::Nothing(why)) => Err(why.clone()),
-            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", words(error, &*self.kind))),
+            Err(NoRules::Broken(entry, error)) => Err(format!("{entry}: {}", error.named(&*self.kind))),
         }
     }
 
@@ -168,7 +182,7 @@ impl<'a> Walk<'a> {
             return Err(none(why));
         }
         let context = self.level(level);
-        let unwind = Unwind::new(&context, &rules.row);
+        let unwind = Unwind::new(&context, &rules.row, &frame.answers);
         let cfa = unwind.cfa().map_err(|error| self.broken(&error, rules.entry))?;
         if let Some(same) = self.same_frame(level, &cfa) {
             return Err(StackEnd::Cycle { pc: frame.pc, frame: same });
@@ -199,7 +213,7 @@ impl<'a> Walk<'a> {
             let place = print::location(location, LaneId(0), &*self.kind);
             StackEnd::CallerPcUnknown { place, why }
         };
-        let value = unwind.value(register).map_err(|error| lost(words(&error, &*self.kind)))?;
+        let value = unwind.value(register).map_err(|error| lost(error.named(&*self.kind)))?;
         if value.size() > BitSize(64) {
             return Err(lost(format!("it has {} bits", value.size())));
         }
@@ -208,7 +222,7 @@ impl<'a> Walk<'a> {
 
     fn broken(&self, error: &dwarf::Error, entry: super::rules::EntryAt) -> StackEnd {
         let (section, offset) = (entry.section.to_string(), entry.offset);
-        let why = words(error, &*self.kind);
+        let why = error.named(&*self.kind);
         StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
     }
 
@@ -276,7 +290,7 @@ impl<'a> Walk<'a> {
             into.clone_from(known);
             return;
         }
-        match self.evaluate_saved(level, rules, register, into) {
+        match self.evaluate_saved(frame, level, rules, register, into) {
             Ok(()) => {}
             Err(error) => {
                 log::debug!("register {register} of the caller of frame {level}: {error}");
@@ -288,6 +302,7 @@ impl<'a> Walk<'a> {
 
     fn evaluate_saved(
         &self,
+        frame: &Physical<'a>,
         level: usize,
         rules: &Rules,
         register: DwarfReg,
@@ -301,7 +316,7 @@ impl<'a> Walk<'a> {
         };
         self.rules_left.set(left);
         let size = context.register_size(register).map_err(|why| fail(Missing::absent(why).into()))?;
-        let location = Unwind::new(&context, &rules.row).register(register)?;
+        let location = Unwind::new(&context, &rules.row, &frame.answers).register(register)?;
         let bits = fetch(&context, &location, None, size)?;
         fill(into, bits.bytes());
         for dword in 0..size.0.div_ceil(32).min(64) {
@@ -327,21 +342,4 @@ fn fill(into: &mut RegisterBytes, bytes: &[u8]) {
     }
     let dwords = bytes.len().div_ceil(4);
     into.known = if dwords >= 64 { u64::MAX } else { (1 << dwords) - 1 };
-}
-
-/// An error with AMD's names for registers and address spaces instead of their numbers.
-fn words(error: &dwarf::Error, names: &dyn Names) -> String {
-    let cause = match &error.cause {
-        Cause::RegisterNotCaptured(register) => match names.register(*register) {
-            Some(name) => format!("{name} was not captured"),
-            None => error.cause.to_string(),
-        },
-        Cause::MemoryNotCaptured { space, address } => match names.space(*space) {
-            Some(name) => format!("{name}+{address} was not captured"),
-            None => error.cause.to_string(),
-        },
-        Cause::Inside { what, error } => format!("in {what}: {}", words(error, names)),
-        cause => cause.to_string(),
-    };
-    format!("{} at {}: {cause}", error.op, error.at)
 }

@@ -1,1 +1,5 @@
-//! The view against independent readers of ELF and DWARF.
+//! The view's own parts, one by one; whole views are tests/suite/view.rs.
+
+mod files;
+mod frames;
+mod places;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! # a comment
-//! : waves 4                  the made-up session (fake.rs) to serve; also `: kind gfx1030 32`, `: client lldb`
+//! : waves 4                  the made-up session (fake.rs) to serve; also `: kind gfx1030 32`, `: client lldb`, `: threads lanes`
 //! > qC                       a packet to send, framed and acknowledged by the player
 //! < QC2                      the reply, exactly; `...` stands for any bytes
 //! <b {"waves":...}           the same after taking the escaping of binary data away
@@ -17,9 +17,10 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::fake::Fake;
-use super::lib::server::{Client, ClientOptions, Facade, Flow};
+use super::lib::server::{Client, ClientOptions, Facade, Flow, Threads, ThreadsAs};
 use super::lib::units::WaveSize;
 
 macro_rules! transcripts {
@@ -33,7 +34,7 @@ macro_rules! transcripts {
 }
 
 transcripts! {
-    amdgcn_gdb, amdgcn_lldb, framing, handshake_gdb, handshake_lldb, hostile, lldb, memory, monitor, registers,
+    amdgcn_gdb, amdgcn_lldb, framing, handshake_gdb, handshake_lldb, hostile, lanes, lldb, memory, monitor, registers,
     resume_gdb, resume_lldb, stop, threads, vendor, writes, xfer,
 }
 
@@ -103,6 +104,7 @@ fn play(name: &str) {
     let script = std::fs::read_to_string(&path).unwrap();
     let (mut waves, mut kind, mut options) =
         (4, ("gfx90a".to_owned(), WaveSize::W64), ClientOptions::default());
+    let mut threads = None;
     let mut player: Option<Player> = None;
     let mut blessed = String::new();
     let mut failures = String::new();
@@ -113,6 +115,7 @@ fn play(name: &str) {
             match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
                 ["waves", count] => waves = count.parse().unwrap(),
                 ["client", client] => options.facade = Some(client.parse::<Facade>().unwrap()),
+                ["threads", what] => threads = Some(what.parse::<ThreadsAs>().unwrap()),
                 ["anew"] => player = None,
                 ["kind", target, lanes] => {
                     kind = ((*target).to_owned(), WaveSize::from_lanes(lanes.parse().unwrap()).unwrap());
@@ -127,7 +130,9 @@ fn play(name: &str) {
         }
         if player.is_none() {
             let session = Box::new(Fake::of(&kind.0, kind.1, waves));
-            let client = Client::new(session, options.clone());
+            let threads = threads.map(|threads| Threads::new(&*session, threads, None).unwrap());
+            let options = ClientOptions { threads: threads.map(Arc::new), ..options.clone() };
+            let client = Client::new(session, options);
             player = Some(Player { client, packets: Vec::new(), raw: Vec::new(), closed: false });
         }
         let playing = player.as_mut().unwrap();

@@ -10,7 +10,8 @@ use crate::session::unwind::walk::MAX_FRAMES;
 use crate::session::{Dump, Inspect as _, Session, Stack};
 use crate::units::{Address, WaveId, WaveSize};
 
-const OBJECT: &[u8] = include_bytes!("../../../../tests/fixtures/code/calls-gfx90a.hsaco");
+pub(in crate::session) const OBJECT: &[u8] =
+    include_bytes!("../../../../tests/fixtures/code/calls-gfx90a.hsaco");
 const LOADED: u64 = 0x7f00_0010_0000;
 /// Where `leaf`, `middle` and `launch` of the object begin.
 const LEAF: u64 = 0x1500;
@@ -55,6 +56,11 @@ pub(in crate::session) fn patched(table: &[u8]) -> Vec<u8> {
 
 /// A wave in `leaf`, 16 bytes from its start, with s30 and s31 holding an address in `middle`, s32 being 0x100, and 4096 bytes of private memory.
 fn dump(table: &[u8], return_address: u64) -> Arc<Dump> {
+    dump_of(&patched(table), return_address)
+}
+
+/// [`dump`] with that code object.
+pub(in crate::session) fn dump_of(object: &[u8], return_address: u64) -> Arc<Dump> {
     let mut maker = Maker::new("gfx90a");
     let low = (return_address as u32).to_le_bytes();
     let high = ((return_address >> 32) as u32).to_le_bytes();
@@ -68,7 +74,7 @@ fn dump(table: &[u8], return_address: u64) -> Arc<Dump> {
     maker.wave(WaveSize::W64, None, registers);
     let counting: Vec<u8> = (0..0x10000u32).map(|byte| (byte / 4) as u8).collect();
     maker.private(0, &[(0, &counting)]);
-    let extent = Some(maker.extent(&patched(table)));
+    let extent = Some(maker.extent(object));
     maker.capture.code_objects.push(CodeObject {
         address: Address(LOADED),
         extent,
@@ -131,6 +137,22 @@ fn depth_is_bounded_however_the_frames_ask_for_one_another() {
     assert_eq!(stack.frames.len(), MAX_FRAMES);
     let last = 0x100 + 16 * (MAX_FRAMES as u64 - 1);
     assert_eq!(stack.frames[MAX_FRAMES - 1].cfa, Some(format!("private_wave+{last:#x}")));
+}
+
+#[test]
+fn rules_that_ask_four_times_for_one_another_end() {
+    // The caller's s16 is four times the caller's s17, added, and so on to s30, which is kept; the PC asks for s16.
+    let four = |register: u8| {
+        let next = [0xe9, 7, register + 1, 0x94, 4].repeat(4);
+        [&[0x16, register, 23][..], &next, &[0x22; 3]].concat()
+    };
+    let chain: Vec<u8> = (48..62).flat_map(four).collect();
+    let pc = [0x10, 16, 9, 0xe9, 7, 48, 0x93, 4, 0x90, 63, 0x93, 4];
+    let table = [cie(&[]), fde(LEAF, 0x200, &[&CFA[..], &pc, &chain].concat())];
+    let end = stack(&table, code()).end;
+    let product = (code() as u32).wrapping_mul(1 << 28);
+    let StackEnd::BadCallerPc { pc, .. } = end else { panic!("{end:?}") };
+    assert_eq!(pc.0, u64::from(product) | code() >> 32 << 32);
 }
 
 #[test]
@@ -218,10 +240,12 @@ fn errors_say_where() {
 #[test]
 fn bad_entries_cost_themselves() {
     let good = fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST].concat());
-    let bad: [Vec<u8>; 5] = [
-        // Version 9, an address size of 3, code that wraps around, a CIE that is none, a CIE cut off.
+    let bad: [Vec<u8>; 7] = [
+        // Version 9, an address size of 3, one of 4 and a segment selector with which the same bytes would be misread, code that wraps around, a CIE that is none, a CIE cut off.
         entry(&[&[0xff; 4][..], &[9, 0, 8, 0, 4, 4, 16]].concat()),
         entry(&[&[0xff; 4][..], &[4, 0, 3, 0, 4, 4, 16]].concat()),
+        entry(&[&[0xff; 4][..], &[4, 0, 4, 0, 4, 4, 16]].concat()),
+        entry(&[&[0xff; 4][..], &[4, 0, 8, 1, 4, 4, 16]].concat()),
         fde(u64::MAX - 8, 0x100, &CFA),
         entry(&[&0x1000u32.to_le_bytes()[..], &[0; 16]].concat()),
         entry(&[0xff, 0xff, 0xff, 0xff, 4]),
@@ -234,6 +258,24 @@ fn bad_entries_cost_themselves() {
     let table = [cie(&[]), vec![0xf0, 0xff, 0, 0, 1, 2, 3], good];
     let end = stack(&table, code()).end;
     assert!(end.to_string().contains(".debug_frame entry at 0xf"), "{end}");
+}
+
+#[test]
+fn other_addresses_than_the_targets_are_refused() {
+    let end = |sizes: [u8; 2]| {
+        let cie = entry(&[&[0xff; 4][..], &[4, 0], &sizes, &[4, 4, 16]].concat());
+        let end = stack(&[cie, fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST].concat())], code()).end;
+        end.to_string()
+    };
+    assert!(end([4, 0]).contains(".debug_frame entry at 0x0: address size 4, expected 8"), "{}", end([4, 0]));
+    assert!(end([8, 1]).contains("segment selector size 1, expected 0"), "{}", end([8, 1]));
+}
+
+#[test]
+fn rules_of_other_sizes_say_which_registers() {
+    // DW_CFA_register: the PC (64 bits) is in s33.
+    let end = stack(&[cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &[0x09, 16, 65]].concat())], code()).end;
+    assert!(end.to_string().contains("SGPR33 has 32 bits, PC_64 has 64"), "{end}");
 }
 
 #[test]

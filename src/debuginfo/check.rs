@@ -1,0 +1,114 @@
+//! Everything that is wrong with the debug information, for who asks before a debugger does.
+
+use super::DebugInfo;
+use super::damage::Damage;
+use super::die::Reading;
+use super::error::{DebugInfoError, Result};
+use super::line::table_problem;
+use super::location::LocationAttribute;
+use super::types::TypeId;
+use super::unit::UnitId;
+use crate::units::DieOffset;
+
+/// Bytes of units that [`DebugInfo::check`] reads; what a debugger reads on demand, a check reads all at once.
+pub const MAX_CHECKED_BYTES: usize = 16 << 20;
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// The problems, at most some dozens of them, each with its unit, and DIE and offset where it has them.
+    pub problems: Vec<DebugInfoError>,
+    /// Units that were not read, because the file has more than [`MAX_CHECKED_BYTES`] of them.
+    pub unread: u32,
+}
+
+impl Checked {
+    /// That not all was read, if so.
+    #[must_use]
+    pub fn unread_words(&self) -> Option<String> {
+        let count = self.unread;
+        (count > 0).then(|| {
+            format!("{count} units were not checked: only the first {MAX_CHECKED_BYTES} bytes of units are")
+        })
+    }
+}
+
+impl DebugInfo {
+    /// Reads the units, their line tables, functions with all their variables and location lists, and named types, up to
+    /// [`MAX_CHECKED_BYTES`], and says what of all that cannot be read.
+    #[must_use]
+    pub fn check(&self) -> Checked {
+        self.check_up_to(MAX_CHECKED_BYTES)
+    }
+
+    /// Why a unit, or what follows some DIE of it, cannot be read; nothing for one that can.
+    #[must_use]
+    pub fn unit_problems(&self, unit: UnitId) -> Vec<DebugInfoError> {
+        let dwarf = self.sections.dwarf();
+        match self.reading(&dwarf).view(unit) {
+            Ok(view) => view.index().problems.clone(),
+            Err(why) => vec![why],
+        }
+    }
+
+    pub(super) fn check_up_to(&self, most: usize) -> Checked {
+        let mut damage = Damage::default();
+        damage.extend(self.problems());
+        let dwarf = self.sections.dwarf();
+        let reading = self.reading(&dwarf);
+        let mut read = 0usize;
+        let mut unread = 0;
+        for slot in &reading.units.slots {
+            read = read.saturating_add(slot.end.saturating_sub(slot.offset.0));
+            if read > most {
+                unread += 1;
+            } else if !damage.is_full() {
+                let checked = self.check_unit(reading, slot.id, &mut damage);
+                damage.or_none(checked);
+            }
+        }
+        Checked { problems: damage.into_problems(), unread }
+    }
+
+    fn check_unit(&self, reading: Reading<'_>, unit: UnitId, damage: &mut Damage) -> Result<()> {
+        let view = reading.view(unit)?;
+        let index = view.index();
+        damage.extend(index.problems.iter().cloned());
+        damage.extend(table_problem(&view));
+        let functions: std::collections::BTreeSet<DieOffset> = index.functions().collect();
+        for die in functions {
+            let Some(function) = damage.or_none(self.function(die)) else { continue };
+            damage.extend(function.problems.iter().cloned());
+            let base = (function.unit, &function.frame_base, die, gimli::DW_AT_frame_base);
+            self.check_list(base, damage);
+            for variable in function.scopes.iter().flat_map(|scope| &scope.variables) {
+                let location = (variable.unit, &variable.location, variable.die, gimli::DW_AT_location);
+                self.check_list(location, damage);
+            }
+        }
+        for global in self.globals(unit)? {
+            damage.extend(global.problems);
+        }
+        for die in &index.types {
+            if let Some(found) = damage.or_none(self.type_of(TypeId(*die))) {
+                damage.extend(found.problems().iter().cloned());
+            }
+        }
+        Ok(())
+    }
+
+    fn check_list(
+        &self,
+        (unit, attribute, die, name): (UnitId, &LocationAttribute, DieOffset, gimli::DwAt),
+        damage: &mut Damage,
+    ) {
+        if let LocationAttribute::List(list) = attribute {
+            let referred = |error| DebugInfoError::Referred {
+                attribute: super::AttributeName::standard(name),
+                die,
+                error: Box::new(error),
+            };
+            damage.or_none(self.location_list(unit, *list).map_err(referred));
+        }
+    }
+}

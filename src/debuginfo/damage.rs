@@ -1,0 +1,47 @@
+//! What cannot be read while the rest is: each problem costs the object that it describes.
+
+use super::error::{DebugInfoError, Result};
+
+/// Problems of one function or one code object that are told one by one; a file with more is broken as a whole.
+pub(super) const MAX_PROBLEMS: usize = 64;
+
+/// The problems of what is being read.
+#[derive(Debug, Default)]
+pub(super) struct Damage {
+    problems: Vec<DebugInfoError>,
+}
+
+impl Damage {
+    /// What was read; nothing, and a problem, where it could not be.
+    pub(super) fn or_none<T>(&mut self, read: Result<T>) -> Option<T> {
+        read.map_err(|problem| self.add(problem)).ok()
+    }
+
+    /// An attribute that may be absent.
+    pub(super) fn absent<T>(&mut self, read: Result<Option<T>>) -> Option<T> {
+        self.or_none(read).flatten()
+    }
+
+    /// Keeps a problem, once.
+    pub(super) fn add(&mut self, problem: DebugInfoError) {
+        if self.problems.len() < MAX_PROBLEMS && !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    pub(super) fn extend(&mut self, problems: impl IntoIterator<Item = DebugInfoError>) {
+        problems.into_iter().for_each(|problem| self.add(problem));
+    }
+
+    pub(super) fn first(&self) -> Option<&DebugInfoError> {
+        self.problems.first()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    pub(super) fn into_problems(self) -> Vec<DebugInfoError> {
+        self.problems
+    }
+}

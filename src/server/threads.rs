@@ -1,0 +1,253 @@
+//! Which threads a client sees: waves, or lanes of waves.
+//!
+//! | `--threads` | a thread is |
+//! |---|---|
+//! | `waves` | a wave; its lanes take turns in the focus |
+//! | `lanes` | a lane, of every wave |
+//! | `focus` | a lane of the wave that faulted; any other wave as a whole |
+//!
+//! A lane is a thread where it is active, and where it waits elsewhere and `DW_AT_LLVM_lane_pc` tells where: then it has
+//! a stack to show. A lane without a work-item is none, nor is one that never entered the function, nor one that waits
+//! nobody knows where. A wave without any such lane, or whose EXEC was not captured, stays one thread: it is not lost.
+
+use std::str::FromStr;
+
+use crate::session::{Inspect, LaneInfo, LaneState, PcSource};
+use crate::units::{LaneId, WaveId};
+
+/// The most lanes that are threads unless the user says otherwise: both debuggers list so many in seconds, and take time
+/// that grows with the square of more.
+pub const MOST_LANES: usize = 20_000;
+
+/// What a thread is: what `--threads` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ThreadsAs {
+    /// A wave.
+    #[default]
+    Waves,
+    /// A lane.
+    Lanes,
+    /// A lane of the wave that faulted, or another wave.
+    Focus,
+}
+
+impl FromStr for ThreadsAs {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "waves" => Ok(Self::Waves),
+            "lanes" => Ok(Self::Lanes),
+            "focus" => Ok(Self::Focus),
+            _ => Err("threads are waves, lanes or focus".to_owned()),
+        }
+    }
+}
+
+/// A thread of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Thread {
+    /// The wave.
+    pub wave: WaveId,
+    /// The lane, where it is one; `None`: the wave, with whichever lane is in focus.
+    pub lane: Option<LaneId>,
+}
+
+impl Thread {
+    /// A wave as a thread.
+    pub(super) fn wave(wave: WaveId) -> Self {
+        Self { wave, lane: None }
+    }
+}
+
+/// What a list of threads says of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Item {
+    /// What it does.
+    pub(super) state: Option<LaneState>,
+    /// Its work-item's id in the work-group.
+    pub(super) local_id: Option<[u32; 3]>,
+}
+
+/// Why there are no threads to serve.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoThreads {
+    /// Too many lanes.
+    #[error(
+        "{lanes} lanes of {waves} waves would be threads, and more than {limit} make debuggers slow: choose waves by their \
+         ids (--wave 3,7-9), show the lanes of the wave that faulted alone (--threads=focus), or say --max-threads {lanes}"
+    )]
+    TooManyLanes {
+        /// How many there are.
+        lanes: usize,
+        /// Of how many waves.
+        waves: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Too many for what the user said.
+    #[error(
+        "there are {threads} threads, more than --max-threads {limit}: choose waves by their ids (--wave 3,7-9)"
+    )]
+    TooMany {
+        /// How many there are.
+        threads: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+/// All threads of a client, by number and by wave and lane. Does not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// In the order of waves, then lanes.
+    all: Vec<Thread>,
+    /// What is known of each that is a lane; empty where all are waves.
+    items: Vec<Item>,
+    /// Whether numbers count threads, and not the dump's waves.
+    counted: bool,
+    first: Thread,
+}
+
+impl Threads {
+    /// The threads of a session, at most `limit`; `None`: [`MOST_LANES`] where all are lanes, any number of waves else.
+    ///
+    /// # Errors
+    /// There are more.
+    pub fn new(session: &dyn Inspect, threads: ThreadsAs, limit: Option<usize>) -> Result<Self, NoThreads> {
+        let (waves, first) = (session.waves(), session.first_wave());
+        if threads == ThreadsAs::Waves {
+            return Self::of_waves(&waves, first).limited(limit);
+        }
+        let most = if threads == ThreadsAs::Lanes { limit.unwrap_or(MOST_LANES) } else { usize::MAX };
+        let mut new = Self { all: Vec::new(), items: Vec::new(), counted: true, first: Thread::wave(first) };
+        let mut count = 0;
+        for wave in waves.iter() {
+            let expanded = threads == ThreadsAs::Lanes || *wave == first;
+            let mut lanes = if expanded { session.lanes(*wave).unwrap_or_default() } else { Vec::new() };
+            lanes.retain(is_thread);
+            count += lanes.len().max(1);
+            // What is too much is counted, for the message, and not kept.
+            if count > most {
+                continue;
+            }
+            if lanes.is_empty() {
+                new.push(Thread::wave(*wave), Item::default());
+            }
+            for info in &lanes {
+                let thread = Thread { wave: *wave, lane: Some(info.lane) };
+                new.push(thread, Item { state: info.state, local_id: info.local_id });
+            }
+        }
+        if count > most {
+            return Err(NoThreads::TooManyLanes { lanes: count, waves: waves.len(), limit: most });
+        }
+        // The stop is that of the first lane that was active when it came.
+        let (start, end) = new.range(first);
+        let active =
+            |index: &usize| new.items.get(*index).is_some_and(|item| item.state == Some(LaneState::Active));
+        let index = (start..end).find(active).unwrap_or(start);
+        if let Some(thread) = new.all.get(index) {
+            new.first = *thread;
+        }
+        new.limited(limit)
+    }
+
+    /// Waves as threads: numbered by their places in the dump, from 1. In ascending order.
+    pub(super) fn of_waves(waves: &[WaveId], first: WaveId) -> Self {
+        let all = waves.iter().copied().map(Thread::wave).collect();
+        Self { all, items: Vec::new(), counted: false, first: Thread::wave(first) }
+    }
+
+    fn push(&mut self, thread: Thread, item: Item) {
+        self.all.push(thread);
+        self.items.push(item);
+    }
+
+    fn limited(self, limit: Option<usize>) -> Result<Self, NoThreads> {
+        match limit {
+            Some(limit) if self.all.len() > limit => {
+                Err(NoThreads::TooMany { threads: self.all.len(), limit })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// All threads, in the order of their numbers.
+    #[must_use]
+    pub fn all(&self) -> &[Thread] {
+        &self.all
+    }
+
+    /// How many of the threads are lanes.
+    #[must_use]
+    pub fn lanes(&self) -> usize {
+        if self.items.is_empty() { 0 } else { self.all.iter().filter(|thread| thread.lane.is_some()).count() }
+    }
+
+    /// The thread to look at first: the wave that faulted, or its first active lane.
+    #[must_use]
+    pub fn first(&self) -> Thread {
+        self.first
+    }
+
+    /// The thread of that number.
+    #[must_use]
+    pub fn get(&self, number: u64) -> Option<Thread> {
+        let before = usize::try_from(number.checked_sub(1)?).ok()?;
+        if self.counted {
+            return self.all.get(before).copied();
+        }
+        let wave = Thread::wave(WaveId(u32::try_from(before).ok()?));
+        self.index(wave).map(|_| wave)
+    }
+
+    /// The number of a thread; `None` where it is none.
+    #[must_use]
+    pub fn find(&self, thread: Thread) -> Option<u64> {
+        let index = self.index(thread)?;
+        Some(if self.counted { index as u64 + 1 } else { u64::from(thread.wave.0) + 1 })
+    }
+
+    /// The numbers of the first and the last thread of a wave.
+    pub(super) fn of_wave(&self, wave: WaveId) -> Option<(u64, u64)> {
+        let (start, end) = self.range(wave);
+        let number = |index: usize| self.all.get(index).and_then(|thread| self.find(*thread));
+        Some((number(start).filter(|_| start < end)?, number(end.checked_sub(1)?)?))
+    }
+
+    /// Whether numbers count threads: some waves are shown as lanes.
+    pub(super) fn are_counted(&self) -> bool {
+        self.counted
+    }
+
+    /// What is known of a lane that is a thread.
+    pub(super) fn item(&self, thread: Thread) -> Item {
+        let index = if self.items.is_empty() { None } else { self.index(thread) };
+        index.and_then(|index| self.items.get(index)).copied().unwrap_or_default()
+    }
+
+    fn index(&self, thread: Thread) -> Option<usize> {
+        self.all.binary_search(&thread).ok()
+    }
+
+    /// Where the threads of a wave are in the list.
+    fn range(&self, wave: WaveId) -> (usize, usize) {
+        let start = self.all.partition_point(|thread| thread.wave < wave);
+        let end = self.all.partition_point(|thread| thread.wave <= wave);
+        (start, end)
+    }
+}
+
+/// Whether a lane is worth a thread.
+fn is_thread(lane: &LaneInfo) -> bool {
+    match lane.state {
+        Some(LaneState::Active) => true,
+        Some(LaneState::Inactive) => lane.at.from == PcSource::LanePc,
+        Some(LaneState::NotEntered | LaneState::Unused) | None => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "threads_tests.rs"]
+mod tests;

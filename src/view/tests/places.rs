@@ -1,0 +1,70 @@
+//! Where variables are in a window: apart from one another, within their half, and found again.
+
+use proptest::prelude::*;
+
+use crate::session::print::MAX_COMPOSED_BYTES;
+use crate::units::DieOffset;
+use crate::view::layout::{Planner, Sort, Use, is_global};
+use crate::view::layout::{RETURN_ADDRESS, STRIDE};
+
+const LINE: u32 = 512;
+
+#[test]
+fn a_window_is_16_mb_and_ends_with_the_return_address() {
+    assert_eq!((STRIDE, RETURN_ADDRESS), (0x100_0000, 0xff_fff8));
+}
+
+#[test]
+fn a_full_window_takes_no_more() {
+    let mut planner = Planner::of_function();
+    let mut count = 0u64;
+    while planner.add(DieOffset(count), Sort::Plain, Some(MAX_COMPOSED_BYTES)).is_some() {
+        count += 1;
+    }
+    // 8 MB less the first line, in rooms of 64 KB with a pointer each.
+    assert_eq!(count, (8 << 20) / MAX_COMPOSED_BYTES - 1);
+    let layout = planner.finish();
+    assert_eq!(layout.len() as u64, count);
+    assert_eq!(layout.at(STRIDE / 2 - 1).map(|_| ()), None, "the rest is for nothing");
+}
+
+#[test]
+fn a_pointer_is_as_large_as_the_client_takes_it_for() {
+    let mut planner = Planner::of_function();
+    planner.add(DieOffset(1), Sort::SmallPointer, Some(4)).unwrap();
+    let layout = planner.finish();
+    match layout.at(0x200) {
+        Some(Use::Pointer { slot, at: 0 }) => assert_eq!(slot.size, 8),
+        other => panic!("{other:?}"),
+    }
+}
+
+proptest! {
+    #[test]
+    fn places_do_not_overlap_and_are_found(
+        sizes in prop::collection::vec(prop::option::of(0u64..3000), 1..60),
+        global in any::<bool>(),
+    ) {
+        let mut planner = if global { Planner::of_globals() } else { Planner::of_function() };
+        let mut pointers = Vec::new();
+        for (index, size) in sizes.iter().enumerate() {
+            pointers.push(planner.add(DieOffset(index as u64), Sort::Plain, *size).unwrap());
+        }
+        let layout = planner.finish();
+        let mut last = 0;
+        for (index, pointer) in pointers.iter().enumerate() {
+            prop_assert_eq!(is_global(*pointer), global);
+            let Some(Use::Pointer { slot, at: 3 }) = layout.at(pointer + 3) else {
+                return Err(TestCaseError::fail("no pointer"));
+            };
+            prop_assert_eq!(slot.variable, DieOffset(index as u64));
+            prop_assert_eq!(slot.room % LINE, 0);
+            prop_assert!(slot.room >= last && slot.room > *pointers.last().unwrap());
+            last = slot.room + slot.size.max(1);
+            let found = layout.at(slot.room + slot.size.saturating_sub(1));
+            prop_assert_eq!(found, Some(Use::Room { slot, at: slot.size.saturating_sub(1) }));
+        }
+        let end = if global { STRIDE - LINE } else { STRIDE / 2 };
+        prop_assert!(last <= end);
+    }
+}

@@ -1,0 +1,235 @@
+//! Views of every fixture: sound to independent readers, without a trace of AMDGPU, and closed to whatever a hostile
+//! client asks of their windows and files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use lanescope::server::{Client, ClientOptions, Facade};
+use lanescope::session::{Inspect, Session, address};
+use lanescope::units::{LaneId, WaveId};
+use lanescope::view::{self, Extent, View, Views};
+
+use crate::dwarf::{newest, ran};
+use crate::fixtures::{expected, open};
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("views").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Every fixture dump once, with its session and views.
+fn each(extent: Extent, check: impl Fn(&str, &Session, &View)) {
+    let dumps: BTreeSet<(String, PathBuf)> =
+        expected().into_iter().map(|(name, dump, _)| (name, dump)).collect();
+    assert!(dumps.len() >= 40, "only {} dumps", dumps.len());
+    for (name, dump) in dumps {
+        let dump = open(&dump);
+        let session = Session::new(Arc::clone(&dump), None).unwrap();
+        check(&name, &session, &View::new(&dump, &session, extent));
+    }
+}
+
+/// Writes a view where tools can read it.
+fn written(name: &str, object: &view::ViewObject) -> PathBuf {
+    let path = folder(name).join(&object.name);
+    let mut out = std::fs::File::create(&path).unwrap();
+    object.file.write_to(&mut out).unwrap();
+    path
+}
+
+#[test]
+fn llvm_finds_no_fault_in_any_view() {
+    let dwarfdump = newest("llvm-dwarfdump");
+    for (extent, of) in [(Extent::Stacks, "stacks"), (Extent::All, "all")] {
+        each(extent, |name, _, view| {
+            for object in view.objects() {
+                let path = written(&format!("{name}-{of}"), object);
+                let said = ran(Command::new(&dwarfdump).arg("--verify").arg(&path));
+                assert!(said.trim_end().ends_with("No errors."), "{name}: {said}");
+            }
+        });
+    }
+}
+
+#[test]
+fn nothing_of_amdgpu_is_left_in_a_view() {
+    let (dwarfdump, readelf) = (newest("llvm-dwarfdump"), newest("llvm-readelf"));
+    each(Extent::Stacks, |name, _, view| {
+        for object in view.objects() {
+            let path = written(name, object);
+            let text = ran(Command::new(&dwarfdump).args(["--debug-info", "--debug-loclists"]).arg(&path));
+            let foreign = [
+                "LLVM",
+                "DW_OP_xderef",
+                "DW_OP_regx",
+                "DW_OP_bregx",
+                "address_class",
+                "DW_AT_unknown",
+                "GPR",
+            ];
+            for word in foreign {
+                let line = text.lines().find(|line| line.contains(word) && !line.contains("DW_AT_producer"));
+                assert!(line.is_none(), "{name}: {word} in {line:?}");
+            }
+            let headers = ran(Command::new(&readelf).args(["-h", "-S", "-n", "-W"]).arg(&path));
+            assert!(headers.contains("Advanced Micro Devices X86-64"), "{headers}");
+            assert!(headers.contains("OS/ABI:                            UNIX - System V"), "{headers}");
+            for word in ["NOTE", "build-id", ".gnu_debuglink", ".dynamic"] {
+                assert!(!headers.contains(word), "{name}: {word} in {headers}");
+            }
+        }
+    });
+}
+
+#[test]
+fn functions_are_where_the_code_object_has_them() {
+    let nm = newest("llvm-nm");
+    let symbols = |path: &Path| -> BTreeSet<String> {
+        let text = ran(Command::new(&nm).arg(path));
+        let lines = text.lines().filter(|line| {
+            // Code and data; what LDS and counts of registers have is no address.
+            matches!(line.split_whitespace().nth(1), Some("T" | "t" | "R" | "D" | "B")) && !line.contains("@")
+        });
+        lines.map(str::to_owned).collect()
+    };
+    let code = crate::fixtures::fixtures().join("code");
+    each(Extent::Stacks, |name, _, view| {
+        for object in view.objects() {
+            let original = code.join(&object.name);
+            if !original.exists() {
+                continue;
+            }
+            let (theirs, ours) = (symbols(&original), symbols(&written(name, object)));
+            let missing: Vec<&String> = theirs
+                .difference(&ours)
+                .filter(|line| line.contains(" T ") || line.contains(" R "))
+                .collect();
+            assert!(missing.is_empty(), "{name}: {missing:?}");
+        }
+    });
+}
+
+#[test]
+fn windows_that_name_nothing_are_errors() {
+    let (name, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let dump = open(&dump);
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let view = View::new(&dump, &session, Extent::Stacks);
+    let wave = session.first_wave();
+    let mut room = [0; 4096];
+    let mut read = |at: u64, length: usize| view::read(&view, &session, at, wave, &mut room[..length]);
+    let token = |wave: u32, lane: u8, frame: u32, offset: u32| {
+        address::window(WaveId(wave), Some(LaneId(lane)), frame << 24 | offset).unwrap()
+    };
+    // What is there: frame 2 is the outermost of the three.
+    for frame in 0..3 {
+        assert_eq!(read(token(wave.0, 0, frame, 0x200), 8), Ok(8), "{name} frame {frame}");
+    }
+    for (what, at) in [
+        ("a wave that is not there", token(99_999, 0, 0, 0x200)),
+        ("a lane that is not there", token(wave.0, 64, 0, 0x200)),
+        ("a frame that is not there", token(wave.0, 0, 3, 0x200)),
+        ("the last frame that a token can name", token(wave.0, 0, 127, 0x200)),
+        ("a frame of a stack of the lane's own", token(wave.0, 0, 0x80 + 3, 0x200)),
+        ("no window", 0x6f00_0000_0000_0000),
+    ] {
+        let error = read(at, 8).expect_err(what);
+        assert!(!error.to_string().is_empty());
+    }
+    // A read across the end of a window is cut there.
+    assert_eq!(read(token(wave.0, 0, 0, 0xff_fff8), 64), Ok(8));
+    assert_eq!(read(token(wave.0, 0, 0, 0xff_ffc0), 4096), Ok(64));
+    // Every offset of a frame is an answer or an error.
+    for offset in (0..0x100_0000u32).step_by(509) {
+        let _ = read(token(wave.0, 0, 1, offset), 16);
+    }
+}
+
+/// A client of a real session with views.
+fn client(facade: Facade) -> (Client, u64) {
+    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let dump = open(&dump);
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let size = View::new(&dump, &session, Extent::Stacks).main().unwrap().file.len();
+    let views = Some(Arc::new(Views::new(dump, None, Extent::Stacks).unwrap()));
+    (Client::new(Box::new(session), ClientOptions { facade: Some(facade), views, threads: None }), size)
+}
+
+fn ask(client: &mut Client, body: &[u8]) -> Vec<u8> {
+    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    let mut packet = vec![b'$'];
+    packet.extend(body);
+    packet.extend(format!("#{sum:02x}").bytes());
+    let mut out = Vec::new();
+    let _ = client.feed(&packet, &mut out);
+    let start = out.iter().position(|byte| *byte == b'$').map_or(0, |at| at + 1);
+    let end = out.iter().rposition(|byte| *byte == b'#').unwrap_or(out.len());
+    out[start..end].to_vec()
+}
+
+#[test]
+fn files_are_views_and_nothing_of_this_machine() {
+    let (mut client, size) = client(Facade::Gdb);
+    let mut ask = |body: &str| String::from_utf8_lossy(&ask(&mut client, body.as_bytes())).into_owned();
+    let open = |name: &str, flags: u32| {
+        let hex: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
+        format!("vFile:open:{hex},{flags:x},0")
+    };
+    let program = ask("qXfer:exec-file:read:1:0,fff");
+    let program = program.strip_prefix('l').unwrap().to_owned();
+    assert_eq!(program, "/lanescope/calls-gfx90a.hsaco");
+    assert_eq!(ask("vFile:setfs:0"), "F0");
+    // ENOENT is 2, EROFS 30, EBADF 9, EINVAL 22 in the protocol's numbers.
+    for name in [
+        "/etc/passwd",
+        "/lanescope/../etc/passwd",
+        "/lanescope/./calls-gfx90a.hsaco",
+        "/lanescope//etc/passwd",
+        "lanescope/calls-gfx90a.hsaco",
+        "/lanescope/",
+        "/proc/self/mem",
+        "",
+        "/lanescope/calls-gfx90a.hsaco\0.so",
+    ] {
+        assert_eq!(ask(&open(name, 0)), "F-1,2", "{name:?}");
+    }
+    for flags in [1, 2, 0x200, 0x400, 0x602] {
+        assert_eq!(ask(&open(&program, flags)), "F-1,1e", "flags {flags:#x}");
+    }
+    assert_eq!(ask(&open(&program, 0)), "F0");
+    assert_eq!(ask("vFile:pread:0,4,0"), "F4;\u{7f}ELF");
+    assert_eq!(ask(&format!("vFile:pread:0,10,{size:x}")), "F0;");
+    assert_eq!(ask("vFile:pread:0,10,ffffffffffffffff"), "F0;");
+    assert_eq!(ask("vFile:pread:0,0,0"), "F0;");
+    assert_eq!(ask(&format!("vFile:pread:0,4,{:x}", size - 1)).split(';').next(), Some("F1"));
+    for handle in ["1", "ffff", "ffffffffffffffff"] {
+        assert_eq!(ask(&format!("vFile:pread:{handle},4,0")), "F-1,9");
+        assert_eq!(ask(&format!("vFile:fstat:{handle}")), "F-1,9");
+    }
+    assert_eq!(ask("vFile:pwrite:0,0,abc"), "F-1,1e");
+    assert_eq!(ask("vFile:unlink:2f"), "F-1,1e");
+    assert_eq!(ask("vFile:pread:zz"), "F-1,16");
+    assert_eq!(ask("vFile:open:2"), "F-1,16");
+    assert_eq!(ask("vFile:close:0"), "F0");
+    assert_eq!(ask("vFile:close:0"), "F-1,9");
+    assert_eq!(ask("vFile:pread:0,4,0"), "F-1,9");
+    assert_eq!(ask("vFile:frobnicate:1"), "");
+    // A client has so many open, and no more; a closed one makes room.
+    for handle in 0..64 {
+        assert_eq!(ask(&open(&program, 0)), format!("F{handle:x}"));
+    }
+    assert_eq!(ask(&open(&program, 0)), "F-1,18");
+    assert_eq!(ask("vFile:close:7"), "F0");
+    assert_eq!(ask(&open(&program, 0)), "F7");
+    // The session is none the worse.
+    assert!(ask("?").starts_with('T'));
+}
+
+#[test]
+fn a_view_says_how_far_it_was_moved() {
+    let (mut client, _) = client(Facade::Gdb);
+    assert_eq!(ask(&mut client, b"qOffsets"), b"TextSeg=7f0000100000");
+}
