@@ -86,8 +86,9 @@ def wave_of(ask, thread):
 
 
 def _has(wave, thread):
+    """Whether a thread is the wave, or one of its lanes."""
     first, last = wave.get("threads") or (wave["thread"], wave["thread"])
-    return first <= thread <= last
+    return first is not None and first <= thread <= last
 
 
 def table(heads, rows):

@@ -12,6 +12,8 @@ use super::talk::Talk;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
 const WORDS: &str = "captured state";
+/// LLDB may resume a few times for one command; more is a loop.
+const MOST_SAID: usize = 5;
 
 #[test]
 fn an_editor_shows_stacks_and_variables_through_lldb() {
@@ -76,7 +78,13 @@ fn session(fixture: &Fixture, attach: &Value) {
         stack(&mut dap, wave);
     }
     for wave in &fixture.waves {
-        resume(&mut dap, wave);
+        for command in ["continue", "next", "stepIn"] {
+            resume(&mut dap, wave, command);
+        }
+        // The outermost frame has nowhere to step out to.
+        if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
+            resume(&mut dap, wave, "stepOut");
+        }
     }
     dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
     dap.talk.ends();
@@ -99,6 +107,8 @@ fn stack(dap: &mut Dap, wave: &Wave) {
         dap.ask("scopes", &json!({ "frameId": top }));
         let command = format!("`register write lane {}", shown[index]);
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
+        // The adapter keeps the variables that it has until the next stop, and a step is one.
+        resume(dap, wave, "next");
         let frames = frames(dap, wave);
         for (level, model) in wanted.iter().enumerate() {
             let frame = &frames[level];
@@ -134,32 +144,37 @@ fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {
     }
 }
 
-fn resume(dap: &mut Dap, wave: &Wave) {
-    let mut commands = vec!["continue", "next", "stepIn"];
-    if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
-        commands.push("stepOut");
-    }
-    for command in commands {
-        let sent = dap.send(command, &json!({ "threadId": wave.thread }));
-        let (mut answered, mut stopped, mut said) = (false, false, false);
-        while !(answered && stopped && said) {
-            let message = dap.next(command);
-            if message["request_seq"] == sent {
-                assert_eq!(message["success"], true, "{command}: {message}");
-                answered = true;
-            }
-            stopped |= message["event"] == "stopped";
-            said |= message["event"] == "output"
-                && message["body"]["output"].as_str().is_some_and(|words| words.contains(WORDS));
-            let over = ["exited", "terminated"].iter().any(|event| message["event"] == *event);
-            assert!(!over, "{command} ends the session: {message}");
+/// What resumes is answered, the words are said, and the thread has stopped where it was.
+fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
+    let sent = dap.send(command, &json!({ "threadId": wave.thread }));
+    let (mut answered, mut stopped, mut said) = (false, false, 0);
+    while !(answered && stopped && said > 0) {
+        let message = dap.next(command);
+        if message["request_seq"] == sent {
+            assert_eq!(message["success"], true, "{command}: {message}");
+            answered = true;
         }
-        // Where two threads stop, each is reported.
-        let rest = dap.talk.rest(Duration::from_millis(50));
-        assert!(!rest.iter().any(|message| message["event"] == "terminated"), "{rest:?}");
-        let line = frames(dap, wave)[0]["line"].clone();
-        assert_eq!(line, wave.expected["line"], "after {command}");
+        stopped |= message["event"] == "stopped";
+        said += usize::from(says(&message));
+        assert!(
+            said < MOST_SAID,
+            "{command} of thread {} goes on and on:\n{}",
+            wave.thread,
+            dap.talk.transcript()
+        );
+        let over = ["exited", "terminated"].iter().any(|event| message["event"] == *event);
+        assert!(!over, "{command} ends the session: {message}");
     }
+    // Where two threads stop, each is reported.
+    let rest = dap.talk.rest(Duration::from_millis(50));
+    let more = rest.iter().any(|message| message["event"] == "terminated" || says(message));
+    assert!(!more, "after {command}: {rest:?}");
+    assert_eq!(frames(dap, wave)[0]["line"], wave.expected["line"], "after {command}");
+}
+
+fn says(message: &Value) -> bool {
+    let output = message["body"]["output"].as_str();
+    message["event"] == "output" && output.is_some_and(|words| words.contains(WORDS))
 }
 
 /// lldb-dap at the other end of a pipe.

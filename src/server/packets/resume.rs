@@ -24,11 +24,11 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 
 /// Every request to resume, forward or backward.
 ///
-/// The stop is reported for the thread that was to step, else for the one that the user looks at: gdb stays there, and
-/// LLDB steps again and again until that very thread has stopped.
+/// The stop is reported for the thread that was to step or to run alone, else for the one that the user looks at: gdb stays
+/// there, and LLDB steps again and again until that very thread has stopped.
 pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let lldb = state.facade().is_lldb();
-    let thread = match stepped(request.args) {
+    let thread = match singled_out(request.args) {
         Some(number) => state.thread_of(number)?,
         None if lldb => state.stop.thread,
         None => state.selected(),
@@ -44,14 +44,19 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(Flow::Continue)
 }
 
-/// The thread that the actions of `vCont` step: `s:3;c`.
-fn stepped(actions: &[u8]) -> Option<u64> {
-    actions.split(|byte| *byte == b';').find_map(|action| {
-        let (what, thread) = parse::split(action, b':');
-        let steps = matches!(what.first(), Some(b's' | b'S' | b'r'));
-        match parse::thread(thread.filter(|_| steps)?) {
-            Some(parse::Thread::Id(id)) => Some(id),
-            _ => None,
-        }
-    })
+/// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line with a
+/// breakpoint at its end.
+fn singled_out(actions: &[u8]) -> Option<u64> {
+    let each = || actions.split(|byte| *byte == b';').map(|action| parse::split(action, b':'));
+    let first = |kinds: &[u8]| {
+        each().find_map(|(what, thread)| {
+            let thread = thread.filter(|_| what.first().is_some_and(|kind| kinds.contains(kind)))?;
+            match parse::thread(thread) {
+                Some(parse::Thread::Id(id)) => Some(id),
+                _ => None,
+            }
+        })
+    };
+    let all_run = each().any(|(_, thread)| thread.is_none());
+    first(b"sSr").or_else(|| first(b"cC").filter(|_| !all_run))
 }
