@@ -14,7 +14,7 @@ use super::super::state::{State, Stop};
 use super::stop;
 
 /// What the user reads.
-const WORDS: &str = "This is a captured state: nothing can run, and nothing has changed.\n";
+const WORDS: &str = "This is a captured state: nothing can run.\n";
 
 /// `vCont?`: without all four gdb refuses to resume in its own words and wedges.
 pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {

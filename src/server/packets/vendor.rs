@@ -284,7 +284,10 @@ pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
     for (index, (key, _)) in parse::pairs(args).enumerate() {
         if !keys.contains(&key) {
             let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
-            return Err(Fault::new(MALFORMED, format!("no key {}: there are {}", said(key), known.join(", "))));
+            return Err(Fault::new(
+                MALFORMED,
+                format!("no key {}: there are {}", said(key), known.join(", ")),
+            ));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
             return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));
