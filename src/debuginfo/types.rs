@@ -339,7 +339,7 @@ pub struct Record {
     /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
     /// Why members and functions are missing that it has: what cannot be read of it costs itself. A member whose place or
-    /// type cannot be read is there, at a [`LocationAttribute::Broken`](super::LocationAttribute::Broken) place.
+    /// type cannot be read is there, at a [`LocationAttribute::Broken`] place.
     pub problems: Vec<DebugInfoError>,
 }
 
