@@ -78,7 +78,8 @@ pub(super) struct Frames<'a> {
 
 struct Described {
     source: Option<Arc<Source>>,
-    cfa: Option<String>,
+    /// In words, once somebody wants it: it takes the rules of call frame information.
+    cfa: OnceCell<Option<String>>,
     code_object: Option<String>,
     /// Number of its innermost call in the wave's stack.
     first: usize,
@@ -95,19 +96,37 @@ impl<'a> Frames<'a> {
         Ok(Self::along(walk))
     }
 
-    /// The frames of a walk that has come to its end.
+    /// Walks the stack of a wave as far as a frame of it; of what lies beyond nothing is known, its end neither. The first
+    /// frame takes no table of call frame information.
+    ///
+    /// # Errors
+    /// As [`Self::of`].
+    pub(super) fn near(reader: &'a Reader, wave: WaveId, frame: usize) -> Result<Self, Unreadable> {
+        let mut walk = Walk::new(reader, wave)?;
+        let capture = reader.dump().capture();
+        let (mut level, mut count) = (0, 0);
+        while let Some(physical) = walk.frames().get(level) {
+            let source = physical.code.map(|code| code.loaded.source(capture, code.elf));
+            count += source.map_or(1, |source| source.calls.len());
+            level += 1;
+            if count > frame || level == walk.frames().len() && !walk.step() {
+                break;
+            }
+        }
+        Ok(Self::along(walk))
+    }
+
+    /// The frames of a walk.
     pub(super) fn along(walk: Walk<'a>) -> Self {
         let reader = walk.reader;
         let capture = reader.dump().capture();
         let mut each = Vec::new();
         let mut first = 0;
-        for (level, frame) in walk.frames().iter().enumerate() {
+        for frame in walk.frames() {
             let source = frame.code.map(|code| code.loaded.source(capture, code.elf));
-            let cfa = walk.level(level).cfa().ok();
-            let cfa = cfa.map(|cfa| print::location(&cfa, LaneId(0), &*walk.kind));
             let code_object = frame.code.and_then(|code| code.loaded.name(capture)).map(str::to_owned);
             let calls = source.as_ref().map_or(1, |source| source.calls.len());
-            each.push(Described { source, cfa, code_object, first });
+            each.push(Described { source, cfa: OnceCell::new(), code_object, first });
             first += calls;
         }
         Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
@@ -172,6 +191,11 @@ impl<'a> Frames<'a> {
         frames.collect()
     }
 
+    fn cfa(&self, level: usize) -> Option<String> {
+        let cfa = self.walk.level(level).cfa().ok()?;
+        Some(print::location(&cfa, LaneId(0), &*self.walk.kind))
+    }
+
     fn blank(&self, level: usize, call: &Call) -> StackFrame {
         let described = self.each.get(level);
         StackFrame {
@@ -184,7 +208,7 @@ impl<'a> Frames<'a> {
             line: call.line,
             column: call.column,
             pc: None,
-            cfa: described.and_then(|described| described.cfa.clone()),
+            cfa: described.and_then(|described| described.cfa.get_or_init(|| self.cfa(level)).clone()),
             code_object: described.and_then(|described| described.code_object.clone()),
             problem: None,
         }

@@ -42,9 +42,19 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
 /// # Errors
 /// As [`active`], and that there is no such frame.
 pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneStates, Unreadable> {
+    let near = Frames::near(reader, wave, frame)?;
+    let all = near.walk.kind.wave_size.all();
+    // Where all lanes are active nobody has to ask their callers, and an answer about the innermost frame reads no table.
+    if near.located(frame).is_some() {
+        let states = States::at(reader, wave, &near, frame)?;
+        let used = states.used(all);
+        if states.active.as_ref().is_ok_and(|active| used.and(*active) == used) {
+            let state = |lane| if used.contains(lane) { LaneState::Active } else { LaneState::Unused };
+            return Ok(all.iter().map(|lane| Some(state(lane))).collect());
+        }
+    }
     let frames = Frames::of(reader, wave)?;
     let states = States::at(reader, wave, &frames, frame)?;
-    let all = frames.walk.kind.wave_size.all();
     let used = states.used(all);
     let state = |lane| match used.contains(lane) {
         true => states.of_used(&frames, lane),
