@@ -14,6 +14,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod abbreviations;
 mod attr;
 mod cache;
 mod check;
@@ -174,6 +175,15 @@ impl DebugInfo {
         let dwarf = self.sections.dwarf();
         let slot = self.units_of(&dwarf).slot(id).ok().filter(|slot| slot.in_types.is_none())?;
         Some(slot.offset.0..slot.end)
+    }
+
+    /// Whether attributes of a unit's DIEs may have one of the forms, by its table of abbreviations.
+    ///
+    /// # Errors
+    /// There is no such unit, or its header or abbreviations cannot be read.
+    pub(crate) fn unit_uses(&self, id: UnitId, forms: &[gimli::DwForm]) -> Result<bool> {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).slot(id)?.uses(&dwarf, forms)
     }
 
     /// How many units there are; ids run from 0.

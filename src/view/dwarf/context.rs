@@ -4,8 +4,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use gimli::{DebugInfoOffset, DwForm, Section as _};
-
 use super::Slice;
 use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts};
 use crate::units::DieOffset;
@@ -81,35 +79,4 @@ impl<'a> Unit<'a> {
     pub(super) fn type_name(&self, die: DieOffset) -> String {
         self.debug.type_name(Some(TypeId(die))).unwrap_or_else(|_| "<unknown>".to_owned())
     }
-}
-
-/// Whether DIEs of a unit may refer to other units, by the forms of its abbreviations.
-pub(super) fn refers_to_others(dwarf: &gimli::Dwarf<Slice<'_>>, unit: usize) -> bool {
-    const FORMS: [DwForm; 2] = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
-    let Ok(header) = dwarf.unit_header(DebugInfoOffset(unit)) else { return false };
-    let mut table = *dwarf.debug_abbrev.reader();
-    let Ok(()) = gimli::Reader::skip(&mut table, header.debug_abbrev_offset().0) else { return false };
-    let mut scan = move || -> gimli::Result<bool> {
-        use gimli::Reader as _;
-        loop {
-            if table.read_uleb128()? == 0 {
-                return Ok(false);
-            }
-            table.read_uleb128()?;
-            table.read_u8()?;
-            loop {
-                let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
-                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
-                    table.read_sleb128()?;
-                }
-                if (name, form) == (0, 0) {
-                    break;
-                }
-                if FORMS.iter().any(|known| u64::from(known.0) == form) {
-                    return Ok(true);
-                }
-            }
-        }
-    };
-    scan().unwrap_or(false)
 }

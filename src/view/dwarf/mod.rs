@@ -25,6 +25,9 @@ use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 use context::Unit;
 
+/// Forms of references to DIEs of other units.
+const REFERENCES_TO_OTHERS: [gimli::DwForm; 2] = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
+
 /// What gimli reads.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
@@ -132,7 +135,7 @@ fn unit(
     let mut dwarf = debug.sections();
     let info = dwarf.debug_info.reader().slice();
     let cut = info.get(span.clone()).ok_or("it ends after its section")?;
-    let alone = !context::refers_to_others(&dwarf, span.start);
+    let alone = !debug.unit_uses(id, &REFERENCES_TO_OTHERS).unwrap_or(false);
     let base = if alone { span.start } else { 0 };
     if alone {
         dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
