@@ -36,15 +36,15 @@ impl<'a> Unit<'a> {
         Self { debug, facts, base, span, wanted, whole, sorts: RefCell::default() }
     }
 
-    /// An offset in the code object's `.debug_info`.
-    pub(super) fn global(&self, offset: usize) -> usize {
-        self.base.saturating_add(offset)
-    }
-
     /// The same of a DIE of a unit that gimli reads.
     pub(super) fn die(&self, unit: gimli::UnitRef<'_, Slice<'_>>, at: gimli::UnitOffset) -> DieOffset {
         let unit = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
-        DieOffset(self.global(unit.saturating_add(at.0)) as u64)
+        DieOffset(self.base.saturating_add(unit).saturating_add(at.0) as u64)
+    }
+
+    /// Whether a unit that gimli reads is this one, and not one that it refers to.
+    pub(super) fn is_it(&self, unit: gimli::UnitRef<'_, Slice<'_>>) -> bool {
+        self.die(unit, gimli::UnitOffset(0)).0 == self.span.start as u64
     }
 
     /// Whether a function comes with all that is in it.

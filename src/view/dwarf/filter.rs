@@ -1,7 +1,7 @@
 //! Which DIEs a view has: functions on stacks with everything below, variables outside of functions, and whatever those
 //! refer to.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use gimli::write::{ConvertResult, FilterUnit, FilterUnitEntry, FilterUnitSection};
 use gimli::{AttributeValue, UnitOffset};
@@ -15,8 +15,6 @@ pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
     /// Functions that are there by name, line and type only.
     pub(super) outlines: HashMap<DieOffset, Outline>,
-    /// Offsets of other units that may be referred to.
-    pub(super) others: HashSet<usize>,
 }
 
 /// A function without its variables.
@@ -40,13 +38,9 @@ pub(super) fn filter<'a, 'r>(
     unit: &Unit<'_>,
 ) -> ConvertResult<Filter<'a, 'r>> {
     let mut section = FilterUnitSection::new(dwarf)?;
-    let (mut outlines, mut others) = (HashMap::new(), HashSet::new());
+    let mut outlines = HashMap::new();
     while let Some(mut each) = section.read_unit()? {
-        let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
-        let is_it = at == unit.span.start;
-        if !is_it {
-            others.insert(at);
-        }
+        let is_it = unit.is_it(each.read_unit);
         let mut entry = each.null_entry();
         let mut around: Vec<(isize, Inside)> = Vec::new();
         while each.read_entry(&mut entry)? {
@@ -60,7 +54,7 @@ pub(super) fn filter<'a, 'r>(
             }
         }
     }
-    Ok(Filter { section, outlines, others })
+    Ok(Filter { section, outlines })
 }
 
 /// Requires a DIE of the unit where the view has it by itself; what its children stand in.

@@ -144,11 +144,8 @@ fn unit(
     let filter = filter::filter(&dwarf, &unit).map_err(|error| words(&error))?;
     let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
     while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
-        let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
-        if at == unit.span.start {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
-                .map_err(|error| words(&error))?;
-        } else if filter.others.contains(&at) {
+        // The line program and the root of a unit that nothing refers to are not worth converting.
+        if unit.is_it(each.read_unit) || is_referred_to(&each) {
             entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
                 .map_err(|error| words(&error))?;
         } else {
@@ -156,4 +153,26 @@ fn unit(
         }
     }
     Ok(())
+}
+
+/// Whether a unit has a DIE below its root that the view has.
+fn is_referred_to(unit: &write::ConvertUnit<'_, Slice<'_>>) -> bool {
+    let Ok(mut entries) = unit.read_unit.entries_raw(None) else { return false };
+    let root = unit.read_unit.header.root_offset();
+    while !entries.is_empty() {
+        let at = entries.next_offset();
+        match entries.read_abbreviation() {
+            Ok(Some(abbreviation)) => {
+                if at != root && unit.convert_unit_ref(at).is_ok() {
+                    return true;
+                }
+                if entries.skip_attributes(abbreviation.attributes()).is_err() {
+                    return false;
+                }
+            }
+            Ok(None) => {}
+            Err(_) => return false,
+        }
+    }
+    false
 }
