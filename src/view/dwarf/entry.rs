@@ -144,6 +144,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             | constants::DW_AT_static_link
             | constants::DW_AT_return_addr
             | constants::DW_AT_calling_convention
+            | constants::DW_AT_frame_base
             | constants::DW_AT_signature
             | constants::DW_AT_use_location
             | constants::DW_AT_GNU_locviews
@@ -177,9 +178,6 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         for attribute in &entry.attrs {
             let name = attribute.name();
             let value = match name {
-                constants::DW_AT_frame_base => {
-                    Some(AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0])))
-                }
                 constants::DW_AT_location | constants::DW_AT_const_value if is_variable => {
                     location::rewrite(self, entry, attribute, die, function)?
                 }
