@@ -10,6 +10,9 @@ use super::Slice;
 use super::context::Unit;
 use crate::units::DieOffset;
 
+/// DIEs from an instance to the last that it stands for: debug information has three at the most.
+const MAX_ORIGINS: usize = 8;
+
 /// What to convert.
 pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
@@ -122,20 +125,44 @@ pub(super) fn type_of<'r>(
     unit: gimli::UnitRef<'_, Slice<'r>>,
     entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
 ) -> Option<UnitOffset> {
-    // An instance, its origin, and that one's declaration.
-    const MAX_ORIGINS: usize = 8;
-    let in_unit = |value: Option<AttributeValue<Slice<'r>>>| match value {
+    Origins::of(unit, entry).find_map(|die| in_unit(unit, die.attr_value(gimli::DW_AT_type)))
+}
+
+/// A DIE with those it stands for, in its unit: an instance, its origin, and that one's declaration.
+pub(super) struct Origins<'u, 'r> {
+    unit: gimli::UnitRef<'u, Slice<'r>>,
+    next: Option<gimli::DebuggingInformationEntry<Slice<'r>>>,
+    left: usize,
+}
+
+impl<'u, 'r> Origins<'u, 'r> {
+    pub(super) fn of(
+        unit: gimli::UnitRef<'u, Slice<'r>>,
+        entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
+    ) -> Self {
+        Self { unit, next: Some(entry.clone()), left: MAX_ORIGINS }
+    }
+}
+
+impl<'r> Iterator for Origins<'_, 'r> {
+    type Item = gimli::DebuggingInformationEntry<Slice<'r>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let entry = self.next.take()?;
+        self.left = self.left.checked_sub(1)?;
+        let of = |name| in_unit(self.unit, entry.attr_value(name));
+        let origin = of(gimli::DW_AT_abstract_origin).or_else(|| of(gimli::DW_AT_specification));
+        self.next = origin.and_then(|origin| self.unit.entry(origin).ok());
+        Some(entry)
+    }
+}
+
+fn in_unit<'r>(
+    unit: gimli::UnitRef<'_, Slice<'r>>,
+    value: Option<AttributeValue<Slice<'r>>>,
+) -> Option<UnitOffset> {
+    match value {
         Some(AttributeValue::UnitRef(at)) if at.is_in_bounds(&unit) => Some(at),
         _ => None,
-    };
-    let mut entry = entry.clone();
-    for _ in 0..MAX_ORIGINS {
-        if let Some(found) = in_unit(entry.attr_value(gimli::DW_AT_type)) {
-            return Some(found);
-        }
-        let origin = in_unit(entry.attr_value(gimli::DW_AT_abstract_origin))
-            .or_else(|| in_unit(entry.attr_value(gimli::DW_AT_specification)))?;
-        entry = unit.entry(origin).ok()?;
     }
-    None
 }
