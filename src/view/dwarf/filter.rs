@@ -8,6 +8,7 @@ use gimli::{AttributeValue, UnitOffset};
 
 use super::Slice;
 use super::context::Unit;
+use super::signed::{Declarations, signature_of};
 use crate::units::DieOffset;
 
 /// DIEs from an instance to the last that it stands for: debug information has three at the most.
@@ -18,13 +19,24 @@ pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
     /// Functions that are there by name, line and type only.
     pub(super) outlines: HashMap<DieOffset, Outline>,
+    /// Types that the unit has by signature.
+    pub(super) declarations: Declarations,
+}
+
+/// A type as a DIE of the unit names it.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TypeRef {
+    /// A DIE of the same unit.
+    Own(UnitOffset),
+    /// By signature.
+    Signed(u64),
 }
 
 /// A function without its variables.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outline {
     /// Its parameters' types.
-    pub(super) parameters: Vec<Option<UnitOffset>>,
+    pub(super) parameters: Vec<Option<TypeRef>>,
 }
 
 /// What a DIE stands in.
@@ -41,7 +53,7 @@ pub(super) fn filter<'a, 'r>(
     unit: &Unit<'_>,
 ) -> ConvertResult<Filter<'a, 'r>> {
     let mut section = FilterUnitSection::new(dwarf)?;
-    let mut outlines = HashMap::new();
+    let (mut outlines, mut declarations) = (HashMap::new(), Declarations::default());
     while let Some(mut each) = section.read_unit()? {
         let is_it = unit.is_it(each.read_unit);
         let mut entry = each.null_entry();
@@ -50,6 +62,9 @@ pub(super) fn filter<'a, 'r>(
             if !is_it {
                 continue;
             }
+            if let Some(signature) = signature_of(&entry) {
+                declarations.add(entry.offset(), signature);
+            }
             around.retain(|(depth, _)| *depth < entry.depth());
             let inside = around.last().copied();
             if let Some(inside) = chosen(unit, &mut each, &entry, inside, &mut outlines) {
@@ -57,7 +72,7 @@ pub(super) fn filter<'a, 'r>(
             }
         }
     }
-    Ok(Filter { section, outlines })
+    Ok(Filter { section, outlines, declarations })
 }
 
 /// Requires a DIE of the unit where the view has it by itself; what its children stand in.
@@ -114,18 +129,23 @@ pub(super) fn has_code(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> b
 fn require_type<'r>(
     filter: &mut FilterUnit<'_, Slice<'r>>,
     entry: &FilterUnitEntry<'_, Slice<'r>>,
-) -> Option<UnitOffset> {
+) -> Option<TypeRef> {
     let found = type_of(filter.read_unit, &entry.read_entry)?;
-    filter.require_entry(found);
+    if let TypeRef::Own(at) = found {
+        filter.require_entry(at);
+    }
     Some(found)
 }
 
-/// The type that a DIE has, in its unit.
+/// The type that a DIE has, through the DIEs it stands for.
 pub(super) fn type_of<'r>(
     unit: gimli::UnitRef<'_, Slice<'r>>,
     entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
-) -> Option<UnitOffset> {
-    Origins::of(unit, entry).find_map(|die| in_unit(unit, die.attr_value(gimli::DW_AT_type)))
+) -> Option<TypeRef> {
+    Origins::of(unit, entry).find_map(|die| match die.attr_value(gimli::DW_AT_type) {
+        Some(AttributeValue::DebugTypesRef(signature)) => Some(TypeRef::Signed(signature.0)),
+        value => in_unit(unit, value).map(TypeRef::Own),
+    })
 }
 
 /// A DIE with those it stands for, in its unit: an instance, its origin, and that one's declaration.

@@ -9,6 +9,7 @@ mod entry;
 mod filter;
 mod location;
 mod outline;
+mod signed;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,9 +25,10 @@ use super::layout::{Layout, Planner};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 use context::Unit;
+use signed::{Declarations, Signed};
 
-/// Forms of references to DIEs of other units.
-const REFERENCES_TO_OTHERS: [gimli::DwForm; 2] = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
+/// Forms of references to DIEs of other units that are converted with a unit; types by signature are copied.
+const REFERENCES_TO_OTHERS: [gimli::DwForm; 1] = [gimli::DW_FORM_ref_addr];
 
 /// What gimli reads.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
@@ -52,6 +54,8 @@ struct Plans {
     globals: Planner,
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
+    /// DIEs that were copied from type units.
+    copied: usize,
 }
 
 /// Rewrites the units of the functions on stacks, or more.
@@ -61,6 +65,7 @@ pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent
         globals: Planner::of_globals(),
         code: Vec::new(),
         problems: BTreeSet::new(),
+        copied: 0,
     };
     let mut sections = Sections::new(EndianVec::new(LittleEndian));
     let mut out = write::Dwarf::new();
@@ -113,7 +118,9 @@ fn units(
         }
     }
     if extent == Extent::All {
-        (0..debug.unit_count()).map(UnitId).for_each(|unit| {
+        // Type units have nothing that anybody looks for but by their types' signatures.
+        let all = (0..debug.unit_count()).map(UnitId).filter(|unit| debug.type_of_unit(*unit).is_none());
+        all.for_each(|unit| {
             units.entry(unit).or_default();
         });
     }
@@ -132,6 +139,7 @@ fn unit(
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let span = debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
     let facts = debug.unit(id).map_err(|error| words(&error))?.clone();
+    let all = debug.sections();
     let mut dwarf = debug.sections();
     let info = dwarf.debug_info.reader().slice();
     let cut = info.get(span.clone()).ok_or("it ends after its section")?;
@@ -142,11 +150,17 @@ fn unit(
     }
     let unit = Unit::new(debug, facts, base, span, wanted, whole);
     let filter = filter::filter(&dwarf, &unit).map_err(|error| words(&error))?;
+    let none = Declarations::default();
     let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
     while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
         // The line program and the root of a unit that nothing refers to are not worth converting.
         if unit.is_it(each.read_unit) || is_referred_to(&each) {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+            let signed = Signed::new(
+                debug,
+                &all,
+                if unit.is_it(each.read_unit) { &filter.declarations } else { &none },
+            );
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans, signed)
                 .map_err(|error| words(&error))?;
         } else {
             each.skip();

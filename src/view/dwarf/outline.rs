@@ -42,11 +42,11 @@ pub(super) fn convert<'r>(
     }
     conversion.to.unit.get_mut(id).set(constants::DW_AT_prototyped, AttributeValue::FlagPresent);
     let returns = type_of(entry.read_unit, &entry.read_entry);
-    if let Some(Ok(returns)) = returns.map(|at| conversion.to.convert_unit_ref(at)) {
+    if let Some(returns) = returns.and_then(|of| conversion.type_id(of)) {
         conversion.to.unit.get_mut(id).set(constants::DW_AT_type, AttributeValue::UnitRef(returns));
     }
     for parameter in &outline.parameters {
-        let of = parameter.and_then(|at| conversion.to.convert_unit_ref(at).ok());
+        let of = parameter.and_then(|of| conversion.type_id(of));
         let parameter = conversion.to.unit.add(id, constants::DW_TAG_formal_parameter);
         if let Some(of) = of {
             conversion.to.unit.get_mut(parameter).set(constants::DW_AT_type, AttributeValue::UnitRef(of));
