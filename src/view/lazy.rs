@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::{Extent, View};
-use crate::session::{Dump, NoSession, Session};
+use crate::session::{Dump, Session};
 
 /// The views of a dump, once they are wanted, and where they lie as files, once somebody wants that.
 #[derive(Debug)]
@@ -19,13 +19,11 @@ pub struct Views {
 }
 
 impl Views {
-    /// Views for sessions over the waves of a kind, as [`Session::new`] has it. Nothing is built yet.
-    ///
-    /// # Errors
-    /// The dump has no waves, or none of that kind.
-    pub fn new(dump: Arc<Dump>, kind: Option<&str>, extent: Extent) -> Result<Self, NoSession> {
-        let session = Session::new(Arc::clone(&dump), kind)?;
-        Ok(Self { dump, session, extent, built: OnceLock::new(), folder: OnceLock::new() })
+    /// Views for a dump's clients. The stacks of the waves that the session serves decide what is in them. Nothing is built
+    /// yet.
+    #[must_use]
+    pub fn new(dump: Arc<Dump>, session: Session, extent: Extent) -> Self {
+        Self { dump, session, extent, built: OnceLock::new(), folder: OnceLock::new() }
     }
 
     /// The views.
