@@ -18,3 +18,4 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+mod view_types;

@@ -102,7 +102,9 @@ fn write(
         let thread = state.named_in(pairs)?.unwrap_or(state.general);
         let views = state.views.clone().filter(|_| state.view().is_some());
         let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
-        view::write(views.get(), &mut *state.session, of_lane(address, thread), thread.wave, bytes)?;
+        let grown = state.grown.shared();
+        let view = grown.as_deref().unwrap_or_else(|| views.get());
+        view::write(view, &mut *state.session, of_lane(address, thread), thread.wave, bytes)?;
         reply.text("OK");
         return Ok(Flow::Continue);
     }

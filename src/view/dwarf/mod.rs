@@ -44,6 +44,8 @@ pub(super) struct Rewritten {
     pub(super) globals: Layout,
     /// Code of functions in the units, by their DIEs: ELF addresses.
     pub(super) code: Vec<(DieOffset, Range<u64>)>,
+    /// The units, in their order.
+    pub(super) units: Vec<UnitId>,
     /// What could not be rewritten, in words.
     pub(super) problems: Vec<String>,
 }
@@ -58,8 +60,14 @@ struct Plans {
     copied: usize,
 }
 
-/// Rewrites the units of the functions on stacks, or more.
-pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent: Extent) -> Rewritten {
+/// Rewrites the units of the functions on stacks, or more. `before`: the units of an earlier view, which come first and in
+/// that order, so that their variables are where they were.
+pub(super) fn rewrite(
+    debug: &DebugInfo,
+    on_stacks: &BTreeSet<DieOffset>,
+    extent: Extent,
+    before: &[UnitId],
+) -> Rewritten {
     let mut plans = Plans {
         functions: HashMap::new(),
         globals: Planner::of_globals(),
@@ -69,8 +77,12 @@ pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent
     };
     let mut sections = Sections::new(EndianVec::new(LittleEndian));
     let mut out = write::Dwarf::new();
-    for (id, functions) in units(debug, on_stacks, extent) {
-        let wanted: HashSet<DieOffset> = functions.into_iter().collect();
+    let mut wanted = units(debug, on_stacks, extent);
+    let mut order = before.to_vec();
+    order.extend(wanted.keys().filter(|id| !before.contains(id)));
+    for id in &order {
+        let id = *id;
+        let wanted: HashSet<DieOffset> = wanted.remove(&id).unwrap_or_default().into_iter().collect();
         let whole = extent != Extent::Stacks;
         // The library is trusted with files that nobody checked: should it ever give up, the unit is lost and no more.
         let done = catch_unwind(AssertUnwindSafe(|| unit(debug, id, &wanted, whole, &mut out, &mut plans)));
@@ -92,6 +104,7 @@ pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent
         functions: plans.functions.into_iter().map(|(die, plan)| (die, plan.finish())).collect(),
         globals: plans.globals.finish(),
         code: plans.code,
+        units: order,
         problems: plans.problems.into_iter().collect(),
         ..Rewritten::default()
     };
