@@ -65,18 +65,8 @@ pub enum Unwritable {
     #[error("{0}")]
     Path(#[from] ParseError),
     /// A path leads nowhere, or what is to be written has no value.
-    #[error("{}", words(.0))]
+    #[error("{}", .0.words())]
     State(ValueState),
-}
-
-/// Why there is no value.
-fn words(state: &ValueState) -> &str {
-    match state {
-        ValueState::Value(words)
-        | ValueState::OptimizedOut(words)
-        | ValueState::Unavailable(words)
-        | ValueState::Error(words) => words,
-    }
 }
 
 /// A batch with its bits put together and judged.
