@@ -10,7 +10,7 @@ use super::reader::{SWIZZLE, resolve};
 use super::stored::private;
 use super::{Place, Reader, Region};
 use crate::arch::SpaceScope;
-use crate::capture::{MemoryMap, Wave};
+use crate::capture::{MemoryMap, Wave, joined};
 use crate::units::{LaneId, WaveId};
 
 /// The first address of the tagged half: plain addresses below it have tag 0.
@@ -76,11 +76,6 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
 fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
     let Some(wave) = place.wave.and_then(|wave| reader.wave(wave).ok()) else { return Vec::new() };
     let Ok(space) = reader.space(place) else { return Vec::new() };
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    let mut push = |first: u64, last: u64| match runs.last_mut() {
-        Some(run) if run.1 + 1 >= first => run.1 = run.1.max(last),
-        _ => runs.push((first, last)),
-    };
     let id = place.wave.unwrap_or_default();
     let all = match space.scope {
         SpaceScope::WorkGroup => reader.lds(wave).map(|memory| reader.runs(memory)).unwrap_or_default(),
@@ -89,28 +84,21 @@ fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
     };
     match (space.scope, place.lane) {
         (SpaceScope::LaneN(lane), _) | (SpaceScope::Lane, Some(lane)) => {
-            swizzled_runs(wave, lane, all).for_each(|(first, last)| push(first, last));
+            joined(swizzled_runs(wave, lane, all).collect())
         }
-        (SpaceScope::Lane, None) => {}
-        _ => all
-            .into_iter()
-            .filter(|(first, _)| *first <= OFFSET)
-            .for_each(|(first, last)| push(first, last.min(OFFSET))),
+        (SpaceScope::Lane, None) => Vec::new(),
+        _ => {
+            let below = all.into_iter().filter(|(first, _)| *first <= OFFSET);
+            below.map(|(first, last)| (first, last.min(OFFSET))).collect()
+        }
     }
-    runs
 }
 
 /// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
 pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
-    // Segments that touch are one run: a dword may lie across them.
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for segment in wave.private.segments() {
-        match runs.last_mut() {
-            Some(run) if run.1.checked_add(1) == Some(segment.address) => run.1 = segment.last(),
-            _ => runs.push((segment.address, segment.last())),
-        }
-    }
-    swizzled_runs(wave, lane, runs)
+    let segments = wave.private.segments().iter();
+    // A dword may lie across two that touch.
+    swizzled_runs(wave, lane, joined(segments.map(|segment| (segment.address, segment.last())).collect()))
 }
 
 /// What of runs of a wave's private memory is one lane's, as the lane counts.

@@ -7,7 +7,7 @@ use super::changes::{Owner, Run};
 use super::reader::{Reader, SWIZZLE};
 use super::{Place, Unreadable};
 use crate::arch::SpaceScope;
-use crate::capture::{MemoryMap, Wave};
+use crate::capture::{MemoryMap, Wave, joined};
 use crate::units::{LaneId, WaveId};
 
 /// The most bytes of backing memory that one swizzled read fetches at a time.
@@ -175,18 +175,8 @@ impl Reader {
     /// The runs of an owner's memory that can be read, in order: first and last.
     pub(super) fn runs(&self, memory: Linear<'_>) -> Vec<(u64, u64)> {
         let captured = memory.map.segments().iter().map(|segment| (segment.address, segment.last()));
-        let mut runs: Vec<(u64, u64)> = captured.collect();
-        runs.extend(self.changes.memory().runs(memory.owner));
-        runs.sort_unstable();
-        // Those that touch are one: a dword may lie across them.
-        runs.dedup_by(|next, before| {
-            let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
-            if touches {
-                before.1 = before.1.max(next.1);
-            }
-            touches
-        });
-        runs
+        // A dword may lie across two that touch.
+        joined(captured.chain(self.changes.memory().runs(memory.owner)).collect())
     }
 
     /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
