@@ -6,10 +6,10 @@
 
 use super::address::{self, Token};
 use super::changes::Owner;
-use super::reader::{SWIZZLE, resolve};
+use super::reader::resolve;
 use super::stored::private;
 use super::{Place, Reader, Region};
-use crate::arch::SpaceScope;
+use crate::arch::{SWIZZLE_BYTES, SpaceScope};
 use crate::capture::{MemoryMap, Wave, joined};
 use crate::units::{LaneId, WaveId};
 
@@ -107,13 +107,14 @@ fn swizzled_runs(
     lane: LaneId,
     runs: Vec<(u64, u64)>,
 ) -> impl Iterator<Item = (u64, u64)> + use<> {
-    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-    let column = u64::from(lane.0) * SWIZZLE;
+    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE_BYTES;
+    let column = u64::from(lane.0) * SWIZZLE_BYTES;
     runs.into_iter().filter_map(move |(first, last)| {
         // Whole dwords of the lane that lie in the run; odd bytes at its ends are left out.
         let first = first.saturating_sub(column).div_ceil(row);
-        let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE)?) / row;
-        (first <= last && last <= OFFSET / SWIZZLE).then(|| (first * SWIZZLE, last * SWIZZLE + SWIZZLE - 1))
+        let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE_BYTES)?) / row;
+        (first <= last && last <= OFFSET / SWIZZLE_BYTES)
+            .then(|| (first * SWIZZLE_BYTES, last * SWIZZLE_BYTES + SWIZZLE_BYTES - 1))
     })
 }
 
