@@ -1,9 +1,10 @@
 //! What a client has changed, and dropping it.
 
+use super::write::aliases_of;
 use super::{Layer, Owner};
 use crate::arch::{Kind, RegId, SpaceScope};
 use crate::session::address::GLOBAL;
-use crate::session::reader::{Reader, alias_slots};
+use crate::session::reader::Reader;
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, LaneId, WaveId};
 
@@ -109,15 +110,13 @@ impl Reader {
         let wave = self.wave(id)?;
         let known = wave.kind.register(register);
         let old = self.names(id, register, index)?.into_iter().flatten().next();
-        let lives_here = |slots: Vec<RegId>| slots.contains(&register);
-        let aliases = wave.kind.registers().iter().filter(|register| register.alias.is_some());
-        let aliases = aliases.filter(|alias| alias_slots(wave, alias).is_some_and(lives_here));
+        let aliases = aliases_of(wave, register).into_iter();
         let is_vector = known.is_vector();
         Ok(RegisterChange {
             wave: id,
             id: wave.id,
             name: known.name.clone(),
-            aliases: aliases.map(|alias| alias.name.clone()).collect(),
+            aliases: aliases.map(|(alias, _)| wave.kind.register(alias).name.clone()).collect(),
             lane: is_vector.then_some(LaneId(index as u8)),
             dword: (!is_vector && known.dwords > 1).then_some(index),
             old,
