@@ -154,7 +154,7 @@ pub fn write_location(
         // A wave without a PC has registers and memory all the same.
         let level = match frame {
             0 => 0,
-            frame => variables::find(&mut walk, reader.dump().capture(), frame)?.0,
+            frame => variables::find(&mut walk, frame)?.0,
         };
         draft(walk.level(level), lane, location, size, bytes)?
     };
