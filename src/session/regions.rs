@@ -53,8 +53,6 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     let Ok(place) = resolve(reader, block, wave, lane) else {
         return gap(at, at, next_token(at));
     };
-    let runs = runs(reader, place);
-    let offset = at & OFFSET;
     let name = reader.space(place).ok().map(|space| {
         let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
         let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
@@ -63,13 +61,21 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
             _ => format!("{}{of}", space.name),
         }
     });
-    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
-        return Region { start: block | first, last: block | last, readable: true, code: false, name };
+    match around(&runs(reader, place), at) {
+        Ok((start, last)) => Region { start, last, readable: true, code: false, name },
+        Err((start, after)) => gap(start, at, after.or(next_token(block | OFFSET))),
     }
-    let before =
-        runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
-    let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
-    gap(before, at, after.or(next_token(block | OFFSET)))
+}
+
+/// The run of offsets that holds an address, as addresses, else where the gap begins that does, and the run after it.
+fn around(runs: &[(u64, u64)], at: u64) -> Result<(u64, u64), (u64, Option<u64>)> {
+    let (block, offset) = (at & !OFFSET, at & OFFSET);
+    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
+        return Ok((block | first, block | last));
+    }
+    let before = runs.iter().rev().find(|(_, last)| *last < offset);
+    let after = runs.iter().find(|(first, _)| *first > offset);
+    Err((before.map_or(block, |(_, last)| (block | last) + 1), after.map(|(first, _)| block | first)))
 }
 
 /// Runs of captured offsets of a 32-bit space, in order: first and last.
@@ -123,17 +129,15 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     if let Ok(place) = resolve(reader, at, wave, lane)
         && place.space != address::GLOBAL
     {
-        let block = at & !OFFSET;
-        let runs = runs(reader, place);
-        let offset = at & OFFSET;
-        let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
-        if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
-            return Region { start: block | first, last: block | last, readable: true, code: false, name };
-        }
-        let before =
-            runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
-        let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
-        return Region { last: after.map_or(block | OFFSET, |after| after - 1), ..gap(before, at, None) };
+        return match around(&runs(reader, place), at) {
+            Ok((start, last)) => {
+                let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
+                Region { start, last, readable: true, code: false, name }
+            }
+            Err((start, after)) => {
+                Region { last: after.map_or(at | OFFSET, |after| after - 1), ..gap(start, at, None) }
+            }
+        };
     }
     let capture = reader.dump().capture();
     let objects = reader.dump().objects();
