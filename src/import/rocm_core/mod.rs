@@ -6,10 +6,12 @@
 
 mod agents;
 mod area;
+mod build;
 mod bytes;
 mod dispatch;
 mod headers;
 mod memory;
+mod missing;
 mod note;
 mod queues;
 mod scratch;
