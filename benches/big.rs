@@ -92,7 +92,7 @@ fn main() -> Result<ExitCode, Failure> {
 }
 
 fn session(dump: &Path) -> Result<Session, Failure> {
-    let opened = import::open(dump, &Targets::builtin())?;
+    let opened = import::open(dump, &Targets::builtin(), &import::Options::default())?;
     Ok(Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?)
 }
 

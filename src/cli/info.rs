@@ -86,7 +86,9 @@ fn missing(capture: &Capture) -> Vec<String> {
     let count = |what: &str, without: usize| {
         (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
     };
-    let no_private = waves.iter().filter(|wave| wave.private.segments().is_empty()).count();
+    let no_private =
+        |wave: &&crate::capture::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
+    let no_private = waves.iter().filter(no_private).count();
     missing.extend(count("private memory", no_private));
     let lds_missing = |wave: &&crate::capture::Wave| {
         let group = capture.workgroup_of(wave);
