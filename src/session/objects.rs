@@ -270,8 +270,12 @@ impl Loaded {
                 object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
             let bytes =
                 capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
-            let bytes = entry::choose(capture, object, Bytes::new(bytes));
-            let parsed = bytes.and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string()));
+            let bytes = Bytes::new(bytes);
+            let parsed = match object.image {
+                true => CodeObject::parse_image(bytes).map_err(|error| error.to_string()),
+                false => entry::choose(capture, object, bytes)
+                    .and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string())),
+            };
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
             // Variables of another build would be read from the wrong places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
