@@ -92,6 +92,7 @@ impl Objects {
                 uri: object.uri.clone(),
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
+                origin: object.origin.clone(),
                 problem: match (overlap, loaded.debug(capture).err()) {
                     (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
                     (overlap, other) => overlap.or(other),

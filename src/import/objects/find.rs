@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::candidate::{self, Candidate, hex};
 use super::compare::{Verdict, compare};
-use super::discover::{self, Image};
+use super::discover;
+use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, LinkMap, Memory, folders};
 use crate::codeobject::{Bytes, Uri, UriPlace};
 use crate::import::Options;
@@ -16,8 +17,6 @@ use crate::import::problem::Problems;
 
 /// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
 const MAX_HINTS: usize = 65_536;
-/// Reasons that are listed for one code object.
-const MAX_REASONS: usize = 8;
 
 /// Hints that a candidate's code is looked for at.
 const MAX_LOST: usize = 64;
@@ -52,26 +51,6 @@ pub(in crate::import) fn find(
     Found { code_objects: search.finish(problems), r_version: map.r_version }
 }
 
-/// Where a code object was loaded, and what is known of it.
-#[derive(Debug)]
-struct Place {
-    address: u64,
-    uri: Option<String>,
-    image: Option<Image>,
-    best: Option<Match>,
-    /// What does not match and is taken if the user insists and nothing else matches.
-    refused: Option<Match>,
-    /// Why it has nothing better, in words.
-    reasons: Vec<String>,
-}
-
-/// Bytes for a place, and where they come from.
-#[derive(Clone, Debug)]
-struct Match {
-    candidate: Arc<Candidate>,
-    origin: String,
-}
-
 struct Search<'s> {
     memory: &'s dyn Memory,
     options: &'s Options,
@@ -80,85 +59,6 @@ struct Search<'s> {
     lost: Vec<u64>,
     /// Code objects that URIs led to: the same file may be loaded twice.
     from_uris: Vec<Arc<Candidate>>,
-}
-
-impl Place {
-    fn new(memory: &dyn Memory, address: u64, uri: Option<String>) -> Self {
-        // ROCr loads a file from ELF address 0 on; an image elsewhere is found by its header alone.
-        let image = Image::at(memory, address).filter(|image| image.address == address);
-        Self { address, uri, image, best: None, refused: None, reasons: Vec::new() }
-    }
-
-    fn is_satisfied(&self) -> bool {
-        self.best.as_ref().is_some_and(|found| found.candidate.has_debug())
-    }
-
-    fn build_id(&self) -> Option<&[u8]> {
-        self.image.as_ref()?.build_id.as_deref()
-    }
-
-    fn holds(&self, address: u64) -> bool {
-        if let Some(image) = &self.image {
-            return image.holds(address);
-        }
-        let found = self.best.as_ref().and_then(|found| found.candidate.object.image());
-        let at = address.wrapping_sub(self.address);
-        found.is_some_and(|image| (image.start.0..image.end.0).contains(&at))
-    }
-
-    fn because(&mut self, reason: String) {
-        if self.reasons.len() < MAX_REASONS {
-            self.reasons.push(reason);
-        }
-    }
-
-    /// Takes a candidate if it is better than what there is.
-    fn take(&mut self, candidate: &Arc<Candidate>, origin: String) {
-        if self.best.is_none() || (candidate.has_debug() && !self.is_satisfied()) {
-            self.best = Some(Match { candidate: Arc::clone(candidate), origin });
-        }
-    }
-
-    /// Takes that one of a file's code objects that memory proves, else one that memory does not refute.
-    fn take_one(
-        &mut self,
-        memory: &dyn Memory,
-        candidates: &[Arc<Candidate>],
-        origin: &str,
-    ) -> Result<(), String> {
-        let (mut possible, mut refusals) = (None, Vec::new());
-        for candidate in candidates {
-            let origin = || format!("{origin}{}", candidate.label);
-            match compare(candidate, self.address, self.build_id(), memory) {
-                verdict if verdict.is_proof() => {
-                    self.take(candidate, origin());
-                    return Ok(());
-                }
-                Verdict::Same { .. } => {
-                    possible.get_or_insert((
-                        candidate,
-                        format!("{}, not compared: its code is not captured", origin()),
-                    ));
-                }
-                Verdict::Differs(why) => {
-                    self.refused
-                        .get_or_insert_with(|| Match { candidate: Arc::clone(candidate), origin: origin() });
-                    refusals.push(format!("{}: {why}", candidate.label));
-                }
-            }
-        }
-        refusals.truncate(MAX_REASONS);
-        let (candidate, origin) = possible.ok_or_else(|| refusals.join("; "))?;
-        self.take(candidate, origin);
-        Ok(())
-    }
-
-    fn key(&self) -> String {
-        match &self.uri {
-            Some(uri) => format!("code object {uri} at {:#x}", self.address),
-            None => format!("code object at {:#x}", self.address),
-        }
-    }
 }
 
 impl Search<'_> {
@@ -434,6 +334,9 @@ impl Search<'_> {
         let places = self.places.into_iter().map(|mut place| {
             let build_id = place.build_id().map(<[u8]>::to_vec);
             let forced = place.refused.take().filter(|_| self.options.force && place.best.is_none());
+            let own = place.best.as_ref().and_then(|found| found.candidate.build_id.as_deref());
+            // The session compares it with the bytes; what is taken in spite of another one is the user's wish.
+            let given = if forced.is_some() { None } else { build_id.clone().or(own.map(<[u8]>::to_vec)) };
             let forced = forced.map(|found| Match { origin: format!("{}, by force", found.origin), ..found });
             let found = place.best.take().or(forced);
             if found.is_none() {
@@ -469,7 +372,7 @@ impl Search<'_> {
                 held,
                 name: place.uri.clone().or(file).unwrap_or_else(unnamed),
                 uri: place.uri,
-                build_id,
+                build_id: given,
                 origin,
             }
         });

@@ -18,6 +18,7 @@ mod discover;
 mod find;
 mod folders;
 mod link_map;
+mod place;
 #[cfg(test)]
 mod tests;
 
@@ -61,7 +62,7 @@ pub(super) struct FoundObject {
     pub(super) held: Option<Held>,
     /// Where the runtime had it from.
     pub(super) uri: Option<String>,
-    /// The build id, of the image in memory if that has one.
+    /// The build id of the image in memory, else of the bytes; `None` where the user insists on another build.
     pub(super) build_id: Option<Vec<u8>>,
     /// What a person calls it.
     pub(super) name: String,
@@ -110,8 +111,7 @@ impl Found {
                 extent,
                 uri: found.uri,
                 entry: None,
-                // The session compares it with the bytes; what was taken in spite of another one was the user's wish.
-                build_id: None,
+                build_id: found.build_id,
                 agent: None,
                 name: found.name,
                 image,
