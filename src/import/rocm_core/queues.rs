@@ -1,6 +1,6 @@
 //! Queues of a core, and through their save areas the work-groups and waves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::agents::{Agents, Known};
@@ -47,6 +47,8 @@ pub(super) struct Waves<'a> {
     derived: &'a mut Vec<u8>,
     rows: Vec<Row>,
     stacks_left: u64,
+    /// Where the waves are: what code objects are found by.
+    pub(super) pcs: BTreeSet<u64>,
 }
 
 /// What is missing of a queue's waves: how many lack it for each reason, so that a reason is said once.
@@ -90,7 +92,8 @@ impl<'a> Waves<'a> {
         derived: &'a mut Vec<u8>,
     ) -> Self {
         let (rows, stacks_left) = (Vec::new(), MOST_STACKS);
-        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left }
+        let pcs = BTreeSet::new();
+        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left, pcs }
     }
 
     /// Adds the queues of the note to a capture, with their work-groups and waves.
@@ -343,6 +346,8 @@ impl<'a> Waves<'a> {
         let words = Words::read(self.memory, block);
         let Some(row) = self.rows.get(index) else { return };
         let facts = self.facts(row, &words, lot);
+        self.pcs.extend(facts.pc);
+        let Some(row) = self.rows.get(index) else { return };
         let Some(area) = row.area() else { return };
         let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
         if words.hw.is_none() || words.ttmps.is_none() {
