@@ -2,6 +2,7 @@
 
 mod cli;
 mod code_object;
+mod cores;
 mod draft;
 mod dwarf;
 mod evaluate;
