@@ -301,6 +301,12 @@ impl Loaded {
             let damage = damage.unwrap_or_default();
             let debug = DebugInfo::with_folders(object, &self.folders);
             let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            // That it was built without would be a guess.
+            if debug.is_err() && capture.code_objects.get(self.index).is_some_and(|object| object.image) {
+                return Err(format!(
+                    "{name}: only its image in memory is at hand, and debug information is never loaded"
+                ));
+            }
             debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()

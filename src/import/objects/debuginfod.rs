@@ -16,7 +16,7 @@ const TIMEOUT: u64 = 90;
 /// The largest file that is taken where the environment does not say: 4 GiB.
 const MAX_SIZE: u64 = 4 << 30;
 /// Requests for one capture.
-pub const MAX_REQUESTS: usize = 512;
+const MAX_REQUESTS: usize = 512;
 /// Bytes of all headers of an answer, and of its first line.
 const MAX_HEADERS: usize = 64 << 10;
 const MAX_STATUS_LINE: usize = 4 << 10;

@@ -48,7 +48,7 @@ pub(in crate::import) fn find(
     search.take_folders(problems);
     search.take_twins();
     search.take_debuginfod(problems);
-    Found { code_objects: search.finish(problems), r_version: map.r_version }
+    Found { code_objects: search.finish(problems) }
 }
 
 struct Search<'s> {

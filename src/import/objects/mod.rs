@@ -49,8 +49,6 @@ pub trait Memory {
 pub(super) struct Found {
     /// The code objects: those of the link map in its order, then those that the user placed, then discovered ones.
     pub(super) code_objects: Vec<FoundObject>,
-    /// `r_debug::r_version`, where it was captured.
-    pub(super) r_version: Option<u32>,
 }
 
 /// A loaded code object.
