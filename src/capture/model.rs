@@ -76,12 +76,16 @@ pub struct Queue {
 }
 
 /// A kernel launch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dispatch {
     /// The dump's id.
     pub id: u32,
     /// Index of its queue.
     pub queue: usize,
+    /// Its packet's id in the queue.
+    pub packet: Option<u64>,
+    /// Its packet's header, as HSA's AQL packets have it: barrier bit and fence scopes.
+    pub header: Option<u16>,
     /// Symbol of the kernel.
     pub kernel: Option<String>,
     /// Work-items in the grid.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import;
 use crate::session::{Dump, Inspect, Session, is_kind};
@@ -30,6 +31,9 @@ pub struct DumpArgs {
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
     pub debug_dirs: Vec<PathBuf>,
+    /// What to disassemble with, given once for all commands
+    #[arg(skip)]
+    pub disassembler: Option<PathBuf>,
 }
 
 /// Which dump and which of its waves.
@@ -71,6 +75,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     let dump = Dump::with_debug_folders(opened.capture, problems, &args.debug_dirs);
+    let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 

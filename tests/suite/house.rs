@@ -10,6 +10,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("mapping", 0),
     ("dwarf", 1),
     ("arch", 1),
+    ("disassembler", 1),
     ("capture", 2),
     ("codeobject", 2),
     ("import", 3),

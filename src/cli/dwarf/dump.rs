@@ -13,7 +13,7 @@ use crate::arch::Targets;
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let debug_dirs = args.debug_dirs.clone();
     let file = Some(PathBuf::from(&args.file));
-    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs };
+    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs, disassembler: None };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {

@@ -59,6 +59,18 @@ const COMMANDS: &[Command] = &[
         run: super::groups::monitor,
     },
     Command {
+        name: "disassemble",
+        arguments: "[ADDRESS] [count N] [around N] [lane N] [frame N]",
+        does: "List the instructions of the function, marking the PC and the lanes; ADDRESS: of that one, with count from there.",
+        run: super::disassembly::monitor,
+    },
+    Command {
+        name: "dispatches",
+        arguments: "",
+        does: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
+        run: super::dispatches::monitor,
+    },
+    Command {
         name: "locals",
         arguments: "[LANE|all|active] [frame N]",
         does: "Print the variables of the focused lane, of lane LANE or of several lanes; frame N is that of `backtrace`.",
@@ -239,7 +251,7 @@ fn arguments(state: &mut State, arguments: &[&str]) -> Result<String, String> {
 }
 
 /// The line that says which thread an answer is about.
-fn heading(state: &State) -> Result<String, String> {
+pub(super) fn heading(state: &State) -> Result<String, String> {
     let thread = state.selected();
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));

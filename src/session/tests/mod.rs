@@ -42,6 +42,8 @@ impl Maker {
         capture.dispatches.push(Dispatch {
             id: 3,
             queue: 0,
+            packet: None,
+            header: None,
             kernel: Some("kern".into()),
             grid: Some([100, 2, 1]),
             workgroup: Some([48, 2, 1]),
