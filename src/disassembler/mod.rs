@@ -129,6 +129,14 @@ impl Disassembler {
         if !address.is_multiple_of(ALIGNMENT) {
             return Err(DisassembleError::Unaligned(address));
         }
+        // Names come from a user's targets, too: what looks like none is not said to a tool, which takes any for the default.
+        let is_name = machine.processor.starts_with("gfx");
+        let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        if !is_name || !machine.processor.chars().all(is_letter) {
+            let (tool, processor) = ("LLVM".to_owned(), machine.processor.clone());
+            let words = "no name of a processor".to_owned();
+            return Err(DisassembleError::UnknownProcessor { tool, processor, words });
+        }
         // The padding is to lie within the address space, too.
         let room = usize::try_from(u64::MAX - address).unwrap_or(usize::MAX).saturating_sub(PADDING);
         let length = bytes.len().min(MAX_BLOCK).min(room) / 4 * 4;

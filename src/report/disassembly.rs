@@ -16,7 +16,7 @@ use crate::units::LaneSet;
 pub fn text(of: &Disassembly, style: Style) -> String {
     let mut text = format!("{}\n", style.heading(&head(of)));
     let mut place = None;
-    let width = of.instructions.iter().map(|one| offset(of, one).len()).max().unwrap_or(0);
+    let width = of.instructions.iter().map(|one| label(of, one).len()).max().unwrap_or(0);
     for one in &of.instructions {
         let now = one.file.as_ref().map(|file| (file, one.line));
         if now.is_some() && now != place {
@@ -30,8 +30,7 @@ pub fn text(of: &Disassembly, style: Style) -> String {
             (false, false) => "-> ",
             (false, true) => "   ",
         };
-        let name = offset(of, one);
-        let line = format!("{mark}{:#018x} {name:<width$}  {}", one.address.0, instruction(one));
+        let line = format!("{mark}{:<width$}  {}", label(of, one), instruction(one));
         let line = if one.is_pc { style.heading(&line) } else { line };
         let lanes = lanes(one);
         let lanes = if lanes.is_empty() { lanes } else { style.dim(&format!("  ; {lanes}")) };
@@ -57,15 +56,15 @@ fn head(of: &Disassembly) -> String {
     head
 }
 
-/// `<+408>:` within the function of the listing, `<other+4>:` in another one.
-fn offset(of: &Disassembly, one: &ListedInstruction) -> String {
-    match &one.symbol {
-        Some(symbol) if of.function.as_ref().is_some_and(|function| function.name == symbol.function) => {
-            format!("<+{}>:", symbol.offset)
-        }
-        Some(symbol) => format!("{}:", symbolic(symbol)),
-        None => ":".to_owned(),
-    }
+/// `0x00007f0000102798 <+408>:` within the function of the listing, `<other+4>` in another one.
+fn label(of: &Disassembly, one: &ListedInstruction) -> String {
+    let own = of.function.as_ref().map(|function| &function.name);
+    let name = match &one.symbol {
+        Some(symbol) if own == Some(&symbol.function) => format!(" <+{}>", symbol.offset),
+        Some(symbol) => format!(" {}", symbolic(symbol)),
+        None => String::new(),
+    };
+    format!("{:#018x}{name}:", one.address.0)
 }
 
 /// `<saxpy+408>`

@@ -6,6 +6,7 @@
 
 mod changes;
 mod dap;
+mod disassembly;
 mod disguise;
 mod edges;
 mod gdb;

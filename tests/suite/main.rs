@@ -2,6 +2,7 @@
 
 mod cli;
 mod code_object;
+mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;

@@ -284,10 +284,8 @@ pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
     for (index, (key, _)) in parse::pairs(args).enumerate() {
         if !keys.contains(&key) {
             let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
-            return Err(Fault::new(
-                MALFORMED,
-                format!("no key {}: there are {}", said(key), known.join(", ")),
-            ));
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Fault::new(MALFORMED, format!("no key {}: there are {known}", said(key))));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
             return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));

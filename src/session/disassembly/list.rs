@@ -137,6 +137,9 @@ fn before(
     capture: &Capture,
     count: usize,
 ) -> Result<Decoded, NotDisassembled> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
     // No instruction is longer than 32 bytes.
     let far = (count as u64).saturating_mul(32).min(MAX_LISTED_BYTES);
     let from = synchronised(code, anchor.saturating_sub(far), function, capture);
