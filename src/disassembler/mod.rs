@@ -164,12 +164,12 @@ impl Disassembler {
             tools = tools::installed();
             lock().clone_from(&tools);
         }
-        let mut first = None;
+        let (mut first, mut is_too_old) = (None, false);
         for tool in tools {
             match self.by(&tool, machine, address, bytes) {
                 Ok(instructions) => {
-                    // It will be asked first, where others before it could not.
-                    if first.is_some() {
+                    // It will be asked first, where those before it do not know the GPU.
+                    if is_too_old {
                         let mut found = lock();
                         found.retain(|other| *other != tool);
                         found.insert(0, tool.clone());
@@ -178,6 +178,7 @@ impl Disassembler {
                 }
                 Err(error) if error.is_of_this_tool() => {
                     log::debug!("{error}");
+                    is_too_old |= matches!(error, DisassembleError::UnknownProcessor { .. });
                     first.get_or_insert(error);
                 }
                 Err(error) => return Err(error),

@@ -1,7 +1,7 @@
 //! `llvm-objdump`: its arguments, and its listing.
 //!
 //! A line is text, `//`, the address, the instruction's dwords and where it branches to:
-//! `s_branch 16    // 7F00001027A0: BF820010 <.text+0x4c>`.
+//! `s_branch 16    // 7F00001027A0: BF820010 <.text+0x4c>`. A remark may follow after a semicolon.
 
 use std::time::Duration;
 
@@ -38,12 +38,18 @@ pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Ins
         if at != next {
             return Err(wrong(&format!("not the address {next:#x}")));
         }
-        let (dwords, target) = rest.split_once('<').map_or((rest, None), |(dwords, of)| (dwords, Some(of)));
-        let digits: usize = dwords.split_whitespace().map(str::len).sum();
-        let size = u8::try_from(digits / 2).ok().filter(|size| *size > 0 && digits.is_multiple_of(8));
-        let size = size.ok_or_else(|| wrong("no dwords"))?;
-        let target = target.and_then(|target| address_of(target.split_once('>')?.0, address));
-        let text = code.trim().to_owned();
+        let is_dword = |word: &&str| word.len() == 8 && word.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let dwords = rest.split_whitespace().take_while(is_dword).count();
+        let size =
+            u8::try_from(dwords * 4).ok().filter(|size| *size > 0).ok_or_else(|| wrong("no dwords"))?;
+        let target = rest.rsplit_once('<').and_then(|(_, target)| target.split_once('>'));
+        let target = target.and_then(|(target, _)| address_of(target, address));
+        let mut text = code.trim().to_owned();
+        // What the tool has to remark: `; Warning: SGPR_64: scalar reg isn't aligned 7`.
+        if let Some((_, remark)) = rest.split_once(';') {
+            let remark = remark.rsplit_once('<').map_or(remark, |(remark, _)| remark);
+            text = format!("{text} ; {}", remark.trim());
+        }
         let is_decoded = !text.starts_with('.') && !text.starts_with('<');
         let instruction = Instruction { address: at, size, text, is_decoded, target };
         next = instruction.end();

@@ -14,6 +14,9 @@ pub const MAX_OUTPUT: usize = 8 << 20;
 /// How often it is looked after a tool that has closed its outputs and has not ended.
 const POLL: Duration = Duration::from_millis(2);
 
+/// All that an output will have said, once it ends.
+type Heard = Option<Receiver<Vec<u8>>>;
+
 /// What a tool said.
 #[derive(Debug)]
 pub(super) struct Output {
@@ -51,14 +54,14 @@ pub(super) fn run(
 
 fn finish(
     child: &mut Child,
-    (stdout, stderr): (Option<Receiver<Vec<u8>>>, Option<Receiver<Vec<u8>>>),
+    (stdout, stderr): (Heard, Heard),
     tool: &Tool,
     end: Instant,
     limit: Duration,
 ) -> Result<Output, DisassembleError> {
     let late = || DisassembleError::TimedOut { tool: tool.name(), limit };
     let left = || end.saturating_duration_since(Instant::now());
-    let text = |from: Option<Receiver<Vec<u8>>>| {
+    let text = |from: Heard| {
         let bytes = match from {
             Some(from) => from.recv_timeout(left()).map_err(|_| late())?,
             None => Vec::new(),

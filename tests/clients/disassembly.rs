@@ -43,7 +43,7 @@ fn listing(name: &str) -> BTreeMap<u64, String> {
     found
 }
 
-/// `=> 0x7f0000102798 <saxpy+3480>:	v_mov_b32 v0, v1  # 0x...`: each address and what follows it.
+/// `=> 0x7f0000102798 <saxpy+3480>: v_mov_b32 v0, v1  # 0x...`: each address and what follows it.
 fn shown(text: &str) -> Vec<(u64, String)> {
     let one = |line: &str| {
         let line = line.trim_start_matches("=>").trim_start_matches("->").trim();
@@ -85,7 +85,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         let Some(pc) = wave.pc() else { continue };
         script.say(format!("thread {}", wave.number));
         let of = listing.clone();
-        script.check("x/i", "x/6i $pc", move |text| check(&of, pc, 6, text));
+        script.check("x/i", "x/4i $pc", move |text| check(&of, pc, 4, text));
         let of = listing.clone();
         script.check("monitor", format!("monitor disassemble {pc:#x} count 6"), move |text| {
             let marked = text.lines().filter(|line| line.starts_with("=> ")).count();

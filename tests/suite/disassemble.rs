@@ -424,3 +424,36 @@ fn dispatches_have_the_columns_of_amds_gdb() {
     );
     assert_eq!(json["dispatches"][0]["threads"], serde_json::json!([[1, 1]]));
 }
+
+/// gdb's `x/10i` asks for one instruction after the other, and `disassemble` for a function's: the tool starts once.
+#[test]
+fn one_instruction_after_the_other_starts_the_tool_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let (script, count) = (folder.path().join("llvm-objdump"), folder.path().join("count"));
+    let text = format!(
+        "#!/bin/sh\necho run >> {}\nexec {} \"$@\"\n",
+        count.display(),
+        newest_llvm("llvm-objdump").display()
+    );
+    std::fs::write(&script, text).unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let targets = lanescope::arch::Targets::builtin();
+    let opened = lanescope::import::open(&fixtures().join("dumps/saxpy-gfx90a-O0"), &targets).unwrap();
+    let dump = Dump::new(opened.capture, Vec::new()).with_disassembler(Disassembler::new(Some(script)));
+    let dump = std::sync::Arc::new(dump);
+    let (session, wave) = session(&dump, 1);
+    let mut at = session.wave(wave).unwrap().pc.unwrap().0;
+    for _ in 0..50 {
+        let asked = Instructions { address: Some(at), count: Some(1), ..Instructions::default() };
+        let found = session.disassemble(wave, &asked).unwrap();
+        at += found.instructions[0].bytes.len() as u64;
+    }
+    assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 1);
+    // Another client of the same dump asks for the whole function, which begins before that; then it is kept as a whole.
+    let other = Session::new(std::sync::Arc::clone(&dump), None).unwrap();
+    for _ in 0..3 {
+        other.disassemble(wave, &Instructions::default()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 2);
+}

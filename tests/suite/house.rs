@@ -185,6 +185,26 @@ fn unsafe_only_in_the_mapping() {
     }
 }
 
+/// What starts a program has to bound its time and its output, and to keep from shells: once is enough.
+#[test]
+fn programs_are_started_only_by_the_disassembler() {
+    for (room, path, text) in sources() {
+        if is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            let starts = line.contains("process::Command") || line.contains("Command::new(");
+            let starts = starts || line.contains("process::{") && line.contains("Command");
+            let allowed = room == "disassembler";
+            assert!(
+                !starts || allowed,
+                "{}:{number}: a program is started outside of disassembler",
+                path.display()
+            );
+        }
+    }
+}
+
 /// DWARF register numbers are data of targets/; XML is the server's business.
 #[test]
 fn no_register_numbers_outside_arch_and_no_xml_outside_server() {

@@ -19,8 +19,10 @@ fn objdump_says_addresses_sizes_and_targets() {
         ".long 0xffffffff              // 000000001014: FFFFFFFF",
         "<unknown>                     // 000000001018: FFFFFFFF",
         "s_call_b64 s[0:1], 4          // 00000000101C: BA800004 <elsewhere+0x10>",
+        "s_xor_b64 s[6:7], s[46:47], 29 // 000000001020: 88879D2E ; Warning: SGPR_64: scalar reg isn't aligned 7",
+        "s_branch 0                    // 000000001024: BF820000 ; odd <.text+0x28>",
     ]);
-    let found = objdump::listing(&text, 0x1000, 32).unwrap();
+    let found = objdump::listing(&text, 0x1000, 40).unwrap();
     let got: Vec<_> = found
         .iter()
         .map(|one| (one.address, one.size, one.text.as_str(), one.is_decoded, one.target))
@@ -33,6 +35,14 @@ fn objdump_says_addresses_sizes_and_targets() {
         (0x1014, 4, ".long 0xffffffff", false, None),
         (0x1018, 4, "<unknown>", false, None),
         (0x101c, 4, "s_call_b64 s[0:1], 4", true, None),
+        (
+            0x1020,
+            4,
+            "s_xor_b64 s[6:7], s[46:47], 29 ; Warning: SGPR_64: scalar reg isn't aligned 7",
+            true,
+            None,
+        ),
+        (0x1024, 4, "s_branch 0 ; odd", true, Some(0x1028)),
     ];
     assert_eq!(got, expected);
 }

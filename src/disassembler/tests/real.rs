@@ -74,7 +74,7 @@ fn all(disassembler: &Disassembler, machine: &Machine, start: u64, bytes: &[u8])
 
 #[test]
 fn objdump_says_of_bytes_what_it_says_of_the_file() {
-    let disassembler = Disassembler::default();
+    let disassembler = Disassembler::new(Some(newest_llvm("llvm-objdump")));
     let (mut count, mut targets) = (0, 0);
     for path in objects() {
         let (start, bytes, machine) = code(&path);
@@ -115,7 +115,7 @@ fn noise(mut seed: u64, dwords: usize) -> Vec<u8> {
 
 #[test]
 fn noise_is_decoded_to_its_end_or_refused() {
-    let disassembler = Disassembler::default();
+    let disassembler = Disassembler::new(Some(newest_llvm("llvm-objdump")));
     let mc = Disassembler::new(Some(newest_llvm("llvm-mc")));
     let (mut bad, mut agreed) = (0, 0);
     for processor in ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
