@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, Options, Supplied};
@@ -34,6 +35,9 @@ pub struct DumpArgs {
     /// What the dump does not say itself
     #[command(flatten)]
     pub with: CaptureArgs,
+    /// What to disassemble with, given once for all commands
+    #[arg(skip)]
+    pub disassembler: Option<PathBuf>,
 }
 
 /// What a user adds to a capture that does not say everything itself.
@@ -143,6 +147,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, problems, &folders);
+    let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 

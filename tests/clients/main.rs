@@ -7,6 +7,7 @@
 mod changes;
 mod cores;
 mod dap;
+mod disassembly;
 mod disguise;
 mod edges;
 mod gdb;

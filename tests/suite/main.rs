@@ -3,6 +3,7 @@
 mod cli;
 mod code_object;
 mod cores;
+mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
