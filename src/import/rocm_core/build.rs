@@ -30,6 +30,8 @@ impl Waves<'_> {
         let words = Words::read(self.memory, block);
         let Some(row) = self.rows.get(index) else { return };
         let facts = self.facts(row, &words, lot);
+        self.pcs.extend(facts.pc);
+        let Some(row) = self.rows.get(index) else { return };
         let Some(area) = row.area() else { return };
         let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
         if words.hw.is_none() || words.ttmps.is_none() {

@@ -1,5 +1,6 @@
 //! Queues of a core, and through their save areas the work-groups and waves.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::agents::{Agents, Known};
@@ -44,6 +45,8 @@ pub(super) struct Waves<'a> {
     pub(super) derived: &'a mut Vec<u8>,
     pub(super) rows: Vec<Row>,
     stacks_left: u64,
+    /// Where the waves are: what code objects are found by.
+    pub(super) pcs: BTreeSet<u64>,
 }
 
 /// One XCC's waves: what they have in common.
@@ -66,7 +69,8 @@ impl<'a> Waves<'a> {
         derived: &'a mut Vec<u8>,
     ) -> Self {
         let (rows, stacks_left) = (Vec::new(), MOST_STACKS);
-        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left }
+        let pcs = BTreeSet::new();
+        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left, pcs }
     }
 
     /// Adds the queues of the note to a capture, with their work-groups and waves.
