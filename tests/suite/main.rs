@@ -2,6 +2,7 @@
 
 mod cli;
 mod code_object;
+mod cores;
 mod draft;
 mod dwarf;
 mod evaluate;
@@ -18,3 +19,8 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+
+/// The writer of cores: not part of the suite alone, benches use it too.
+#[allow(dead_code, reason = "some of it is for the benches alone")]
+#[path = "../cores/mod.rs"]
+mod core_writer;
