@@ -59,7 +59,8 @@ pub(crate) struct WaveModel {
     pub(crate) registers: BTreeMap<String, Dwords>,
     /// Private memory as it lies in its backing.
     pub(crate) private: Option<Vec<u8>>,
-    pub(crate) work_items: Option<Vec<[u32; 3]>>,
+    /// Places in the work-group; `None`: a lane beyond its end.
+    pub(crate) work_items: Option<Vec<Option<[u32; 3]>>>,
 }
 
 impl WaveModel {
@@ -169,15 +170,17 @@ fn wave(of: Of<'_>) -> WaveModel {
 }
 
 /// Lanes of a work-group follow each other, x fastest, in a group cut at the grid's edge.
-fn work_items(of: Of<'_>, dispatch: &Dispatch) -> Vec<[u32; 3]> {
+fn work_items(of: Of<'_>, dispatch: &Dispatch) -> Vec<Option<[u32; 3]>> {
     let size = |axis: usize| {
         let whole = u32::from(dispatch.workgroup[axis]);
         whole.min(dispatch.grid[axis].saturating_sub(of.group.position[axis] * whole)).max(1)
     };
     let lanes = of.wave.counts.lanes;
+    let whole = size(0) * size(1) * size(2);
+    let place = |flat: u32| [flat % size(0), flat / size(0) % size(1), flat / (size(0) * size(1))];
     (of.wave.in_group * lanes..)
         .take(lanes as usize)
-        .map(|flat| [flat % size(0), flat / size(0) % size(1), flat / (size(0) * size(1))])
+        .map(|flat| (flat < whole).then(|| place(flat)))
         .collect()
 }
 

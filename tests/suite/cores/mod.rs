@@ -1,4 +1,6 @@
 //! Cores that tests/cores writes, against what it says that they hold; and the writer against cores that AMD's library read.
 
+mod compare;
+mod generations;
 mod layout;
 mod samples;
