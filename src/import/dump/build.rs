@@ -106,7 +106,7 @@ impl<'m> Builder<'m, '_> {
             let name = self.problems.text(&key, "name", &entry.name);
             let apertures = self.apertures(&key, &target, &entry.apertures);
             self.agents.place(id, self.capture.agents.len());
-            self.capture.agents.push(Agent { id, target, name, apertures });
+            self.capture.agents.push(Agent { id, target, name, apertures, hardware: None });
         }
     }
 
@@ -154,7 +154,7 @@ impl<'m> Builder<'m, '_> {
             let Some(agent) = agent else { continue };
             let name = self.problems.text(&key, "name", &entry.name);
             self.queues.place(id, self.capture.queues.len());
-            self.capture.queues.push(Queue { id, agent, name });
+            self.capture.queues.push(Queue { id, agent, name, ring: None });
         }
     }
 
@@ -191,6 +191,8 @@ impl<'m> Builder<'m, '_> {
                     &entry.private_segment_size,
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
+                entry: None,
+                packet: None,
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
@@ -236,7 +238,9 @@ impl<'m> Builder<'m, '_> {
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            self.capture.workgroups.push(WorkGroup { id, dispatch, position, lds_size, lds });
+            let queue = self.capture.dispatches.get(dispatch).map(|dispatch| dispatch.queue);
+            let dispatch = Some(dispatch);
+            self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
         }
     }
 
@@ -247,8 +251,7 @@ impl<'m> Builder<'m, '_> {
 
     /// The agent of a work-group.
     pub(super) fn agent_of(&self, workgroup: usize) -> Option<usize> {
-        let dispatch = self.capture.workgroups.get(workgroup)?.dispatch;
-        Some(self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?.agent)
+        Some(self.capture.queues.get(self.capture.workgroups.get(workgroup)?.queue?)?.agent)
     }
 
     /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.
