@@ -20,8 +20,10 @@
 //! | `core` | all of it together |
 //! | `model` | what a reader has to find |
 //! | `matrix` | plans for every generation and odd case |
+//! | `big` | a core of many gigabytes and waves, sparse |
 
 pub(crate) mod area;
+pub(crate) mod big;
 pub(crate) mod core;
 pub(crate) mod elf;
 pub(crate) mod filler;

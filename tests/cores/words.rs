@@ -259,6 +259,7 @@ fn has_trap_word(of: Of<'_>) -> bool {
 fn traps(of: Of<'_>) -> [Bits; 16] {
     let Of { plan, agent, queue, group, wave, .. } = of;
     let family = agent.gpu.family;
+    assert!(!(wave.no_dispatch_info && family == Family::Navi4), "{}: always filled", plan.name);
     let mut slots = [Bits::default(); 16];
     let info = plan.has_dispatch_info(agent) && !wave.no_dispatch_info;
     let packet = (group.dispatch % u64::from(queue.packets)) as u32;
@@ -273,7 +274,8 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
             }
             None => word.flag(30, false),
         }
-        if plan.process.r_version >= 10 {
+        // gfx12's dispatcher always fills them, and its handlers use the bit for something else.
+        if plan.process.r_version >= 10 && family != Family::Navi4 {
             word.flag(31, wave.no_dispatch_info);
         }
         if info && !family.is_aqua() && family != Family::Navi4 {
