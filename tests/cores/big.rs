@@ -25,6 +25,7 @@ fn plan(waves: u32) -> Plan {
         r_version: 10,
         ttmp_setup: true,
         kfd: (1, 18),
+        note_version: Some(1),
         runtime_entry: 16,
         agent_entry: 128,
         queue_entry: 64,

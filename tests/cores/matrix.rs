@@ -80,6 +80,7 @@ fn process(family: Family, chooser: &mut Chooser) -> Process {
         r_version: if family.is_aqua() { r_version.max(9) } else { r_version },
         ttmp_setup: !chooser.one_in(5),
         kfd: (1, chooser.of(&[13, 14, 16, 18, 21])),
+        note_version: if chooser.one_in(8) { None } else { Some(1) },
         runtime_entry: chooser.of(&[16, 16, 24]),
         agent_entry,
         queue_entry: chooser.of(&[64, 64, 72]),

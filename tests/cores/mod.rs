@@ -4,7 +4,7 @@
 //! [`core::build`] makes the file of it, and [`model::of`] what a reader has to find: both from the plan, the model never
 //! from the file. What the layouts are was taken from the descriptions alone (AMD's note and save area, LLVM's "Core file
 //! format", the corrections found by running AMD's library) and is checked against sample cores that AMD's library read
-//! (tests/suite/cores/samples.rs). Where words of the file have no meaning they hold noise, so that a reader that reads
+//! (tests/suite/written_cores/samples.rs). Where words of the file have no meaning they hold noise, so that a reader that reads
 //! the wrong ones is found out.
 //!
 //! | file | what it knows |

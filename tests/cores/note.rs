@@ -64,7 +64,9 @@ pub(crate) fn descriptor(plan: &Plan, area_sizes: &[u64]) -> Descriptor {
     let mut parts = Vec::new();
     let long = |value: u64| value.to_le_bytes();
     let word = |value: u32| value.to_le_bytes();
-    bytes.extend(long(1));
+    if let Some(version) = process.note_version {
+        bytes.extend(long(version));
+    }
     bytes.extend(word(process.kfd.0));
     bytes.extend(word(process.kfd.1));
     bytes.extend(long(process.runtime_entry as u64));

@@ -19,6 +19,8 @@ pub(crate) struct Process {
     pub(crate) r_version: u32,
     pub(crate) ttmp_setup: bool,
     pub(crate) kfd: (u32, u32),
+    /// `None`: the note begins with the driver's version, as LLVM's text has it.
+    pub(crate) note_version: Option<u64>,
     /// Bytes of an entry in the file.
     pub(crate) runtime_entry: usize,
     pub(crate) agent_entry: usize,

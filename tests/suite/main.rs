@@ -19,6 +19,7 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+mod written_cores;
 
 /// The writer of cores: not part of the suite alone, benches use it too.
 #[allow(dead_code, reason = "some of it is for the benches alone")]

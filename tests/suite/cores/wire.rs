@@ -1,111 +1,142 @@
-//! Some of it over the wire: packets of a client that sees a session over a written core.
+//! The samples over the remote protocol: registers by name, LDS, private memory of lanes and of waves.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
 
-use lanescope::server::{Client, ClientOptions, Flow};
-use lanescope::session::{Inspect, Session};
+use serde_json::Value;
 
-use super::compare::{self, hex};
-use crate::core_writer::model::{self, Dwords, WaveModel};
-use crate::core_writer::plan::Plan;
-use crate::core_writer::{gpu, matrix};
+use super::{SAMPLES, core, expected, swizzled};
 
-/// What a client gets back.
-struct Wire(Client);
+/// A server on pipes.
+struct Server(Child);
 
-impl Wire {
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Server {
+    fn start(name: &str) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(["serve", "--stdio"])
+            .arg(core(name))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self(child);
+        assert_eq!(server.ask("QStartNoAckMode"), "OK");
+        server.0.stdin.as_mut().unwrap().write_all(b"+").unwrap();
+        server
+    }
+
+    /// Sends a packet; the reply without its frame.
     fn ask(&mut self, body: &str) -> String {
-        let sum = body.bytes().fold(0u8, |sum, byte| sum.wrapping_add(byte));
-        let mut out = Vec::new();
-        assert!(self.0.feed(format!("${body}#{sum:02x}").as_bytes(), &mut out) == Flow::Continue);
-        let start = out.iter().position(|byte| *byte == b'$').unwrap_or_else(|| panic!("no reply to {body}"));
-        let end = out.len() - 3;
-        let reply = String::from_utf8(out[start + 1..end].to_vec()).unwrap();
-        assert!(self.0.feed(b"+", &mut Vec::new()) == Flow::Continue);
-        reply
-    }
-}
-
-/// Digits, `x` where nothing was saved.
-fn digits(dwords: &Dwords) -> String {
-    dwords
-        .iter()
-        .map(|dword| dword.map_or("xxxxxxxx".to_owned(), |dword| hex(&dword.to_le_bytes())))
-        .collect()
-}
-
-/// A client's address of a space of the focused lane, or of a lane: docs/protocol.md.
-fn address(tag: u64, ordinal: usize, lane: u64, offset: u64) -> u64 {
-    tag << 56 | (ordinal as u64 + 1) << 39 | lane << 32 | offset
-}
-
-fn check(plan: &Plan) {
-    let folder = tempfile::tempdir().unwrap();
-    let (_, opened) = compare::written(folder.path(), plan);
-    let model = model::of(plan);
-    let kind = format!("{}:wave{}", model.waves[0].gpu, model.waves[0].lanes);
-    let session = Session::new(Arc::clone(&opened.dump), Some(&kind)).unwrap();
-    let described = session.described();
-    let names: Vec<String> =
-        described.iter().map(|id| session.kind().registers()[usize::from(id.0)].name.clone()).collect();
-    let mut wire = Wire(Client::new(Box::new(session), ClientOptions::default()));
-    for (ordinal, wave) in model.waves.iter().enumerate() {
-        let place = format!("{} wave {ordinal}", plan.name);
-        assert_eq!(wire.ask(&format!("Hg{:x}", ordinal + 1)), "OK", "{place}");
-        // Those of x86-64 come first: 40 of them, with the PC as number 16.
-        assert_eq!(wire.ask("p10"), hex(&wave.pc.to_le_bytes()), "{place}: pc");
-        let mut asked = 0;
-        for (number, name) in names.iter().enumerate() {
-            let Some(dwords) = wave.registers.get(name) else { continue };
-            if name != "pc" {
-                let reply = wire.ask(&format!("p{:x}", 40 + number - before_pc(&names, number)));
-                assert_eq!(reply, digits(dwords), "{place}: {name}");
-            }
-            asked += 1;
+        let sum = body.bytes().fold(0u8, u8::wrapping_add);
+        write!(self.0.stdin.as_mut().unwrap(), "${body}#{sum:02x}").unwrap();
+        self.0.stdin.as_mut().unwrap().flush().unwrap();
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
+            self.0.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
         }
-        assert_eq!(asked, wave.registers.len(), "{place}: registers that have numbers");
-        memory(&mut wire, ordinal, wave, &model.groups[wave.group].lds, &place);
+        let text = String::from_utf8(answer[..answer.len() - 3].to_vec()).unwrap();
+        text.trim_start_matches('+').trim_start_matches('$').to_owned()
+    }
+
+    /// The target description, piece by piece.
+    fn description(&mut self) -> String {
+        let mut text = String::new();
+        loop {
+            let piece = self.ask(&format!("qXfer:features:read:target.xml:{:x},800", text.len()));
+            text.push_str(&piece[1..]);
+            if piece.starts_with('l') {
+                return text;
+            }
+        }
+    }
+
+    /// Memory at a tagged address, as many bytes as that.
+    fn memory(&mut self, address: u64, bytes: usize) -> String {
+        let mut text = String::new();
+        while text.len() < bytes * 2 {
+            let done = text.len() / 2;
+            let want = (bytes - done).min(512);
+            let piece = self.ask(&format!("m{:x},{want:x}", address + done as u64));
+            assert!(!piece.starts_with('E') && !piece.is_empty(), "{piece} at {address:#x} + {done:#x}");
+            text.push_str(&piece);
+        }
+        text
     }
 }
 
-/// Whether the PC, which is number 16, stands before that one in the list.
-fn before_pc(names: &[String], number: usize) -> usize {
-    usize::from(names[..number].iter().any(|name| name == "pc"))
+/// Numbers of registers by name: `<reg name="v0" ... regnum="5"/>`, counted on where there is no number.
+fn numbers(description: &str) -> HashMap<String, u32> {
+    let mut next = 0;
+    let mut all = HashMap::new();
+    for tag in description.split("<reg ").skip(1) {
+        let tag = format!(" {}", &tag[..tag.find('>').unwrap()]);
+        let attribute = |name: &str| {
+            let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
+            Some(tag[from..].split('"').next().unwrap())
+        };
+        let number = attribute("regnum").map_or(next, |number| number.parse().unwrap());
+        next = number + 1;
+        all.insert(attribute("name").unwrap().to_owned(), number);
+    }
+    all
 }
 
-fn memory(wire: &mut Wire, ordinal: usize, wave: &WaveModel, lds: &[u8], place: &str) {
-    let mut read = |address: u64, length: usize| wire.ask(&format!("m{address:x},{length:x}"));
-    if !lds.is_empty() {
-        let length = lds.len().min(0x800);
-        assert_eq!(read(address(3, ordinal, 0, 0), length), hex(&lds[..length]), "{place}: LDS");
-        let end = lds.len() - 4;
-        // The rest is not there: the answer is short.
-        assert_eq!(read(address(3, ordinal, 0, end as u64), 64), hex(&lds[end..]), "{place}: LDS's end");
-    }
-    let Some(private) = &wave.private else {
-        assert!(read(address(5, ordinal, 0, 0), 4).starts_with('E'), "{place}: private memory");
-        return;
-    };
-    assert_eq!(read(address(6, ordinal, 0, 3), 0x200), hex(&private[3..0x203]), "{place}: private_wave");
-    for lane in [0, 1, wave.lanes / 2, wave.lanes - 1] {
-        let bytes = wave.private_of(lane).unwrap();
-        let found = read(address(5, ordinal, u64::from(lane), 0), bytes.len());
-        assert_eq!(found, hex(&bytes), "{place}: private_lane of lane {lane}");
-        let odd = read(address(5, ordinal, u64::from(lane), 1), 6);
-        assert_eq!(odd, hex(&bytes[1..7]), "{place}: private_lane of lane {lane}, not aligned");
-    }
+/// A tagged address of an address space, for a wave (its ordinal) and a lane (docs/protocol.md).
+fn tagged(space: u64, wave: u64, lane: u64) -> u64 {
+    space << 56 | (wave + 1) << 39 | lane << 32
 }
 
 #[test]
-fn registers_and_memory_go_over_the_wire() {
-    for (name, lanes, seed) in [
-        ("gfx90a", 64, 301),
-        ("gfx942", 64, 302),
-        ("gfx908", 64, 303),
-        ("gfx1030", 64, 304),
-        ("gfx1100", 32, 305),
-        ("gfx1201", 32, 306),
-    ] {
-        check(&matrix::plan(gpu::named(name), lanes, seed));
+fn every_register_and_byte_of_the_samples_is_served() {
+    for name in SAMPLES {
+        let expected = expected(name);
+        let mut server = Server::start(name);
+        let numbers = numbers(&server.description());
+        let mut compared = 0;
+        for wave in expected["waves"].as_array().unwrap() {
+            let ordinal = wave["ordinal"].as_u64().unwrap();
+            assert_eq!(server.ask(&format!("Hg{:x}", ordinal + 1)), "OK");
+            let rewritten = wave["rewritten_by_oracle"].as_object().unwrap();
+            let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
+            for (register, value) in wave["registers"].as_object().unwrap().iter().chain(rewritten) {
+                let number = numbers[register.as_str()];
+                let value = value.as_str().unwrap();
+                assert_eq!(server.ask(&format!("p{number:x}")), value, "{name} wave {ordinal} {register}");
+                compared += 1;
+            }
+            compared += memories(&mut server, name, ordinal, wave, &expected);
+        }
+        assert!(compared > 500, "{name}: {compared}");
     }
+}
+
+fn memories(server: &mut Server, name: &str, ordinal: u64, wave: &Value, expected: &Value) -> usize {
+    let group = &expected["workgroups"][wave["workgroup"].as_u64().unwrap() as usize];
+    if let Some(local) = group["local"].as_str() {
+        assert_eq!(server.memory(tagged(3, ordinal, 0), local.len() / 2), local, "{name} wave {ordinal} LDS");
+    }
+    let Some(lanes) = wave["private_lane"].as_array() else { return 1 };
+    for (lane, bytes) in (0..).zip(lanes) {
+        let bytes = bytes.as_str().unwrap();
+        let found = server.memory(tagged(5, ordinal, lane), bytes.len() / 2);
+        assert_eq!(found, bytes, "{name} wave {ordinal} lane {lane}");
+    }
+    let all = swizzled(&wave["private_lane"]).unwrap();
+    assert_eq!(
+        server.memory(tagged(6, ordinal, 0), all.len() / 2),
+        all,
+        "{name} wave {ordinal} private_wave"
+    );
+    2 + lanes.len()
 }

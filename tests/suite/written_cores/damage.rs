@@ -72,6 +72,11 @@ impl Victim {
         bytes
     }
 
+    /// Compares all waves.
+    fn check_all(&self, opened: &Opened, wrong: &mut Differences) {
+        self.check(opened, |_, _| true, false, wrong);
+    }
+
     /// Compares the waves of save areas that are whole: (queue, XCC).
     fn check(
         &self,
@@ -278,6 +283,7 @@ fn every_word_of_the_note_may_be_anything() {
 fn a_damaged_save_area_leaves_the_others_alone() {
     for victim in victims() {
         let mut wrong = Differences::new();
+        let mut harmed = 0;
         for (index, queue) in victim.plan.queues.iter().enumerate().filter(|(_, queue)| queue.kind == AQL) {
             for (xcc, area) in
                 victim.core.areas[index].iter().enumerate().filter(|(_, area)| area.stack.1 != 0)
@@ -306,14 +312,19 @@ fn a_damaged_save_area_leaves_the_others_alone() {
                         }
                         let others = |there: usize, number: usize| (there, number) != (index, xcc);
                         victim.check(&opened, others, false, &mut wrong);
+                        // Had nothing been damaged, nothing were tested.
+                        let mut own = Differences::new();
+                        victim.check_all(&opened, &mut own);
+                        harmed += usize::from(!own.all.is_empty());
                         // Words that mean nothing to a reader change nothing.
                         if (16..40).contains(&at) {
-                            victim.check(&opened, |_, _| true, false, &mut wrong);
+                            victim.check_all(&opened, &mut wrong);
                         }
                     }
                 }
             }
         }
+        assert!(harmed > 20, "{}: {harmed} changes made a difference", victim.plan.name);
         wrong.fail_if_any();
     }
 }

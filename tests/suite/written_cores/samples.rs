@@ -82,6 +82,7 @@ impl Sample {
             r_version: small(&expected["r_version"]),
             ttmp_setup: true,
             kfd: (1, 16),
+            note_version: Some(1),
             runtime_entry: 16,
             agent_entry: 120,
             queue_entry: 64,
