@@ -260,11 +260,12 @@ fn group(
     let same = chooser.one_in(2).then(|| counts(family, lanes, chooser));
     // What all waves of a group share is taken from its first one, so the first one has it if any has.
     let nameless = chooser.of(&[None, None, None, Some(0), Some(1)]);
+    // On gfx12 the dispatcher always fills them.
+    let nameless = nameless.filter(|_| plan.process.r_version >= 10 && family != Family::Navi4);
     let waves = (0..items.div_ceil(lanes)).map(|in_group| {
         let counts = same.unwrap_or_else(|| counts(family, lanes, chooser));
         let mut wave = wave(plan, agent, counts, in_group, slots.next(chooser), chooser);
-        wave.no_dispatch_info =
-            plan.process.r_version >= 10 && !wave.unmarked && nameless.is_some_and(|first| in_group >= first);
+        wave.no_dispatch_info = !wave.unmarked && nameless.is_some_and(|first| in_group >= first);
         wave
     });
     let mut group = Group { dispatch: id, position, lds, takeover, waves: waves.collect() };

@@ -26,12 +26,12 @@ impl Wire {
     }
 }
 
-/// Digits, `x` where nothing was saved.
+/// Digits; `x` where not all of it was saved, because debuggers know whole registers alone.
 fn digits(dwords: &Dwords) -> String {
-    dwords
-        .iter()
-        .map(|dword| dword.map_or("xxxxxxxx".to_owned(), |dword| hex(&dword.to_le_bytes())))
-        .collect()
+    match dwords.iter().copied().collect::<Option<Vec<u32>>>() {
+        Some(dwords) => dwords.iter().map(|dword| hex(&dword.to_le_bytes())).collect(),
+        None => "x".repeat(8 * dwords.len()),
+    }
 }
 
 /// A client's address of a space of the focused lane, or of a lane: docs/protocol.md.
