@@ -231,7 +231,7 @@ impl RegisterBlock {
 }
 
 /// A code object: an ELF file loaded on the GPU.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CodeObject {
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
@@ -248,6 +248,11 @@ pub struct CodeObject {
     pub agent: Option<usize>,
     /// What a person calls it: file name or URI.
     pub name: String,
+    /// The bytes are its image as it was loaded, byte 0 its ELF header, and not its file: no debug information, symbols from
+    /// the dynamic section.
+    pub image: bool,
+    /// Where an importer had the bytes from, in words, where that is not plain.
+    pub origin: Option<String>,
 }
 
 impl Capture {

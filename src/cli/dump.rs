@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Failure;
 use crate::arch::Targets;
 use crate::dwarf::Dialect;
+use crate::import::objects::Debuginfod;
 use crate::import::{self, Options, Supplied};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -60,16 +61,27 @@ pub struct CaptureArgs {
 
 const CAPTURES: &str = "Captures that do not say everything";
 
+/// The servers that the environment names; debuginfod's own clients separate them by spaces.
+fn servers() -> Vec<String> {
+    let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
+    servers.split_whitespace().map(str::to_owned).collect()
+}
+
 impl CaptureArgs {
+    /// Where debug information may be that was stripped off: also beside code objects, and where debuginfod's answers are kept.
+    fn debug_folders(&self, chosen: &[PathBuf]) -> Vec<PathBuf> {
+        let servers = servers();
+        let cache = (!servers.is_empty()).then(|| Debuginfod::new(&servers).cache).flatten();
+        chosen.iter().chain(&self.symbols).cloned().chain(cache).collect()
+    }
+
     /// As the importers take it, with what the environment adds.
     fn options(&self) -> Options {
-        // debuginfod's own clients separate the servers by spaces.
-        let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
         Options {
             host_core: self.host_core.clone(),
             code_objects: self.code_objects.clone(),
             symbols: self.symbols.clone(),
-            debuginfod: servers.split_whitespace().map(str::to_owned).collect(),
+            debuginfod: servers(),
             force: self.force,
             r_version: self.r_version,
             target: self.processor.clone(),
@@ -129,7 +141,8 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    let dump = Dump::with_debug_folders(opened.capture, problems, &args.debug_dirs);
+    let folders = args.with.debug_folders(&args.debug_dirs);
+    let dump = Dump::with_debug_folders(opened.capture, problems, &folders);
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 

@@ -20,6 +20,7 @@
 
 mod dump;
 mod file;
+pub mod objects;
 mod options;
 mod problem;
 mod rocm_core;

@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use super::harness::{Server, lldb_name, run, tool};
 use super::model::{Fixture, Register, Wave, fixtures};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, in_each};
 
 /// Dumps that differ in what a list of lanes and waves shows: missing registers, stacks, masks that the source defines,
 /// lanes that wait elsewhere, several kinds, wave32 and wave64, partial work-groups.
@@ -48,18 +48,8 @@ fn helper(client: &str) -> PathBuf {
 }
 
 fn everywhere(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {
-    let mut wrong = Vec::new();
-    let mut checks = 0;
     let chosen = |one: &Fixture| DUMPS.iter().any(|dump| one.name.split(' ').next() == Some(dump));
-    for fixture in fixtures().into_iter().filter(chosen) {
-        let server = Server::start(&fixture.dump, &fixture.options());
-        let script = script(&fixture, &server.address);
-        checks += script.checks();
-        wrong.extend(script.run(debugger));
-        server.finish();
-    }
-    fail_with(wrong);
-    assert!(checks > least, "only {checks} answers were judged");
+    in_each(fixtures().into_iter().filter(chosen), &[], debugger, script, least);
 }
 
 fn gdb_script(fixture: &Fixture, address: &str) -> Script {

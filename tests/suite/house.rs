@@ -33,6 +33,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("zip", &["import"]),
     ("toml", &["arch", "import", "dwarf", "cli"]),
     ("clap", &["cli"]),
+    ("minreq", &["import"]),
     ("env_logger", &["main"]),
 ];
 

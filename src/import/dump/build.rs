@@ -302,7 +302,17 @@ impl<'m> Builder<'m, '_> {
             let name = file.or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
-            let object = CodeObject { address, extent, uri, entry: chosen, build_id, agent, name };
+            let object = CodeObject {
+                address,
+                extent,
+                uri,
+                entry: chosen,
+                build_id,
+                agent,
+                name,
+                image: false,
+                origin: None,
+            };
             self.capture.code_objects.push(object);
         }
     }

@@ -78,7 +78,16 @@ impl Maker {
         let extent = Some(self.extent(bytes));
         let (uri, entry, build_id, agent, name) = (None, None, None, None, "object".to_owned());
         let address = crate::units::Address(address);
-        let object = crate::capture::CodeObject { address, extent, uri, entry, build_id, agent, name };
+        let object = crate::capture::CodeObject {
+            address,
+            extent,
+            uri,
+            entry,
+            build_id,
+            agent,
+            name,
+            ..Default::default()
+        };
         self.capture.code_objects.push(object);
     }
 

@@ -2,6 +2,7 @@
 //! wire; and the same files damaged.
 
 mod damaged;
+mod objects;
 mod wire;
 
 use std::io::Write as _;

@@ -692,6 +692,7 @@ impl Inspect for Fake {
             uri: Some("file:///tmp/saxpy.hsaco".to_owned()),
             address: Address(CODE - 0x1000),
             size: Some(0x4000),
+            origin: None,
             problem: None,
         }]
     }
