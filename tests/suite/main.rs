@@ -20,3 +20,9 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+mod written_cores;
+
+/// The writer of cores: not part of the suite alone, benches use it too.
+#[allow(dead_code, reason = "some of it is for the benches alone")]
+#[path = "../cores/mod.rs"]
+mod core_writer;
