@@ -184,8 +184,23 @@ pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     ranges.collect()
 }
 
+/// A session over the waves of a kind, or those of some ids only, which say the kind where the user does not.
+pub(super) fn served(
+    dump: &Arc<Dump>,
+    kind: Option<&str>,
+    chosen: Option<&[RangeInclusive<u32>]>,
+) -> Result<Session, Failure> {
+    let of_chosen = || kind_of(dump, chosen?);
+    let kind = kind.map(str::to_owned).or_else(of_chosen);
+    let session = Session::new(Arc::clone(dump), kind.as_deref())?;
+    Ok(match chosen {
+        Some(ids) => session.of_waves(ids)?,
+        None => session,
+    })
+}
+
 /// The kind of the first of those waves; `None` where there is none.
-pub(super) fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
+fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
     let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
     let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
     Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))

@@ -20,6 +20,7 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+mod view_types;
 mod written_cores;
 
 /// The writer of cores: not part of the suite alone, benches use it too.
