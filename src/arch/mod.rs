@@ -16,11 +16,13 @@ mod load;
 mod names;
 mod processor;
 mod register;
+pub mod save_area;
 mod schema;
 mod target;
 #[cfg(test)]
 mod tests;
 
+pub use address::SWIZZLE_BYTES;
 pub use dbgapi::DbgapiRun;
 pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};

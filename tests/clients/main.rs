@@ -5,7 +5,9 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod changes;
+mod cores;
 mod dap;
+mod disassembly;
 mod disguise;
 mod edges;
 mod gdb;

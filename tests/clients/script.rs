@@ -1,6 +1,7 @@
 //! A client's commands, each with what must be read of it.
 
-use super::harness::{both_ends, run, scratch, tool};
+use super::harness::{Server, both_ends, run, scratch, tool};
+use super::model::Fixture;
 
 /// Judges what a command printed.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
@@ -106,6 +107,28 @@ impl Script {
     pub(crate) fn must_pass(&self, debugger: &Debugger) {
         fail_with(self.run(debugger));
     }
+}
+
+/// Runs the script of each fixture over a server of its own, and fails with all that is wrong, or where not more than `least`
+/// answers were judged.
+pub(crate) fn in_each(
+    fixtures: impl IntoIterator<Item = Fixture>,
+    options: &[&str],
+    debugger: &Debugger,
+    script: fn(&Fixture, &str) -> Script,
+    least: usize,
+) {
+    let (mut wrong, mut checks) = (Vec::new(), 0);
+    for fixture in fixtures {
+        let options: Vec<&str> = fixture.options().into_iter().chain(options.iter().copied()).collect();
+        let server = Server::start(&fixture.dump, &options);
+        let script = script(&fixture, &server.address);
+        checks += script.checks();
+        wrong.extend(script.run(debugger));
+        server.finish();
+    }
+    fail_with(wrong);
+    assert!(checks > least, "only {checks} answers were judged");
 }
 
 /// Fails with the first of what is wrong, if anything is.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, in_each};
 
 /// What gdb says whenever it reads files of a remote, whoever serves them.
 const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
@@ -27,25 +27,11 @@ fn gdb_multiarch_shows_the_variables_of_every_dump() {
 
 #[test]
 fn lldb_shows_the_variables_of_every_dump() {
-    in_every(&Debugger::Lldb(lldb_name()), lldb_script, 400);
+    in_each(fixtures(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 400);
 }
 
 fn in_gdb(name: &'static str) {
-    in_every(&Debugger::Gdb(name), gdb_script, 1000);
-}
-
-fn in_every(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {
-    let mut wrong = Vec::new();
-    let mut checks = 0;
-    for fixture in fixtures() {
-        let server = Server::start(&fixture.dump, &fixture.options());
-        let script = script(&fixture, &server.address);
-        checks += script.checks();
-        wrong.extend(script.run(debugger));
-        server.finish();
-    }
-    fail_with(wrong);
-    assert!(checks > least, "only {checks} answers were judged");
+    in_each(fixtures(), &[], &Debugger::Gdb(name), gdb_script, 1000);
 }
 
 pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {

@@ -2,6 +2,8 @@
 
 mod cli;
 mod code_object;
+mod cores;
+mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
@@ -19,3 +21,9 @@ mod server;
 mod variables;
 mod view;
 mod view_types;
+mod written_cores;
+
+/// The writer of cores: not part of the suite alone, benches use it too.
+#[allow(dead_code, reason = "some of it is for the benches alone")]
+#[path = "../cores/mod.rs"]
+mod core_writer;

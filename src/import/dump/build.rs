@@ -106,7 +106,7 @@ impl<'m> Builder<'m, '_> {
             let name = self.problems.text(&key, "name", &entry.name);
             let apertures = self.apertures(&key, &target, &entry.apertures);
             self.agents.place(id, self.capture.agents.len());
-            self.capture.agents.push(Agent { id, target, name, apertures });
+            self.capture.agents.push(Agent { id, target, name, apertures, hardware: None });
         }
     }
 
@@ -154,7 +154,7 @@ impl<'m> Builder<'m, '_> {
             let Some(agent) = agent else { continue };
             let name = self.problems.text(&key, "name", &entry.name);
             self.queues.place(id, self.capture.queues.len());
-            self.capture.queues.push(Queue { id, agent, name });
+            self.capture.queues.push(Queue { id, agent, name, ring: None });
         }
     }
 
@@ -177,9 +177,20 @@ impl<'m> Builder<'m, '_> {
                 }
                 Some(size)
             };
+            let header = problems.number(&key, "packet_header", &entry.packet_header);
+            let header = header.and_then(|header| {
+                let fits = u16::try_from(header).ok();
+                if fits.is_none() {
+                    let key = key.name("packet_header");
+                    problems.report(key, format_args!("{header:#x}"), "a header of 16 bits");
+                }
+                fits
+            });
             let dispatch = Dispatch {
                 id,
                 queue,
+                packet: problems.number(&key, "packet", &entry.packet),
+                header,
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 grid: size(problems, "grid", &entry.grid),
                 workgroup: size(problems, "workgroup", &entry.workgroup),
@@ -191,6 +202,9 @@ impl<'m> Builder<'m, '_> {
                     &entry.private_segment_size,
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
+                entry: None,
+                dimensions: None,
+                completion: None,
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
@@ -236,7 +250,9 @@ impl<'m> Builder<'m, '_> {
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            self.capture.workgroups.push(WorkGroup { id, dispatch, position, lds_size, lds });
+            let queue = self.capture.dispatches.get(dispatch).map(|dispatch| dispatch.queue);
+            let dispatch = Some(dispatch);
+            self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
         }
     }
 
@@ -247,8 +263,7 @@ impl<'m> Builder<'m, '_> {
 
     /// The agent of a work-group.
     pub(super) fn agent_of(&self, workgroup: usize) -> Option<usize> {
-        let dispatch = self.capture.workgroups.get(workgroup)?.dispatch;
-        Some(self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?.agent)
+        Some(self.capture.queues.get(self.capture.workgroups.get(workgroup)?.queue?)?.agent)
     }
 
     /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.
@@ -299,7 +314,17 @@ impl<'m> Builder<'m, '_> {
             let name = file.or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
-            let object = CodeObject { address, extent, uri, entry: chosen, build_id, agent, name };
+            let object = CodeObject {
+                address,
+                extent,
+                uri,
+                entry: chosen,
+                build_id,
+                agent,
+                name,
+                image: false,
+                origin: None,
+            };
             self.capture.code_objects.push(object);
         }
     }

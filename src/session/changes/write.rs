@@ -343,7 +343,7 @@ fn stored(storage: Storage<'_>, index: u64) -> Option<(Owner, u64)> {
     Some(match storage {
         Storage::Linear(memory, at) => (memory.owner, at.checked_add(index)?),
         Storage::Global(at, _) => (Owner::Global, at.checked_add(index)?),
-        Storage::Swizzled(memory, swizzle, at) => (memory.owner, swizzle.backing(at.checked_add(index)?)),
+        Storage::Swizzled(memory, swizzle, at) => (memory.owner, swizzle.backing(at.checked_add(index)?)?),
     })
 }
 

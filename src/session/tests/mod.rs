@@ -37,11 +37,19 @@ impl Maker {
         let targets = Targets::builtin();
         let target = targets.target(target).unwrap();
         let mut capture = Capture { name: "made by hand".into(), ..Capture::default() };
-        capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default() });
-        capture.queues.push(Queue { id: 2, agent: 0, name: None });
+        capture.agents.push(Agent {
+            id: 1,
+            target,
+            name: None,
+            apertures: Default::default(),
+            hardware: None,
+        });
+        capture.queues.push(Queue { id: 2, agent: 0, name: None, ring: None });
         capture.dispatches.push(Dispatch {
             id: 3,
             queue: 0,
+            packet: None,
+            header: None,
             kernel: Some("kern".into()),
             grid: Some([100, 2, 1]),
             workgroup: Some([48, 2, 1]),
@@ -49,6 +57,9 @@ impl Maker {
             kernel_object: None,
             private_segment_size: None,
             group_segment_size: None,
+            entry: None,
+            dimensions: None,
+            completion: None,
         });
         Self { capture, bytes: Vec::new(), targets }
     }
@@ -70,7 +81,16 @@ impl Maker {
         let extent = Some(self.extent(bytes));
         let (uri, entry, build_id, agent, name) = (None, None, None, None, "object".to_owned());
         let address = crate::units::Address(address);
-        let object = crate::capture::CodeObject { address, extent, uri, entry, build_id, agent, name };
+        let object = crate::capture::CodeObject {
+            address,
+            extent,
+            uri,
+            entry,
+            build_id,
+            agent,
+            name,
+            ..Default::default()
+        };
         self.capture.code_objects.push(object);
     }
 
@@ -89,7 +109,8 @@ impl Maker {
         let id = self.capture.workgroups.len() as u32 + 1;
         self.capture.workgroups.push(WorkGroup {
             id,
-            dispatch: 0,
+            queue: Some(0),
+            dispatch: Some(0),
             position: Some(position),
             lds_size: Some(1024),
             lds,
