@@ -110,7 +110,10 @@ fn every_register_and_byte_of_the_samples_is_served() {
             let rewritten = wave["rewritten_by_oracle"].as_object().unwrap();
             let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
             for (register, value) in wave["registers"].as_object().unwrap().iter().chain(rewritten) {
-                let number = numbers[register.as_str()];
+                // Where there is a view, clients hold the wave for x86-64, whose PC has another name.
+                let name_there =
+                    if register == "pc" && !numbers.contains_key("pc") { "rip" } else { register };
+                let number = numbers[name_there];
                 let value = value.as_str().unwrap();
                 assert_eq!(server.ask(&format!("p{number:x}")), value, "{name} wave {ordinal} {register}");
                 compared += 1;
