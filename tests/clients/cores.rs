@@ -105,6 +105,33 @@ fn lldb_shows_stacks_and_variables() {
     in_every(&Debugger::Lldb(lldb_name()), lldb);
 }
 
+/// Without any file the functions are those that GPU memory tells, in every debugger.
+#[test]
+fn a_gpu_core_alone_has_functions() {
+    let core = folder().join("gfx90a-split.core");
+    let kernel = "__clang_ocl_kern_imp_k";
+    let expected =
+        [EXPECTED[0], EXPECTED[1], "nobody gives its file; its symbols are those of its image in memory"];
+    for debugger in [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())] {
+        let server = Server::start(&core, &[]);
+        let mut script = Script::new("gfx90a-split");
+        match &debugger {
+            Debugger::Gdb(_) => {
+                script.say(format!("target remote {}", server.address));
+                script.say("thread 2");
+                script.expect("bt", format!("in {kernel} ()"));
+            }
+            Debugger::Lldb(_) => {
+                script.say(format!("gdb-remote {}", server.address));
+                script.say("thread select --thread-id 2");
+                script.expect("bt", format!("`{kernel} + "));
+            }
+        }
+        script.must_pass(&debugger);
+        server.finish_after(&expected);
+    }
+}
+
 fn in_every(debugger: &Debugger, script: fn(&str, &str) -> Script) {
     let (mut wrong, mut checks) = (Vec::new(), 0);
     let code = folder().join("code");
