@@ -79,10 +79,8 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
 
 /// Says what a lanescope dump leaves no use for: it names its code objects itself.
 fn unasked(mut opened: Opened, options: &Options) -> Opened {
-    let given = [
-        ("--host-core", options.host_core.is_some()),
-        ("--code-object", !options.code_objects.is_empty()),
-    ];
+    let given =
+        [("--host-core", options.host_core.is_some()), ("--code-object", !options.code_objects.is_empty())];
     opened.problems.extend(given.iter().filter(|(_, given)| *given).map(|(flag, _)| Problem {
         file: opened.capture.name.clone(),
         place: Place { key: Some((*flag).to_owned()), ..Place::default() },

@@ -26,8 +26,8 @@ impl Drop for Server {
 impl Server {
     /// Starts debuginfod(8) over ELF files in a folder and waits until it has looked at them.
     fn start(folder: &Path) -> Self {
-        let state = tempfile::tempdir().unwrap();
-        for _ in 0..5 {
+        'ports: for _ in 0..5 {
+            let state = tempfile::tempdir().unwrap();
             // Free now; somebody else may take it before the server does.
             let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
             let mut command = Command::new("debuginfod");
@@ -43,16 +43,16 @@ impl Server {
             let started = Instant::now();
             while started.elapsed() < Duration::from_secs(60) {
                 if server.child.try_wait().unwrap().is_some() {
-                    break;
+                    continue 'ports;
                 }
                 if scanned(port) {
                     return server;
                 }
                 std::thread::sleep(Duration::from_millis(50));
             }
-            panic!("debuginfod does not come up");
+            panic!("debuginfod does not answer");
         }
-        unreachable!("the loop returns or panics");
+        panic!("debuginfod ends on every port");
     }
 }
 
