@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, Options, Supplied};
@@ -34,6 +35,9 @@ pub struct DumpArgs {
     /// What the dump does not say itself
     #[command(flatten)]
     pub with: CaptureArgs,
+    /// What to disassemble with, given once for all commands
+    #[arg(skip)]
+    pub disassembler: Option<PathBuf>,
 }
 
 /// What a user adds to a capture that does not say everything itself.
@@ -143,6 +147,7 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
     let folders = args.with.debug_folders(&args.debug_dirs);
     let dump = Dump::with_debug_folders(opened.capture, problems, &folders);
+    let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
@@ -179,8 +184,23 @@ pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     ranges.collect()
 }
 
+/// A session over the waves of a kind, or those of some ids only, which say the kind where the user does not.
+pub(super) fn served(
+    dump: &Arc<Dump>,
+    kind: Option<&str>,
+    chosen: Option<&[RangeInclusive<u32>]>,
+) -> Result<Session, Failure> {
+    let of_chosen = || kind_of(dump, chosen?);
+    let kind = kind.map(str::to_owned).or_else(of_chosen);
+    let session = Session::new(Arc::clone(dump), kind.as_deref())?;
+    Ok(match chosen {
+        Some(ids) => session.of_waves(ids)?,
+        None => session,
+    })
+}
+
 /// The kind of the first of those waves; `None` where there is none.
-pub(super) fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
+fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
     let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
     let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
     Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))

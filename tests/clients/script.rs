@@ -139,7 +139,7 @@ pub(crate) fn fail_with(mut wrong: Vec<String>) {
 }
 
 impl Debugger {
-    fn run(&self, commands: &[&str]) -> (String, String) {
+    pub(crate) fn run(&self, commands: &[&str]) -> (String, String) {
         match self {
             Self::Gdb(name) => {
                 let mut command = tool(name);
@@ -166,7 +166,7 @@ impl Debugger {
     }
 
     /// The part of the transcript that belongs to each command.
-    fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
+    pub(crate) fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
         let marks: Vec<String> = match self {
             // gdb says what it is told to, lldb repeats each command.
             Self::Gdb(_) => (0..commands.len()).map(|number| format!("\n{}\n", mark(number))).collect(),

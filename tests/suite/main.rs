@@ -3,6 +3,7 @@
 mod cli;
 mod code_object;
 mod cores;
+mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
@@ -19,6 +20,7 @@ mod separate;
 mod server;
 mod variables;
 mod view;
+mod view_types;
 mod written_cores;
 
 /// The writer of cores: not part of the suite alone, benches use it too.

@@ -177,9 +177,20 @@ impl<'m> Builder<'m, '_> {
                 }
                 Some(size)
             };
+            let header = problems.number(&key, "packet_header", &entry.packet_header);
+            let header = header.and_then(|header| {
+                let fits = u16::try_from(header).ok();
+                if fits.is_none() {
+                    let key = key.name("packet_header");
+                    problems.report(key, format_args!("{header:#x}"), "a header of 16 bits");
+                }
+                fits
+            });
             let dispatch = Dispatch {
                 id,
                 queue,
+                packet: problems.number(&key, "packet", &entry.packet),
+                header,
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 grid: size(problems, "grid", &entry.grid),
                 workgroup: size(problems, "workgroup", &entry.workgroup),
@@ -192,7 +203,8 @@ impl<'m> Builder<'m, '_> {
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
                 entry: None,
-                packet: None,
+                dimensions: None,
+                completion: None,
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);

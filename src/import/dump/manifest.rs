@@ -60,6 +60,8 @@ tables! {
     Dispatch {
         id: u64,
         queue: u64,
+        packet: u64,
+        packet_header: u64,
         kernel: Text<'de>,
         grid: Vec<Field<u64>>,
         workgroup: Vec<Field<u64>>,

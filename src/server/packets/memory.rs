@@ -19,7 +19,7 @@ use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
-use crate::view::{self, Views};
+use crate::view::{self, View, Views};
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
@@ -98,8 +98,9 @@ fn write(
         return Err(Fault::new(MALFORMED, words));
     }
     match meant(state, address, pairs.or(after).unwrap_or_default())? {
-        Meant::Window { views, address, wave } => {
-            view::write(views.get(), &mut *state.session, address, wave, bytes)?;
+        Meant::Window { views, grown, address, wave } => {
+            let view = grown.as_deref().unwrap_or_else(|| views.get());
+            view::write(view, &mut *state.session, address, wave, bytes)?;
         }
         Meant::Place(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
         Meant::Place(_) => {}
@@ -114,12 +115,13 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
     match meant(state, address, pairs.unwrap_or_default())? {
         Meant::Place(place) => read_place(state, place, length),
-        Meant::Window { views, address, wave } => {
+        Meant::Window { views, grown, address, wave } => {
+            let view = grown.as_deref().unwrap_or_else(|| views.get());
             let into = state.buffer.get_mut(..length.min(MAX_READ as u64) as usize).unwrap_or_default();
             if into.is_empty() {
                 return Err(Fault::malformed("no length"));
             }
-            match view::read(views.get(), &*state.session, address, wave, into)? {
+            match view::read(view, &*state.session, address, wave, into)? {
                 0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
                 read => Ok(read),
             }
@@ -145,8 +147,8 @@ pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result
 enum Meant {
     /// Memory of the dump.
     Place(Place),
-    /// A window of the view, for a client that looks at a wave.
-    Window { views: Arc<Views>, address: u64, wave: WaveId },
+    /// A window of the view, for a client that looks at a wave; `grown`: the view that what-if changes have made larger.
+    Window { views: Arc<Views>, grown: Option<Arc<View>>, address: u64, wave: WaveId },
 }
 
 fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
@@ -158,7 +160,8 @@ fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
     if let Token::Window { .. } = decode(address) {
         let views = state.views.clone().filter(|_| state.view().is_some());
         let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
-        return Ok(Meant::Window { views, address: of_lane(address, thread), wave: thread.wave });
+        let grown = state.grown.shared();
+        return Ok(Meant::Window { views, grown, address: of_lane(address, thread), wave: thread.wave });
     }
     Ok(Meant::Place(place_at(state, address, thread)?))
 }

@@ -10,7 +10,7 @@ mod threads;
 use std::fmt::Write as _;
 
 use super::super::state::State;
-pub(super) use threads::lanes_asked;
+pub(super) use threads::{heading, lane_of, lanes_asked};
 
 /// One command: its name, its arguments, what it does, and who does it.
 struct Command {
@@ -56,6 +56,18 @@ const COMMANDS: &[Command] = &[
         arguments: "[lanes] [function|line|pc]",
         does: "Group all waves, or their lanes, by call stack; those with a fault first, then the most common.",
         run: super::groups::monitor,
+    },
+    Command {
+        name: "disassemble",
+        arguments: "[ADDRESS] [count N] [around N] [lane N] [frame N]",
+        does: "List the instructions of the function, marking the PC and the lanes; ADDRESS: of that one, with count from there.",
+        run: super::disassembly::monitor,
+    },
+    Command {
+        name: "dispatches",
+        arguments: "",
+        does: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
+        run: super::dispatches::monitor,
     },
     Command {
         name: "locals",

@@ -48,6 +48,8 @@ impl Maker {
         capture.dispatches.push(Dispatch {
             id: 3,
             queue: 0,
+            packet: None,
+            header: None,
             kernel: Some("kern".into()),
             grid: Some([100, 2, 1]),
             workgroup: Some([48, 2, 1]),
@@ -56,7 +58,8 @@ impl Maker {
             private_segment_size: None,
             group_segment_size: None,
             entry: None,
-            packet: None,
+            dimensions: None,
+            completion: None,
         });
         Self { capture, bytes: Vec::new(), targets }
     }

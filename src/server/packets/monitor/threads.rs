@@ -32,7 +32,7 @@ pub(super) fn wave(state: &mut State, arguments: &[&str]) -> Result<String, Stri
 }
 
 /// The line that says which thread an answer is about.
-pub(super) fn heading(state: &State) -> Result<String, String> {
+pub(in super::super) fn heading(state: &State) -> Result<String, String> {
     let thread = state.selected();
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));
@@ -105,7 +105,7 @@ fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String,
     })
 }
 
-fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
+pub(in super::super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Result<LaneId, String> {
     let number = said(spaces::number(asked))?;
     let size = said(state.session.wave(wave))?.kind.wave_size;
     let lane = u8::try_from(number).ok().map(LaneId).filter(|lane| size.has(*lane));
