@@ -41,26 +41,38 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Ok(path)
     };
     let (small, large) = (write("small", 8 * GIGABYTE)?, write("large", 100 * GIGABYTE)?);
-    let mut times = [Vec::new(), Vec::new()];
-    let mut memory = 0;
+    let mut openings = [Vec::new(), Vec::new()];
     for run in 0..=RUNS {
-        for (times, path) in times.iter_mut().zip([&small, &large]) {
-            let (milliseconds, kilobytes) = opening(path)?;
+        for (openings, path) in openings.iter_mut().zip([&small, &large]) {
+            let one = opening(path)?;
             // The first one of each warms the cache.
             if run > 0 {
-                times.push(milliseconds);
-                memory = memory.max(kilobytes);
+                openings.push(one);
             }
         }
     }
-    let [of_small, of_large] = times.map(|mut times| {
-        times.sort_by(f64::total_cmp);
-        (times[0], times[RUNS / 2])
-    });
+    let sorted = |openings: &[Opening], of: fn(&Opening) -> f64| {
+        let mut all: Vec<f64> = openings.iter().map(of).collect();
+        all.sort_by(f64::total_cmp);
+        all
+    };
+    for (name, openings) in ["8 GB", "100 GB"].iter().zip(&openings) {
+        let (whole, own) = (sorted(openings, |one| one.milliseconds), sorted(openings, |one| one.own));
+        println!(
+            "opening {name}: {:.1} to {:.1} ms, of them {:.1} to {:.1} on a processor",
+            whole[0],
+            whole[RUNS - 1],
+            own[0],
+            own[RUNS - 1]
+        );
+    }
+    let [of_small, of_large] = &openings;
+    let median = sorted(of_large, |one| one.milliseconds)[RUNS / 2];
+    let memory = of_large.iter().map(|one| one.kilobytes).max().unwrap_or(0);
+    // What else the machine does counts least in the least time on a processor.
+    let least = |openings: &[Opening]| sorted(openings, |one| one.own)[0];
+    let ratio = least(of_large) / least(of_small);
     let list = listing(&large)?;
-    let ratio = of_large.0 / of_small.0;
-    println!("opening 8 GB: least {:.1} ms, median {:.1} ms of {RUNS}", of_small.0, of_small.1);
-    println!("opening 100 GB: least {:.1} ms, median {:.1} ms", of_large.0, of_large.1);
     let mut sound = true;
     let mut promise = |name: &str, measured: f64, most: f64, unit: &str| {
         let kept = measured <= most;
@@ -68,41 +80,61 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let verdict = if kept { "ok" } else { "MISSED" };
         println!("{name} | {measured:.2}{unit} | <= {most}{unit} | {verdict}");
     };
-    promise("opening 100 GB with 50,000 waves, median", of_large.1, MOST_MILLISECONDS, " ms");
+    promise("opening 100 GB with 50,000 waves, median", median, MOST_MILLISECONDS, " ms");
     promise("anonymous memory then, most", memory as f64, MOST_ANONYMOUS_KB as f64, " kB");
-    promise("its time, times that of 8 GB (least of each)", ratio, MOST_TIMES_THE_SMALL_ONE, "");
+    promise(
+        "its time on a processor, times that of 8 GB (least of each)",
+        ratio,
+        MOST_TIMES_THE_SMALL_ONE,
+        "",
+    );
     promise("listing its waves, the whole command", list, MOST_SECONDS_TO_LIST, " s");
     let strict = std::env::var_os("LANESCOPE_BENCH_STRICT").is_some();
     Ok(if sound || !strict { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Opens once and prints milliseconds, anonymous memory in kB, and waves.
+/// Milliseconds that this thread has had a processor.
+fn processor() -> Result<f64, Box<dyn Error>> {
+    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
+    let nanoseconds: f64 = text.split_whitespace().next().unwrap_or_default().parse()?;
+    Ok(nanoseconds / 1e6)
+}
+
+/// Opens once and prints milliseconds, those of this thread on a processor, anonymous memory in kB, and waves.
 fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let targets = Targets::builtin();
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), processor()?);
     let opened = import::open(path, &targets, &Options::default())?;
-    let elapsed = start.elapsed();
+    let (elapsed, own) = (start.elapsed(), processor()? - before);
     let status = fs::read_to_string("/proc/self/status")?;
     let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap_or_default();
     let anonymous = anonymous.trim_matches(|c: char| !c.is_ascii_digit());
-    println!("{:.3} {anonymous} {}", elapsed.as_secs_f64() * 1000.0, opened.capture.waves.len());
+    let waves = opened.capture.waves.len();
+    println!("{:.3} {own:.3} {anonymous} {waves}", elapsed.as_secs_f64() * 1000.0);
     for problem in &opened.problems {
         eprintln!("{problem}");
     }
     Ok(())
 }
 
-fn opening(path: &Path) -> Result<(f64, u64), Box<dyn Error>> {
+struct Opening {
+    milliseconds: f64,
+    /// Of them on a processor.
+    own: f64,
+    kilobytes: u64,
+}
+
+fn opening(path: &Path) -> Result<Opening, Box<dyn Error>> {
     let output = Command::new(std::env::current_exe()?).arg(path).stderr(Stdio::null()).output()?;
     let text = String::from_utf8(output.stdout)?;
     let fields: Vec<&str> = text.split_whitespace().collect();
-    let [milliseconds, kilobytes, waves] = fields[..] else {
+    let [milliseconds, own, kilobytes, waves] = fields[..] else {
         return Err(format!("nothing was measured: {text}").into());
     };
     if waves.parse::<u32>()? != WAVES {
         return Err(format!("{waves} waves were found, not {WAVES}").into());
     }
-    Ok((milliseconds.parse()?, kilobytes.parse()?))
+    Ok(Opening { milliseconds: milliseconds.parse()?, own: own.parse()?, kilobytes: kilobytes.parse()? })
 }
 
 /// Seconds that `lanescope waves` takes; the least of five.
