@@ -1,7 +1,7 @@
 //! `llvm-mc --disassemble`: text without addresses, and how it encodes again what it has decoded.
 //!
 //! A line is text and encoding: `s_nop 0    ; encoding: [0x00,0x00,0x80,0xbf]`. What is no instruction is said on standard
-//! error, by the line of the input, so that there is a dword on each.
+//! error, by the line of the input, so that there is a dword on each. Where the encoding is not the code's, the listing ends before.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -65,22 +65,42 @@ pub(super) fn listing(
         } else {
             let (text, encoding) =
                 decoded.next().ok_or_else(|| format!("it says nothing of the byte {at}"))?;
-            let size = encoding.split(']').next().unwrap_or_default().split(',').count();
-            let size = u8::try_from(size).ok().filter(|size| size.is_multiple_of(4));
-            let size = size.ok_or_else(|| format!("no encoding in dwords at the byte {at}"))?;
+            // In another encoding than the code's its size may be another one, and all that follow would stand elsewhere.
+            let Some(size) = size_of(encoding, bytes.get(at..).unwrap_or_default()) else {
+                return if instructions.is_empty() { Err(differs(at)) } else { Ok(instructions) };
+            };
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             Instruction { address, size, text, is_decoded: true, target: None }
         };
         at += usize::from(instruction.size);
         instructions.push(instruction);
     }
-    // It may encode what it has decoded in another size: then all that follows would stand at wrong addresses.
     if at == bytes.len() && decoded.next().is_none() {
         Ok(instructions)
     } else {
-        Err("it encodes instructions in other sizes than it has decoded them; llvm-objdump does better"
-            .to_owned())
+        Err(format!("it goes on after the byte {at} of {}", bytes.len()))
     }
+}
+
+fn differs(at: usize) -> String {
+    format!(
+        "it encodes the instruction at the byte {at} otherwise than the code has it; llvm-objdump does better"
+    )
+}
+
+/// The size of `0x00,0x00,0x80,0xbf]`, if those are the bytes.
+fn size_of(encoding: &str, bytes: &[u8]) -> Option<u8> {
+    let list = encoding.split(']').next()?;
+    let mut size = 0u8;
+    for (digits, byte) in list.split(',').zip(bytes) {
+        let said = u8::from_str_radix(digits.trim().strip_prefix("0x")?, 16).ok()?;
+        if said != *byte {
+            return None;
+        }
+        size = size.checked_add(1)?;
+    }
+    let is_whole = list.split(',').count() == usize::from(size);
+    (is_whole && size > 0 && size.is_multiple_of(4)).then_some(size)
 }
 
 /// The byte that a warning is about: `<stdin>:3:1: warning: invalid instruction encoding`.

@@ -133,20 +133,19 @@ fn noise_is_decoded_to_its_end_or_refused() {
             bad += block.instructions.iter().filter(|one| !one.is_decoded).count();
             match mc.decode(&machine, 0x7f00_0000_1000, &bytes) {
                 Ok(other) => {
-                    let places = |of: &[Instruction]| -> Vec<_> {
-                        of.iter().map(|one| (one.address, one.size, one.is_decoded)).collect()
-                    };
-                    assert_eq!(places(&other.instructions), places(&block.instructions));
-                    agreed += 1;
+                    let place = |one: &Instruction| (one.address, one.size, one.is_decoded);
+                    let places = other.instructions.iter().map(place);
+                    assert!(places.eq(block.instructions.iter().take(other.instructions.len()).map(place)));
+                    agreed += other.instructions.len();
                 }
-                // Of some noise it makes another size again, and of some it crashes.
+                // Some noise it encodes otherwise at once, and of some it crashes.
                 Err(DisassembleError::NoListing { .. } | DisassembleError::Failed { .. }) => {}
                 Err(other) => panic!("{other}"),
             }
         }
     }
     assert!(bad > 100, "{bad} dwords were no instructions");
-    assert!(agreed > 0, "llvm-mc never agreed");
+    assert!(agreed > 100, "llvm-mc agreed on {agreed} only");
 }
 
 /// `s_mov_b32 s0, 0x12345678`: the tool is not shown an instruction without its literal, and nobody a literal that is not there.

@@ -37,7 +37,15 @@ impl Code<'_> {
         let mut found = Vec::new();
         let mut at = start;
         while at < end && found.len() < count {
-            let Some(block) = self.block(at)? else { break };
+            let block = match self.block(at) {
+                Ok(Some(block)) => block,
+                Ok(None) => break,
+                Err(error) if found.is_empty() => return Err(error),
+                Err(error) => {
+                    self.problems.push(format!("there are no instructions from {at:#x} on: {error}"));
+                    break;
+                }
+            };
             let instructions = block.from(at).unwrap_or_default();
             let wanted = instructions.iter().take_while(|one| one.address < end).take(count - found.len());
             for one in wanted {
