@@ -81,6 +81,9 @@ pub(super) fn grow(state: &mut State) -> bool {
         ));
     }
     let has_new = !new.is_empty();
+    if has_new {
+        state.documents.libraries = std::cell::OnceCell::new();
+    }
     state.grown.added.extend(new);
     state.grown.view = Some(Arc::new(growth.view));
     has_new

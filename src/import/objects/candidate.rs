@@ -54,6 +54,13 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     Ok(candidates)
 }
 
+/// Bytes that are said to be a code object: what a dump says is not unpacked.
+pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
+    let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
+    let build_id = object.build_id();
+    Ok(vec![Arc::new(Candidate { bytes, object, build_id, label: label.to_owned() })])
+}
+
 /// A regular file, mapped.
 pub(super) fn map(path: &Path) -> Result<Bytes, String> {
     let words = |error: std::io::Error| error.to_string();

@@ -3,6 +3,8 @@
 //! What the program or the loader may change is left out: writable segments, and fields that relocations fill in. So are the
 //! fields of the ELF header that describe sections, which differ between a file and its stripped copy.
 
+use std::cell::Cell;
+
 use super::Memory;
 use super::candidate::{Candidate, hex};
 use crate::codeobject::{CodeObject, Segment};
@@ -14,7 +16,9 @@ const CHUNK: usize = 64 << 10;
 /// Bytes of each segment that are compared where build ids are equal: a damaged copy shows, and large ones cost nothing.
 const COMPARED_BY_ID: u64 = 256 << 10;
 /// Bytes of each segment that are compared where there is no build id.
-const COMPARED: u64 = 1 << 30;
+const COMPARED: u64 = 16 << 20;
+/// Bytes that are compared for one capture in all: some seconds.
+pub(super) const MAX_COMPARED: u64 = 16 << 30;
 /// Bytes shown of each side of a difference.
 const SHOWN: usize = 8;
 /// `e_shoff`, and `e_shentsize` to `e_shstrndx`, by file offset.
@@ -36,12 +40,14 @@ impl Verdict {
     }
 }
 
-/// Compares a code object with what is in memory where it would be loaded. `loaded_id`: the build id of what is there.
+/// Compares a code object with what is in memory where it would be loaded. `loaded_id`: the build id of what is there. `left`:
+/// bytes that may still be compared, which it counts down.
 pub(super) fn compare(
     candidate: &Candidate,
     address: u64,
     loaded_id: Option<&[u8]>,
     memory: &dyn Memory,
+    left: &Cell<u64>,
 ) -> Verdict {
     let by_id = match (loaded_id, candidate.build_id.as_deref()) {
         (Some(loaded), Some(own)) if loaded != own => {
@@ -66,7 +72,7 @@ pub(super) fn compare(
     let exempt = exempt(object);
     let mut code = 0;
     for segment in fixed {
-        match compare_segment(object, segment, address, most, &exempt, memory) {
+        match compare_segment(object, segment, address, most, &exempt, memory, left) {
             Ok(same) if segment.is_executable() => code += same,
             Ok(_) => {}
             Err(difference) => return Verdict::Differs(difference),
@@ -99,12 +105,17 @@ fn compare_segment(
     most: u64,
     exempt: &[(u64, u64)],
     memory: &dyn Memory,
+    left: &Cell<u64>,
 ) -> Result<u64, String> {
     let (start, size) = (segment.addresses.start, segment.file_size.min(most));
     let mut done = 0;
     let mut chunk = vec![0; CHUNK];
     while done < size {
         let want = (size - done).min(CHUNK as u64);
+        let Some(rest) = left.get().checked_sub(want) else {
+            return Err(format!("not compared: more than {MAX_COMPARED} bytes of code objects are"));
+        };
+        left.set(rest);
         let at = start.wrapping_add(done);
         // A file that is cut short, or one of debug information alone, has no bytes there.
         let Some(expected) = object.bytes_at(crate::codeobject::ElfAddress(at), want) else { break };

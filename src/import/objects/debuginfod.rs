@@ -37,7 +37,7 @@ pub struct Debuginfod {
     /// Bytes of the largest file that is taken.
     pub max_size: u64,
     /// Requests that are left.
-    requests: usize,
+    pub(super) requests: usize,
 }
 
 impl Debuginfod {

@@ -1,5 +1,6 @@
 //! From places where code objects were loaded to the best bytes for each: see the room's page for the order.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::candidate::{self, Candidate, hex};
-use super::compare::{Verdict, compare};
+use super::compare::{MAX_COMPARED, Verdict, compare};
 use super::discover;
 use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, LinkMap, Memory, folders};
@@ -20,6 +21,9 @@ const MAX_HINTS: usize = 65_536;
 
 /// Hints that a candidate's code is looked for at.
 const MAX_LOST: usize = 64;
+
+/// Bytes of code objects in captured memory that are put together from pieces, in all.
+const MAX_COPIED: u64 = 1 << 30;
 
 /// A file of the user's without an address: its name, and what it holds.
 type Unplaced = (String, Vec<Arc<Candidate>>);
@@ -39,7 +43,15 @@ pub(in crate::import) fn find(
         let key = format!("{} at {:#x}", problem.part, problem.address);
         problems.report(key, &problem.what, problem.expected);
     }
-    let mut search = Search { memory, options, places: Vec::new(), lost: Vec::new(), from_uris: Vec::new() };
+    let mut search = Search {
+        memory,
+        options,
+        places: Vec::new(),
+        lost: Vec::new(),
+        from_uris: Vec::new(),
+        left: Cell::new(MAX_COMPARED),
+        copies: Cell::new(MAX_COPIED),
+    };
     search.take_map(&map, problems);
     let supplied = search.take_placed(problems);
     search.discover(hints);
@@ -59,6 +71,10 @@ struct Search<'s> {
     lost: Vec<u64>,
     /// Code objects that URIs led to: the same file may be loaded twice.
     from_uris: Vec<Arc<Candidate>>,
+    /// Bytes that may still be compared.
+    left: Cell<u64>,
+    /// Bytes of captured memory that may still be copied.
+    copies: Cell<u64>,
 }
 
 impl Search<'_> {
@@ -102,7 +118,7 @@ impl Search<'_> {
             self.places.len() - 1
         });
         let Some(place) = self.places.get_mut(index) else { return };
-        let taken = place.take_one(self.memory, candidates, "--code-object ");
+        let taken = place.take_one(self.memory, &self.left, candidates, "--code-object ");
         if let (Err(why), false) = (taken, self.options.force) {
             problems.report(
                 format_args!("--code-object {file}@{address:#x}"),
@@ -114,9 +130,11 @@ impl Search<'_> {
 
     fn discover(&mut self, hints: &[u64]) {
         let mut left: BTreeSet<u64> = BTreeSet::new();
+        let known = discover::union(self.places.iter().filter_map(Place::range).collect());
         for hint in hints.iter().filter(|hint| **hint != 0) {
-            let known = || self.places.iter().any(|place| place.holds(*hint));
-            if left.len() < MAX_HINTS && !left.contains(hint) && !known() {
+            let after = known.partition_point(|(start, _)| start <= hint);
+            let below = after.checked_sub(1).and_then(|index| known.get(index));
+            if left.len() < MAX_HINTS && below.is_none_or(|(_, end)| hint >= end) {
                 left.insert(*hint);
             }
         }
@@ -136,7 +154,7 @@ impl Search<'_> {
     fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str) -> Result<(), String> {
         let (mut taken, mut refusals) = (false, Vec::new());
         for place in &mut self.places {
-            match compare(candidate, place.address, place.build_id(), self.memory) {
+            match compare(candidate, place.address, place.build_id(), self.memory, &self.left) {
                 verdict if verdict.is_proof() => {
                     taken = true;
                     place.take(candidate, format!("{origin}{}", candidate.label));
@@ -153,10 +171,11 @@ impl Search<'_> {
         }
         for hint in self.lost.iter().take(MAX_LOST) {
             let Some(address) = discover::place(self.memory, candidate, *hint) else { continue };
-            if compare(candidate, address, None, self.memory).is_proof() {
+            if compare(candidate, address, None, self.memory, &self.left).is_proof() {
                 let mut place = Place::new(self.memory, address, None);
                 place.take(candidate, format!("{origin}{}, placed by its code", candidate.label));
-                self.lost.retain(|hint| !place.holds(*hint));
+                let range = place.range();
+                self.lost.retain(|hint| range.is_none_or(|(start, end)| *hint < start || *hint >= end));
                 self.places.push(place);
                 return Ok(());
             }
@@ -205,12 +224,12 @@ impl Search<'_> {
         for index in 0..self.places.len() {
             let Some(place) = self.places.get(index).filter(|place| !place.is_satisfied()) else { continue };
             let Some(uri) = place.uri.clone() else { continue };
-            let found = self.at_uri(&uri).and_then(|bytes| candidate::of_bytes(&bytes, &uri));
+            let found = self.at_uri(&uri).and_then(|bytes| candidate::of_object(bytes, &uri));
             let Some(place) = self.places.get_mut(index) else { continue };
             match found {
                 Err(why) => place.because(why),
                 Ok(candidates) => {
-                    if let Err(why) = place.take_one(self.memory, &candidates, "") {
+                    if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "") {
                         place.because(why);
                     }
                     self.from_uris.extend(candidates);
@@ -224,6 +243,18 @@ impl Search<'_> {
         let uri = Uri::parse(uri).map_err(|error| error.to_string())?;
         match (&uri.place, uri.offset, uri.size) {
             (UriPlace::Memory { .. }, Some(address), Some(size)) => {
+                // What straddles runs is copied.
+                let is_whole = self
+                    .memory
+                    .segment(address)
+                    .is_some_and(|(_, last)| last - address >= size.saturating_sub(1));
+                if !is_whole {
+                    let left = self.copies.get().checked_sub(size);
+                    let left = left.ok_or_else(|| {
+                        format!("{size} bytes in pieces; at most {MAX_COPIED} are put together")
+                    })?;
+                    self.copies.set(left);
+                }
                 self.memory.view(address, size).ok_or_else(|| {
                     let have = discover::captured(self.memory, address, size);
                     format!("of the {size} bytes at {address:#x} of the process's memory {have} are captured")
@@ -298,7 +329,7 @@ impl Search<'_> {
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
             for candidate in &self.from_uris {
                 let is_better = place.best.is_none() || candidate.has_debug();
-                let verdict = || compare(candidate, place.address, place.build_id(), self.memory);
+                let verdict = || compare(candidate, place.address, place.build_id(), self.memory, &self.left);
                 if is_better && verdict().is_proof() {
                     place.take(candidate, format!("{}, which is the same", candidate.label));
                 }
@@ -323,7 +354,7 @@ impl Search<'_> {
                 };
                 // Debug information alone is for the session to find in the cache.
                 let Ok(candidates) = candidate::of_file(&file) else { continue };
-                if let Err(why) = place.take_one(self.memory, &candidates, "debuginfod: ") {
+                if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "debuginfod: ") {
                     place.because(why);
                 }
             }

@@ -42,6 +42,11 @@ pub(super) struct Walk {
 /// Looks through a folder and the folders in it; a file is taken as it is. Symbolic links to folders are not followed, so that
 /// there are no circles.
 pub(super) fn walk(root: &Path) -> Walk {
+    walk_up_to(root, MAX_ENTRIES)
+}
+
+/// [`walk`] with another bound on the entries that are looked at.
+pub(super) fn walk_up_to(root: &Path, most: usize) -> Walk {
     let mut walk = Walk::default();
     let (mut code, mut holders) = (Vec::new(), Vec::new());
     let mut folders = vec![(root.to_owned(), 0)];
@@ -60,9 +65,9 @@ pub(super) fn walk(root: &Path) -> Walk {
         };
         for entry in entries.filter_map(Result::ok) {
             looked += 1;
-            if looked > MAX_ENTRIES {
+            if looked > most {
                 walk.problems.push(format!(
-                    "{}: more than {MAX_ENTRIES} files and folders; the others are left out",
+                    "{}: more than {most} files and folders; the others are left out",
                     root.display()
                 ));
                 folders.clear();

@@ -40,7 +40,7 @@ pub trait Memory {
     /// First and last address of the run of captured bytes that holds `address`; what follows may belong to another run.
     fn segment(&self, address: u64) -> Option<(u64, u64)>;
 
-    /// A lasting view of a range that is captured as a whole.
+    /// A lasting view of a range that is captured as a whole; a copy where it straddles runs.
     fn view(&self, address: u64, length: u64) -> Option<Bytes>;
 }
 

@@ -1,5 +1,6 @@
 //! One loaded code object while bytes for it are looked for.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::Memory;
@@ -45,13 +46,14 @@ impl Place {
         self.image.as_ref()?.build_id.as_deref()
     }
 
-    pub(super) fn holds(&self, address: u64) -> bool {
+    /// Addresses from its first to its last loaded byte.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
         if let Some(image) = &self.image {
-            return image.holds(address);
+            return Some((image.header, image.end));
         }
-        let found = self.best.as_ref().and_then(|found| found.candidate.object.image());
-        let at = address.wrapping_sub(self.address);
-        found.is_some_and(|image| (image.start.0..image.end.0).contains(&at))
+        let range = self.best.as_ref()?.candidate.object.image()?;
+        let start = self.address.wrapping_add(range.start.0);
+        Some((start, start.checked_add(range.end.0.checked_sub(range.start.0)?)?))
     }
 
     pub(super) fn because(&mut self, reason: String) {
@@ -71,13 +73,14 @@ impl Place {
     pub(super) fn take_one(
         &mut self,
         memory: &dyn Memory,
+        left: &Cell<u64>,
         candidates: &[Arc<Candidate>],
         origin: &str,
     ) -> Result<(), String> {
         let (mut possible, mut refusals) = (None, Vec::new());
         for candidate in candidates {
             let origin = || format!("{origin}{}", candidate.label);
-            match compare(candidate, self.address, self.build_id(), memory) {
+            match compare(candidate, self.address, self.build_id(), memory, left) {
                 verdict if verdict.is_proof() => {
                     self.take(candidate, origin());
                     return Ok(());

@@ -179,6 +179,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             Some((signature, tag)) => {
                 let parent = entry.parent.unwrap_or(self.to.unit.root());
                 self.to.unit.add_reserved(id, parent, tag);
+                self.signed.is_there(id);
                 self.signed_type(signature);
             }
             None => {

@@ -30,6 +30,8 @@ pub(super) struct Signed<'d> {
     units: HashMap<UnitId, Option<Rc<TypeUnit<'d>>>>,
     /// The copies of DIEs.
     copies: HashMap<DieOffset, UnitEntryId>,
+    /// Those of them that are in the view already, and not only promised.
+    there: HashSet<UnitEntryId>,
     waiting: Vec<Waiting<'d>>,
     /// The unit whose DIEs are being copied.
     copied_from: Option<Rc<TypeUnit<'d>>>,
@@ -89,13 +91,18 @@ impl<'d> Signed<'d> {
         dwarf: &'d gimli::Dwarf<Slice<'d>>,
         declarations: &'d Declarations,
     ) -> Self {
-        let (units, copies) = (HashMap::new(), HashMap::new());
-        Self { debug, dwarf, declarations, units, copies, waiting: Vec::new(), copied_from: None }
+        let (units, copies, there) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { debug, dwarf, declarations, units, copies, there, waiting: Vec::new(), copied_from: None }
     }
 
     /// The signature of the declaration at a place of the converted unit.
     pub(super) fn declared(&self, at: UnitOffset) -> Option<u64> {
         self.declarations.by_place.get(&at).copied()
+    }
+
+    /// Notes that a DIE is in the view.
+    pub(super) fn is_there(&mut self, id: UnitEntryId) {
+        self.there.insert(id);
     }
 
     /// Whether it is DIEs of a type unit that are being converted.
@@ -300,8 +307,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         }
         let Some(signature) = die.signature else { return Some(self.namespace(unit, parent)) };
         let Some(found) = self.signed_type(signature) else { return Some(root) };
-        let is_there = self.to.unit.get(found).tag() != constants::DW_TAG_null;
-        if is_there { Some(found) } else { anywhere.then_some(root) }
+        if self.signed.there.contains(&found) { Some(found) } else { anywhere.then_some(root) }
     }
 
     /// The copy of a namespace, without what is in it.
@@ -322,6 +328,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         for die in missing.into_iter().rev() {
             parent = self.to.unit.add(parent, constants::DW_TAG_namespace);
             self.signed.copies.insert(unit.die(die.at), parent);
+            self.signed.there.insert(parent);
             let Ok(entry) = ConvertUnitEntry::read(UnitRef::new(self.signed.dwarf, &unit.unit), die.at)
             else {
                 continue;
@@ -361,6 +368,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
                 let above = unit.parent(index).map(|(_, above)| unit.die(above.at));
                 let above = above.and_then(|above| self.signed.copies.get(&above)).copied();
                 entry.parent = if is_top { Some(parent) } else { above };
+                self.signed.is_there(id);
                 self.entry(id, &entry, unit.die(die.at), None)?;
             }
             index += 1;
@@ -388,7 +396,7 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
     fn fill_gaps(&mut self) {
         let root = self.to.unit.root();
         for id in self.signed.copies.values() {
-            if self.to.unit.get(*id).tag() == constants::DW_TAG_null {
+            if self.signed.there.insert(*id) {
                 self.to.unit.add_reserved(*id, root, constants::DW_TAG_unspecified_type);
             }
         }

@@ -2,6 +2,7 @@
 //! wire; and the same files damaged.
 
 mod damaged;
+mod debuginfod;
 mod objects;
 mod wire;
 

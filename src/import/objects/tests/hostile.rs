@@ -1,10 +1,12 @@
 //! Memory, folders and files of somebody who means harm.
 
+use std::cell::Cell;
 use std::time::Instant;
 
+use super::super::compare::{Verdict, compare};
 use super::super::discover::{MAX_PAGES, PAGE, discover};
 use super::super::find::find;
-use super::super::folders::{MAX_DEPTH, walk};
+use super::super::folders::{MAX_DEPTH, walk, walk_up_to};
 use super::super::{LinkMap, Memory};
 use super::{Made, fixture, image, path};
 use crate::codeobject::Bytes;
@@ -120,4 +122,56 @@ fn deep_folders_are_bounded() {
     }
     assert_eq!(walk(folder.path()).files.len(), MAX_DEPTH);
     assert!(walk(&folder.path().join("none")).problems[0].contains("No such file"));
+    let few = walk_up_to(folder.path(), 7);
+    assert!(few.files.len() < 7 && few.problems[0].contains("more than 7 files and folders"), "{few:?}");
+}
+
+/// Memory in pieces of a page, which says how much of it was to be put together.
+struct Pieces(Made, Cell<u64>);
+
+impl Memory for Pieces {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        self.0.read(address, buffer)
+    }
+
+    fn segment(&self, address: u64) -> Option<(u64, u64)> {
+        let page = address & !(PAGE - 1);
+        Some((page, page + PAGE - 1))
+    }
+
+    fn view(&self, _: u64, length: u64) -> Option<Bytes> {
+        self.1.set(self.1.get() + length);
+        None
+    }
+}
+
+#[test]
+fn copies_of_memory_are_bounded() {
+    let mut made = Made::default();
+    let uris: Vec<String> =
+        (0..100u64).map(|n| format!("memory://1#offset={:#x}&size=0x4000000", n << 32)).collect();
+    let entries: Vec<(u64, &str)> = (1u64..).map(|n| n << 40).zip(uris.iter().map(String::as_str)).collect();
+    made.list(AT, 10, &entries);
+    let memory = Pieces(made, Cell::new(0));
+    let mut problems = Problems::new("core");
+    let found = find(&memory, Some(AT), &[], &Options::default(), &mut problems);
+    assert_eq!((found.code_objects.len(), memory.1.get()), (100, 1 << 30));
+    let told: Vec<String> = problems.finish().iter().map(ToString::to_string).collect();
+    assert_eq!(told.iter().filter(|words| words.contains("bytes in pieces; at most 1073741824")).count(), 84);
+}
+
+#[test]
+fn comparing_is_bounded() {
+    let candidates = super::super::candidate::of_file(&path("saxpy-gfx90a-O0.hsaco")).unwrap();
+    let mut memory = Made::default();
+    memory.load(AT, &fixture("saxpy-gfx90a-O0.hsaco"));
+    let left = Cell::new(1 << 30);
+    assert!(compare(&candidates[0], AT, None, &memory, &left).is_proof());
+    let needed = (1 << 30) - left.get();
+    left.set(needed - 1);
+    let verdict = compare(&candidates[0], AT, None, &memory, &left);
+    assert!(
+        matches!(&verdict, Verdict::Differs(why) if why.contains("not compared: more than")),
+        "{verdict:?}"
+    );
 }

@@ -9,8 +9,11 @@ use crate::import::Problem;
 use crate::import::problem::Problems;
 use crate::import::rocm_core::headers::{Headers, Range};
 
-/// Files of `size` bytes with those segments: offset, address, bytes.
-fn made(files: &[(usize, &[(u64, u64, u64)])]) -> (MemoryMap, Vec<Problem>) {
+/// A file's bytes, and its segments: offset, address, bytes.
+type Made<'a> = (usize, &'a [(u64, u64, u64)]);
+
+/// The map of such files, and what is wrong with them.
+fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
     let mut problems = Problems::new("made");
     let files = files.iter().map(|(size, loads)| {
         let loads = (0..).zip(loads.iter()).map(|(index, (offset, address, size))| Range {
