@@ -39,6 +39,9 @@ pub(crate) fn block_layout(counts: Counts, lds: u32) -> BlockLayout {
     }
 }
 
+/// A wave in a control stack: the index of the work-group that it opens, and whether it closes one.
+pub(crate) type Entry<'a> = (Of<'a>, Option<u32>, bool);
+
 /// What is stored in one wave's block.
 pub(crate) struct Block {
     pub(crate) layout: BlockLayout,
@@ -93,13 +96,8 @@ pub(crate) struct Area {
     pub(crate) wave_end: u64,
 }
 
-/// `waves`: with the index of the work-group that a wave opens. `events`: words to skip are strewn in.
-pub(crate) fn area(
-    waves: &[(Of<'_>, Option<u32>, bool)],
-    events: bool,
-    with_vectors: bool,
-    seed: u32,
-) -> Area {
+/// `events`: words to skip are strewn in.
+pub(crate) fn area(waves: &[Entry<'_>], events: bool, with_vectors: bool, seed: u32) -> Area {
     let mut chooser = filler::Chooser::new(seed);
     let mut noise = 0;
     let mut any = || {

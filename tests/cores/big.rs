@@ -97,7 +97,7 @@ fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
             next += 1;
             let mut wave = plain(counts, queue::code(agent) + 0x1c00 + 4 * u64::from(next % 32));
             (wave.in_group, wave.slot) = (in_group, slot);
-            if *groups % 7 == 0 && in_group == 0 {
+            if groups.is_multiple_of(7) && in_group == 0 {
                 let causes = vec![Raised { cause: Cause::Page, enabled: false }];
                 wave.stop = Some(Stop { causes, ..Stop::default() });
             }

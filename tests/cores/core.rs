@@ -1,6 +1,6 @@
 //! A plan's file, or two.
 
-use super::area::{self, Area};
+use super::area::{self, Area, Entry};
 use super::elf::{self, Image, Mark, Notes, Segment};
 use super::filler::{self, Kind};
 use super::note;
@@ -28,9 +28,8 @@ pub(crate) struct AreaPlace {
     pub(crate) blocks: Vec<(u64, u64)>,
 }
 
-/// Every wave with what describes it, by queue and XCC; and the index of the work-group that it opens; and whether it
-/// closes one.
-pub(crate) fn ordered(plan: &Plan) -> Vec<Vec<Vec<(Of<'_>, Option<u32>, bool)>>> {
+/// Every wave, by queue and XCC, in the order of the control stacks.
+pub(crate) fn ordered(plan: &Plan) -> Vec<Vec<Vec<Entry<'_>>>> {
     let (mut index, mut group_index) = (0, 0);
     let mut all = Vec::new();
     for (queue_index, queue) in plan.queues.iter().enumerate() {
@@ -114,9 +113,7 @@ pub(crate) fn build(plan: &Plan, bulk: Bulk, more: Vec<Segment>) -> Core {
     put_together(plan, &sizes, segments, places)
 }
 
-type Ordered<'a> = [Vec<(Of<'a>, Option<u32>, bool)>];
-
-fn scratch(plan: &Plan, index: usize, by_xcc: &Ordered<'_>, bulk: Bulk) -> Option<Segment> {
+fn scratch(plan: &Plan, index: usize, by_xcc: &[Vec<Entry<'_>>], bulk: Bulk) -> Option<Segment> {
     let stride = queue::stride(plan, &plan.queues[index])?;
     let size = stride * by_xcc.len() as u64;
     let base = queue::scratch_backing(index);

@@ -2,6 +2,7 @@
 
 mod compare;
 mod damage;
+mod described;
 mod generations;
 mod layout;
 mod samples;
