@@ -12,7 +12,7 @@
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
-//! 5 report, view               answers as text and JSON | what a stock debugger can load
+//! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
 //! 6 server                     the remote protocol
 //! 7 cli                        one file per command
 //! ```
@@ -28,5 +28,6 @@ pub mod mapping;
 pub mod report;
 pub mod server;
 pub mod session;
+pub mod slim;
 pub mod units;
 pub mod view;

@@ -15,6 +15,7 @@ mod memory;
 mod print;
 mod registers;
 mod serve;
+mod slim;
 pub mod targets;
 
 mod export;
@@ -79,6 +80,8 @@ enum Command {
     Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Write a small dump of a large one: chosen waves with what is needed to look at them again
+    Slim(slim::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
     Eval(eval::Args),
     /// List every DWARF expression of a code object, or of those that a dump holds
@@ -105,6 +108,7 @@ impl Command {
             | Self::Groups(groups::Args { from, .. })
             | Self::View(view::Args { from, .. })
             | Self::Arguments(arguments::Args { from, .. })
+            | Self::Slim(slim::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
             Self::Lanes(lanes::Args { of, .. })
             | Self::Registers(registers::Args { of, .. })
@@ -166,6 +170,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),
         Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
         Command::View(args) => view::run(&args, &targets, out)?,

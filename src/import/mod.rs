@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
 
+pub use dump::write;
 pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
 
 use crate::arch::Targets;

@@ -58,6 +58,11 @@ impl Swizzle {
         Self { row, column: u64::from(lane.0) * SWIZZLE }
     }
 
+    /// Where a row ends, which holds all lanes.
+    fn row_end(self, row: u64) -> u64 {
+        row.saturating_add(1).saturating_mul(self.row)
+    }
+
     /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory. An address of 32
     /// bits never overflows.
     pub(super) fn backing(self, address: u64) -> u64 {
@@ -72,11 +77,22 @@ impl Reader {
         buffer: &mut [u8],
     ) -> Result<std::io::Result<usize>, Unreadable> {
         Ok(match self.storage(place)? {
-            Storage::Linear(memory, address) => self.read_linear(memory, address, buffer),
+            Storage::Linear(memory, address) => {
+                if let Owner::Wave(wave) = memory.owner {
+                    self.note(|touched| touched.private(wave, address.saturating_add(buffer.len() as u64)));
+                }
+                self.read_linear(memory, address, buffer)
+            }
             Storage::Global(address, agent) => {
+                self.note(|touched| touched.global(address, buffer.len() as u64));
                 self.layered(Owner::Global, address, buffer, |at, buffer| self.read_global(at, agent, buffer))
             }
             Storage::Swizzled(memory, swizzle, address) => {
+                if let (Owner::Wave(wave), Some(more)) = (memory.owner, buffer.len().checked_sub(1)) {
+                    // Of the last row all lanes: they are read together.
+                    let last = address.saturating_add(more as u64) / SWIZZLE;
+                    self.note(|touched| touched.private(wave, swizzle.row_end(last)));
+                }
                 self.read_swizzled(memory, swizzle, address, buffer)
             }
         })

@@ -296,7 +296,8 @@ impl<'m> Builder<'m, '_> {
                 Field::Given(file) => Some(file.0.clone().into_owned()),
                 _ => None,
             };
-            let name = file.or(path).or_else(|| uri.clone());
+            let given = self.problems.text(&key, "name", &entry.name);
+            let name = given.or(file).or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
             let object = CodeObject { address, extent, uri, entry: chosen, build_id, agent, name };

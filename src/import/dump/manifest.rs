@@ -146,6 +146,7 @@ tables! {
         uri: Text<'de>,
         entry: Text<'de>,
         build_id: Text<'de>,
+        name: Text<'de>,
         agent: u64,
         file: Text<'de>,
         offset: u64,
