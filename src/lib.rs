@@ -13,7 +13,7 @@
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
 //! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
-//! 6 server                     the remote protocol
+//! 6 server, diff               the remote protocol | two dumps side by side
 //! 7 cli                        one file per command
 //! ```
 
@@ -22,6 +22,7 @@ pub mod capture;
 pub mod cli;
 pub mod codeobject;
 pub mod debuginfo;
+pub mod diff;
 pub mod dwarf;
 pub mod import;
 pub mod mapping;

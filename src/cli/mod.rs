@@ -4,6 +4,7 @@ mod arguments;
 mod backtrace;
 mod code_object;
 mod dialect;
+mod diff;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -80,6 +81,8 @@ enum Command {
     Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Compare two dumps of the same program
+    Diff(diff::Args),
     /// Write a small dump of a large one: chosen waves with what is needed to look at them again
     Slim(slim::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
@@ -116,6 +119,7 @@ impl Command {
             | Self::Backtrace(backtrace::Args { of, .. })
             | Self::Locals(locals::Args { of, .. })
             | Self::Print(print::Args { of, .. }) => &mut of.from.debug_dirs,
+            Self::Diff(args) => &mut args.debug_dirs,
             Self::Dwarf(args) => &mut args.debug_dirs,
             Self::Eval(args) => &mut args.debug_dirs,
             Self::CodeObject(_) | Self::Targets { .. } => return,
@@ -145,7 +149,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>();
+            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>() || error.is::<diff::Failed>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }
@@ -170,6 +174,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),
         Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
         Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,

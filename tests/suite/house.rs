@@ -19,6 +19,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("view", 5),
     ("slim", 5),
     ("server", 6),
+    ("diff", 6),
     ("cli", 7),
 ];
 

@@ -2,6 +2,7 @@
 
 mod cli;
 mod code_object;
+mod diff;
 mod draft;
 mod dwarf;
 mod evaluate;
@@ -16,5 +17,6 @@ mod scopes;
 mod seed_coverage;
 mod separate;
 mod server;
+mod slim;
 mod variables;
 mod view;
