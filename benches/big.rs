@@ -137,7 +137,7 @@ fn dump_at(folder: &Path, file: &Path, pc: u64) -> Result<PathBuf, Failure> {
 }
 
 fn session(dump: &Path) -> Result<Session, Failure> {
-    let opened = import::open(dump, &Targets::builtin())?;
+    let opened = import::open(dump, &Targets::builtin(), &import::Options::default())?;
     Ok(Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?)
 }
 

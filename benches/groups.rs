@@ -23,7 +23,7 @@ fn main() -> Result<ExitCode, Failure> {
     let mut turns = Vec::new();
     for turn in 1..=TURNS {
         // Nothing is kept from the turn before.
-        let mut opened = import::open(&fixture, &Targets::builtin())?;
+        let mut opened = import::open(&fixture, &Targets::builtin(), &import::Options::default())?;
         let few = std::mem::take(&mut opened.capture.waves);
         opened.capture.waves = few.iter().cycle().take(WAVES as usize).cloned().collect();
         for (id, wave) in (1u32..).zip(&mut opened.capture.waves) {

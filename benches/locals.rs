@@ -23,7 +23,7 @@ const MOST_MILLISECONDS: f64 = 1.0;
 fn main() -> Result<ExitCode, Failure> {
     pin_to_one_core()?;
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
-    let opened = import::open(&demo, &Targets::builtin())?;
+    let opened = import::open(&demo, &Targets::builtin(), &import::Options::default())?;
     let dump = Arc::new(Dump::new(opened.capture, Vec::new()));
     let session = Session::new(Arc::clone(&dump), None)?;
     let wave = session.first_wave();
@@ -93,7 +93,7 @@ fn main() -> Result<ExitCode, Failure> {
 fn largest() -> Result<(Session, WaveId, usize), Failure> {
     let mut found: Option<(Session, WaveId, usize)> = None;
     for entry in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/dumps"))? {
-        let opened = import::open(&entry?.path(), &Targets::builtin())?;
+        let opened = import::open(&entry?.path(), &Targets::builtin(), &import::Options::default())?;
         let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?;
         if session.kind().wave_size != WaveSize::W64 {
             continue;

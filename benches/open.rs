@@ -55,7 +55,7 @@ fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     let start = Instant::now();
-    let opened = import::open(path, &targets)?;
+    let opened = import::open(path, &targets, &import::Options::default())?;
     let elapsed = start.elapsed();
     let status = fs::read_to_string("/proc/self/status")?;
     let field = |name: &str| {

@@ -81,7 +81,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
     let extent = Some(keep(object));
     let mut capture = Capture { name: "fuzz".to_owned(), ..Capture::default() };
     let target = TARGETS.target("gfx90a").expect("built in");
-    capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default() });
+    capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default(), hardware: None });
     let name = "patched".to_owned();
     let address = Address(LOADED);
     capture.code_objects.push(CodeObject {

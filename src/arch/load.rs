@@ -29,21 +29,49 @@ pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
     "gfx1102", "gfx1151", "gfx1200", "gfx1201",
 ];
 
+/// Processors that a `[[stepping]]` of another's file describes, with that file's name; a test compares it with the files.
+pub(super) const STEPPINGS: &[(&str, &str)] = &[
+    ("gfx902", "gfx900"),
+    ("gfx904", "gfx900"),
+    ("gfx909", "gfx900"),
+    ("gfx90c", "gfx900"),
+    ("gfx940", "gfx942"),
+    ("gfx941", "gfx942"),
+    ("gfx1011", "gfx1010"),
+    ("gfx1012", "gfx1010"),
+    ("gfx1013", "gfx1010"),
+    ("gfx1031", "gfx1030"),
+    ("gfx1032", "gfx1030"),
+    ("gfx1033", "gfx1030"),
+    ("gfx1034", "gfx1030"),
+    ("gfx1035", "gfx1030"),
+    ("gfx1036", "gfx1030"),
+    ("gfx1103", "gfx1102"),
+    ("gfx1150", "gfx1151"),
+    ("gfx1152", "gfx1151"),
+    ("gfx1153", "gfx1151"),
+];
+
 /// The most bytes of a target file; the longest built-in one is a fiftieth of it.
 const MAX_BYTES: u64 = 1 << 20;
 
-static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
-    let entries = BUILT_IN.iter().map(|(name, text)| {
-        let entry = Entry {
-            name: (*name).to_owned(),
-            origin: format!("targets/{name}.toml"),
-            text: Cow::Borrowed(text),
-            loaded: OnceLock::new(),
-        };
-        Arc::new(entry)
-    });
+static SHARED: LazyLock<Vec<Arc<Entry>>> =
+    LazyLock::new(|| BUILT_IN.iter().map(|(name, text)| built_in(name, name, text)).collect());
+
+static SHARED_STEPPINGS: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
+    let text = |base: &str| BUILT_IN.iter().find(|(name, _)| *name == base).map(|(_, text)| *text);
+    let entries = STEPPINGS.iter().filter_map(|(name, base)| Some(built_in(name, base, text(base)?)));
     entries.collect()
 });
+
+fn built_in(name: &str, base: &str, text: &'static str) -> Arc<Entry> {
+    Arc::new(Entry {
+        name: name.to_owned(),
+        origin: format!("targets/{base}.toml"),
+        text: Cow::Borrowed(text),
+        loaded: OnceLock::new(),
+    })
+}
 
 /// One target file, parsed when first asked for.
 #[derive(Debug)]
@@ -64,7 +92,11 @@ struct Loaded {
 impl Entry {
     fn load(&self) -> Result<&Loaded, TargetError> {
         let loaded = self.loaded.get_or_init(|| {
-            let file = parse(&self.origin, &self.text)?;
+            let mut file = parse(&self.origin, &self.text)?;
+            if file.target.name != self.name {
+                let unknown = || TargetError::Unknown { name: self.name.clone(), known: self.origin.clone() };
+                file = file.stepping(&self.name).ok_or_else(unknown)?;
+            }
             let target = Arc::new(Target::new(&file));
             Ok(Loaded { file, target, kinds: [OnceLock::new(), OnceLock::new()] })
         });
@@ -172,6 +204,11 @@ impl Targets {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
+    /// The names of processors that are described with another one, as a stepping of it; [`Self::names`] has the others.
+    pub fn steppings(&self) -> impl Iterator<Item = &str> {
+        SHARED_STEPPINGS.iter().map(|entry| entry.name.as_str())
+    }
+
     /// The file that describes a target: a path, or `targets/NAME.toml` for a built-in one.
     #[must_use]
     pub fn origin(&self, name: &str) -> Option<&str> {
@@ -206,17 +243,19 @@ impl Targets {
         let own = self.entries.iter().filter(|entry| !built_in(entry));
         let targets = own.chain(self.entries.iter().filter(built_in));
         targets
+            .chain(SHARED_STEPPINGS.iter())
             .filter_map(|entry| entry.load().ok())
             .find(|loaded| loaded.target.elf_machine == machine)
             .map(|loaded| Arc::clone(&loaded.target))
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.name == name).map(Arc::as_ref)
+        let mut all = self.entries.iter().chain(SHARED_STEPPINGS.iter());
+        all.find(|entry| entry.name == name).map(Arc::as_ref)
     }
 
     fn loaded(&self, name: &str) -> Result<&Loaded, TargetError> {
-        let known = || self.names().collect::<Vec<_>>().join(", ");
+        let known = || self.names().chain(self.steppings()).collect::<Vec<_>>().join(", ");
         let entry =
             self.entry(name).ok_or_else(|| TargetError::Unknown { name: name.to_owned(), known: known() })?;
         entry.load()

@@ -16,6 +16,7 @@ mod load;
 mod names;
 mod processor;
 mod register;
+pub mod save_area;
 mod schema;
 mod target;
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One processor as its file in `targets/` describes it.
 
+use super::save_area::SaveArea;
 use super::schema::{File, ScopeName, Scratch};
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
@@ -28,6 +29,8 @@ pub struct Target {
     pub reserved_spaces: Vec<(AddressSpace, AddressSpace)>,
     /// What `DW_AT_address_class` means, by augmentation.
     pub address_classes: Vec<AddressClasses>,
+    /// What is known of its save areas; `None`: nothing, so that its cores cannot be read.
+    pub save_area: Option<SaveArea>,
     /// The stop reasons, with their words and signals.
     pub stop_reasons: Vec<StopReason>,
     /// Register bits from which stop reasons follow.
@@ -143,6 +146,7 @@ impl Target {
                 .map(|gap| (AddressSpace(u64::from(gap.first)), AddressSpace(u64::from(gap.last))))
                 .collect(),
             address_classes: Vec::new(),
+            save_area: file.save_area.clone(),
             stop_reasons: file
                 .stop_reason
                 .iter()

@@ -11,5 +11,6 @@ mod model;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};
 pub use memory::{MemoryMap, Segment};
 pub use model::{
-    Agent, Capture, CodeObject, Dispatch, Provenance, Queue, RegisterBlock, Registers, Wave, WorkGroup,
+    Agent, Capture, CodeObject, Dispatch, Hardware, Packet, Provenance, Queue, RegisterBlock, Registers,
+    Ring, Wave, WorkGroup,
 };

@@ -62,6 +62,25 @@ pub struct Agent {
     pub name: Option<String>,
     /// Bases of apertures in the generic space, where the dump gives them.
     pub apertures: HashMap<AddressSpace, Address>,
+    /// What the driver says of it.
+    pub hardware: Option<Hardware>,
+}
+
+/// A GPU as its driver describes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hardware {
+    /// PCI vendor id.
+    pub vendor: u32,
+    /// PCI device id.
+    pub device: u32,
+    /// PCI bus, device and function: bits 15-8, 7-3, 2-0.
+    pub location: u32,
+    /// SIMDs.
+    pub simds: u32,
+    /// The most waves of a SIMD.
+    pub waves_per_simd: u32,
+    /// XCCs.
+    pub xccs: u32,
 }
 
 /// A queue.
@@ -73,6 +92,21 @@ pub struct Queue {
     pub agent: usize,
     /// Its name.
     pub name: Option<String>,
+    /// Where its packets are.
+    pub ring: Option<Ring>,
+}
+
+/// A queue's ring of AQL packets, 64 bytes each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ring {
+    /// First byte, in global memory.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Packets that were taken off it since the queue was made; `None`: not captured.
+    pub read: Option<u64>,
+    /// Packets that were put on it; `None`: not captured.
+    pub write: Option<u64>,
 }
 
 /// A kernel launch.
@@ -96,6 +130,25 @@ pub struct Dispatch {
     pub private_segment_size: Option<u64>,
     /// LDS bytes asked for each work-group.
     pub group_segment_size: Option<u64>,
+    /// Address of the kernel's first instruction.
+    pub entry: Option<Address>,
+    /// What else its packet says.
+    pub packet: Option<Packet>,
+}
+
+/// What an AQL packet says of its launch (HSA Runtime, `hsa_kernel_dispatch_packet_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Dimensions of the grid, 1 to 3.
+    pub dimensions: u8,
+    /// It waits for the packets before it.
+    pub barrier: bool,
+    /// Scope of the acquire fence: 0 none, 1 agent, 2 system.
+    pub acquire_fence: u8,
+    /// Scope of the release fence.
+    pub release_fence: u8,
+    /// Address of the completion signal; 0: none.
+    pub completion: Address,
 }
 
 /// A work-group.
@@ -103,8 +156,10 @@ pub struct Dispatch {
 pub struct WorkGroup {
     /// The dump's id.
     pub id: u32,
-    /// Index of its dispatch.
-    pub dispatch: usize,
+    /// Index of its queue, if known.
+    pub queue: Option<usize>,
+    /// Index of its dispatch, if known.
+    pub dispatch: Option<usize>,
     /// Its place in the grid, in work-groups.
     pub position: Option<[u32; 3]>,
     /// Bytes of LDS that it owns.
@@ -151,14 +206,16 @@ pub struct Registers {
     pub own: Vec<(BackingId, RegisterBlock)>,
 }
 
-/// Consecutive registers stored one after the other, each in its full width.
+/// Consecutive registers stored one after the other.
+///
+/// A block may be narrower than its registers: of VGPRs that the halves of a wave share 32 lanes are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterBlock {
     /// The first register; those that follow have the next ids.
     pub first: RegId,
     /// How many.
     pub count: u16,
-    /// Bytes of each.
+    /// Bytes of each that are stored.
     pub width: u16,
     /// Offset of the first.
     pub offset: u64,
@@ -215,13 +272,15 @@ impl Capture {
     /// The dispatch of a wave, if known.
     #[must_use]
     pub fn dispatch_of(&self, wave: &Wave) -> Option<&Dispatch> {
-        self.dispatches.get(self.workgroup_of(wave)?.dispatch)
+        self.dispatches.get(self.workgroup_of(wave)?.dispatch?)
     }
 
     /// The queue of a wave, if known.
     #[must_use]
     pub fn queue_of(&self, wave: &Wave) -> Option<&Queue> {
-        self.queues.get(self.dispatch_of(wave)?.queue)
+        let group = self.workgroup_of(wave)?;
+        let of_dispatch = || Some(self.dispatches.get(group.dispatch?)?.queue);
+        self.queues.get(group.queue.or_else(of_dispatch)?)
     }
 
     /// The agent of a wave.
@@ -240,14 +299,15 @@ impl Capture {
         if let Some((backing, block, offset)) =
             own.filter_map(|(backing, block)| Some((*backing, block, block.offset_of(register)?))).next()
         {
-            self.fill(&mut value, backing, offset, block.known)?;
+            self.fill(&mut value, backing, offset, block)?;
         } else if let (Some(layout), Some(image)) = (&wave.registers.layout, wave.registers.image) {
             let found =
                 layout.iter().rev().filter_map(|block| Some((block, block.offset_of(register)?))).next();
             if let Some((block, offset)) = found {
-                let end = offset.checked_add(value.bytes().len() as u64);
+                let end = offset.checked_add(u64::from(block.width));
                 if end.is_some_and(|end| end <= image.length) {
-                    self.fill(&mut value, image.backing, image.offset + offset, block.known)?;
+                    let offset = image.offset.saturating_add(offset);
+                    self.fill(&mut value, image.backing, offset, block)?;
                 }
             }
         }
@@ -290,12 +350,20 @@ impl Capture {
         backing.view(extent.offset, extent.length)
     }
 
-    fn fill(&self, value: &mut RegisterValue, id: BackingId, offset: u64, known: LaneSet) -> io::Result<()> {
+    fn fill(
+        &self,
+        value: &mut RegisterValue,
+        id: BackingId,
+        offset: u64,
+        block: &RegisterBlock,
+    ) -> io::Result<()> {
         let Some(backing) = self.backing(id) else { return Ok(()) };
-        let got = backing.read_at(offset, value.bytes_mut())?;
+        let bytes = value.bytes_mut();
+        let width = usize::from(block.width).min(bytes.len());
+        let got = backing.read_at(offset, &mut bytes[..width])?;
         let whole = (got / 4).min(64) as u32;
         let read = 1u64.checked_shl(whole).map_or(u64::MAX, |bit| bit - 1);
-        value.set_known(known.0 & read);
+        value.set_known(block.known.0 & read);
         Ok(())
     }
 }

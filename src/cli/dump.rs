@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::Failure;
 use crate::arch::Targets;
 use crate::dwarf::Dialect;
-use crate::import;
+use crate::import::{self, Options, Supplied};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -18,7 +18,7 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 /// Which dump, and how to print.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DumpArgs {
-    /// The dump: a folder, a .zip or a manifest [default: the embedded demo]
+    /// The dump: a folder, a .zip, a manifest or a ROCm core [default: the embedded demo]
     #[arg(value_name = "DUMP")]
     pub dump: Option<PathBuf>,
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
@@ -30,6 +30,65 @@ pub struct DumpArgs {
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
     pub debug_dirs: Vec<PathBuf>,
+    /// What the dump does not say itself
+    #[command(flatten)]
+    pub with: CaptureArgs,
+}
+
+/// What a user adds to a capture that does not say everything itself.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub struct CaptureArgs {
+    /// The core of the host process, beside a GPU core
+    #[arg(long, value_name = "FILE", help_heading = CAPTURES)]
+    pub host_core: Option<PathBuf>,
+    /// A code object, with the address where it was loaded if it is not to be found; may be repeated
+    #[arg(long = "code-object", value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
+    pub code_objects: Vec<Supplied>,
+    /// A folder in which code objects are looked for, by build id or content; may be repeated
+    #[arg(long, value_name = "DIR", help_heading = CAPTURES)]
+    pub symbols: Vec<PathBuf>,
+    /// Take code objects that do not match the captured memory
+    #[arg(long, help_heading = CAPTURES)]
+    pub force: bool,
+    /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that says it
+    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    pub r_version: Option<u32>,
+    /// The processor, where the dump does not say: gfx90a
+    #[arg(long, value_name = "NAME", help_heading = CAPTURES)]
+    pub processor: Option<String>,
+}
+
+const CAPTURES: &str = "Captures that do not say everything";
+
+impl CaptureArgs {
+    /// As the importers take it, with what the environment adds.
+    fn options(&self) -> Options {
+        // debuginfod's own clients separate the servers by spaces.
+        let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
+        Options {
+            host_core: self.host_core.clone(),
+            code_objects: self.code_objects.clone(),
+            symbols: self.symbols.clone(),
+            debuginfod: servers.split_whitespace().map(str::to_owned).collect(),
+            force: self.force,
+            r_version: self.r_version,
+            target: self.processor.clone(),
+        }
+    }
+}
+
+/// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
+fn supplied(text: &str) -> Result<Supplied, String> {
+    let number = |text: &str| match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    };
+    let at = text.rsplit_once('@').and_then(|(file, address)| Some((file, number(address)?)));
+    let (file, address) = at.map_or((text, None), |(file, address)| (file, Some(address)));
+    if file.is_empty() {
+        return Err("expected FILE or FILE@ADDRESS".to_owned());
+    }
+    Ok(Supplied { file: PathBuf::from(file), address })
 }
 
 /// Which dump and which of its waves.
@@ -66,7 +125,7 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 /// Opens the dump; what is wrong with it is for the caller to say.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let opened = match &args.dump {
-        Some(path) => import::open(path, targets)?,
+        Some(path) => import::open(path, targets, &args.with.options())?,
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();

@@ -29,7 +29,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use dump::{DumpArgs, WaveArgs};
+pub use dump::{CaptureArgs, DumpArgs, WaveArgs};
 
 /// What a command can fail with: a sentence for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

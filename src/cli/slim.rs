@@ -5,14 +5,14 @@
 //! their variables reach.
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
-use crate::slim::{self, Choice};
+use crate::slim::{self, Choice, Patience, Progress, Spooled};
 
 mod bar;
 
@@ -22,7 +22,16 @@ pub(super) struct Args {
     pub(super) from: DumpArgs,
     /// The dump to write, which must not exist: a folder, or a zip where the name ends in .zip
     #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    output: Option<PathBuf>,
+    /// Write into that folder under a new name, which is printed
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    dir: Option<PathBuf>,
+    /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time
+    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = size)]
+    spool_limit: u64,
+    /// Wait at most so many seconds for a writer from whom nothing comes
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    stall: u64,
     /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
     #[arg(long, short, value_name = "IDS", conflicts_with = "all_waves")]
     wave: Option<String>,
@@ -83,8 +92,42 @@ fn size(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
 
+/// Where the dump goes: what the user says, or a name made of time and process.
+fn target(args: &Args) -> Result<PathBuf, Failure> {
+    match (&args.output, &args.dir) {
+        (Some(output), _) => Ok(output.clone()),
+        (None, Some(dir)) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+            Ok(dir.join(format!("lanescope-{now}-{}.zip", std::process::id())))
+        }
+        (None, None) => Err("where to? expected -o FILE or --dir DIR".into()),
+    }
+}
+
+/// The core on standard input, in a file beside the dump that is to be made.
+fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let patience = Patience { limit: args.spool_limit, stall: Duration::from_secs(args.stall) };
+    let mut reading = |count| bar.show(Progress::Reading(count));
+    Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
+}
+
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let opened = dump::open(&args.from, targets)?;
+    let to = target(args)?;
+    let mut bar = bar::Bar::on_terminal();
+    let mut from = args.from.clone();
+    let spooled = match &from.dump {
+        Some(path) if path.as_os_str() == "-" => Some(spooled(args, &to, &mut bar)?),
+        _ => None,
+    };
+    bar.clear();
+    if let Some(spooled) = &spooled {
+        from.dump = Some(spooled.path().to_owned());
+        for note in spooled.came.notes() {
+            writeln!(anstream::stderr(), "warning: {note}")?;
+        }
+    }
+    let opened = dump::open(&from, targets)?;
     let choice = match &args.wave {
         Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
         None if args.all_waves => Choice::All,
@@ -101,11 +144,12 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         },
         memory: args.memory.clone(),
         global: !args.no_global,
+        name: spooled.as_ref().map(|_| "standard input".to_owned()),
+        notes: spooled.as_ref().map_or_else(Vec::new, |spooled| spooled.came.notes()),
     };
-    let mut bar = bar::Bar::on_terminal();
-    let report = slim::slim(&opened, &options, &args.output, &mut |progress| bar.show(progress));
+    let report = slim::slim(&opened, &options, &to, &mut |progress| bar.show(progress));
     bar.clear();
-    let (report, to) = (report?, args.output.display().to_string());
+    let (report, to) = (report?, to.display().to_string());
     if args.json {
         let mut value = report.json();
         value["to"] = to.into();

@@ -4,7 +4,7 @@
 //! [`Opened`], in which all that is sound is loaded and everything else is a [`Problem`], or an [`ImportError`] where
 //! nothing is. Input may be hostile: nothing here panics, and every loop and allocation is bounded by the input's size.
 //!
-//! Formats: lanescope's own dump (docs/dump-format.md).
+//! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files (docs/captures.md).
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg_attr(
@@ -19,17 +19,26 @@
 )]
 
 mod dump;
+mod file;
+mod options;
 mod problem;
+mod rocm_core;
+mod sniff;
 
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 pub use dump::write;
+pub(crate) use rocm_core::stream;
+pub use options::{Options, Supplied};
 pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
 
+use self::file::OpenFile;
+use self::sniff::Format;
 use crate::arch::Targets;
-use crate::capture::Capture;
+use crate::capture::{Backing, Capture, MemoryBacking};
 
 /// A capture, and what is wrong with the dump it comes from.
 #[derive(Debug)]
@@ -40,13 +49,13 @@ pub struct Opened {
     pub problems: Vec<Problem>,
 }
 
-/// Opens a dump: a folder, a zip or a manifest.
+/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest) or a ROCm core.
 ///
-/// Only the manifest is read; bulk data is checked for size and read when somebody asks for it.
+/// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it.
 ///
 /// # Errors
-/// Nothing of it can be loaded: there is no manifest or two of them, its syntax is wrong, its format is newer.
-pub fn open(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
+/// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
+pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
     let name = || path.display().to_string();
     let io = |source| ImportError::Io { file: name(), source };
     let metadata = std::fs::metadata(path).map_err(io)?;
@@ -58,15 +67,14 @@ pub fn open(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
         return Err(ImportError::NotADump { file: name(), found: "neither a file nor a folder".to_owned() });
     }
     let file = File::open(path).map_err(io)?;
-    let mut start = [0; 4096];
-    let count = read_start(&file, &mut start).map_err(io)?;
+    let mut start = [0; sniff::START];
+    let count = file::read_range(&file, 0, metadata.len(), 0, &mut start).map_err(io)?;
     let start = start.get(..count).unwrap_or_default();
-    if is_zip(start) {
-        return dump::open_zip(path, file, targets);
-    }
-    match not_text(start) {
-        Some(found) => Err(ImportError::NotADump { file: name(), found: found.to_owned() }),
-        None => dump::open_manifest(path, targets),
+    let refuse = |found: &str| ImportError::NotADump { file: name(), found: found.to_owned() };
+    match sniff::format(start).map_err(refuse)? {
+        Format::Zip => dump::open_zip(path, file, targets),
+        Format::Manifest => dump::open_manifest(path, targets),
+        Format::Core => rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options),
     }
 }
 
@@ -78,36 +86,15 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
     dump::open_bytes(name, Cow::Borrowed(bytes), targets)
 }
 
-/// Opens a dump that is in memory: a zip, or a manifest without side files. What a fuzzer calls.
+/// Opens a dump that is in memory: a zip, a manifest without side files, or a core. What a fuzzer calls.
 ///
 /// # Errors
 /// As [`open`].
 pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opened, ImportError> {
+    let start = bytes.get(..sniff::START.min(bytes.len())).unwrap_or_default();
+    if let Ok(Format::Core) = sniff::format(start) {
+        let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
+        return rocm_core::open(core, targets, &Options::default());
+    }
     dump::open_bytes(name, Cow::Owned(bytes), targets)
-}
-
-/// Whether bytes begin as a zip does; an empty one begins with its directory's end.
-fn is_zip(start: &[u8]) -> bool {
-    start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
-}
-
-/// What a file is that is no manifest.
-fn not_text(start: &[u8]) -> Option<&'static str> {
-    if start.starts_with(b"\x7fELF") {
-        return Some("an ELF file, which is not read yet");
-    }
-    if start.starts_with(b"\x1f\x8b") {
-        return Some("a gzip file");
-    }
-    start.contains(&0).then_some("a binary file")
-}
-
-fn read_start(file: &File, buffer: &mut [u8]) -> std::io::Result<usize> {
-    use std::os::unix::fs::FileExt;
-    loop {
-        match file.read_at(buffer, 0) {
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
-    }
 }

@@ -78,7 +78,7 @@ pub enum ImportError {
     },
     /// A file of no known kind.
     #[error(
-        "{file}: {found}; expected a lanescope dump: a folder or a .zip with manifest.toml or manifest.json, or a manifest"
+        "{file}: {found}; expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest) or a ROCm core"
     )]
     NotADump {
         /// The file.
@@ -191,6 +191,18 @@ impl Problems {
         let file = file.unwrap_or(&self.file).to_owned();
         let place = Place { key: Some(key.to_string()), offset, line: None };
         self.list.push(Problem { file, place, what: what.to_string(), expected: expected.to_string() });
+    }
+
+    /// Something is wrong at an offset of a file, or in what was found there.
+    pub(super) fn report_at(
+        &mut self,
+        file: &str,
+        offset: u64,
+        key: impl Display,
+        what: impl Display,
+        expected: impl Display,
+    ) {
+        self.push(Some(file), Some(offset), key, what, expected);
     }
 
     /// All of them, with a last one that counts those which are not listed.

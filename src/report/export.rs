@@ -8,12 +8,15 @@ use serde_json::{Value, json};
 
 use super::json::hex;
 use crate::arch::RegisterValue;
-use crate::capture::{Capture, MemoryMap};
+use crate::capture::{Capture, Hardware, MemoryMap, Queue};
 use crate::session::{Dump, Place, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of memory that are read and written at a time.
 const CHUNK: usize = 1 << 16;
+
+/// The most packets of a queue that are written: four times the largest ring that ROCm makes.
+const MOST_PACKETS: u64 = 1 << 16;
 
 /// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
 const PRIVATE_LANE: AddressSpace = AddressSpace(5);
@@ -29,13 +32,13 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "provenance", &provenance(capture))?;
     member(out, "problems", &json!(dump.problems()))?;
     member(out, "agents", &agents(capture))?;
-    member(out, "queues", &queues(capture))?;
+    member(out, "queues", &queues(capture)?)?;
     member(out, "dispatches", &dispatches(capture))?;
     member(out, "code_objects", &code_objects(dump))?;
     member(out, "memory", &segments(&capture.global))?;
     list(out, "workgroups", capture.workgroups.iter(), |group| {
-        let dispatch = capture.dispatches.get(group.dispatch);
-        let queue = dispatch.and_then(|dispatch| capture.queues.get(dispatch.queue));
+        let dispatch = group.dispatch.and_then(|index| capture.dispatches.get(index));
+        let queue = group.queue.and_then(|index| capture.queues.get(index));
         Ok(json!({
             "id": group.id,
             "queue_id": queue.map(|queue| queue.id),
@@ -84,23 +87,63 @@ fn provenance(capture: &Capture) -> Value {
 
 fn agents(capture: &Capture) -> Value {
     let each = capture.agents.iter().map(|agent| {
+        let hardware = |of: fn(&Hardware) -> u32| agent.hardware.as_ref().map(of);
         let mut apertures: Vec<_> = agent.apertures.iter().collect();
         apertures.sort();
         let name = |id: AddressSpace| agent.target.space(id).map_or(id.to_string(), |space| space.name.clone());
         let apertures: serde_json::Map<String, Value> =
             apertures.into_iter().map(|(space, base)| (name(*space), json!(base.0))).collect();
-        json!({ "gpu_id": agent.id, "architecture": agent.target.name, "name": agent.name, "apertures": apertures })
+        json!({ "gpu_id": agent.id, "architecture": agent.target.name, "name": agent.name, "apertures": apertures,
+            "pci_vendor": hardware(|hardware| hardware.vendor),
+            "pci_device": hardware(|hardware| hardware.device),
+            "pci_slot": hardware(|hardware| hardware.location),
+            "execution_units": hardware(|hardware| hardware.simds),
+            "max_waves_per_eu": hardware(|hardware| hardware.waves_per_simd),
+            "xccs": hardware(|hardware| hardware.xccs),
+        })
     });
     each.collect()
 }
 
-fn queues(capture: &Capture) -> Value {
+fn queues(capture: &Capture) -> io::Result<Value> {
     let agent = |index: usize| capture.agents.get(index).map(|agent| agent.id);
-    let each = capture
-        .queues
-        .iter()
-        .map(|queue| json!({ "queue_id": queue.id, "gpu_id": agent(queue.agent), "name": queue.name }));
+    let each = capture.queues.iter().map(|queue| {
+        let ring = queue.ring;
+        Ok(json!({
+            "queue_id": queue.id,
+            "gpu_id": agent(queue.agent),
+            "name": queue.name,
+            "type": ring.map(|_| "HSA_AQL"),
+            "address": ring.map(|ring| ring.address),
+            "size": ring.map(|ring| ring.size),
+            "read_packet": ring.and_then(|ring| ring.read),
+            "write_packet": ring.and_then(|ring| ring.write),
+            "packet_bytes": packets(capture, queue)?,
+        }))
+    });
     each.collect()
+}
+
+/// The packets of a queue from its read to its write index; null where they were not captured.
+fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
+    const PACKET: u64 = 64;
+    let Some(ring) = queue.ring else { return Ok(None) };
+    let (Some(read), Some(write)) = (ring.read, ring.write) else { return Ok(None) };
+    let count = ring.size / PACKET;
+    if write.saturating_sub(read) > count.min(MOST_PACKETS) {
+        return Ok(None);
+    }
+    let mut text = String::new();
+    for id in read..write {
+        let mut bytes = [0; PACKET as usize];
+        let at = (id % count).checked_mul(PACKET).and_then(|offset| ring.address.checked_add(offset));
+        let Some(at) = at else { return Ok(None) };
+        if capture.read(&capture.global, at, &mut bytes)? < bytes.len() {
+            return Ok(None);
+        }
+        text.push_str(&hex(&bytes));
+    }
+    Ok(Some(text))
 }
 
 fn dispatches(capture: &Capture) -> Value {
@@ -115,6 +158,12 @@ fn dispatches(capture: &Capture) -> Value {
             "group_segment_size": dispatch.group_segment_size,
             "kernel_argument_segment_address": dispatch.kernarg.map(|address| address.0),
             "kernel_descriptor_address": dispatch.kernel_object.map(|address| address.0),
+            "kernel_code_entry_address": dispatch.entry.map(|address| address.0),
+            "kernel_completion_address": dispatch.packet.map(|packet| packet.completion.0),
+            "grid_dimensions": dispatch.packet.map(|packet| packet.dimensions),
+            "barrier": dispatch.packet.map(|packet| u8::from(packet.barrier)),
+            "acquire_fence": dispatch.packet.map(|packet| packet.acquire_fence),
+            "release_fence": dispatch.packet.map(|packet| packet.release_fence),
         })
     });
     each.collect()

@@ -146,6 +146,10 @@ impl WorkItems {
             (u64::from(grid[n]).saturating_sub(origin).min(u64::from(full[n])), origin)
         };
         let [x, y, z] = [axis(0), axis(1), axis(2)];
+        if [x.0, y.0, z.0].contains(&0) {
+            // A work-group outside of the grid: place and grid contradict each other, and none of it is known.
+            return None;
+        }
         Some(Self { size: [x.0, y.0, z.0], origin: [x.1, y.1, z.1], first })
     }
 

@@ -11,6 +11,7 @@
 mod choose;
 mod merge;
 mod report;
+mod spool;
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 pub use choose::{Choice, MOST_FAULTED, Why};
 pub use report::{Left, Report};
+pub use spool::{Came, Patience, SpoolError, Spooled, spool};
 
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::CodeObject;
@@ -44,11 +46,17 @@ pub struct Options {
     pub memory: Vec<(u64, u64)>,
     /// Whether global memory is kept at all.
     pub global: bool,
+    /// What the report calls the capture, where that is not its file.
+    pub name: Option<String>,
+    /// What is to be said besides, of how the capture came.
+    pub notes: Vec<String>,
 }
 
 /// What is being done, for a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
+    /// That many bytes came from standard input.
+    Reading(u64),
     /// That many of so many waves were asked for their variables.
     Asking(u64, u64),
     /// That many of about so many bytes were written.
@@ -97,7 +105,7 @@ pub fn slim(
     let touched = reader.touched();
     let used = dump.used_code_objects();
     let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
-    let mut notes = Vec::new();
+    let mut notes = options.notes.clone();
     plan.waves = waves.iter().map(|wave| planned(capture, *wave, touched.private_end(*wave))).collect();
     if options.global {
         plan.global.extend(touched.runs());

@@ -81,7 +81,7 @@ impl Report {
             private: private.sum(),
         };
         Self {
-            from: capture.name.clone(),
+            from: options.name.clone().unwrap_or_else(|| capture.name.clone()),
             format: capture.provenance.format.clone(),
             waves: chosen.iter().filter_map(|(wave, why)| Some((id(*wave)?, *why))).collect(),
             written: Written::default(),

@@ -2,6 +2,7 @@
 
 mod cli;
 mod code_object;
+mod cores;
 mod diff;
 mod draft;
 mod dwarf;

@@ -5,6 +5,7 @@
 
 mod dwarf;
 mod registers;
+mod save_area;
 mod spaces;
 mod stops;
 
@@ -52,6 +53,9 @@ const RULES: &[(&str, Check)] = &[
     ("signals_are_gdbs", stops::signals_are_gdbs),
     ("faults_name_known_bits_and_reasons", stops::faults_name_known_bits_and_reasons),
     ("trap_ids_are_unique", stops::trap_ids_are_unique),
+    ("steppings_are_other_processors", save_area::steppings_are_other_processors),
+    ("save_area_counts_are_possible", save_area::save_area_counts_are_possible),
+    ("save_area_names_known_registers", save_area::save_area_names_known_registers),
 ];
 
 /// The names of all checks, in the order in which they run.
@@ -96,6 +100,12 @@ fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
         ("[target]".to_owned(), file.target.source.as_str()),
         ("[sgprs]".to_owned(), file.sgprs.source.as_str()),
     ];
+    let head = head
+        .into_iter()
+        .chain(file.save_area.iter().map(|area| ("[save_area]".to_owned(), area.source.as_str())));
+    let steppings =
+        file.stepping.iter().map(|one| (format!("[[stepping]] {}", one.name), one.source.as_str()));
+    let head = head.chain(steppings);
     let reserved = file.dwarf_reserved.iter().map(|gap| (gap.block("dwarf_reserved"), &gap.source));
     let absent = file.dwarf_absent.iter().map(|gap| (gap.block("dwarf_absent"), &gap.source));
     let rest = file.register.iter().map(|block| (block.block(), &block.source));
@@ -109,7 +119,7 @@ fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
     let rest = rest.chain(file.stop_reason.iter().map(|block| (block.block(), &block.source)));
     let rest = rest.chain(file.faults.iter().map(|block| (block.block(), &block.source)));
     let rest = rest.chain(file.trap_id.iter().map(|block| (block.block(), &block.source)));
-    head.into_iter().chain(rest.map(|(block, source)| (block, source.as_str())))
+    head.chain(rest.map(|(block, source)| (block, source.as_str())))
 }
 
 fn counts_are_bounded(file: &File, report: &mut Report) {
@@ -120,7 +130,8 @@ fn counts_are_bounded(file: &File, report: &mut Report) {
     let classes = file.address_classes.iter().map(|table| table.class.len()).sum();
     let faults = file.faults.iter().map(|block| block.bits.len()).sum();
     let spaces = file.space.iter().map(|block| usize::from(block.name.count())).sum();
-    let counts: [(&str, usize); 11] = [
+    let counts: [(&str, usize); 12] = [
+        ("[[stepping]]", file.stepping.len()),
         ("[[dbgapi_only]]", file.dbgapi_only.len()),
         ("[[fields]]", file.fields.len()),
         ("[[dwarf_reserved]]", file.dwarf_reserved.len()),

@@ -9,9 +9,10 @@ mod rest;
 
 use serde::Deserialize;
 
-pub(super) use registers::{DbgapiOnly, DwarfGap, Each, Fields, PerWave, RegisterBlock};
+pub(super) use registers::{Bits, DbgapiOnly, DwarfGap, Each, Fields, PerWave, RegisterBlock};
 pub(super) use rest::{ClassTable, Faults, Reason, ScopeName, SpaceBlock, SpaceGap, TrapId};
 
+use super::save_area::SaveArea;
 use crate::units::WaveSize;
 
 /// A whole file.
@@ -19,7 +20,10 @@ use crate::units::WaveSize;
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
     pub(super) target: Head,
+    #[serde(default)]
+    pub(super) stepping: Vec<Stepping>,
     pub(super) sgprs: Sgprs,
+    pub(super) save_area: Option<SaveArea>,
     #[serde(default)]
     pub(super) register: Vec<RegisterBlock>,
     #[serde(default)]
@@ -56,6 +60,31 @@ pub(super) struct Head {
     pub(super) scratch: Scratch,
     #[serde(default)]
     pub(super) source: String,
+}
+
+/// `[[stepping]]`: a processor that shares every fact of the file but name and number.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stepping {
+    pub(super) name: String,
+    pub(super) products: String,
+    pub(super) elf_machine: u32,
+    #[serde(default)]
+    pub(super) source: String,
+}
+
+impl File {
+    /// The file as it would be written for one of its steppings.
+    pub(super) fn stepping(mut self, name: &str) -> Option<Self> {
+        let own = self.stepping.iter().find(|stepping| stepping.name == name)?.clone();
+        let base = std::mem::replace(&mut self.target.name, own.name.clone());
+        self.target.products = own.products;
+        self.target.elf_machine = own.elf_machine;
+        for gap in self.dwarf_absent.iter_mut().chain(&mut self.dwarf_reserved) {
+            gap.what = gap.what.replace(&base, &own.name);
+        }
+        Some(self)
+    }
 }
 
 /// How private memory is reached.

@@ -13,7 +13,8 @@ use crate::arch::Targets;
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let debug_dirs = args.debug_dirs.clone();
     let file = Some(PathBuf::from(&args.file));
-    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs };
+    let with = args.with.clone();
+    let from = DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs, with };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {

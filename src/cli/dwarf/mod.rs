@@ -41,7 +41,7 @@ use frames::Frames;
 use serde_json::{Value, json};
 
 use super::dialect::named as dialect;
-use super::{Failure, print_json};
+use super::{CaptureArgs, Failure, print_json};
 use crate::arch::{Kind, Targets};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
@@ -50,6 +50,11 @@ use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
 const ELF_MAGIC: &[u8] = b"\x7fELF";
+
+/// Where an ELF file says what it is, and what a little-endian core says there.
+const E_TYPE: usize = 16;
+const ET_CORE: &[u8] = &[4, 0];
+const ELF_START: u64 = 18;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -68,11 +73,14 @@ pub(super) struct Args {
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
+    /// What the dump does not say itself
+    #[command(flatten)]
+    with: CaptureArgs,
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let path = args.file.display().to_string();
-    if !is_elf(&args.file).map_err(|error| format!("{path}: {error}"))? {
+    if !is_object(&args.file).map_err(|error| format!("{path}: {error}"))? {
         return dump::run(&path, args, targets, out);
     }
     let file = std::fs::read(&args.file).map_err(|error| format!("{path}: {error}"))?;
@@ -91,14 +99,14 @@ fn no_function(path: &str, function: &str) -> Failure {
     format!("{path}: no function `{function}` with an expression").into()
 }
 
-/// Whether a file begins as an ELF file does; whatever else there is may be a dump.
-fn is_elf(path: &Path) -> std::io::Result<bool> {
+/// Whether a file begins as an ELF file does that is no core; whatever else there is may be a dump.
+fn is_object(path: &Path) -> std::io::Result<bool> {
     if !std::fs::metadata(path)?.is_file() {
         return Ok(false);
     }
     let mut start = Vec::new();
-    std::fs::File::open(path)?.take(ELF_MAGIC.len() as u64).read_to_end(&mut start)?;
-    Ok(start == ELF_MAGIC)
+    std::fs::File::open(path)?.take(ELF_START).read_to_end(&mut start)?;
+    Ok(start.starts_with(ELF_MAGIC) && start.get(E_TYPE..) != Some(ET_CORE))
 }
 
 /// What is shown of a code object: as text, or as JSON.

@@ -55,8 +55,8 @@ use serde_json::{Value, json};
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
-use super::Failure;
 use super::dialect::named as dialect;
+use super::{CaptureArgs, Failure};
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
 
@@ -106,6 +106,9 @@ pub struct Args {
     /// at the PC, of the case]
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
     pub dialect: Option<Dialect>,
+    /// What the dump does not say itself
+    #[command(flatten)]
+    pub with: CaptureArgs,
 }
 
 /// Why nothing could be evaluated: exit status 2.

@@ -51,6 +51,7 @@ impl Bar {
 /// `writing [#####.....]  50% 12 of 24 MiB`
 pub(super) fn line(progress: Progress) -> String {
     let (what, done, all, unit, scale) = match progress {
+        Progress::Reading(count) => return format!("reading {} MiB", count >> 20),
         Progress::Asking(done, all) => ("asking waves", done, all, "", 1),
         Progress::Writing(done, all) => ("writing", done, all, " MiB", 1 << 20),
     };

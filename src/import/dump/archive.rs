@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zip::read::{ArchiveOffset, Config};
 use zip::{CompressionMethod, ZipArchive};
 
-use super::folder::{read_range, view_range};
+use super::super::file::{read_range, view_range};
 use super::store::Refusal;
 use super::walk::Walk;
 use crate::capture::{Backing, Bytes};

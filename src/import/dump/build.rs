@@ -106,7 +106,7 @@ impl<'m> Builder<'m, '_> {
             let name = self.problems.text(&key, "name", &entry.name);
             let apertures = self.apertures(&key, &target, &entry.apertures);
             self.agents.place(id, self.capture.agents.len());
-            self.capture.agents.push(Agent { id, target, name, apertures });
+            self.capture.agents.push(Agent { id, target, name, apertures, hardware: None });
         }
     }
 
@@ -154,7 +154,7 @@ impl<'m> Builder<'m, '_> {
             let Some(agent) = agent else { continue };
             let name = self.problems.text(&key, "name", &entry.name);
             self.queues.place(id, self.capture.queues.len());
-            self.capture.queues.push(Queue { id, agent, name });
+            self.capture.queues.push(Queue { id, agent, name, ring: None });
         }
     }
 
@@ -177,8 +177,10 @@ impl<'m> Builder<'m, '_> {
                 }
                 Some(size)
             };
+            // People know a launch by its packet, whose numbers two queues may share.
+            let shown = problems.small(&key, "packet_id", &entry.packet_id).unwrap_or(id);
             let dispatch = Dispatch {
-                id,
+                id: shown,
                 queue,
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 grid: size(problems, "grid", &entry.grid),
@@ -191,6 +193,8 @@ impl<'m> Builder<'m, '_> {
                     &entry.private_segment_size,
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
+                entry: None,
+                packet: None,
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
@@ -205,15 +209,20 @@ impl<'m> Builder<'m, '_> {
             let problems = &mut self.problems;
             problems.extra(&key, &entry.extra);
             let Some(id) = self.workgroups.declare(problems, &key, &entry.id) else { continue };
-            if problems.required(&key, "dispatch", &entry.dispatch).is_none() {
+            if !entry.queue.is_given() && problems.required(&key, "dispatch", &entry.dispatch).is_none() {
                 continue;
             }
-            let Some(dispatch) = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch) else {
-                continue;
-            };
+            let dispatch = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch);
+            let own = self.queues.resolve(problems, &key, "queue", &entry.queue);
+            let of_dispatch =
+                dispatch.and_then(|index| self.capture.dispatches.get(index)).map(|dispatch| dispatch.queue);
+            if of_dispatch.zip(own).is_some_and(|(of_dispatch, own)| of_dispatch != own) {
+                problems.report(key.name("queue"), "not the dispatch's; the dispatch counts", "its queue");
+            }
+            let Some(queue) = of_dispatch.or(own) else { continue };
             let given = problems.triple(&key, "position", &entry.position, 0);
             let position = given.filter(|position| {
-                let groups = self.capture.dispatches.get(dispatch).and_then(groups);
+                let groups = dispatch.and_then(|index| self.capture.dispatches.get(index)).and_then(groups);
                 let inside = groups.is_none_or(|groups| {
                     position.iter().zip(groups).all(|(at, count)| u64::from(*at) < count)
                 });
@@ -225,30 +234,30 @@ impl<'m> Builder<'m, '_> {
                 inside
             });
             if let Some(position) = position
-                && !taken.insert((dispatch, position))
+                && !taken.insert((queue, dispatch, position))
             {
                 let what = format_args!("{position:?} is the place of an earlier entry, too");
                 problems.report(key.name("position"), what, "one work-group at each place");
             }
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
-            let target = self.target_of(dispatch);
+            let target = self.target_of(queue);
             let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            self.capture.workgroups.push(WorkGroup { id, dispatch, position, lds_size, lds });
+            let queue = Some(queue);
+            self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
         }
     }
 
-    fn target_of(&self, dispatch: usize) -> Option<Arc<Target>> {
-        let queue = self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?;
+    fn target_of(&self, queue: usize) -> Option<Arc<Target>> {
+        let queue = self.capture.queues.get(queue)?;
         Some(Arc::clone(&self.capture.agents.get(queue.agent)?.target))
     }
 
     /// The agent of a work-group.
     pub(super) fn agent_of(&self, workgroup: usize) -> Option<usize> {
-        let dispatch = self.capture.workgroups.get(workgroup)?.dispatch;
-        Some(self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?.agent)
+        Some(self.capture.queues.get(self.capture.workgroups.get(workgroup)?.queue?)?.agent)
     }
 
     /// The kind of an agent's waves of one size; asked for once, whatever the number of waves.

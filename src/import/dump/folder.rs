@@ -3,19 +3,15 @@
 use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::super::file::{read_range, view_range};
 use super::store::Refusal;
 use crate::capture::{Backing, Bytes};
-use crate::mapping;
 
 /// Side files that are open at one time; a dump may name 100,000 and a process has a thousand descriptors.
 const MOST_OPEN: usize = 32;
-
-/// Ranges shorter than this are read into memory rather than mapped: cheaper, and safe from files that change.
-const LEAST_MAPPED: u64 = 64 << 10;
 
 /// A folder with side files.
 #[derive(Debug)]
@@ -149,40 +145,4 @@ impl Backing for FileBacking {
         let file = self.pool.open(&self.path)?;
         view_range(&file, 0, self.size, offset, length)
     }
-}
-
-/// Reads from a store that is the range `start`, `size` of a file; short only where the store or the file ends.
-pub(super) fn read_range(
-    file: &File,
-    start: u64,
-    size: u64,
-    offset: u64,
-    buffer: &mut [u8],
-) -> io::Result<usize> {
-    let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
-    let want = left.min(buffer.len());
-    let mut done = 0;
-    while done < want {
-        let Some(at) = start.checked_add(offset).and_then(|at| at.checked_add(done as u64)) else { break };
-        let Some(rest) = buffer.get_mut(done..want) else { break };
-        match file.read_at(rest, at) {
-            Ok(0) => break,
-            Ok(count) => done += count,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(done)
-}
-
-/// A lasting view of a part of such a store.
-pub(super) fn view_range(file: &File, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
-    let inside = offset.checked_add(length).is_some_and(|end| end <= size);
-    let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;
-    if length >= LEAST_MAPPED {
-        return Ok(Arc::new(mapping::map(file, at, length)?));
-    }
-    let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, at)?;
-    Ok(Arc::new(bytes))
 }

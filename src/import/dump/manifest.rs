@@ -59,6 +59,7 @@ tables! {
     /// `[[dispatch]]`
     Dispatch {
         id: u64,
+        packet_id: u64,
         queue: u64,
         kernel: Text<'de>,
         grid: Vec<Field<u64>>,
@@ -73,6 +74,7 @@ tables! {
     WorkGroup {
         id: u64,
         dispatch: u64,
+        queue: u64,
         position: Vec<Field<u64>>,
         lds_size: u64,
         lds: Entries<Piece<'de>>,

@@ -109,7 +109,7 @@ pub(super) fn open_bytes(
     bytes: Cow<'static, [u8]>,
     targets: &Targets,
 ) -> Result<Opened, ImportError> {
-    if super::is_zip(&bytes) {
+    if super::sniff::is_zip(&bytes) {
         return load_zip(name, Source::Memory(Arc::new(bytes)), None, targets);
     }
     load(&bytes, language_of(&bytes), name, name, Store::Nothing, targets)

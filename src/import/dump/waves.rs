@@ -129,7 +129,7 @@ impl<'m, 'de> Builder<'m, 'de> {
     fn in_group(&mut self, key: &Key<'_>, workgroup: Option<usize>, size: WaveSize, place: u32) -> bool {
         let dispatch = workgroup
             .and_then(|index| self.capture.workgroups.get(index))
-            .and_then(|workgroup| self.capture.dispatches.get(workgroup.dispatch));
+            .and_then(|workgroup| self.capture.dispatches.get(workgroup.dispatch?));
         let Some(sizes) = dispatch.and_then(|dispatch| dispatch.workgroup) else { return true };
         // Three u32 fit in a u128.
         let items: u128 = sizes.iter().map(|size| u128::from(*size)).product();

@@ -125,7 +125,7 @@ impl Search<'_> {
         for id in waves {
             let wave = self.reader.wave(*id)?;
             let capture = self.reader.dump().capture();
-            let index = capture.workgroup_of(wave).map(|group| group.dispatch);
+            let index = capture.workgroup_of(wave).and_then(|group| group.dispatch);
             let dispatch = index.filter(|index| seen.insert(*index)).and_then(|index| capture.dispatches.get(index));
             let Some(dispatch) = dispatch else { continue };
             let mut found = Vec::new();

@@ -37,8 +37,14 @@ impl Maker {
         let targets = Targets::builtin();
         let target = targets.target(target).unwrap();
         let mut capture = Capture { name: "made by hand".into(), ..Capture::default() };
-        capture.agents.push(Agent { id: 1, target, name: None, apertures: Default::default() });
-        capture.queues.push(Queue { id: 2, agent: 0, name: None });
+        capture.agents.push(Agent {
+            id: 1,
+            target,
+            name: None,
+            apertures: Default::default(),
+            hardware: None,
+        });
+        capture.queues.push(Queue { id: 2, agent: 0, name: None, ring: None });
         capture.dispatches.push(Dispatch {
             id: 3,
             queue: 0,
@@ -49,6 +55,8 @@ impl Maker {
             kernel_object: None,
             private_segment_size: None,
             group_segment_size: None,
+            entry: None,
+            packet: None,
         });
         Self { capture, bytes: Vec::new(), targets }
     }
@@ -89,7 +97,8 @@ impl Maker {
         let id = self.capture.workgroups.len() as u32 + 1;
         self.capture.workgroups.push(WorkGroup {
             id,
-            dispatch: 0,
+            queue: Some(0),
+            dispatch: Some(0),
             position: Some(position),
             lds_size: Some(1024),
             lds,

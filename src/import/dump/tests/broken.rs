@@ -3,7 +3,7 @@
 use super::stores::zip_of;
 use super::{Folder, open_text};
 use crate::arch::Targets;
-use crate::import::{open, open_bytes};
+use crate::import::{Options, open, open_bytes};
 
 #[track_caller]
 fn refused(text: &str, expected: &str) {
@@ -72,12 +72,14 @@ fn files_that_are_no_dump() {
         (b"format\0", "a binary file"),
     ] {
         let folder = Folder::new().with("d", bytes);
-        let error = open(&folder.0.join("d"), &Targets::builtin()).unwrap_err().to_string();
+        let error =
+            open(&folder.0.join("d"), &Targets::builtin(), &Options::default()).unwrap_err().to_string();
         assert!(error.contains(&format!("/d: {found}; expected a lanescope dump")), "{error}");
     }
-    let error = open("/dev/null".as_ref(), &Targets::builtin()).unwrap_err().to_string();
+    let error = open("/dev/null".as_ref(), &Targets::builtin(), &Options::default()).unwrap_err().to_string();
     assert!(error.starts_with("/dev/null: neither a file nor a folder; expected"), "{error}");
-    let error = open("/nowhere/at/all".as_ref(), &Targets::builtin()).unwrap_err().to_string();
+    let error =
+        open("/nowhere/at/all".as_ref(), &Targets::builtin(), &Options::default()).unwrap_err().to_string();
     assert_eq!(error, "/nowhere/at/all: No such file or directory (os error 2)");
 }
 

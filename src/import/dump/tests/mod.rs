@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::arch::{RegisterValue, Targets};
 use crate::capture::Capture;
-use crate::import::{ImportError, Opened, open, open_bytes};
+use crate::import::{ImportError, Opened, Options, open, open_bytes};
 
 /// An agent and what is needed above a wave: one gfx90a, work-groups 1 and 2 of four waves each.
 const HEAD: &str = r#"
@@ -44,7 +44,7 @@ impl Folder {
     }
 
     fn open(&self) -> Result<Opened, ImportError> {
-        open(&self.0, &Targets::builtin())
+        open(&self.0, &Targets::builtin(), &Options::default())
     }
 }
 

@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipWriter};
 
 use super::{Folder, HEAD, global, lines};
 use crate::arch::Targets;
-use crate::import::{Opened, open, open_bytes, open_zip_bytes};
+use crate::import::{Opened, Options, open, open_bytes, open_zip_bytes};
 
 const MEMORY: &str = "format = 1\nmemory = [{ address = 16, file = \"a/m.bin\", offset = 1 }]\n";
 
@@ -46,12 +46,12 @@ fn one_dump_in_every_form() {
     let folder = bom;
     let memory: &'static [u8] = Box::leak(zip.into_boxed_slice());
     let opened = [
-        ("folder", open(&folder.0, &targets)),
-        ("manifest", open(&folder.0.join("named.anything"), &targets)),
-        ("manifest.toml", open(&folder.0.join("manifest.toml"), &targets)),
-        ("bom", open(&folder.0.join("bom.json"), &targets)),
-        ("zip", open(&folder.0.join("d.zip"), &targets)),
-        ("nested", open(&folder.0.join("also.a.zip"), &targets)),
+        ("folder", open(&folder.0, &targets, &Options::default())),
+        ("manifest", open(&folder.0.join("named.anything"), &targets, &Options::default())),
+        ("manifest.toml", open(&folder.0.join("manifest.toml"), &targets, &Options::default())),
+        ("bom", open(&folder.0.join("bom.json"), &targets, &Options::default())),
+        ("zip", open(&folder.0.join("d.zip"), &targets, &Options::default())),
+        ("nested", open(&folder.0.join("also.a.zip"), &targets, &Options::default())),
         ("static", open_zip_bytes("demo", memory, &targets)),
     ];
     for (form, opened) in opened {
@@ -92,7 +92,7 @@ fn names_stay_within_the_dump() {
         symlink("../m.bin", folder.0.join("d/out")).unwrap();
         symlink("..", folder.0.join("d/up")).unwrap();
         symlink("loop", folder.0.join("d/loop")).unwrap();
-        let opened = open(&folder.0.join("d"), &Targets::builtin()).unwrap();
+        let opened = open(&folder.0.join("d"), &Targets::builtin(), &Options::default()).unwrap();
         let line = opened.problems[0].to_string();
         assert!(line.starts_with(&format!("{name}: memory[0]: {what}")), "{name}: {line}");
         assert!(opened.capture.global.segments().is_empty());
@@ -117,7 +117,7 @@ fn the_path_of_a_code_object_may_leave_a_folder_but_not_a_zip() {
         .with("d/in.elf", [3])
         .with("d/manifest.toml", text)
         .with("d/z", zip);
-    let opened = open(&folder.0.join("d"), &targets).unwrap();
+    let opened = open(&folder.0.join("d"), &targets, &Options::default()).unwrap();
     assert_eq!(
         lines(&opened),
         [
@@ -130,7 +130,7 @@ fn the_path_of_a_code_object_may_leave_a_folder_but_not_a_zip() {
     assert_eq!(lengths, [Some(2), Some(1), None, Some(1)]);
     assert_eq!(objects[2].name, "/nowhere/k.elf");
 
-    let opened = open(&folder.0.join("d/z"), &targets).unwrap();
+    let opened = open(&folder.0.join("d/z"), &targets, &Options::default()).unwrap();
     assert!(lines(&opened)[0].starts_with("../k.elf: code_object[0].path: a path that leaves the dump"));
     assert!(lines(&opened)[1].starts_with("/nowhere/k.elf: code_object[2].path: an absolute path"));
     let view = opened.capture.view(opened.capture.code_objects[1].extent.unwrap()).unwrap();
@@ -144,7 +144,7 @@ fn large_views_are_mapped_and_end_with_the_file() {
     let zip = zip_of(&[("manifest.toml", text.as_bytes()), ("k", &bytes)]);
     let folder = Folder::new().with("manifest.toml", text).with("k", &bytes).with("z", zip);
     for path in [folder.0.clone(), folder.0.join("z")] {
-        let capture = open(&path, &Targets::builtin()).unwrap().capture;
+        let capture = open(&path, &Targets::builtin(), &Options::default()).unwrap().capture;
         let extent = capture.code_objects[0].extent.unwrap();
         assert_eq!((*capture.view(extent).unwrap()).as_ref(), &bytes[5..]);
     }

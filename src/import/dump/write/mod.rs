@@ -258,7 +258,7 @@ fn workgroups(
     sink.begin(FILE, groups().map(|group| group.lds.captured()).sum())?;
     let mut entries = Vec::new();
     for group in groups() {
-        let mut entry = tables::workgroup(capture, group);
+        let mut entry = tables::workgroup(capture, kept, group);
         let what = format_args!("LDS of work-group {}", group.id);
         let pieces = copy_map(capture, &group.lds, u64::MAX, FILE, &what, sink, written)?;
         if !pieces.is_empty() {

@@ -67,6 +67,14 @@ impl RegisterWriter {
             own.extend(runs(block, &wave.kind, &mut taken).into_iter().map(|run| (*backing, run)));
         }
         if let (Some(blocks), Some(image)) = (&wave.registers.layout, wave.registers.image) {
+            // Of registers that half the lanes share only those are stored: no layout says that, an entry of its own does.
+            for block in blocks.iter().rev().filter(|block| is_narrow(block, &wave.kind)) {
+                for mut run in runs(block, &wave.kind, &mut taken) {
+                    let end = run.offset.saturating_add(u64::from(run.width));
+                    run.offset = run.offset.saturating_add(image.offset);
+                    own.extend((end <= image.length).then_some((image.backing, run)));
+                }
+            }
             let layout = self.layout(blocks, &wave.kind, taken);
             if layout.end > layout.start && image.length > layout.start {
                 let at = sink.position();
@@ -131,6 +139,7 @@ impl RegisterWriter {
 /// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.
 fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterBlock> {
     let mut runs: Vec<RegisterBlock> = Vec::new();
+    let is_narrow = is_narrow(block, kind);
     for index in 0..block.count {
         let Some(first) = block.first.0.checked_add(index) else { break };
         let Some(flag) = taken.get_mut(usize::from(first)) else { break };
@@ -140,7 +149,7 @@ fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterB
         let offset = u64::from(index) * u64::from(block.width);
         let Some(offset) = block.offset.checked_add(offset) else { break };
         match runs.last_mut() {
-            Some(run) if run.first.0 + run.count == first && follows(kind, first) => run.count += 1,
+            Some(run) if run.first.0 + run.count == first && follows(kind, first) && !is_narrow => run.count += 1,
             _ => runs.push(RegisterBlock { first: crate::arch::RegId(first), count: 1, offset, ..*block }),
         }
     }
@@ -173,6 +182,12 @@ fn captured_length(run: &RegisterBlock) -> Option<u64> {
     (run.count == 1 && known > 0).then_some(known * 4)
 }
 
+/// Whether fewer bytes of each register are stored than it has.
+fn is_narrow(block: &RegisterBlock, kind: &Kind) -> bool {
+    let register = kind.registers().get(usize::from(block.first.0));
+    register.is_some_and(|register| register.is_vector() && u32::from(block.width) < u32::from(register.dwords) * 4)
+}
+
 fn is_vector(run: &RegisterBlock) -> bool {
     run.width > 8
 }
@@ -191,8 +206,10 @@ fn registers(run: &RegisterBlock, kind: &Kind) -> Map<String, Value> {
     };
     let mut keys = Map::new();
     keys.insert("registers".to_owned(), json!(range));
-    if is_vector(run) && run.known.and(all(run.width / 4)) != all(run.width / 4) {
-        keys.insert("lanes".to_owned(), number(run.known.and(all(run.width / 4)).0));
+    let dwords = kind.registers().get(usize::from(run.first.0)).map_or(0, |register| register.dwords);
+    let known = run.known.and(all(run.width / 4));
+    if is_vector(run) && known != all(dwords) {
+        keys.insert("lanes".to_owned(), number(known.0));
     }
     keys
 }

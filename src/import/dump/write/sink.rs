@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use zip::write::SimpleFileOptions;
@@ -34,10 +35,11 @@ impl<'p> Sink<'p> {
         let partial = to.with_file_name(name);
         let is_zip = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
         let form = if is_zip {
-            let file = File::create_new(&partial)?;
+            // What a process had in memory is nobody else's to read, as of any core.
+            let file = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
             Form::Zip(Some(Box::new(ZipWriter::new(BufWriter::new(file)))))
         } else {
-            fs::create_dir(&partial)?;
+            fs::DirBuilder::new().mode(0o700).create(&partial)?;
             Form::Folder(None)
         };
         Ok(Self { to: to.to_owned(), partial, form, position: 0, progress })

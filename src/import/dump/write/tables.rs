@@ -1,6 +1,6 @@
 //! The manifest's tables that are small: agents, queues, dispatches, work-groups, and what is said of waves.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,8 @@ use crate::capture::{Capture, WorkGroup};
 pub(super) struct Kept {
     agents: BTreeSet<usize>,
     queues: BTreeSet<usize>,
-    dispatches: BTreeSet<usize>,
+    /// With their ids in the dump: those that people know need not be unique.
+    dispatches: BTreeMap<usize, u32>,
     pub(super) workgroups: BTreeSet<usize>,
 }
 
@@ -24,10 +25,19 @@ impl Kept {
             kept.agents.insert(wave.agent);
             kept.workgroups.extend(wave.workgroup);
         }
-        let groups = kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
-        kept.dispatches.extend(groups.map(|group| group.dispatch));
-        let dispatches = kept.dispatches.iter().filter_map(|index| capture.dispatches.get(*index));
-        kept.queues.extend(dispatches.map(|dispatch| dispatch.queue));
+        let groups = || kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
+        kept.queues.extend(groups().filter_map(|group| group.queue));
+        let indexes: BTreeSet<usize> = groups().filter_map(|group| group.dispatch).collect();
+        let dispatch = |index: &usize| Some((*index, capture.dispatches.get(*index)?));
+        let dispatches: Vec<_> = indexes.iter().filter_map(dispatch).collect();
+        kept.queues.extend(dispatches.iter().map(|(_, dispatch)| dispatch.queue));
+        let known: BTreeSet<u32> = dispatches.iter().map(|(_, dispatch)| dispatch.id).collect();
+        let mut free = (0..).filter(|id| !known.contains(id));
+        let mut taken = BTreeSet::new();
+        for (index, dispatch) in dispatches {
+            let id = if taken.insert(dispatch.id) { Some(dispatch.id) } else { free.next() };
+            kept.dispatches.extend(id.map(|id| (index, id)));
+        }
         let queues = kept.queues.iter().filter_map(|index| capture.queues.get(*index));
         kept.agents.extend(queues.map(|queue| queue.agent));
         let objects = plan.code_objects.iter().filter_map(|object| capture.code_objects.get(object.index));
@@ -69,10 +79,11 @@ impl Kept {
     }
 
     pub(super) fn dispatches(&self, capture: &Capture) -> Vec<Value> {
-        let dispatches = self.dispatches.iter().filter_map(|index| capture.dispatches.get(*index));
-        let each = dispatches.map(|dispatch| {
+        let dispatches = self.dispatches.iter().filter_map(|(index, id)| Some((capture.dispatches.get(*index)?, *id)));
+        let each = dispatches.map(|(dispatch, id)| {
             table([
-                ("id", Some(json!(dispatch.id))),
+                ("id", Some(json!(id))),
+                ("packet_id", (id != dispatch.id).then(|| json!(dispatch.id))),
                 ("queue", capture.queues.get(dispatch.queue).map(|queue| json!(queue.id))),
                 ("kernel", dispatch.kernel.as_ref().map(|kernel| json!(kernel))),
                 ("grid", dispatch.grid.map(|grid| json!(grid))),
@@ -88,10 +99,12 @@ impl Kept {
 }
 
 /// A work-group without its LDS.
-pub(super) fn workgroup(capture: &Capture, group: &WorkGroup) -> Map<String, Value> {
+pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
+    let queue = group.queue.and_then(|index| capture.queues.get(index));
     table([
         ("id", Some(json!(group.id))),
-        ("dispatch", capture.dispatches.get(group.dispatch).map(|dispatch| json!(dispatch.id))),
+        ("dispatch", group.dispatch.and_then(|index| kept.dispatches.get(&index)).map(|id| json!(id))),
+        ("queue", queue.filter(|_| group.dispatch.is_none()).map(|queue| json!(queue.id))),
         ("position", group.position.map(|position| json!(position))),
         ("lds_size", group.lds_size.map(number)),
     ])
@@ -102,7 +115,8 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     let waves = plan.waves.iter().map(|planned| {
         let Some(wave) = capture.wave(planned.wave) else { return Map::new() };
         let group = capture.workgroup_of(wave);
-        let agent = capture.agent_of(wave).filter(|_| group.is_none());
+        // A reader that wants a dispatch of every work-group needs the agent.
+        let agent = capture.agent_of(wave).filter(|_| group.is_none_or(|group| group.dispatch.is_none()));
         let stop = wave.stop.as_ref().map(|stop| {
             let reasons = stop.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index));
             reasons.map(|reason| json!(reason.name)).collect()

@@ -25,7 +25,9 @@ fn fixtures() -> std::path::PathBuf {
 }
 
 fn session(name: &str) -> Session {
-    let opened = import::open(&fixtures().join("dumps").join(name), &Targets::builtin()).unwrap();
+    let opened =
+        import::open(&fixtures().join("dumps").join(name), &Targets::builtin(), &import::Options::default())
+            .unwrap();
     Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap()
 }
 

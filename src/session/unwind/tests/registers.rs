@@ -24,7 +24,12 @@ fn callers_have_the_registers_that_the_models_say() {
     for name in ["user-ops-gfx90a", "user-ops-gfx1100", "calls-gfx90a", "calls-gfx1100"] {
         let expected = fs::read(fixtures.join(format!("expected/{name}.json"))).unwrap();
         let expected: Value = serde_json::from_slice(&expected).unwrap();
-        let opened = import::open(&fixtures.join("dumps").join(name), &Targets::builtin()).unwrap();
+        let opened = import::open(
+            &fixtures.join("dumps").join(name),
+            &Targets::builtin(),
+            &import::Options::default(),
+        )
+        .unwrap();
         let reader = Reader::new(Arc::new(Dump::new(opened.capture, Vec::new())));
         for (wave, expected) in (0u32..).zip(expected["waves"].as_array().unwrap()) {
             let Some(callers) = expected["callers"].as_array() else { continue };

@@ -1,0 +1,45 @@
+//! Any bytes as the descriptor of ROCm's note, in a core whose memory repeats itself: agents, queues and whatever save areas
+//! their addresses lead to.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use lanescope::arch::Targets;
+use lanescope::import;
+use libfuzzer_sys::fuzz_target;
+
+static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
+
+fuzz_target!(|descriptor: &[u8]| {
+    let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
+    file.resize(64, 0);
+    file[16..20].copy_from_slice(&[4, 0, 224, 0]);
+    file[32] = 64;
+    file[54..58].copy_from_slice(&[56, 0, 2, 0]);
+    let note = 64 + 2 * 56;
+    let size = 12 + 8 + descriptor.len();
+    let header = |kind: u32, offset: usize, address: u64, size: usize| {
+        let mut header = vec![0; 56];
+        header[..4].copy_from_slice(&kind.to_le_bytes());
+        header[8..16].copy_from_slice(&(offset as u64).to_le_bytes());
+        header[16..24].copy_from_slice(&address.to_le_bytes());
+        header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
+        header
+    };
+    file.extend(header(4, note, 0, size));
+    // The whole file is memory, too: pointers of the descriptor may lead anywhere in it.
+    file.extend(header(1, 0, 0, note + size));
+    file.extend([7, 0, 0, 0]);
+    file.extend((descriptor.len() as u32).to_le_bytes());
+    file.extend([33, 0, 0, 0]);
+    file.extend(b"AMDGPU\0\0");
+    file.extend(descriptor);
+    let Ok(opened) = import::open_bytes("fuzz", file, &TARGETS) else { return };
+    let capture = &opened.capture;
+    for wave in &capture.waves {
+        assert!(wave.agent < capture.agents.len());
+        for register in wave.kind.registers() {
+            capture.register(wave, register.id).expect("what is not there is unknown, not an error");
+        }
+    }
+});

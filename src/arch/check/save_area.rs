@@ -1,0 +1,149 @@
+//! Checks of `[save_area]` and of steppings.
+
+use std::collections::HashSet;
+
+use super::Report;
+use crate::arch::save_area::{BitRange, BySize, Count, RegisterBit, SaveArea, TtmpBits};
+use crate::arch::schema::File;
+
+/// Slots of hardware registers, and trap temporaries.
+const SLOTS: u8 = 16;
+
+/// The widest field of a count: more would be a count that no processor has.
+const WIDEST: u8 = 10;
+
+/// The largest granule of a count: all LDS there is.
+const LARGEST: u32 = 1 << 17;
+
+pub(super) fn steppings_are_other_processors(file: &File, report: &mut Report) {
+    let mut names = HashSet::from([&file.target.name]);
+    let mut machines = HashSet::from([file.target.elf_machine]);
+    for stepping in &file.stepping {
+        let block = format!("[[stepping]] {}", stepping.name);
+        if !names.insert(&stepping.name) {
+            report.say(&block, "name", "is taken");
+        }
+        if !machines.insert(stepping.elf_machine) || !(1..=0xff).contains(&stepping.elf_machine) {
+            report.say(&block, "elf_machine", "is taken, or not within 1 and 0xff");
+        }
+    }
+}
+
+pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
+    let Some(area) = &file.save_area else { return };
+    let block = "[save_area]";
+    if !(1..=2).contains(&area.state_words) {
+        report.say(block, "state_words", format!("{} is not 1 or 2", area.state_words));
+    }
+    if area.sgpr_slots.is_some() == area.state.sgprs.is_some() {
+        report.say(block, "sgpr_slots", "either this or state.sgprs says how many SGPRs there are");
+    }
+    if area.sgpr_slots.is_some_and(|slots| slots > 1024) || area.gap > 4096 {
+        report.say(block, "gap", "or sgpr_slots is larger than a wave");
+    }
+    if area.state.accum_as_vgprs && area.state.accum_offset.is_some() {
+        report.say(block, "state", "has both accum_offset and accum_as_vgprs");
+    }
+    let state = &area.state;
+    let counts = [
+        ("vgprs", Some(&state.vgprs)),
+        ("accum_offset", state.accum_offset.as_ref()),
+        ("sgprs", state.sgprs.as_ref()),
+        ("lds", Some(&state.lds)),
+        ("shared_vgprs", state.shared_vgprs.as_ref()),
+    ];
+    for (key, count) in counts {
+        if count.is_some_and(|count| !is_possible(count)) {
+            report.say("[save_area.state]", "count", format!("{key} is no count that a processor has"));
+        }
+    }
+    for (key, bits) in ranges(area) {
+        if bits.low > bits.high || bits.high > 31 {
+            report.say(
+                block,
+                "bits",
+                format!("{key}: {} to {} are not bits of a dword", bits.high, bits.low),
+            );
+        }
+    }
+    if area.scratch.granule == 0 || area.scratch.granule > LARGEST {
+        report.say("[save_area.scratch]", "granule", format!("{} bytes", area.scratch.granule));
+    }
+}
+
+fn is_possible(count: &Count) -> bool {
+    let times = match count.times {
+        BySize::Same(times) => [times, times],
+        BySize::Each { wave32, wave64 } => [wave32, wave64],
+    };
+    let bits = count.bits;
+    bits.low <= bits.high
+        && bits.high < 32
+        && bits.width() <= WIDEST
+        && count.plus <= 1
+        && times.iter().all(|times| (1..=LARGEST).contains(times))
+}
+
+fn ranges(area: &SaveArea) -> impl Iterator<Item = (&'static str, BitRange)> + '_ {
+    let wave = &area.wave;
+    let word = [
+        ("wave.scoreboard", wave.scoreboard),
+        ("wave.engine", wave.engine),
+        ("wave.scratch", wave.scratch),
+        ("wave.first", wave.first),
+        ("wave.last", wave.last),
+        ("scratch.waves", area.scratch.waves),
+        ("scratch.size", area.scratch.size),
+    ];
+    let wave32 = area.state.wave32.map(|bits| ("state.wave32", bits));
+    word.into_iter().chain(wave32).chain(ttmps(area).map(|bits| ("ttmps", bits.bits)))
+}
+
+fn ttmps(area: &SaveArea) -> impl Iterator<Item = TtmpBits> + '_ {
+    let ttmps = &area.ttmps;
+    let all = [ttmps.x, ttmps.y, ttmps.z, ttmps.wave_in_group, ttmps.packet, ttmps.stopped];
+    let some = [ttmps.has_yz, ttmps.absent, ttmps.mark];
+    let parked = area.parked.iter().flat_map(|parked| [parked.low, parked.high]);
+    all.into_iter().chain([ttmps.halt, ttmps.trap_id]).chain(some.into_iter().flatten()).chain(parked)
+}
+
+pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) {
+    let Some(area) = &file.save_area else { return };
+    let block = "[save_area]";
+    let is_known = |name: &str| file.register.iter().any(|block| block.name.iter().any(|one| one == name));
+    let mut names: Vec<&str> = area.hwregs.keys().map(String::as_str).collect();
+    names.extend(area.hidden.iter().map(|hidden| hidden.register.as_str()));
+    names.extend(
+        [Some(&area.halt), area.no_vgprs.as_ref()].into_iter().flatten().map(|bit| bit.register.as_str()),
+    );
+    names.extend(area.stale_sgprs.iter().map(|stale| stale.register.as_str()));
+    names.extend(area.scratch.base.as_deref());
+    for name in names {
+        if !is_known(name) {
+            report.say(block, "hwregs", format!("there is no register {name}"));
+        }
+    }
+    for needed in ["pc", "exec", "status"] {
+        if !area.hwregs.contains_key(needed) {
+            report.say(block, "hwregs", format!("{needed} has no slot"));
+        }
+    }
+    if let Some((name, slot)) = area.hwregs.iter().find(|(_, slot)| **slot >= SLOTS) {
+        report.say(block, "hwregs", format!("{name}: slot {slot} of {SLOTS}"));
+    }
+    // What is rewritten for the user is read from a slot first.
+    let bits = [Some(&area.halt), area.no_vgprs.as_ref()].into_iter().flatten();
+    let bits = bits.map(|RegisterBit { register, bit }| (register, *bit));
+    let hidden = area.hidden.iter().flat_map(|one| one.bits.iter().map(move |bit| (&one.register, *bit)));
+    for (register, bit) in bits.chain(hidden) {
+        if bit > 31 || !area.hwregs.contains_key(register) {
+            report.say(block, "hwregs", format!("{register} has no slot, or no bit {bit}"));
+        }
+    }
+    if ttmps(area).any(|bits| bits.ttmp >= SLOTS) {
+        report.say("[save_area.ttmps]", "ttmp", format!("names one beyond ttmp{}", SLOTS - 1));
+    }
+    if area.ttmps.skip_export.is_some_and(|bit| bit > 31) {
+        report.say("[save_area.ttmps]", "skip_export", "is no bit of STATUS");
+    }
+}

@@ -1,0 +1,283 @@
+//! Where the trap handler's context save leaves a wave: bits of the control stack, order and sizes of the blocks, and
+//! what the trap temporaries say. Facts of `[save_area]` in a target's file; `import` walks save areas with them.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::schema::Bits;
+use crate::units::WaveSize;
+
+/// Bits of a dword.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(from = "Bits")]
+pub struct BitRange {
+    /// The lowest one.
+    pub low: u8,
+    /// The highest one.
+    pub high: u8,
+}
+
+impl From<Bits> for BitRange {
+    fn from(bits: Bits) -> Self {
+        Self { low: bits.low(), high: bits.high() }
+    }
+}
+
+impl BitRange {
+    /// Their value in a dword.
+    #[must_use]
+    pub fn of(self, word: u32) -> u32 {
+        let width = u32::from(self.high.saturating_sub(self.low)).saturating_add(1);
+        let mask = 1u32.checked_shl(width).map_or(u32::MAX, |bit| bit - 1);
+        word.checked_shr(u32::from(self.low)).unwrap_or(0) & mask
+    }
+
+    /// How many they are.
+    #[must_use]
+    pub fn width(self) -> u8 {
+        self.high.saturating_sub(self.low).saturating_add(1)
+    }
+}
+
+/// A number for both wave sizes, or one for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged, expecting = "expected a number or { wave32 = N, wave64 = N }")]
+pub enum BySize {
+    /// The same for both.
+    Same(u32),
+    /// One for each.
+    Each {
+        /// Of 32 lanes.
+        wave32: u32,
+        /// Of 64 lanes.
+        wave64: u32,
+    },
+}
+
+impl BySize {
+    fn of(self, size: WaveSize) -> u32 {
+        match (self, size) {
+            (Self::Same(number), _) => number,
+            (Self::Each { wave32, .. }, WaveSize::W32) => wave32,
+            (Self::Each { wave64, .. }, WaveSize::W64) => wave64,
+        }
+    }
+}
+
+/// A count: (bits + `plus`) * `times` - `less`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Count {
+    /// The bits of the state's dword.
+    pub bits: BitRange,
+    /// Added first: 1 where the field is one less than the number of granules.
+    #[serde(default)]
+    pub plus: u32,
+    /// Units in a granule.
+    pub times: BySize,
+    /// What is counted and kept elsewhere.
+    #[serde(default)]
+    pub less: u32,
+}
+
+impl Count {
+    /// The count in a state's dword; bits and granules are few, so that it cannot overflow.
+    #[must_use]
+    pub fn of(&self, word: u32, size: WaveSize) -> u32 {
+        let granules = self.bits.of(word).saturating_add(self.plus);
+        granules.saturating_mul(self.times.of(size)).saturating_sub(self.less)
+    }
+}
+
+/// Bits of a trap temporary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TtmpBits {
+    /// Number of the register.
+    pub ttmp: u8,
+    /// Which bits; left out: all.
+    #[serde(default = "all_bits")]
+    pub bits: BitRange,
+}
+
+fn all_bits() -> BitRange {
+    BitRange { low: 0, high: 31 }
+}
+
+/// One bit of a register that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterBit {
+    /// The register.
+    pub register: String,
+    /// The bit.
+    pub bit: u8,
+}
+
+/// Bits that are cleared in what the user sees of a register.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hidden {
+    /// The register.
+    pub register: String,
+    /// The bits.
+    pub bits: Vec<u8>,
+}
+
+/// All that is known of a processor's save areas.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SaveArea {
+    /// Bytes below the end of the wave above that stay unused.
+    pub gap: u32,
+    /// Dwords of a state record of the control stack: 1 or 2.
+    pub state_words: u8,
+    /// SGPR slots of every wave, where the state does not say.
+    pub sgpr_slots: Option<u32>,
+    /// First dword of a state record.
+    pub state: State,
+    /// The dword of a wave.
+    pub wave: WaveWord,
+    /// Hardware registers by name: their slot of 16.
+    pub hwregs: BTreeMap<String, u8>,
+    /// SGPR slots near the end of the allocation whose saved values are stale: a hardware register has them.
+    pub stale_sgprs: Option<Stale>,
+    /// What the trap temporaries say.
+    pub ttmps: Ttmps,
+    /// Where the PC of a parked wave is; left out: waves are not parked.
+    pub parked: Option<Parked>,
+    /// Bits that the trap handler owns.
+    #[serde(default)]
+    pub hidden: Vec<Hidden>,
+    /// The bit that the trap handler overwrites with its own halt; what it was is saved in a trap temporary.
+    pub halt: RegisterBit,
+    /// A wave with this bit set has given its VGPRs back: what was saved of them means nothing.
+    pub no_vgprs: Option<RegisterBit>,
+    /// Private memory.
+    pub scratch: ScratchRing,
+    /// Where all this is said.
+    #[serde(default)]
+    pub source: String,
+}
+
+/// SGPR slots that a hardware register stands for.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stale {
+    /// Slots before the end of the aliases.
+    pub from_end: u16,
+    /// The register.
+    pub register: String,
+}
+
+/// What the first dword of a state record says of the waves that follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// VGPRs; where there is `accum_offset`, with the accumulation VGPRs.
+    pub vgprs: Count,
+    /// VGPRs of the one file before the accumulation VGPRs begin.
+    pub accum_offset: Option<Count>,
+    /// There are as many accumulation VGPRs as VGPRs.
+    #[serde(default)]
+    pub accum_as_vgprs: bool,
+    /// SGPRs.
+    pub sgprs: Option<Count>,
+    /// Bytes of LDS.
+    pub lds: Count,
+    /// With this bit set the work-group has all of the LDS, and how many bytes that is.
+    pub lds_whole: Option<Whole>,
+    /// Waves have 32 lanes; left out: they have 64.
+    pub wave32: Option<BitRange>,
+    /// VGPRs that the halves of a wave share, 32 lanes each.
+    pub shared_vgprs: Option<Count>,
+}
+
+/// A bit that stands for a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Whole {
+    /// The bit.
+    pub bit: u8,
+    /// The size in bytes.
+    pub bytes: u32,
+}
+
+/// What the dword of a wave says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WaveWord {
+    /// Slot of private memory.
+    pub scoreboard: BitRange,
+    /// Shader engine within the XCC.
+    pub engine: BitRange,
+    /// Private memory was allocated.
+    pub scratch: BitRange,
+    /// First of its work-group: it owns the LDS block.
+    pub first: BitRange,
+    /// Last of its work-group.
+    pub last: BitRange,
+}
+
+/// Where the trap temporaries hold what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ttmps {
+    /// Work-group ids.
+    pub x: TtmpBits,
+    /// As `x`.
+    pub y: TtmpBits,
+    /// As `x`.
+    pub z: TtmpBits,
+    /// Without this bit `y` and `z` are 0.
+    pub has_yz: Option<TtmpBits>,
+    /// Place in the work-group.
+    pub wave_in_group: TtmpBits,
+    /// Index of the dispatch's packet, modulo the ring's size.
+    pub packet: TtmpBits,
+    /// The wave was stopped by the trap handler.
+    pub stopped: TtmpBits,
+    /// Its HALT before that.
+    pub halt: TtmpBits,
+    /// What trap it raised.
+    pub trap_id: TtmpBits,
+    /// Dispatch facts are there whatever the runtime was asked for.
+    #[serde(default)]
+    pub always: bool,
+    /// Set: this wave has no dispatch facts. Runtimes since interface version 10.
+    pub absent: Option<TtmpBits>,
+    /// What the trap handler writes counts only with this bit set; left out: wherever dispatch facts are there.
+    pub mark: Option<TtmpBits>,
+    /// SKIP_EXPORT, a bit of STATUS that marks it as well, for runtimes since interface version 10.
+    pub skip_export: Option<u8>,
+}
+
+/// Where the PC of a wave is that the trap handler has parked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parked {
+    /// Its low 32 bits.
+    pub low: TtmpBits,
+    /// The rest.
+    pub high: TtmpBits,
+    /// The runtime's interface version since which waves are parked; 0: always.
+    #[serde(default)]
+    pub since: u32,
+}
+
+/// How a wave's private memory is found.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScratchRing {
+    /// Bits of COMPUTE_TMPRING_SIZE: waves.
+    pub waves: BitRange,
+    /// Bits of COMPUTE_TMPRING_SIZE: granules of one wave.
+    pub size: BitRange,
+    /// Bytes of a granule.
+    pub granule: u32,
+    /// `waves` counts those of one shader engine, not of all.
+    pub per_engine: bool,
+    /// The register that holds the wave's base by architecture.
+    pub base: Option<String>,
+}

@@ -1,0 +1,98 @@
+//! A file of which a part or the whole is a store of captured bytes: read by range, mapped where somebody needs much.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::problem::ImportError;
+use crate::capture::{Backing, Bytes};
+use crate::mapping;
+
+/// Ranges shorter than this are read into memory rather than mapped: cheaper, and safe from files that change.
+const LEAST_MAPPED: u64 = 64 << 10;
+
+/// One open file, whole.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    name: String,
+    file: File,
+    size: u64,
+}
+
+impl OpenFile {
+    /// Opens a regular file; anything else, a pipe or a device, has no size and cannot be read by range.
+    pub(super) fn open(path: &Path) -> Result<Self, ImportError> {
+        let name = path.display().to_string();
+        let io = |source| ImportError::Io { file: path.display().to_string(), source };
+        let metadata = std::fs::metadata(path).map_err(io)?;
+        if !metadata.is_file() {
+            // Opening a pipe would wait for its writer.
+            return Err(ImportError::NotADump { file: name, found: "not a regular file".to_owned() });
+        }
+        Self::of(name, File::open(path).map_err(io)?)
+    }
+
+    /// Takes over a file that is open already.
+    pub(super) fn of(name: String, file: File) -> Result<Self, ImportError> {
+        match file.metadata() {
+            Ok(metadata) => Ok(Self { name, file, size: metadata.len() }),
+            Err(source) => Err(ImportError::Io { file: name, source }),
+        }
+    }
+}
+
+impl Backing for OpenFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&self) -> u64 {
+        self.size
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        read_range(&self.file, 0, self.size, offset, buffer)
+    }
+
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        view_range(&self.file, 0, self.size, offset, length)
+    }
+}
+
+/// Reads from a store that is the range `start`, `size` of a file; short only where the store or the file ends.
+pub(super) fn read_range(
+    file: &File,
+    start: u64,
+    size: u64,
+    offset: u64,
+    buffer: &mut [u8],
+) -> io::Result<usize> {
+    let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+    let want = left.min(buffer.len());
+    let mut done = 0;
+    while done < want {
+        let Some(at) = start.checked_add(offset).and_then(|at| at.checked_add(done as u64)) else { break };
+        let Some(rest) = buffer.get_mut(done..want) else { break };
+        match file.read_at(rest, at) {
+            Ok(0) => break,
+            Ok(count) => done += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
+}
+
+/// A lasting view of a part of such a store.
+pub(super) fn view_range(file: &File, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
+    let inside = offset.checked_add(length).is_some_and(|end| end <= size);
+    let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;
+    if length >= LEAST_MAPPED {
+        return Ok(Arc::new(mapping::map(file, at, length)?));
+    }
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(Arc::new(bytes))
+}

@@ -1,0 +1,31 @@
+//! What a user adds to a capture that does not say everything itself.
+
+use std::path::PathBuf;
+
+/// What goes with a capture; the default adds nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// The core of the host process, for a GPU core that was written beside it.
+    pub host_core: Option<PathBuf>,
+    /// Code objects, each with the address where it was loaded if the user knows.
+    pub code_objects: Vec<Supplied>,
+    /// Folders in which code objects are looked for, by build id or by content.
+    pub symbols: Vec<PathBuf>,
+    /// URLs of debuginfod servers.
+    pub debuginfod: Vec<String>,
+    /// Takes a code object that does not match the captured memory all the same.
+    pub force: bool,
+    /// `r_debug::r_version` of the ROCm runtime that wrote the capture, where the capture does not hold it.
+    pub r_version: Option<u32>,
+    /// The processor, where a format does not say: `gfx90a`.
+    pub target: Option<String>,
+}
+
+/// A code object that the user gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Supplied {
+    /// Its file.
+    pub file: PathBuf,
+    /// Its load address; `None`: to be found.
+    pub address: Option<u64>,
+}

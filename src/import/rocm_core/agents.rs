@@ -1,0 +1,210 @@
+//! GPUs of a core, and which processor each of them is.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use super::note::{AgentEntry, State};
+use crate::arch::{Target, Targets};
+use crate::capture::{Agent, Capture, Hardware};
+use crate::import::Options;
+use crate::import::problem::Problems;
+use crate::units::Address;
+
+/// debug_prop: dispatch facts are in the trap temporaries whatever the runtime was asked for.
+const DISPATCH_INFO_ALWAYS_VALID: u32 = 1 << 10;
+
+/// The most XCCs of a GPU that are looked at.
+pub(super) const MOST_XCCS: u32 = 64;
+
+/// A GPU whose waves can be read.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Its id.
+    pub(super) gpu_id: u32,
+    /// Index in the capture.
+    pub(super) index: usize,
+    /// What it is, or is taken for.
+    pub(super) target: Arc<Target>,
+    /// Shader engines of an XCC.
+    pub(super) engines: u32,
+    /// XCCs.
+    pub(super) xccs: u32,
+    /// Trap temporaries always hold dispatch facts.
+    pub(super) always: bool,
+    /// Processors with other layouts that it might be, the nearest first; found when first asked for.
+    siblings: Option<Vec<Arc<Target>>>,
+}
+
+/// The GPUs of a core.
+#[derive(Debug)]
+pub(super) struct Agents {
+    known: Vec<Known>,
+    /// Ids of those that are not known.
+    unknown: Vec<u32>,
+}
+
+impl Agents {
+    /// Adds the GPUs to a capture.
+    pub(super) fn new(
+        state: &State,
+        targets: &Targets,
+        options: &Options,
+        capture: &mut Capture,
+        problems: &mut Problems,
+    ) -> Self {
+        let mut agents = Self { known: Vec::new(), unknown: Vec::new() };
+        for (number, entry) in state.agents.iter().enumerate() {
+            let key = format!("agent {}", entry.gpu_id);
+            if agents.known.iter().any(|known| known.gpu_id == entry.gpu_id) {
+                problems.report(
+                    key,
+                    format!("entry {number} has the id of an earlier one, ignored"),
+                    "another id",
+                );
+                continue;
+            }
+            let Some(target) = target(entry, targets, options, &key, problems) else {
+                agents.unknown.push(entry.gpu_id);
+                continue;
+            };
+            let per_engine = entry.arrays_per_engine;
+            let engines = entry.arrays.checked_div(per_engine).unwrap_or(0);
+            if engines == 0 {
+                let what = format!("{} shader arrays, {per_engine} in an engine", entry.arrays);
+                problems.report(&key, what, "engines: private memory is not to be found without");
+            }
+            if entry.xccs > MOST_XCCS {
+                problems.report(&key, format!("{} XCCs", entry.xccs), format!("at most {MOST_XCCS}"));
+            }
+            agents.known.push(Known {
+                gpu_id: entry.gpu_id,
+                index: capture.agents.len(),
+                target: Arc::clone(&target),
+                engines,
+                // Drivers of GPUs without XCCs leave it 0.
+                xccs: entry.xccs.clamp(1, MOST_XCCS),
+                always: entry.debug_prop & DISPATCH_INFO_ALWAYS_VALID != 0,
+                siblings: None,
+            });
+            capture.agents.push(agent(entry, target));
+        }
+        agents
+    }
+
+    /// The GPU of that id; `None` is said unless the GPU itself was.
+    pub(super) fn find(&mut self, gpu_id: u32) -> Option<&mut Known> {
+        self.known.iter_mut().find(|known| known.gpu_id == gpu_id)
+    }
+
+    /// Whether the note has the GPU, but nothing is known of such ones.
+    pub(super) fn is_unknown(&self, gpu_id: u32) -> bool {
+        self.unknown.contains(&gpu_id)
+    }
+}
+
+impl Known {
+    /// Processors of the same family with another layout, the nearest first.
+    pub(super) fn siblings(&mut self, targets: &Targets) -> &[Arc<Target>] {
+        let own = &self.target;
+        self.siblings.get_or_insert_with(|| {
+            let version = parse(&own.name);
+            let near = near(version.unwrap_or((0, 0, 0)), targets);
+            let mut found: Vec<Arc<Target>> = Vec::new();
+            for target in near.into_iter().filter_map(|name| targets.target(&name).ok()) {
+                let is_known = |other: &Arc<Target>| other.save_area == target.save_area;
+                if target.save_area.is_some() && !is_known(own) && !found.iter().any(is_known) {
+                    found.push(target);
+                }
+            }
+            found
+        })
+    }
+}
+
+/// The processor of an entry: of that name, the one that the user names where there is none, or the nearest.
+fn target(
+    entry: &AgentEntry,
+    targets: &Targets,
+    options: &Options,
+    key: &str,
+    problems: &mut Problems,
+) -> Option<Arc<Target>> {
+    let version = version(entry.gfx_version);
+    let name = format!("gfx{}{:x}{:x}", version.0, version.1, version.2);
+    if let Ok(target) = targets.target(&name) {
+        return Some(target);
+    }
+    if let Some(named) = &options.target {
+        match targets.target(named) {
+            Ok(target) => return Some(target),
+            Err(error) => problems.report(key, error, "--processor to name a target"),
+        }
+    }
+    let nearest = near(version, targets)
+        .into_iter()
+        .filter(|near| parse(near).is_some_and(|near| (near.0, near.1) == (version.0, version.1)));
+    let Some(target) = nearest.filter_map(|name| targets.target(&name).ok()).next() else {
+        let what = format!("{name} is not known, and no processor near it: its queues are left out");
+        problems.report(key, what, "one that `lanescope targets` lists, or --processor");
+        return None;
+    };
+    let what = format!("{name} is not known and taken for {}", target.name);
+    problems.report(key, what, "one that `lanescope targets` lists");
+    Some(target)
+}
+
+/// Major, minor, stepping.
+type Version = (u32, u32, u32);
+
+fn version(number: u32) -> Version {
+    (number / 10000, number / 100 % 100, number % 100)
+}
+
+/// `gfx90a`: the last two digits are hexadecimal, the rest is decimal.
+fn parse(name: &str) -> Option<Version> {
+    let digits = name.strip_prefix("gfx")?;
+    let (rest, stepping) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
+    let (major, minor) = rest.split_at_checked(rest.len().checked_sub(1)?)?;
+    let hex = |digit| u32::from_str_radix(digit, 16).ok();
+    Some((major.parse().ok()?, hex(minor)?, hex(stepping)?))
+}
+
+/// Targets of the same major version, the nearest first.
+fn near(version: Version, targets: &Targets) -> Vec<String> {
+    let mut near: Vec<(Version, &str)> = targets
+        .names()
+        .filter_map(|name| Some((parse(name)?, name)))
+        .filter(|(of, _)| of.0 == version.0)
+        .collect();
+    near.sort_by_key(|(of, _)| {
+        (Reverse(of.1 == version.1), of.1.abs_diff(version.1), of.2.abs_diff(version.2))
+    });
+    near.into_iter().map(|(_, name)| name.to_owned()).collect()
+}
+
+fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {
+    let mut apertures = std::collections::HashMap::new();
+    // The limit tells whether there is one: a driver that has none leaves both 0.
+    let bases = [
+        ("local", entry.lds_base, entry.lds_limit),
+        ("private_lane", entry.scratch_base, entry.scratch_limit),
+    ];
+    for (name, base, limit) in bases {
+        if let Some(space) = target.space_named(name).filter(|_| limit > base) {
+            apertures.insert(space.id, Address(base));
+        }
+    }
+    let hardware = Hardware {
+        vendor: entry.vendor,
+        device: entry.device,
+        location: entry.location,
+        simds: entry.simds,
+        waves_per_simd: entry.waves_per_simd,
+        xccs: entry.xccs,
+    };
+    Agent { id: entry.gpu_id, target, name: None, apertures, hardware: Some(hardware) }
+}
+
+#[cfg(test)]
+#[path = "tests/agents.rs"]
+mod tests;

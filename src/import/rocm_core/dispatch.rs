@@ -1,0 +1,143 @@
+//! What launched a wave: packets of a queue's ring, found by the index that the wave's trap temporaries hold.
+
+use std::collections::HashMap;
+
+use super::bytes::{u16_at, u32_at, u64_at};
+use super::memory::CoreMemory;
+use super::note::QueueEntry;
+use crate::capture::{Dispatch, Packet, Ring};
+use crate::units::Address;
+
+/// Bytes of an AQL packet.
+const PACKET: u64 = 64;
+
+/// The ring of a queue, and the dispatches that were found on it.
+#[derive(Debug)]
+pub(super) struct Dispatches {
+    ring: Ring,
+    queue: usize,
+    /// By packet index.
+    known: HashMap<u32, Result<usize, Unknown>>,
+}
+
+/// Why a packet is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unknown {
+    /// The queue's read or write index was not captured.
+    NoIndexes,
+    /// The index is not that of a packet between them.
+    Outside,
+    /// The ring was not captured there.
+    NotCaptured,
+}
+
+impl Unknown {
+    /// In words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::NoIndexes => "the queue's read and write indexes were not captured",
+            Self::Outside => "the packet index is not between the queue's read and write indexes",
+            Self::NotCaptured => "the ring was not captured there",
+        }
+    }
+}
+
+/// The ring of a queue.
+pub(super) fn ring(memory: &CoreMemory, entry: &QueueEntry) -> Ring {
+    Ring {
+        address: entry.ring,
+        size: u64::from(entry.ring_size),
+        read: memory.u64(entry.read_pointer),
+        write: memory.u64(entry.write_pointer),
+    }
+}
+
+impl Dispatches {
+    /// None yet.
+    pub(super) fn new(queue: usize, ring: Ring) -> Self {
+        Self { ring, queue, known: HashMap::new() }
+    }
+
+    /// The dispatch of a packet index (modulo the ring's size): its index in `all`, to which a new one is added.
+    pub(super) fn find(
+        &mut self,
+        memory: &CoreMemory,
+        index: u32,
+        all: &mut Vec<Dispatch>,
+    ) -> Result<usize, Unknown> {
+        if let Some(known) = self.known.get(&index) {
+            return *known;
+        }
+        let found = self.read(memory, index).map(|dispatch| {
+            all.push(dispatch);
+            all.len() - 1
+        });
+        self.known.insert(index, found);
+        found
+    }
+
+    fn read(&self, memory: &CoreMemory, index: u32) -> Result<Dispatch, Unknown> {
+        let id = packet_id(&self.ring, index)?;
+        let mut bytes = [0; PACKET as usize];
+        let place =
+            u64::from(index).checked_mul(PACKET).and_then(|offset| self.ring.address.checked_add(offset));
+        let got = place.map_or(0, |place| memory.read(place, &mut bytes));
+        if got < bytes.len() {
+            return Err(Unknown::NotCaptured);
+        }
+        // The command processor may have marked the packet invalid already; its body stays.
+        let dispatch = || {
+            let (header, setup) = (u16_at(&bytes, 0)?, u16_at(&bytes, 2)?);
+            let short = |offset| u16_at(&bytes, offset).map(u32::from);
+            let long = |offset| u64_at(&bytes, offset);
+            let fence = |low: u16| (header >> low & 3) as u8;
+            let kernel_object = long(32)?;
+            let offset = kernel_object.checked_add(16).and_then(|at| memory.u64(at));
+            Some(Dispatch {
+                // Packets are counted in 64 bits; who launched more than 2^32 kernels sees the low half.
+                id: id as u32,
+                queue: self.queue,
+                kernel: None,
+                grid: sizes([u32_at(&bytes, 12)?, u32_at(&bytes, 16)?, u32_at(&bytes, 20)?]),
+                workgroup: sizes([short(4)?, short(6)?, short(8)?]),
+                kernarg: Some(Address(long(40)?)),
+                kernel_object: Some(Address(kernel_object)),
+                private_segment_size: Some(u64::from(u32_at(&bytes, 24)?)),
+                group_segment_size: Some(u64::from(u32_at(&bytes, 28)?)),
+                entry: offset.map(|offset| Address(kernel_object.wrapping_add(offset))),
+                packet: Some(Packet {
+                    dimensions: (setup & 3) as u8,
+                    barrier: header >> 8 & 1 == 1,
+                    acquire_fence: fence(9),
+                    release_fence: fence(11),
+                    completion: Address(long(56)?),
+                }),
+            })
+        };
+        dispatch().ok_or(Unknown::NotCaptured)
+    }
+}
+
+/// Sizes of a launch; none of them is 0.
+fn sizes(sizes: [u32; 3]) -> Option<[u32; 3]> {
+    (!sizes.contains(&0)).then_some(sizes)
+}
+
+/// The number of a packet since the queue was made, from its index in the ring.
+pub(super) fn packet_id(ring: &Ring, index: u32) -> Result<u64, Unknown> {
+    let (Some(read), Some(write)) = (ring.read, ring.write) else { return Err(Unknown::NoIndexes) };
+    let (index, count) = (u64::from(index), ring.size / PACKET);
+    if index >= count {
+        return Err(Unknown::Outside);
+    }
+    let round = |id: u64| id.checked_add(count).ok_or(Unknown::Outside);
+    let mut id = (read / count * count).checked_add(index).ok_or(Unknown::Outside)?;
+    if id < read && read % count > write % count {
+        id = round(id)?;
+    }
+    if (read..write).contains(&id) { Ok(id) } else { Err(Unknown::Outside) }
+}
+
+#[cfg(test)]
+#[path = "tests/dispatch.rs"]
+mod tests;

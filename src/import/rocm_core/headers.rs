@@ -1,0 +1,127 @@
+//! The ELF header and the program headers of a core, read as they are written.
+//!
+//! Crates that read ELF refuse or misread what ROCm writes: p_align holds a shift, p_flags section flags, headers at the
+//! end of the table may be zero, and the file may end inside a segment. System V gABI, "ELF Header" and "Program Header".
+
+use super::bytes::{u16_at, u32_at, u64_at};
+use crate::capture::Backing;
+use crate::import::problem::{ImportError, Problems};
+
+/// The most program headers that are read: four times what the header's own count can say.
+pub(super) const MOST_HEADERS: u64 = 1 << 18;
+
+/// e_machine of ROCm's GPU cores.
+pub(super) const EM_AMDGPU: u16 = 224;
+
+const HEADER: usize = 64;
+const PROGRAM_HEADER: u64 = 56;
+const SECTION_HEADER: u64 = 64;
+const PN_XNUM: u16 = 0xffff;
+
+const PT_LOAD: u32 = 1;
+const PT_NOTE: u32 = 4;
+
+/// What the headers say.
+#[derive(Debug)]
+pub(super) struct Headers {
+    /// e_machine.
+    pub(super) machine: u16,
+    /// PT_LOAD, in the file's order.
+    pub(super) loads: Vec<Range>,
+    /// PT_NOTE, in the file's order.
+    pub(super) notes: Vec<Range>,
+}
+
+/// A range of the file, and the addresses that it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    /// Index of the program header.
+    pub(super) index: u32,
+    /// p_offset.
+    pub(super) offset: u64,
+    /// p_vaddr.
+    pub(super) address: u64,
+    /// p_filesz.
+    pub(super) size: u64,
+}
+
+/// Reads the headers of a core.
+pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Headers, ImportError> {
+    let name = file.name();
+    let io = |source| ImportError::Io { file: name.to_owned(), source };
+    let refuse = |found: String| ImportError::NotADump { file: name.to_owned(), found };
+    let mut header = [0; HEADER];
+    let got = file.read_at(0, &mut header).map_err(io)?;
+    if got < HEADER {
+        return Err(refuse(format!("an ELF core that ends after {got} bytes, within its header")));
+    }
+    let (Some(machine), Some(table), Some(entry), Some(short)) =
+        (u16_at(&header, 18), u64_at(&header, 32), u16_at(&header, 54), u16_at(&header, 56))
+    else {
+        return Err(refuse("an ELF core without a header".to_owned()));
+    };
+    if u64::from(entry) < PROGRAM_HEADER {
+        return Err(refuse(format!("an ELF core whose program headers have {entry} bytes, not 56")));
+    }
+    let count = match short {
+        PN_XNUM => long_count(file, u64_at(&header, 40).unwrap_or(0)).unwrap_or(u64::from(short)),
+        short => u64::from(short),
+    };
+    if count > MOST_HEADERS {
+        let expected = format!("at most {MOST_HEADERS}");
+        problems.report_at(name, 56, "program headers", format_args!("{count}"), expected);
+    }
+    let count = count.min(MOST_HEADERS);
+    let entry = u64::from(entry);
+    let there = file.len().saturating_sub(table) / entry;
+    if there < count {
+        let expected = format!("a file that holds all {count}, {entry} bytes each");
+        let what = format!("the file ends after {there} program headers");
+        problems.report_at(name, table, "program headers", what, expected);
+    }
+    let length = usize::try_from(count.min(there) * entry).unwrap_or(0);
+    let mut bytes = vec![0; length];
+    let got = file.read_at(table, &mut bytes).map_err(io)?;
+    bytes.truncate(got);
+    Ok(sort(name, machine, table, &bytes, entry as usize, problems))
+}
+
+/// The count of a core with more headers than two bytes can say: sh_info of section 0.
+fn long_count(file: &dyn Backing, sections: u64) -> Option<u64> {
+    let mut section = [0; SECTION_HEADER as usize];
+    let got = file.read_at(sections, &mut section).ok()?;
+    u32_at(section.get(..got)?, 44).filter(|count| sections != 0 && *count != 0).map(u64::from)
+}
+
+fn sort(
+    name: &str,
+    machine: u16,
+    table: u64,
+    bytes: &[u8],
+    entry: usize,
+    problems: &mut Problems,
+) -> Headers {
+    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new() };
+    let mut empty: Option<(u64, u32)> = None;
+    for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
+        let range = || {
+            let at = |offset| u64_at(header, offset);
+            Some(Range { index, offset: at(8)?, address: at(16)?, size: at(32)? })
+        };
+        match (u32_at(header, 0), range()) {
+            (Some(PT_LOAD), Some(range)) => headers.loads.push(range),
+            (Some(PT_NOTE), Some(range)) => headers.notes.push(range),
+            (Some(0), _) => {
+                let at = table + u64::from(index) * entry as u64;
+                empty = Some(empty.map_or((at, 1), |(first, count)| (first, count + 1)));
+            }
+            _ => {}
+        }
+    }
+    if let Some((at, count)) = empty {
+        let what = format!("{count} of {} are empty", bytes.len() / entry);
+        let expected = "segments: the program that wrote the core stopped early";
+        problems.report_at(name, at, "program headers", what, expected);
+    }
+    headers
+}

@@ -1,0 +1,142 @@
+//! The process's memory as a core holds it: by address, across files and segments.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::capture::{Backing, Bytes, Extent, MemoryMap};
+
+/// The most bytes that are copied for a view that no one file holds in one piece: a code object cut by segments.
+const MOST_COPIED: u64 = 1 << 30;
+
+/// Captured memory by address.
+///
+/// As a [`Backing`] its offsets are addresses: what may straddle segments (the registers of a wave, a code object in the
+/// process's memory) is an extent of it, and is read through the segments.
+#[derive(Clone, Debug)]
+pub(in crate::import) struct CoreMemory {
+    name: Arc<str>,
+    map: Arc<MemoryMap>,
+    files: Arc<[Arc<dyn Backing>]>,
+}
+
+impl CoreMemory {
+    /// The memory of a map whose extents lie in `files`, by their index.
+    pub(in crate::import) fn new(name: &str, map: MemoryMap, files: Vec<Arc<dyn Backing>>) -> Self {
+        let name = format!("memory of {name}");
+        Self { name: name.into(), map: Arc::new(map), files: files.into() }
+    }
+
+    /// The segments.
+    pub(in crate::import) fn map(&self) -> &MemoryMap {
+        &self.map
+    }
+
+    /// The files that extents of the map lie in.
+    pub(in crate::import) fn files(&self) -> &[Arc<dyn Backing>] {
+        &self.files
+    }
+
+    /// Reads from `address` on, as far as captured bytes reach without a gap; a file that cannot be read is a gap.
+    pub(in crate::import) fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        self.read_until(address, buffer).unwrap_or(0)
+    }
+
+    /// A number of eight bytes.
+    pub(in crate::import) fn u64(&self, address: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        (self.read(address, &mut bytes) == bytes.len()).then(|| u64::from_le_bytes(bytes))
+    }
+
+    /// A number of four bytes.
+    pub(in crate::import) fn u32(&self, address: u64) -> Option<u32> {
+        let mut bytes = [0; 4];
+        (self.read(address, &mut bytes) == bytes.len()).then(|| u32::from_le_bytes(bytes))
+    }
+
+    /// Where that many bytes lie, if one file holds them side by side.
+    pub(in crate::import) fn extent(&self, address: u64, length: u64) -> Option<Extent> {
+        let first = self.map.find(address)?;
+        let extent = Extent {
+            backing: first.extent.backing,
+            offset: first.extent.offset.checked_add(address - first.address)?,
+            length,
+        };
+        let end = address.checked_add(length)?;
+        let mut reached = first.address.checked_add(first.extent.length)?;
+        while reached < end {
+            let next = self.map.find(reached)?;
+            let follows = next.extent.backing == extent.backing
+                && Some(next.extent.offset) == extent.offset.checked_add(reached - address);
+            if !follows {
+                return None;
+            }
+            reached = next.address.checked_add(next.extent.length)?;
+        }
+        Some(extent)
+    }
+
+    /// First and last address of the segment that holds `address`.
+    pub(in crate::import) fn segment(&self, address: u64) -> Option<(u64, u64)> {
+        self.map.find(address).map(|segment| (segment.address, segment.last()))
+    }
+
+    fn read_until(&self, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let Some(segment) = self.map.find(at) else { break };
+            let skip = at - segment.address;
+            let left = usize::try_from(segment.extent.length - skip).unwrap_or(usize::MAX);
+            let end = done + left.min(buffer.len() - done);
+            let file = self.files.get(segment.extent.backing.0 as usize);
+            let (Some(file), Some(rest)) = (file, buffer.get_mut(done..end)) else { break };
+            let got = match file.read_at(segment.extent.offset + skip, rest) {
+                Ok(got) => got,
+                // What was read before stays read: the answer is short.
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
+            done += got;
+            if done < end {
+                break;
+            }
+        }
+        Ok(done)
+    }
+}
+
+impl Backing for CoreMemory {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn len(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        self.read_until(offset, buffer)
+    }
+
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        if let Some(extent) = self.extent(offset, length) {
+            let file = self.files.get(extent.backing.0 as usize).ok_or(io::ErrorKind::NotFound)?;
+            return file.view(extent.offset, extent.length);
+        }
+        let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
+        let mut at = offset;
+        // Before room is made for it: all of it must be there.
+        while at < end {
+            let segment = self.map.find(at).ok_or(io::ErrorKind::UnexpectedEof)?;
+            at = segment.address.saturating_add(segment.extent.length);
+        }
+        if length > MOST_COPIED {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let mut bytes = vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?];
+        if self.read_until(offset, &mut bytes)? < bytes.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(Arc::new(bytes))
+    }
+}

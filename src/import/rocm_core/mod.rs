@@ -1,0 +1,134 @@
+//! ROCm core files: GPU cores, host cores with GPU waves, and the two side by side (docs/captures.md).
+//!
+//! [`headers`] and [`segments`] make one map of memory, [`note`] says which GPUs and queues there were, [`area`] finds the
+//! waves in the queues' save areas, [`wave`] says what they are, [`dispatch`] and [`scratch`] what belongs to them. Of
+//! memory only headers, control stacks and 192 bytes of each wave are read.
+
+mod agents;
+mod area;
+mod bytes;
+mod dispatch;
+mod headers;
+mod memory;
+mod note;
+mod queues;
+mod scratch;
+mod segments;
+pub(crate) mod stream;
+#[cfg(test)]
+mod tests;
+mod wave;
+
+use std::sync::Arc;
+
+use self::agents::Agents;
+use self::headers::Headers;
+use self::memory::CoreMemory;
+use self::note::{Notes, State};
+use self::queues::Waves;
+use super::file::OpenFile;
+use super::problem::{ImportError, Problems};
+use super::{Opened, Options, sniff};
+use crate::arch::Targets;
+use crate::capture::{Backing, BackingId, Capture, MemoryBacking, Provenance};
+
+/// Opens a core, with the host's beside it if the options name one.
+pub(super) fn open(
+    core: Arc<dyn Backing>,
+    targets: &Targets,
+    options: &Options,
+) -> Result<Opened, ImportError> {
+    let name = core.name().to_owned();
+    let mut problems = Problems::new(name.clone());
+    let headers = headers::read(&*core, &mut problems)?;
+    let notes = note::read(&*core, &headers, &mut problems);
+    let mut parts = vec![(core, headers, notes)];
+    if let Some(path) = &options.host_core {
+        let host: Arc<dyn Backing> = Arc::new(OpenFile::open(path)?);
+        let mut start = [0; sniff::START];
+        let io = |source| ImportError::Io { file: host.name().to_owned(), source };
+        let count = host.read_at(0, &mut start).map_err(io)?;
+        let refuse =
+            |found: &str| ImportError::NotADump { file: host.name().to_owned(), found: found.to_owned() };
+        match sniff::format(start.get(..count).unwrap_or_default()).map_err(refuse)? {
+            sniff::Format::Core => {}
+            _ => return Err(refuse("no ELF core, which --host-core is to name")),
+        }
+        let headers = headers::read(&*host, &mut problems)?;
+        let notes = note::read(&*host, &headers, &mut problems);
+        parts.push((host, headers, notes));
+        // Which of the two the user called the host's does not matter.
+        parts.sort_by_key(|(_, headers, notes)| !(notes.found || headers.machine == headers::EM_AMDGPU));
+    }
+    let gpu = parts.iter().any(|(_, headers, notes)| notes.found || headers.machine == headers::EM_AMDGPU);
+    if !gpu {
+        let found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
+        return Err(ImportError::NotADump { file: name, found });
+    }
+    let provenance = provenance(&parts);
+    let mut state = None;
+    let mut files = Vec::new();
+    for (file, headers, notes) in parts {
+        state = state.or(notes.state);
+        files.push((file, headers));
+    }
+    let map = segments::map(&files, &mut problems);
+    let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
+    let memory = CoreMemory::new(&name, map, stores);
+    let capture = Capture { name, provenance, ..Capture::default() };
+    let capture = import(capture, &memory, state, targets, options, &mut problems);
+    Ok(Opened { capture, problems: problems.finish() })
+}
+
+fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
+    let gpu = parts.iter().any(|(_, headers, _)| headers.machine == headers::EM_AMDGPU);
+    let what = match (gpu, parts.len()) {
+        (true, 1) => "ROCm GPU core",
+        (true, _) => "ROCm GPU core with its host core",
+        (false, _) => "ROCm core of host and GPUs",
+    };
+    let state = parts.iter().find_map(|(_, _, notes)| notes.state.as_ref());
+    let version = state.map(|state| format!(", driver interface {}.{}", state.version.0, state.version.1));
+    let command = parts.iter().find_map(|(_, _, notes)| notes.command.clone());
+    Provenance { format: format!("{what}{}", version.unwrap_or_default()), command, ..Provenance::default() }
+}
+
+/// runtime_state of a runtime that lets debuggers in.
+const ENABLED: u32 = 1;
+
+/// Fills a capture from memory and the note.
+fn import(
+    mut capture: Capture,
+    memory: &CoreMemory,
+    state: Option<State>,
+    targets: &Targets,
+    options: &Options,
+    problems: &mut Problems,
+) -> Capture {
+    capture.global = memory.map().clone();
+    capture.backings = memory.files().to_vec();
+    let by_address = BackingId(capture.backings.len() as u32);
+    capture.backings.push(Arc::new(memory.clone()));
+    let derived_id = BackingId(capture.backings.len() as u32);
+    let mut derived = Vec::new();
+    match &state {
+        None => {
+            let what = "the state of the GPUs cannot be read: no waves";
+            problems.report("AMDGPU note", what, "a note AMDGPU of type 33, version 1");
+        }
+        Some(state) => {
+            if state.runtime_state != ENABLED {
+                let what = format!("runtime state {}", state.runtime_state);
+                let expected = "1, enabled: wave state may be incomplete";
+                problems.report("AMDGPU note: runtime information", what, expected);
+            }
+            let r_version = options.r_version.or_else(|| memory.u32(state.r_debug));
+            let mut agents = Agents::new(state, targets, options, &mut capture, problems);
+            let stores = queues::Stores { by_address, derived: derived_id };
+            let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
+            waves.queues(state, &mut agents, &mut capture, problems);
+        }
+    }
+    capture.backings.push(Arc::new(MemoryBacking::new("derived registers", derived)));
+    capture
+}

@@ -1,0 +1,281 @@
+//! The note in which ROCm says what runs: runtime, agents and queues (AMDGPUUsage, "Core file format"; what writers do
+//! differs from the text: a version of eight bytes comes first).
+
+use super::bytes::{u32_at, u64_at};
+use super::headers::Headers;
+use crate::capture::Backing;
+use crate::import::problem::Problems;
+
+/// NT_AMDGPU_KFD_CORE_STATE, of the name `AMDGPU`.
+const CORE_STATE: u32 = 33;
+
+/// NT_PRPSINFO, of the name `CORE`: the command.
+const PRPSINFO: u32 = 3;
+
+/// The most notes that are looked at: a host core has a few for each thread.
+pub(super) const MOST_NOTES: u32 = 1 << 18;
+
+/// The most bytes of the descriptor that are read.
+pub(super) const MOST_DESCRIPTOR: u64 = 16 << 20;
+
+/// The most agents and queues that are taken.
+pub(super) const MOST_AGENTS: u32 = 1024;
+/// As [`MOST_AGENTS`].
+pub(super) const MOST_QUEUES: u32 = 4096;
+
+/// What the notes of a core say.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// The state of the GPUs; `None`: there is no such note, or none that can be read.
+    pub(super) state: Option<State>,
+    /// There is such a note.
+    pub(super) found: bool,
+    /// The process's command line.
+    pub(super) command: Option<String>,
+}
+
+/// The state of the GPUs.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct State {
+    /// Version of the kernel driver's interface: major, minor.
+    pub(super) version: (u32, u32),
+    /// Address of ROCr's `_amdgpu_r_debug`.
+    pub(super) r_debug: u64,
+    /// 0 disabled, 1 enabled, 2 busy, 3 error.
+    pub(super) runtime_state: u32,
+    /// Whether every wave's trap temporaries hold dispatch facts.
+    pub(super) ttmp_setup: bool,
+    /// GPUs.
+    pub(super) agents: Vec<AgentEntry>,
+    /// Queues.
+    pub(super) queues: Vec<QueueEntry>,
+}
+
+/// `kfd_dbg_device_info_entry`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct AgentEntry {
+    pub(super) lds_base: u64,
+    pub(super) lds_limit: u64,
+    pub(super) scratch_base: u64,
+    pub(super) scratch_limit: u64,
+    pub(super) gpu_id: u32,
+    pub(super) location: u32,
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    /// Major * 10000 + minor * 100 + stepping.
+    pub(super) gfx_version: u32,
+    pub(super) simds: u32,
+    pub(super) waves_per_simd: u32,
+    pub(super) arrays: u32,
+    pub(super) arrays_per_engine: u32,
+    pub(super) xccs: u32,
+    pub(super) debug_prop: u32,
+}
+
+/// `kfd_queue_snapshot_entry`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct QueueEntry {
+    pub(super) ring: u64,
+    pub(super) write_pointer: u64,
+    pub(super) read_pointer: u64,
+    pub(super) save_area: u64,
+    /// Without the bits for error and invalid.
+    pub(super) id: u32,
+    pub(super) gpu_id: u32,
+    pub(super) ring_size: u32,
+    /// 0 PM4, 1 SDMA, 2 AQL, 3 SDMA between GPUs.
+    pub(super) kind: u32,
+    /// Bytes for each XCC; 0: the entry is too short to say.
+    pub(super) save_area_size: u32,
+}
+
+/// Reads the notes of a core.
+pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problems) -> Notes {
+    let mut notes = Notes::default();
+    let mut left = MOST_NOTES;
+    for segment in &headers.notes {
+        let there = segment.offset.saturating_add(segment.size).min(file.len());
+        if segment.offset.saturating_add(segment.size) > file.len() {
+            let key = format!("segment {}", segment.index);
+            let what = format!("the file ends within its {} bytes of notes", segment.size);
+            problems.report_at(file.name(), segment.offset, key, what, "a file with all of it");
+        }
+        let mut at = segment.offset;
+        while at < there {
+            if left == 0 {
+                let what = format!("more than {MOST_NOTES} notes, the rest is not looked at");
+                problems.report_at(file.name(), at, "notes", what, "the state of the GPUs among the first");
+                return notes;
+            }
+            left -= 1;
+            let mut header = [0; 20];
+            let got = file.read_at(at, &mut header).unwrap_or(0);
+            let header = header.get(..got).unwrap_or_default();
+            let (Some(name), Some(size), Some(kind)) =
+                (u32_at(header, 0), u32_at(header, 4), u32_at(header, 8))
+            else {
+                break;
+            };
+            let padded = |size: u32| u64::from(size).next_multiple_of(4);
+            let start = at.saturating_add(12).saturating_add(padded(name));
+            let is =
+                |text: &[u8]| name as usize == text.len() && header.get(12..12 + text.len()) == Some(text);
+            if kind == CORE_STATE && is(b"AMDGPU\0") {
+                if notes.found {
+                    let what = "a second note of the GPUs' state, ignored";
+                    problems.report_at(file.name(), at, "AMDGPU note", what, "one");
+                } else {
+                    notes.found = true;
+                    notes.state = descriptor(file, start, u64::from(size), problems);
+                }
+            } else if kind == PRPSINFO && is(b"CORE\0") && notes.command.is_none() {
+                notes.command = command(file, start, size);
+            }
+            at = start.saturating_add(padded(size));
+        }
+    }
+    notes
+}
+
+/// pr_psargs of a 64-bit `elf_prpsinfo`: 80 bytes at 56.
+fn command(file: &dyn Backing, start: u64, size: u32) -> Option<String> {
+    let mut text = [0; 80];
+    if size < 136 || file.read_at(start.checked_add(56)?, &mut text).ok()? < text.len() {
+        return None;
+    }
+    let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    let text = String::from_utf8_lossy(text.get(..end)?).trim().escape_debug().to_string();
+    (!text.is_empty()).then_some(text)
+}
+
+/// Reads the descriptor: a header that gives the sizes of what follows.
+fn descriptor(file: &dyn Backing, start: u64, size: u64, problems: &mut Problems) -> Option<State> {
+    let mut report = |offset: u64, what: String, expected: &str| {
+        problems.report_at(file.name(), start.saturating_add(offset), "AMDGPU note", what, expected);
+    };
+    let length = size.min(MOST_DESCRIPTOR).min(file.len().saturating_sub(start));
+    let mut bytes = vec![0; usize::try_from(length).ok()?];
+    let got = file.read_at(start, &mut bytes).unwrap_or(0);
+    bytes.truncate(got);
+    if (got as u64) < size {
+        let expected = "all of it (at most 16 MiB), in the file";
+        report(got as u64, format!("{got} of {size} bytes are there"), expected);
+    }
+    let Some(first) = u64_at(&bytes, 0) else {
+        report(0, "too short for a version".to_owned(), "a descriptor of at least 40 bytes");
+        return None;
+    };
+    // The text of AMDGPUUsage has no version; nobody is known to write that.
+    let base = match (first, first as u32, first >> 32) {
+        (1, ..) => 8,
+        (_, 1, minor) if minor >= 13 => 0,
+        _ => {
+            report(0, format!("version {first:#x}, which is not read"), "version 1");
+            return None;
+        }
+    };
+    let word = |index: usize| u32_at(&bytes, base + index * 4);
+    let header =
+        || Some((word(0)?, word(1)?, u64_at(&bytes, base + 8)?, word(4)?, word(5)?, word(6)?, word(7)?));
+    let Some((major, minor, runtime_size, agents, agent_size, queues, queue_size)) = header() else {
+        report(
+            0,
+            format!("{} bytes, too short for its header", bytes.len()),
+            "a descriptor of at least 40 bytes",
+        );
+        return None;
+    };
+    if major != 1 || minor < 13 {
+        let expected = "1.13 or later of version 1; what follows may be misread";
+        report(base as u64, format!("driver interface {major}.{minor}"), expected);
+    }
+    for (index, (key, size)) in
+        [("runtime information", runtime_size), ("agents", agent_size.into()), ("queues", queue_size.into())]
+            .into_iter()
+            .enumerate()
+    {
+        if size % 8 != 0 {
+            let at = [8, 20, 28].get(index).copied().unwrap_or(0) + base as u64;
+            report(at, format!("{key} of {size} bytes each"), "a multiple of 8");
+        }
+    }
+    let mut state = State { version: (major, minor), ..State::default() };
+    let mut at = (base + 32) as u64;
+    let runtime = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+    let runtime = runtime.get(..usize::try_from(runtime_size).unwrap_or(usize::MAX).min(runtime.len()));
+    let runtime = runtime.unwrap_or_default();
+    state.r_debug = u64_at(runtime, 0).unwrap_or(0);
+    state.runtime_state = u32_at(runtime, 8).unwrap_or(0);
+    state.ttmp_setup = u32_at(runtime, 12).unwrap_or(0) != 0;
+    at = at.saturating_add(runtime_size);
+    let mut table = |what: &str, count: u32, size: u32, most: u32, at: u64, each: &mut dyn FnMut(&[u8])| {
+        let end = at.saturating_add(u64::from(count).saturating_mul(u64::from(size)));
+        if count == 0 || size == 0 {
+            if count != 0 {
+                report(at, format!("{count} {what} of 0 bytes"), "entries with a size");
+            }
+            return end;
+        }
+        let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+        let entries = rest.chunks_exact(size as usize).take(count.min(most) as usize);
+        let there = entries.len();
+        entries.for_each(each);
+        if there < count as usize {
+            report(at, format!("{there} of {count} {what} are read"), "all of them in the note, and fewer");
+        }
+        end
+    };
+    let mut entries = Vec::new();
+    at = table("agents", agents, agent_size, MOST_AGENTS, at, &mut |entry| entries.push(agent(entry)));
+    state.agents = entries;
+    let mut entries = Vec::new();
+    at = table("queues", queues, queue_size, MOST_QUEUES, at, &mut |entry| entries.push(queue(entry)));
+    state.queues = entries;
+    if at != size {
+        let what = format!("{size} bytes; its tables end at {at}");
+        report(at.min(size), what, "an end after the last queue");
+    }
+    Some(state)
+}
+
+fn agent(entry: &[u8]) -> AgentEntry {
+    // An entry of an older driver is shorter: what it does not have counts as 0.
+    let word = |offset| u32_at(entry, offset).unwrap_or(0);
+    let long = |offset| u64_at(entry, offset).unwrap_or(0);
+    AgentEntry {
+        lds_base: long(8),
+        lds_limit: long(16),
+        scratch_base: long(24),
+        scratch_limit: long(32),
+        gpu_id: word(56),
+        location: word(60),
+        vendor: word(64),
+        device: word(68),
+        gfx_version: word(88),
+        simds: word(92),
+        waves_per_simd: word(96),
+        arrays: word(100),
+        arrays_per_engine: word(104),
+        xccs: word(108),
+        debug_prop: word(116),
+    }
+}
+
+/// Bits of a queue's id that say that it is in error, and no longer valid.
+const QUEUE_STATE: u32 = 0xc000_0000;
+
+fn queue(entry: &[u8]) -> QueueEntry {
+    let word = |offset| u32_at(entry, offset).unwrap_or(0);
+    let long = |offset| u64_at(entry, offset).unwrap_or(0);
+    QueueEntry {
+        ring: long(8),
+        write_pointer: long(16),
+        read_pointer: long(24),
+        save_area: long(32),
+        id: word(40) & !QUEUE_STATE,
+        gpu_id: word(44),
+        ring_size: word(48),
+        kind: word(52),
+        save_area_size: word(56),
+    }
+}

@@ -1,0 +1,104 @@
+//! Where a wave's private memory lies: the queue's backing memory, cut by shader engine and slot.
+
+use super::memory::CoreMemory;
+use crate::arch::save_area::ScratchRing;
+
+/// Fields of `amd_queue_t` after its `read_dispatch_id`, to which the queue's read pointer points.
+const TMPRING: u64 = 0x0c;
+const LOCATION: u64 = 0x20;
+const BYTE_SIZE: u64 = 0x28;
+
+/// The version of the runtime's debugger interface since which `amd_queue_t` has no size of the backing memory.
+const NO_BYTE_SIZE: u32 = 11;
+
+/// A queue's backing memory as one XCC uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scratch {
+    /// First byte of the XCC's part.
+    base: u64,
+    /// Bytes of a wave.
+    pub(super) wave_size: u64,
+    /// Waves of each shader engine.
+    waves: u64,
+}
+
+/// Why private memory is not to be found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum NoScratch {
+    /// The queue's descriptor was not captured.
+    NoQueue,
+    /// The waves are not the same number for each engine.
+    Uneven,
+    /// The wave has no slot there, or addresses are used up.
+    Outside,
+    /// The register that holds the base says something else.
+    Disagrees,
+    /// That register was not captured.
+    NoBase,
+}
+
+impl NoScratch {
+    /// In words.
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::NoQueue => "the queue's amd_queue_t was not captured",
+            Self::Uneven => {
+                "COMPUTE_TMPRING_SIZE has a number of waves that the shader engines do not divide"
+            }
+            Self::Outside => "its slot is beyond what COMPUTE_TMPRING_SIZE allots",
+            Self::Disagrees => "the register with its base and the queue's amd_queue_t do not agree",
+            Self::NoBase => "the register with its base was not captured",
+        }
+    }
+}
+
+impl Scratch {
+    /// Reads the queue's fields; `Ok(None)`: it was given no backing memory.
+    pub(super) fn read(
+        memory: &CoreMemory,
+        read_pointer: u64,
+        row: &ScratchRing,
+        engines: u32,
+        xcc: u32,
+        r_version: Option<u32>,
+    ) -> Result<Option<Self>, NoScratch> {
+        let at = |offset| read_pointer.checked_add(offset).ok_or(NoScratch::NoQueue);
+        let tmpring = memory.u32(at(TMPRING)?).ok_or(NoScratch::NoQueue)?;
+        let location = memory.u64(at(LOCATION)?).ok_or(NoScratch::NoQueue)?;
+        let waves = u64::from(row.waves.of(tmpring));
+        let wave_size = u64::from(row.size.of(tmpring)) * u64::from(row.granule);
+        if waves == 0 || wave_size == 0 {
+            return Ok(None);
+        }
+        let engines = u64::from(engines);
+        let (waves, all) = if row.per_engine {
+            (waves, waves * engines)
+        } else {
+            if engines == 0 || !waves.is_multiple_of(engines) {
+                return Err(NoScratch::Uneven);
+            }
+            (waves / engines, waves)
+        };
+        let computed = all * wave_size;
+        // A runtime that nobody can tell the version of is taken for a recent one where the field is implausible.
+        let given = match r_version {
+            Some(version) if version >= NO_BYTE_SIZE => None,
+            Some(_) => memory.u64(at(BYTE_SIZE)?),
+            None => memory.u64(at(BYTE_SIZE)?).filter(|size| *size >= computed && size.is_multiple_of(4096)),
+        };
+        let part = given.unwrap_or(computed);
+        let base = part.checked_mul(u64::from(xcc)).and_then(|offset| location.checked_add(offset));
+        Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves }))
+    }
+
+    /// First byte of a wave's part.
+    pub(super) fn of(&self, engine: u32, slot: u32) -> Result<u64, NoScratch> {
+        let index = self.waves.saturating_mul(u64::from(engine)).saturating_add(u64::from(slot));
+        let offset = index.checked_mul(self.wave_size);
+        offset.and_then(|offset| self.base.checked_add(offset)).ok_or(NoScratch::Outside)
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/scratch.rs"]
+mod tests;

@@ -1,0 +1,148 @@
+//! Program headers of one or two cores as one map of memory.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::headers::{Headers, Range};
+use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
+use crate::import::problem::Problems;
+
+/// The memory of those files. The first file's segments come before the second's, and in a file the ones with more bytes
+/// before others; what a segment alone has is kept whatever overlaps it.
+pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems) -> MemoryMap {
+    let mut candidates: Vec<(usize, Range)> = Vec::new();
+    for (index, (file, headers)) in files.iter().enumerate() {
+        let mut cut: Option<(Range, u64)> = None;
+        let mut cuts = 0u32;
+        let mut wrapped: Option<Range> = None;
+        for range in &headers.loads {
+            let there = file.len().saturating_sub(range.offset);
+            if range.size > there {
+                cuts += 1;
+                cut.get_or_insert((*range, there));
+            }
+            let size = range.size.min(there);
+            if size == 0 {
+                continue;
+            }
+            if range.address.checked_add(size - 1).is_none() {
+                wrapped.get_or_insert(*range);
+                continue;
+            }
+            candidates.push((index, Range { size, ..*range }));
+        }
+        if let Some((range, there)) = cut {
+            let others = match cuts - 1 {
+                0 => String::new(),
+                1 => ", and so is 1 more".to_owned(),
+                count => format!(", and so are {count} more"),
+            };
+            let end = range.offset.saturating_add(there);
+            let what = format!(
+                "truncated at offset {end:#x}: {there} of {} bytes at address {:#x}{others}",
+                range.size, range.address
+            );
+            let key = format!("segment {}", range.index);
+            problems.report_at(
+                file.name(),
+                range.offset,
+                key,
+                what,
+                "a file with all of it (was it cut short?)",
+            );
+        }
+        if let Some(range) = wrapped {
+            let what = format!("{} bytes at address {:#x}, left out", range.size, range.address);
+            let key = format!("segment {}", range.index);
+            problems.report_at(file.name(), range.offset, key, what, "an end below 2^64");
+        }
+    }
+    // Of equals the later one: merging tools append the GPU's segments to the host's.
+    candidates.sort_by_key(|(file, range)| (*file, std::cmp::Reverse((range.size, range.index))));
+    let mut covered = Covered::default();
+    let mut segments = Vec::with_capacity(candidates.len());
+    let mut overlap: Option<Range> = None;
+    let mut overlaps = 0u32;
+    for (file, range) in &candidates {
+        let whole = covered.add(range.address, range.address + (range.size - 1), |first, last| {
+            segments.push(Segment {
+                address: first,
+                extent: Extent {
+                    backing: BackingId(*file as u32),
+                    offset: range.offset + (first - range.address),
+                    length: (last - first) + 1,
+                },
+                name: None,
+            });
+        });
+        // A host core may hold what the GPU core holds as well; that is as it should be.
+        if !whole && *file == 0 {
+            overlaps += 1;
+            overlap.get_or_insert(*range);
+        }
+    }
+    if let (Some(range), Some((file, _))) = (overlap, files.first()) {
+        let what = format!("{overlaps} overlap others; of each address the segment with more bytes counts");
+        let key = format!("segment {}", range.index);
+        problems.report_at(file.name(), range.offset, key, what, "one segment for each address");
+    }
+    segments.sort_unstable_by_key(|segment| segment.address);
+    MemoryMap::new(segments).0
+}
+
+/// Addresses that are taken: disjoint runs, first to last. Runs that touch are joined, so that adding many is fast.
+#[derive(Default)]
+struct Covered(BTreeMap<u64, u64>);
+
+impl Covered {
+    /// Takes a run and gives the parts of it that were free; whether all of it was.
+    fn add(&mut self, first: u64, last: u64, mut free: impl FnMut(u64, u64)) -> bool {
+        let (mut low, mut high) = (first, last);
+        let mut at = Some(first);
+        let mut whole = true;
+        let before = self.0.range(..first).next_back().map(|(first, last)| (*first, *last));
+        if let Some((start, end)) = before {
+            if end >= first {
+                whole = false;
+                at = end.checked_add(1);
+            }
+            if end >= first || end + 1 == first {
+                low = start;
+                high = high.max(end);
+                self.0.remove(&start);
+            }
+        }
+        loop {
+            let Some((start, end)) = self.0.range(low..).next().map(|(first, last)| (*first, *last)) else {
+                break;
+            };
+            if start > last && last.checked_add(1) != Some(start) {
+                break;
+            }
+            if start <= last {
+                whole = false;
+                if let Some(from) = at.filter(|from| *from < start) {
+                    free(from, start - 1);
+                }
+                at = at.max(end.checked_add(1));
+                if end == u64::MAX {
+                    at = None;
+                }
+            }
+            high = high.max(end);
+            self.0.remove(&start);
+            if start > last {
+                break;
+            }
+        }
+        if let Some(from) = at.filter(|from| *from <= last) {
+            free(from, last);
+        }
+        self.0.insert(low, high);
+        whole
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/segments.rs"]
+mod tests;

@@ -1,0 +1,30 @@
+use super::{Unknown, packet_id};
+use crate::capture::Ring;
+
+fn ring(packets: u64, read: u64, write: u64) -> Ring {
+    Ring { address: 0, size: packets * 64, read: Some(read), write: Some(write) }
+}
+
+/// Packet indexes are modulo the ring's size; ids go on.
+#[test]
+fn ids_of_packets() {
+    assert_eq!(packet_id(&ring(64, 1, 5), 2), Ok(2));
+    // Read 62, written up to 66: index 1 is the packet 65.
+    assert_eq!(packet_id(&ring(64, 62, 66), 63), Ok(63));
+    assert_eq!(packet_id(&ring(64, 62, 66), 1), Ok(65));
+    assert_eq!(packet_id(&ring(64, 62, 66), 2), Err(Unknown::Outside));
+    assert_eq!(packet_id(&ring(64, 62, 66), 61), Err(Unknown::Outside));
+    assert_eq!(packet_id(&ring(64, 130, 140), 3), Ok(131));
+    // A full ring.
+    assert_eq!(packet_id(&ring(64, 0, 64), 63), Ok(63));
+}
+
+#[test]
+fn hostile_indexes_are_outside() {
+    assert_eq!(packet_id(&ring(0, 0, 9), 0), Err(Unknown::Outside));
+    assert_eq!(packet_id(&ring(4, 0, 9), 4), Err(Unknown::Outside));
+    assert_eq!(packet_id(&ring(4, u64::MAX, 0), 0), Err(Unknown::Outside));
+    assert_eq!(packet_id(&ring(4, u64::MAX - 1, u64::MAX), 0), Err(Unknown::Outside));
+    let unknown = Ring { read: None, ..ring(4, 0, 1) };
+    assert_eq!(packet_id(&unknown, 0), Err(Unknown::NoIndexes));
+}

@@ -1,0 +1,103 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::{Covered, map};
+use crate::capture::{Backing, MemoryBacking, MemoryMap};
+use crate::import::Problem;
+use crate::import::problem::Problems;
+use crate::import::rocm_core::headers::{Headers, Range};
+
+/// Files of `size` bytes with those segments: offset, address, bytes.
+fn made(files: &[(usize, &[(u64, u64, u64)])]) -> (MemoryMap, Vec<Problem>) {
+    let mut problems = Problems::new("made");
+    let files = files.iter().map(|(size, loads)| {
+        let loads = (0..).zip(loads.iter()).map(|(index, (offset, address, size))| Range {
+            index,
+            offset: *offset,
+            address: *address,
+            size: *size,
+        });
+        let file: Arc<dyn Backing> = Arc::new(MemoryBacking::new("file", vec![0u8; *size]));
+        (file, Headers { machine: 224, loads: loads.collect(), notes: Vec::new() })
+    });
+    let map = map(&files.collect::<Vec<_>>(), &mut problems);
+    (map, problems.finish())
+}
+
+/// Address, bytes, file, offset.
+fn rows(map: &MemoryMap) -> Vec<(u64, u64, u32, u64)> {
+    let segments = map.segments().iter();
+    segments.map(|s| (s.address, s.extent.length, s.extent.backing.0, s.extent.offset)).collect()
+}
+
+#[test]
+fn the_fuller_segment_counts_and_the_other_keeps_what_it_alone_has() {
+    let (map, problems) = made(&[(4096, &[(0, 0x100, 0x20), (0x40, 0x110, 0x80)])]);
+    assert_eq!(rows(&map), [(0x100, 0x10, 0, 0), (0x110, 0x80, 0, 0x40)]);
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].to_string().contains("segment 0: 1 overlap others"), "{}", problems[0]);
+    // Of two that are the same the later one.
+    let (map, _) = made(&[(4096, &[(0, 0x100, 0x20), (0x40, 0x100, 0x20)])]);
+    assert_eq!(rows(&map), [(0x100, 0x20, 0, 0x40)]);
+}
+
+#[test]
+fn the_gpus_core_comes_before_the_hosts_however_full() {
+    let (map, problems) = made(&[(64, &[(0, 0x100, 0x10)]), (4096, &[(8, 0xf0, 0x1000)])]);
+    assert_eq!(rows(&map), [(0xf0, 0x10, 1, 8), (0x100, 0x10, 0, 0), (0x110, 0xfe0, 1, 0x28)]);
+    assert_eq!(problems, []);
+}
+
+#[test]
+fn a_short_file_cuts_segments_and_says_where() {
+    let (map, problems) =
+        made(&[(0x50, &[(0x10, 0x1000, 0x20), (0x40, 0x2000, 0x20), (0x80, 0x3000, 0x20)])]);
+    assert_eq!(rows(&map), [(0x1000, 0x20, 0, 0x10), (0x2000, 0x10, 0, 0x40)]);
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!(
+        problem.to_string(),
+        "file: offset 0x40: segment 1: truncated at offset 0x50: 16 of 32 bytes at address 0x2000, and so is 1 more; \
+         expected a file with all of it (was it cut short?)"
+    );
+}
+
+#[test]
+fn a_segment_may_end_at_the_last_address_and_not_beyond() {
+    let (map, problems) = made(&[(0x100, &[(0, u64::MAX - 15, 16), (0, u64::MAX - 15, 17)])]);
+    assert_eq!(rows(&map), [(u64::MAX - 15, 16, 0, 0)]);
+    assert_eq!(problems.len(), 1);
+}
+
+proptest! {
+    /// Against marks in an array: what is free is given once, in order, and all of the run is taken afterwards.
+    #[test]
+    fn what_is_covered_is_what_was_added(runs in prop::collection::vec((0u64..60, 1u64..20), 1..20)) {
+        let mut marks = [false; 80];
+        let mut covered = Covered::default();
+        for (first, length) in runs {
+            let last = first + length - 1;
+            let expected: Vec<u64> = (first..=last).filter(|at| !marks[*at as usize]).collect();
+            let mut free = Vec::new();
+            let whole = covered.add(first, last, |first, last| free.extend(first..=last));
+            prop_assert_eq!(&free, &expected);
+            prop_assert_eq!(whole, expected.len() as u64 == length);
+            (first..=last).for_each(|at| marks[at as usize] = true);
+        }
+    }
+}
+
+/// As many as the ELF header can count, each overlapping the next: quadratic work would take minutes.
+#[test]
+fn many_overlaps_take_no_long_time() {
+    let loads: Vec<(u64, u64, u64)> = (0..65_535u64).map(|n| (0, n * 16, 64 + n % 7)).collect();
+    let start = Instant::now();
+    let (map, _) = made(&[(4096, &loads)]);
+    assert!(!map.segments().is_empty());
+    let whole: Vec<(u64, u64, u64)> =
+        std::iter::once((0, 0, 65_535 * 16)).chain(loads.iter().copied()).collect();
+    let (map, _) = made(&[(65_535 * 16, &whole)]);
+    assert_eq!(map.segments().len(), 2, "one covers the others, but for the last one's end");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+}

@@ -1,0 +1,406 @@
+//! One wave of a save area: where its registers lie, and what its hardware registers and trap temporaries say.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::area::{Block, Counts, SLOTS};
+use super::bytes::u32_at;
+use super::memory::CoreMemory;
+use crate::arch::save_area::{SaveArea, TtmpBits};
+use crate::arch::{Kind, RegId, Target};
+use crate::capture::RegisterBlock;
+use crate::units::LaneSet;
+
+/// SGPR slots right below the hardware registers that are read with them: aliases among them may hold a base.
+const TAIL: usize = 16;
+
+/// Dwords that are read of every wave.
+const WORDS: usize = TAIL + 32;
+
+/// The saved words of a wave that say what it is; `None`: not captured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    /// The last SGPR slots.
+    tail: Option<[u32; TAIL]>,
+    /// Hardware registers by slot.
+    pub(super) hw: Option<[u32; 16]>,
+    /// Trap temporaries.
+    pub(super) ttmps: Option<[u32; 16]>,
+}
+
+impl Words {
+    /// Reads them: they lie side by side.
+    pub(super) fn read(memory: &CoreMemory, block: &Block) -> Self {
+        let at = block.hwregs();
+        let mut bytes = [0; WORDS * 4];
+        let below = (TAIL * 4) as u64;
+        if at.checked_sub(below).is_some_and(|start| memory.read(start, &mut bytes) == bytes.len()) {
+            return Self { tail: words(&bytes, 0), hw: words(&bytes, TAIL), ttmps: words(&bytes, TAIL + 16) };
+        }
+        let mut each = |address: u64| {
+            let mut bytes = [0; SLOTS as usize];
+            (memory.read(address, &mut bytes) == bytes.len()).then(|| words(&bytes, 0)).flatten()
+        };
+        Self { tail: at.checked_sub(below).and_then(&mut each), hw: each(at), ttmps: each(at + SLOTS) }
+    }
+
+    /// Bits of a trap temporary.
+    pub(super) fn ttmp(&self, bits: TtmpBits) -> Option<u32> {
+        let word = self.ttmps.as_ref()?.get(usize::from(bits.ttmp))?;
+        Some(bits.bits.of(*word))
+    }
+
+    fn slot(&self, slot: u8) -> Option<u32> {
+        self.hw.as_ref()?.get(usize::from(slot)).copied()
+    }
+
+    fn long(&self, slot: u8) -> Option<u64> {
+        Some(u64::from(self.slot(slot)?) | u64::from(self.slot(slot.checked_add(1)?)?) << 32)
+    }
+}
+
+fn words(bytes: &[u8], first: usize) -> Option<[u32; 16]> {
+    let mut words = [0; 16];
+    for (index, word) in words.iter_mut().enumerate() {
+        *word = u32_at(bytes, (first + index) * 4)?;
+    }
+    Some(words)
+}
+
+/// What the runtime that wrote the core promises of trap temporaries.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Promise {
+    /// Every wave has dispatch facts.
+    pub(super) setup: bool,
+    /// Version of the runtime's debugger interface, if known.
+    pub(super) r_version: Option<u32>,
+}
+
+/// Since this version STATUS.SKIP_EXPORT marks halted waves, and TTMP6 those without dispatch facts.
+const MARKS: u32 = 10;
+
+/// What a wave's words say of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// Where it is.
+    pub(super) pc: Option<u64>,
+    /// The trap handler stopped it; `None`: not known.
+    pub(super) stopped: Option<bool>,
+    /// The trap that it raised; 0: none.
+    pub(super) trap: u8,
+    /// Its HALT before the trap handler set its own.
+    pub(super) halt: Option<bool>,
+    /// Where it was launched: work-group, place in it, packet index.
+    pub(super) launch: Option<Launch>,
+}
+
+/// Dispatch facts of a wave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Launch {
+    pub(super) group: [u32; 3],
+    pub(super) wave_in_group: u32,
+    pub(super) packet: u32,
+}
+
+/// A register for the user that differs from what was saved, and how.
+#[derive(Clone, Copy, Debug)]
+struct Rewrite {
+    id: RegId,
+    slot: u8,
+    hidden: u32,
+    halt: Option<u8>,
+}
+
+/// A processor's layout at one wave size, ready for many waves.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) kind: Arc<Kind>,
+    layout: Arc<Target>,
+    pc: Option<(RegId, u8)>,
+    rewrites: Vec<Rewrite>,
+    status: Option<u8>,
+    /// Slot, bit.
+    no_vgprs: Option<(u8, u8)>,
+    /// Registers that faults follow from: name, slot, the bits that matter.
+    fault_words: Vec<(String, u8, u32)>,
+    reasons: HashMap<Vec<u32>, Vec<usize>>,
+    layouts: HashMap<(Counts, bool), Arc<[RegisterBlock]>>,
+}
+
+impl Row {
+    /// A kind of wave, saved in the layout of `layout`: its own processor, or one whose layout the area has.
+    pub(super) fn new(kind: Arc<Kind>, layout: Arc<Target>) -> Option<Self> {
+        let area = layout.save_area.as_ref()?;
+        let slot = |name: &str| area.hwregs.get(name).copied();
+        let mut rewrites: Vec<Rewrite> = Vec::new();
+        let hidden = area.hidden.iter().map(|hidden| {
+            let bits =
+                hidden.bits.iter().fold(0, |bits, bit| bits | 1u32.checked_shl((*bit).into()).unwrap_or(0));
+            (&hidden.register, bits, None)
+        });
+        for (name, bits, halt) in hidden.chain([(&area.halt.register, 0, Some(area.halt.bit))]) {
+            let (Some(register), Some(slot)) = (kind.named(name), slot(name)) else { continue };
+            match rewrites.iter_mut().find(|rewrite| rewrite.slot == slot) {
+                Some(rewrite) => {
+                    rewrite.hidden |= bits;
+                    rewrite.halt = rewrite.halt.or(halt);
+                }
+                None => rewrites.push(Rewrite { id: register.id, slot, hidden: bits, halt }),
+            }
+        }
+        let mut fault_words: Vec<(String, u8, u32)> = Vec::new();
+        for fault in &kind.target.fault_bits {
+            let own = [Some(fault.bit), fault.unless].into_iter().flatten().map(|bit| (&fault.register, bit));
+            let enable = fault.enabled_by.iter().map(|(register, bit)| (register, *bit));
+            for (register, bit) in own.chain(enable) {
+                let Some(slot) = slot(register) else { continue };
+                let bit = 1u32.checked_shl(bit.into()).unwrap_or(0);
+                match fault_words.iter_mut().find(|(known, ..)| known == register) {
+                    Some((_, _, bits)) => *bits |= bit,
+                    None => fault_words.push((register.clone(), slot, bit)),
+                }
+            }
+        }
+        let no_vgprs = area.no_vgprs.as_ref().and_then(|bit| Some((slot(&bit.register)?, bit.bit)));
+        Some(Self {
+            pc: kind.named("pc").map(|register| register.id).zip(slot("pc")),
+            status: slot("status"),
+            no_vgprs,
+            rewrites,
+            fault_words,
+            reasons: HashMap::new(),
+            layouts: HashMap::new(),
+            kind,
+            layout: Arc::clone(&layout),
+        })
+    }
+
+    /// Whether it is for that layout.
+    pub(super) fn is_of(&self, layout: &Arc<Target>) -> bool {
+        self.layout.name == layout.name
+    }
+
+    /// The layout.
+    pub(super) fn area(&self) -> Option<&SaveArea> {
+        self.layout.save_area.as_ref()
+    }
+
+    /// What a wave's words say. `is_captured`: whether an address is in captured memory.
+    pub(super) fn facts(&self, words: &Words, promise: Promise, is_captured: impl Fn(u64) -> bool) -> Facts {
+        let Some(area) = self.area() else { return Facts::default() };
+        let ttmps = &area.ttmps;
+        let setup = promise.setup || ttmps.always;
+        let marks = promise.r_version.is_none_or(|version| version >= MARKS);
+        let is_set = |bits: TtmpBits| words.ttmp(bits).is_some_and(|value| value != 0);
+        let status = self.status.and_then(|slot| words.slot(slot));
+        let skip = ttmps.skip_export.zip(status).is_some_and(|(bit, status)| status >> (bit & 31) & 1 == 1);
+        let by_status = marks && skip;
+        let (marked, handled) = match ttmps.mark {
+            Some(mark) => (is_set(mark), is_set(mark) || by_status),
+            None => (true, setup || by_status),
+        };
+        let absent = marks && marked && ttmps.absent.is_some_and(is_set);
+        let launch = || {
+            let yz = ttmps.has_yz.is_none_or(is_set);
+            let (y, z) = if yz { (words.ttmp(ttmps.y)?, words.ttmp(ttmps.z)?) } else { (0, 0) };
+            Some(Launch {
+                group: [words.ttmp(ttmps.x)?, y, z],
+                wave_in_group: words.ttmp(ttmps.wave_in_group)?,
+                packet: words.ttmp(ttmps.packet)?,
+            })
+        };
+        let launch = if setup && !absent { launch() } else { None };
+        let stopped = match (handled, words.ttmps) {
+            (true, Some(_)) => Some(is_set(ttmps.stopped)),
+            (true, None) => None,
+            // Nothing that the trap handler would have written counts: the wave ran when it was saved.
+            (false, _) => words.ttmps.map(|_| false),
+        };
+        let is_stopped = stopped == Some(true);
+        let saved = self.pc.and_then(|(_, slot)| words.long(slot));
+        let parked = area.parked.filter(|_| is_stopped).and_then(|parked| {
+            let candidate = u64::from(words.ttmp(parked.low)?) | u64::from(words.ttmp(parked.high)?) << 32;
+            match promise.r_version {
+                Some(version) => (version >= parked.since).then_some(candidate),
+                None if parked.since == 0 => Some(candidate),
+                // Who wrote it is not known. Code is captured, and the place where waves are parked is not.
+                None => (is_captured(candidate) || !saved.is_some_and(&is_captured)).then_some(candidate),
+            }
+        });
+        Facts {
+            pc: parked.or(saved),
+            stopped,
+            trap: if is_stopped { words.ttmp(ttmps.trap_id).unwrap_or(0) as u8 } else { 0 },
+            halt: if is_stopped { words.ttmp(ttmps.halt).map(|bit| bit != 0) } else { None },
+            launch,
+        }
+    }
+
+    /// Why a stopped wave stopped: indexes of the processor's stop reasons.
+    pub(super) fn reasons(&mut self, words: &Words, trap: u8) -> Vec<usize> {
+        let mut key = vec![u32::from(trap)];
+        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.slot(*slot).unwrap_or(0) & bits));
+        if let Some(known) = self.reasons.get(&key) {
+            return known.clone();
+        }
+        let target = &self.kind.target;
+        let read = |name: &str| {
+            let (_, slot, _) = self.fault_words.iter().find(|(known, ..)| known == name)?;
+            words.slot(*slot).map(u64::from)
+        };
+        let mut reasons = target.faults(true, read);
+        reasons.extend(target.trap_reason(trap));
+        reasons.sort_unstable();
+        reasons.dedup();
+        self.reasons.insert(key, reasons.clone());
+        reasons
+    }
+
+    /// Whether hardware flags, without anybody's enabling bit, say that the wave faulted.
+    pub(super) fn has_fault(&self, words: &Words) -> bool {
+        self.kind.target.fault_bits.iter().any(|fault| {
+            let word = || {
+                let (_, slot, _) = self.fault_words.iter().find(|(name, ..)| *name == fault.register)?;
+                words.slot(*slot)
+            };
+            fault.dbgapi
+                && fault.enabled_by.is_none()
+                && word().is_some_and(|word| word >> (fault.bit & 31) & 1 == 1)
+        })
+    }
+
+    /// The registers that a user sees otherwise than they were saved, with their bytes.
+    pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, &[u8])) {
+        if let (Some((id, slot)), Some(pc)) = (self.pc, facts.pc)
+            && words.long(slot) != Some(pc)
+        {
+            each(id, &pc.to_le_bytes());
+        }
+        for rewrite in &self.rewrites {
+            let Some(saved) = words.slot(rewrite.slot) else { continue };
+            let mut seen = saved & !rewrite.hidden;
+            if let (Some(bit), Some(halt)) = (rewrite.halt, facts.halt) {
+                let bit = 1u32.checked_shl(bit.into()).unwrap_or(0);
+                seen = if halt { seen | bit } else { seen & !bit };
+            }
+            if seen != saved {
+                each(rewrite.id, &seen.to_le_bytes());
+            }
+        }
+    }
+
+    /// The base of private memory as the architecture keeps it in a register.
+    ///
+    /// `None`: this processor has no such register; `Some(None)`: its value was not captured.
+    pub(super) fn scratch_base(&self, words: &Words, counts: &Counts) -> Option<Option<u64>> {
+        let name = self.area()?.scratch.base.as_ref()?;
+        if let Some(slot) = self.area()?.hwregs.get(name) {
+            return Some(words.long(*slot));
+        }
+        let alias = || {
+            let alias = self.kind.named(name)?.alias?;
+            let sgprs = u16::try_from(counts.sgprs).ok()?;
+            let first = usize::from(alias.first(self.kind.target.sgpr_alias_limit, sgprs)?);
+            let index = (TAIL + first).checked_sub(usize::from(sgprs))?;
+            let tail = words.tail.as_ref()?;
+            Some(u64::from(*tail.get(index)?) | u64::from(*tail.get(index + 1)?) << 32)
+        };
+        Some(alias())
+    }
+
+    /// Whether what was saved of a wave's VGPRs means nothing.
+    pub(super) fn without_vgprs(&self, words: &Words) -> bool {
+        let word = self.no_vgprs.and_then(|(slot, bit)| Some(words.slot(slot)? >> (bit & 31) & 1));
+        word == Some(1)
+    }
+
+    /// Where registers lie above a wave's lowest address; one table for all waves that have the same.
+    pub(super) fn layout(&mut self, counts: Counts, without_vgprs: bool) -> Arc<[RegisterBlock]> {
+        if let Some(known) = self.layouts.get(&(counts, without_vgprs)) {
+            return Arc::clone(known);
+        }
+        let made: Arc<[RegisterBlock]> = self.blocks(&counts, without_vgprs).into();
+        self.layouts.insert((counts, without_vgprs), Arc::clone(&made));
+        made
+    }
+
+    fn blocks(&self, counts: &Counts, without_vgprs: bool) -> Vec<RegisterBlock> {
+        let Some(area) = self.area() else { return Vec::new() };
+        let mut blocks = Vec::new();
+        let all = LaneSet(u64::MAX);
+        let [vgprs, shared, accums, sgprs] = counts.bytes();
+        let lane = 4 * u16::from(counts.size.lanes());
+        if !without_vgprs {
+            self.run(&mut blocks, "v", 0, counts.vgprs, lane, 0, all);
+            // The halves of a wave see the same 32 lanes.
+            let half = LaneSet(u64::from(u32::MAX));
+            self.run(&mut blocks, "v", counts.vgprs, counts.shared, 32 * 4, vgprs, half);
+        }
+        self.run(&mut blocks, "a", 0, counts.accums, 64 * 4, vgprs + shared, all);
+        let scalars = vgprs + shared + accums;
+        self.run(&mut blocks, "s", 0, counts.sgprs, 4, scalars, all);
+        let slots = scalars + sgprs;
+        let limit = self.kind.target.sgpr_alias_limit;
+        let allocated = u16::try_from(counts.sgprs).unwrap_or(u16::MAX);
+        for register in self.kind.registers() {
+            let Some(first) = register.alias.and_then(|alias| alias.first(limit, allocated)) else {
+                continue;
+            };
+            let offset = scalars + u64::from(first) * 4;
+            blocks.push(RegisterBlock {
+                first: register.id,
+                count: 1,
+                width: register.dwords * 4,
+                offset,
+                known: all,
+            });
+        }
+        for (name, slot) in &area.hwregs {
+            let Some(register) = self.kind.named(name) else { continue };
+            let offset = slots + u64::from(*slot) * 4;
+            blocks.push(RegisterBlock {
+                first: register.id,
+                count: 1,
+                width: register.dwords * 4,
+                offset,
+                known: all,
+            });
+        }
+        if let Some(stale) = &area.stale_sgprs
+            && let Some(first) = limit.min(allocated).checked_sub(stale.from_end)
+            && let (Some(register), Some(slot)) =
+                (self.kind.named(&stale.register), area.hwregs.get(&stale.register))
+        {
+            for index in 0..register.dwords {
+                let Some(sgpr) = self.kind.named(&format!("s{}", first + index)) else { continue };
+                let offset = slots + (u64::from(*slot) + u64::from(index)) * 4;
+                blocks.push(RegisterBlock { first: sgpr.id, count: 1, width: 4, offset, known: all });
+            }
+        }
+        for number in 0..16u64 {
+            let Some(register) = self.kind.named(&format!("ttmp{number}")) else { continue };
+            let offset = slots + SLOTS + number * 4;
+            blocks.push(RegisterBlock { first: register.id, count: 1, width: 4, offset, known: all });
+        }
+        blocks
+    }
+
+    /// Adds registers `stem``from` and those that follow, as many as there are of them.
+    #[expect(clippy::too_many_arguments, reason = "what a block is made of")]
+    fn run(
+        &self,
+        blocks: &mut Vec<RegisterBlock>,
+        stem: &str,
+        from: u32,
+        count: u32,
+        width: u16,
+        offset: u64,
+        known: LaneSet,
+    ) {
+        let named = |number: u32| self.kind.named(&format!("{stem}{number}"));
+        let there = (0..count).take_while(|index| named(from + index).is_some()).count();
+        if let (Some(first), Ok(count @ 1..)) = (named(from), u16::try_from(there)) {
+            blocks.push(RegisterBlock { first: first.id, count, width, offset, known });
+        }
+    }
+}

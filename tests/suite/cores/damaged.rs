@@ -1,0 +1,177 @@
+//! The samples damaged: cut at the edge of every structure, and with every word of their headers flipped.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use lanescope::arch::Targets;
+use lanescope::import::{self, Opened};
+use lanescope::session::{Dump, Place, Reader};
+use lanescope::units::{Address, AddressSpace, LaneId, WaveId};
+
+use super::{SAMPLES, core, expected};
+
+/// How long one damaged sample may take; sound ones take a few milliseconds.
+const LONGEST: Duration = Duration::from_secs(5);
+
+/// Little-endian numbers of the file.
+fn number(file: &[u8], at: usize, bytes: usize) -> u64 {
+    file[at..at + bytes].iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
+/// Offsets that matter, written down apart from the importer: headers, program headers, notes, save areas.
+struct Map {
+    /// Where structures begin and end.
+    edges: BTreeSet<usize>,
+    /// Dwords of headers, notes, save area headers and control stacks.
+    words: BTreeSet<usize>,
+}
+
+fn map(name: &str, file: &[u8]) -> Map {
+    let mut map = Map { edges: BTreeSet::from([0, 16, 64]), words: (0..64).step_by(4).collect() };
+    let table = number(file, 32, 8) as usize;
+    for at in (0..number(file, 56, 2) as usize).map(|index| table + index * 56) {
+        map.edges.extend([at, at + 56]);
+        map.words.extend((at..at + 56).step_by(4));
+        let (kind, offset, size) =
+            (number(file, at, 4), number(file, at + 8, 8) as usize, number(file, at + 32, 8) as usize);
+        map.edges.extend([offset, offset + size / 2, offset + size]);
+        if kind == 4 {
+            map.words.extend((offset..offset + size).step_by(4));
+        }
+    }
+    for segment in expected(name)["segments"].as_array().unwrap() {
+        let at = segment["off"].as_u64().unwrap() as usize;
+        let kind = segment["name"].as_str().unwrap();
+        if kind.starts_with("cwsr") {
+            map.words.extend((at..at + 40).step_by(4));
+            let (stack, size) = (at + number(file, at, 4) as usize, number(file, at + 4, 4) as usize);
+            map.words.extend((stack..(stack + size).min(file.len())).step_by(4));
+            map.edges.extend([at + 40, stack, stack + 8, stack + size]);
+        } else if kind.starts_with("amd_queue") {
+            map.words.extend((at + 0x38..at + 0xb8).step_by(4));
+        }
+    }
+    map.edges.retain(|edge| *edge <= file.len());
+    map
+}
+
+/// What a damaged file is read as: every register and some memory of each wave, and the problems.
+fn read(targets: &Targets, file: &[u8], what: &str) -> Option<String> {
+    let start = Instant::now();
+    let opened = import::open_bytes("sample", file.to_vec(), targets);
+    let text = opened.ok().map(everything);
+    assert!(start.elapsed() < LONGEST, "{what}: {:?}", start.elapsed());
+    text
+}
+
+fn everything(opened: Opened) -> String {
+    let mut text = String::new();
+    let waves = opened.capture.waves.len() as u32;
+    for problem in &opened.problems {
+        assert!(
+            !problem.what.is_empty() && problem.place.key.is_some() || problem.what.contains("not listed")
+        );
+    }
+    writeln!(text, "{}", opened.problems.len()).unwrap();
+    let reader = Reader::new(std::sync::Arc::new(Dump::new(opened.capture, Vec::new())));
+    for wave in (0..waves).map(WaveId) {
+        let kind = std::sync::Arc::clone(&reader.wave(wave).unwrap().kind);
+        for register in kind.registers() {
+            let value = reader.register(wave, register.id).unwrap();
+            let dwords = (0..value.dwords()).map(|dword| value.dword(dword));
+            writeln!(text, "{wave} {} {:?}", register.name, dwords.collect::<Vec<_>>()).unwrap();
+        }
+        for space in [3, 5, 6] {
+            let (space, lane) = (AddressSpace(space), Some(LaneId(1)));
+            let place = Place { space, address: Address(8), wave: Some(wave), lane };
+            let mut bytes = [0; 64];
+            let got = reader.read(place, &mut bytes).unwrap_or(0);
+            writeln!(text, "{wave} {space} {:?}", &bytes[..got]).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn truncated_samples_give_what_is_there_and_say_what_is_not() {
+    let targets = Targets::builtin();
+    for name in SAMPLES {
+        let file = std::fs::read(core(name)).unwrap();
+        let whole = everything(import::open_bytes("sample", file.clone(), &targets).unwrap());
+        let whole: BTreeSet<&str> = whole.lines().collect();
+        let (mut opened, mut served) = (0, 0);
+        for edge in map(name, &file).edges {
+            for end in [edge.saturating_sub(1), edge] {
+                let what = format!("{name} cut at {end:#x}");
+                let Some(text) = read(&targets, &file[..end], &what) else { continue };
+                opened += 1;
+                if end == file.len() {
+                    continue;
+                }
+                assert!(!text.starts_with("0\n"), "{what}: no problem is told");
+                served += usize::from(text.lines().skip(1).any(|line| whole.contains(line)));
+                // What is known is what the whole file says: a cut invents nothing.
+                for line in text.lines().skip(1) {
+                    let unknown = line.contains("None") || line.ends_with("[]");
+                    let sgprs_only = whole.contains(line) || unknown;
+                    let shorter = |line: &str| {
+                        line.strip_suffix(']')
+                            .is_some_and(|start| whole.iter().any(|known| known.starts_with(start)))
+                    };
+                    assert!(sgprs_only || shorter(line) || is_derived(line), "{what}: {line}");
+                }
+            }
+        }
+        assert!(opened > 10 && served > 5, "{name}: {opened} opened, {served} served");
+    }
+}
+
+/// Of a wave whose trap temporaries are missing the PC and STATUS are those of the hardware registers.
+fn is_derived(line: &str) -> bool {
+    let register = line.split(' ').nth(1).unwrap();
+    register == "pc" || register == "status"
+}
+
+#[test]
+fn flipped_words_never_panic_and_take_no_long_time() {
+    let targets = Targets::builtin();
+    for name in SAMPLES {
+        let file = std::fs::read(core(name)).unwrap();
+        let mut opened = 0;
+        for at in map(name, &file).words {
+            for flip in [[0xff, 0xff, 0xff, 0xff], [1, 0, 0, 0], [0, 0, 0, 0x80], [0, 0, 0, 0x40]] {
+                let mut file = file.clone();
+                for (byte, flip) in file.iter_mut().skip(at).zip(flip) {
+                    *byte ^= flip;
+                }
+                let what = format!("{name} with {flip:x?} at {at:#x}");
+                opened += usize::from(read(&targets, &file, &what).is_some());
+            }
+        }
+        assert!(opened > 100, "{name}: {opened}");
+    }
+}
+
+/// A damaged control stack of one XCC leaves the other's waves as they are.
+#[test]
+fn an_xcc_that_is_damaged_does_not_take_the_other_with_it() {
+    let (targets, name) = (Targets::builtin(), "gfx942-multi-xcc");
+    let file = std::fs::read(core(name)).unwrap();
+    let expected = expected(name);
+    let waves = expected["waves"].as_array().unwrap();
+    let second = waves.iter().filter(|wave| wave["writer"]["xcc"] == 1).count();
+    assert!(second > 0 && second < waves.len());
+    let segment = expected["segments"].as_array().unwrap().iter().find(|segment| segment["name"] == "cwsr1");
+    let at = segment.unwrap()["off"].as_u64().unwrap() as usize;
+    let mut damaged = file.clone();
+    // The size of the waves' area of XCC 0: its control stack ends elsewhere, and its waves too.
+    damaged[at + 12] ^= 0x40;
+    let opened = import::open_bytes("sample", damaged, &targets).unwrap();
+    let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+    assert!(problems.iter().any(|problem| problem.contains("queue 1, XCC 0")), "{problems:#?}");
+    assert!(opened.capture.waves.len() >= second);
+    let last = opened.capture.waves.last().unwrap();
+    let whole = import::open_bytes("sample", file, &targets).unwrap();
+    assert_eq!(last.registers.image, whole.capture.waves.last().unwrap().registers.image);
+}

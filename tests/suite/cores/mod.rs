@@ -1,0 +1,251 @@
+//! ROCm cores: what AMD's library reads from the samples (tests/fixtures/gpucore), through `lanescope export` and over the
+//! wire; and the same files damaged.
+
+mod damaged;
+mod wire;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::fixtures::fixtures;
+
+/// The samples by name.
+pub(crate) const SAMPLES: [&str; 5] =
+    ["gfx1030-wave32", "gfx1100", "gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"];
+
+/// A sample's core.
+pub(crate) fn core(name: &str) -> PathBuf {
+    fixtures().join("gpucore").join(format!("{name}.core"))
+}
+
+/// What AMD's library reads back from it.
+pub(crate) fn expected(name: &str) -> Value {
+    let path = fixtures().join("gpucore").join(format!("{name}.expected.json"));
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// What `lanescope export` says of it.
+fn export(arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(["export", "--json"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Compares, and keeps what differs.
+struct Differences {
+    name: String,
+    compared: usize,
+    found: Vec<String>,
+}
+
+impl Differences {
+    fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), compared: 0, found: Vec::new() }
+    }
+
+    fn compare(&mut self, what: &str, ours: &Value, expected: &Value) {
+        self.compared += 1;
+        if ours != expected {
+            let short = |value: &Value| value.to_string().chars().take(120).collect::<String>();
+            self.found.push(format!("{} {what}: {} expected {}", self.name, short(ours), short(expected)));
+        }
+    }
+
+    fn finish(mut self, least: usize) {
+        self.found.truncate(30);
+        assert!(self.found.is_empty(), "{}", self.found.join("\n"));
+        assert!(self.compared >= least, "{}: only {} values", self.name, self.compared);
+    }
+}
+
+/// Every pair of two lists, which have as many.
+fn pairs<'a>(ours: &'a Value, expected: &'a Value) -> impl Iterator<Item = (&'a Value, &'a Value)> {
+    let (ours, expected) = (ours.as_array().unwrap(), expected.as_array().unwrap());
+    assert_eq!(ours.len(), expected.len());
+    ours.iter().zip(expected)
+}
+
+/// Hex digits of the private memory of all lanes, put together as it lies in memory: dwords of the lanes side by side.
+fn swizzled(lanes: &Value) -> Option<String> {
+    let lanes: Vec<&str> = lanes.as_array()?.iter().map(|lane| lane.as_str().unwrap()).collect();
+    let dwords = lanes.first()?.len() / 8;
+    Some((0..dwords).flat_map(|n| lanes.iter().map(move |lane| &lane[n * 8..n * 8 + 8])).collect())
+}
+
+fn sha256(hex: &str) -> String {
+    let digits = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    let bytes: Vec<u8> = (0..hex.len()).step_by(2).map(digits).collect();
+    let mut tool =
+        Command::new("sha256sum").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("coreutils");
+    tool.stdin.take().unwrap().write_all(&bytes).unwrap();
+    let output = tool.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap()[..64].to_owned()
+}
+
+#[test]
+fn every_value_of_the_samples_is_exported() {
+    for name in SAMPLES {
+        let expected = expected(name);
+        let ours = export(&[core(name).to_str().unwrap()]);
+        let mut differences = Differences::new(name);
+        lists(&ours, &expected, &mut differences);
+        for (ours, expected) in pairs(&ours["workgroups"], &expected["workgroups"]) {
+            for key in ["queue_id", "packet_id", "coord", "local"] {
+                differences.compare(&format!("work-group {key}"), &ours[key], &expected[key]);
+            }
+        }
+        for (ours, expected) in pairs(&ours["waves"], &expected["waves"]) {
+            wave(ours, expected, &mut differences);
+        }
+        differences.finish(500);
+    }
+}
+
+fn lists(ours: &Value, expected: &Value, differences: &mut Differences) {
+    let tables: [(&str, &[&str]); 3] = [("agents", &["supported"]), ("queues", &[]), ("dispatches", &[])];
+    for (table, not_ours) in tables {
+        for (ours, expected) in pairs(&ours[table], &expected[table]) {
+            for (key, value) in expected.as_object().unwrap() {
+                if !not_ours.contains(&key.as_str()) {
+                    differences.compare(&format!("{table} {key}"), &ours[key], value);
+                }
+            }
+        }
+    }
+    let segments: Vec<Value> = expected["segments"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|segment| json!({ "address": segment["va"], "size": segment["filesz"], "name": null }))
+        .collect();
+    let mut memory: Vec<Value> = ours["memory"].as_array().unwrap().clone();
+    let mut segments = segments;
+    for list in [&mut memory, &mut segments] {
+        list.sort_by_key(|segment| segment["address"].as_u64());
+    }
+    differences.compare("segments", &json!(memory), &json!(segments));
+}
+
+fn wave(ours: &Value, expected: &Value, differences: &mut Differences) {
+    let ordinal = &expected["ordinal"];
+    let keys = [
+        "ordinal",
+        "architecture",
+        "gpu_id",
+        "queue_id",
+        "workgroup",
+        "packet_id",
+        "coord",
+        "wave_in_group",
+        "lanes",
+        "pc",
+        "exec",
+        "stop_reasons",
+        "private_wave_bytes",
+    ];
+    for key in keys {
+        differences.compare(&format!("wave {ordinal} {key}"), &ours[key], &expected[key]);
+    }
+    // Those that the library rewrites are not among its registers; the file has their first value.
+    let rewritten = expected["rewritten_by_oracle"].as_object().unwrap();
+    let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
+    let registers = expected["registers"].as_object().unwrap();
+    for (register, value) in registers.iter().chain(rewritten.clone()) {
+        differences.compare(&format!("wave {ordinal} {register}"), &ours["registers"][register], value);
+    }
+    for (register, value) in ours["registers"].as_object().unwrap() {
+        let known = registers.contains_key(register) || rewritten.clone().any(|(name, _)| name == register);
+        assert!(known || value.is_null(), "wave {ordinal} {register}: {value}, which the wave does not have");
+    }
+    let none = json!([]);
+    let lanes = if expected["private_lane"].is_null() { &none } else { &expected["private_lane"] };
+    differences.compare(&format!("wave {ordinal} private_lane"), &ours["private_lane"], lanes);
+    let all = swizzled(lanes);
+    differences.compare(&format!("wave {ordinal} private_wave"), &ours["private_wave"], &json!(all));
+    if let Some(all) = all {
+        let sum = json!(sha256(&all));
+        differences.compare(&format!("wave {ordinal} private_wave"), &sum, &expected["private_wave_sha256"]);
+    }
+    assert_eq!(ours["registers"]["pc"], json!(bytes_of(expected["pc"].as_u64().unwrap())));
+    let writer = &expected["writer"];
+    if writer["counts"]["s"].is_u64() {
+        differences.compare("sgpr_count", &ours["sgpr_count"], &writer["counts"]["s"]);
+    }
+}
+
+fn bytes_of(number: u64) -> String {
+    number.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A name says nothing, and neither does the runtime's version where the file holds it.
+#[test]
+fn the_content_tells_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("manifest.toml");
+    std::fs::copy(core("gfx1100"), &path).unwrap();
+    let ours = export(&[path.to_str().unwrap()]);
+    assert_eq!(
+        ours["waves"].as_array().unwrap().len(),
+        expected("gfx1100")["waves"].as_array().unwrap().len()
+    );
+    assert!(ours["provenance"]["format"].as_str().unwrap().starts_with("ROCm core of host and GPUs"));
+}
+
+/// A core cut into the file that the host's dumper writes and the one that ROCm writes reads as the whole one does.
+#[test]
+fn a_host_core_beside_a_gpu_core_gives_what_a_merged_one_does() {
+    for name in ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc"] {
+        let folder = tempfile::tempdir().unwrap();
+        let file = std::fs::read(core(name)).unwrap();
+        let segments = expected(name)["segments"].as_array().unwrap().clone();
+        let is_host = |offset: u64| {
+            let of = segments.iter().find(|segment| segment["off"].as_u64() == Some(offset));
+            of.unwrap()["name"].as_str().unwrap().starts_with("host:")
+        };
+        let (host, gpu) = (folder.path().join("core"), folder.path().join("gpucore"));
+        std::fs::write(&host, with_segments(&file, 62, |kind, offset| kind != 4 && is_host(offset))).unwrap();
+        std::fs::write(&gpu, with_segments(&file, 224, |kind, offset| kind == 4 || !is_host(offset)))
+            .unwrap();
+        let path = core(name);
+        let mut whole = export(&[path.to_str().unwrap()]);
+        for (first, second) in [(&gpu, &host), (&host, &gpu)] {
+            let mut both = export(&[first.to_str().unwrap(), "--host-core", second.to_str().unwrap()]);
+            assert_eq!(
+                both["provenance"]["format"],
+                "ROCm GPU core with its host core, driver interface 1.16"
+            );
+            for one in [&mut whole, &mut both] {
+                for key in ["name", "provenance", "problems"] {
+                    one.as_object_mut().unwrap().remove(key);
+                }
+            }
+            assert!(whole == both, "{name}");
+        }
+    }
+}
+
+/// A core with only some of its program headers; e_machine as given.
+fn with_segments(file: &[u8], machine: u16, keep: impl Fn(u32, u64) -> bool) -> Vec<u8> {
+    let mut file = file.to_vec();
+    file[18..20].copy_from_slice(&machine.to_le_bytes());
+    let count = usize::from(u16::from_le_bytes([file[56], file[57]]));
+    let table = u64::from_le_bytes(file[32..40].try_into().unwrap()) as usize;
+    for at in (0..count).map(|index| table + index * 56) {
+        let kind = u32::from_le_bytes(file[at..at + 4].try_into().unwrap());
+        let offset = u64::from_le_bytes(file[at + 8..at + 16].try_into().unwrap());
+        if !keep(kind, offset) {
+            // PT_LOPROC: nobody's.
+            file[at..at + 4].copy_from_slice(&0x7000_0000u32.to_le_bytes());
+        }
+    }
+    file
+}

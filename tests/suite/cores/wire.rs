@@ -1,0 +1,142 @@
+//! The samples over the remote protocol: registers by name, LDS, private memory of lanes and of waves.
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::{SAMPLES, core, expected, swizzled};
+
+/// A server on pipes.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Server {
+    fn start(name: &str) -> Self {
+        let child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .args(["serve", "--stdio"])
+            .arg(core(name))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut server = Self(child);
+        assert_eq!(server.ask("QStartNoAckMode"), "OK");
+        server.0.stdin.as_mut().unwrap().write_all(b"+").unwrap();
+        server
+    }
+
+    /// Sends a packet; the reply without its frame.
+    fn ask(&mut self, body: &str) -> String {
+        let sum = body.bytes().fold(0u8, u8::wrapping_add);
+        write!(self.0.stdin.as_mut().unwrap(), "${body}#{sum:02x}").unwrap();
+        self.0.stdin.as_mut().unwrap().flush().unwrap();
+        let mut answer = Vec::new();
+        let mut byte = [0];
+        while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
+            self.0.stdout.as_mut().unwrap().read_exact(&mut byte).unwrap();
+            answer.push(byte[0]);
+        }
+        let text = String::from_utf8(answer[..answer.len() - 3].to_vec()).unwrap();
+        text.trim_start_matches('+').trim_start_matches('$').to_owned()
+    }
+
+    /// The target description, piece by piece.
+    fn description(&mut self) -> String {
+        let mut text = String::new();
+        loop {
+            let piece = self.ask(&format!("qXfer:features:read:target.xml:{:x},800", text.len()));
+            text.push_str(&piece[1..]);
+            if piece.starts_with('l') {
+                return text;
+            }
+        }
+    }
+
+    /// Memory at a tagged address, as many bytes as that.
+    fn memory(&mut self, address: u64, bytes: usize) -> String {
+        let mut text = String::new();
+        while text.len() < bytes * 2 {
+            let done = text.len() / 2;
+            let want = (bytes - done).min(512);
+            let piece = self.ask(&format!("m{:x},{want:x}", address + done as u64));
+            assert!(!piece.starts_with('E') && !piece.is_empty(), "{piece} at {address:#x} + {done:#x}");
+            text.push_str(&piece);
+        }
+        text
+    }
+}
+
+/// Numbers of registers by name: `<reg name="v0" ... regnum="5"/>`, counted on where there is no number.
+fn numbers(description: &str) -> HashMap<String, u32> {
+    let mut next = 0;
+    let mut all = HashMap::new();
+    for tag in description.split("<reg ").skip(1) {
+        let tag = format!(" {}", &tag[..tag.find('>').unwrap()]);
+        let attribute = |name: &str| {
+            let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
+            Some(tag[from..].split('"').next().unwrap())
+        };
+        let number = attribute("regnum").map_or(next, |number| number.parse().unwrap());
+        next = number + 1;
+        all.insert(attribute("name").unwrap().to_owned(), number);
+    }
+    all
+}
+
+/// A tagged address of an address space, for a wave (its ordinal) and a lane (docs/protocol.md).
+fn tagged(space: u64, wave: u64, lane: u64) -> u64 {
+    space << 56 | (wave + 1) << 39 | lane << 32
+}
+
+#[test]
+fn every_register_and_byte_of_the_samples_is_served() {
+    for name in SAMPLES {
+        let expected = expected(name);
+        let mut server = Server::start(name);
+        let numbers = numbers(&server.description());
+        let mut compared = 0;
+        for wave in expected["waves"].as_array().unwrap() {
+            let ordinal = wave["ordinal"].as_u64().unwrap();
+            assert_eq!(server.ask(&format!("Hg{:x}", ordinal + 1)), "OK");
+            let rewritten = wave["rewritten_by_oracle"].as_object().unwrap();
+            let rewritten = rewritten.iter().map(|(name, values)| (name, &values["file"]));
+            for (register, value) in wave["registers"].as_object().unwrap().iter().chain(rewritten) {
+                let number = numbers[register.as_str()];
+                let value = value.as_str().unwrap();
+                assert_eq!(server.ask(&format!("p{number:x}")), value, "{name} wave {ordinal} {register}");
+                compared += 1;
+            }
+            compared += memories(&mut server, name, ordinal, wave, &expected);
+        }
+        assert!(compared > 500, "{name}: {compared}");
+    }
+}
+
+fn memories(server: &mut Server, name: &str, ordinal: u64, wave: &Value, expected: &Value) -> usize {
+    let group = &expected["workgroups"][wave["workgroup"].as_u64().unwrap() as usize];
+    if let Some(local) = group["local"].as_str() {
+        assert_eq!(server.memory(tagged(3, ordinal, 0), local.len() / 2), local, "{name} wave {ordinal} LDS");
+    }
+    let Some(lanes) = wave["private_lane"].as_array() else { return 1 };
+    for (lane, bytes) in (0..).zip(lanes) {
+        let bytes = bytes.as_str().unwrap();
+        let found = server.memory(tagged(5, ordinal, lane), bytes.len() / 2);
+        assert_eq!(found, bytes, "{name} wave {ordinal} lane {lane}");
+    }
+    let all = swizzled(&wave["private_lane"]).unwrap();
+    assert_eq!(
+        server.memory(tagged(6, ordinal, 0), all.len() / 2),
+        all,
+        "{name} wave {ordinal} private_wave"
+    );
+    2 + lanes.len()
+}
