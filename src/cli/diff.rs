@@ -48,7 +48,9 @@ pub(super) struct Failed(Failure);
 
 /// `3:7`, or `3` for the same id in both.
 fn pair(text: &str) -> Result<(u32, u32), String> {
-    let id = |word: &str| word.trim().parse::<u32>().map_err(|_| format!("expected ids of two waves, 3:7, not `{text}`"));
+    let id = |word: &str| {
+        word.trim().parse::<u32>().map_err(|_| format!("expected ids of two waves, 3:7, not `{text}`"))
+    };
     let (a, b) = text.split_once(':').unwrap_or((text, text));
     Ok((id(a)?, id(b)?))
 }
@@ -65,7 +67,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
 
 fn compared(args: &Args, targets: &Targets) -> Result<diff::Diff, Failure> {
     let open = |path: &PathBuf| -> Result<Arc<Dump>, Failure> {
-        let from = DumpArgs { dump: Some(path.clone()), debug_dirs: args.debug_dirs.clone(), ..DumpArgs::default() };
+        let from =
+            DumpArgs { dump: Some(path.clone()), debug_dirs: args.debug_dirs.clone(), ..DumpArgs::default() };
         dump::open(&from, targets)
     };
     let options = Options { pairs: args.wave.clone(), kind: args.kind.clone() };

@@ -149,7 +149,9 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>() || error.is::<diff::Failed>();
+            let is_input = error.is::<eval::EvalError>()
+                || error.is::<dialect::DraftError>()
+                || error.is::<diff::Failed>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }

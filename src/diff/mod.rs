@@ -117,8 +117,7 @@ pub fn diff(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Diff, Dif
 fn by_id(dump: &Arc<Dump>, id: u32) -> Result<(Session, WaveId), DiffError> {
     let capture = dump.capture();
     let found = (0u32..).zip(&capture.waves).find(|(_, wave)| wave.id == id);
-    let (ordinal, wave) =
-        found.ok_or_else(|| DiffError::NoSuchWave { dump: capture.name.clone(), id })?;
+    let (ordinal, wave) = found.ok_or_else(|| DiffError::NoSuchWave { dump: capture.name.clone(), id })?;
     let kind = format!("{}:{}", wave.kind.target.name, wave.kind.wave_size);
     Ok((Session::new(Arc::clone(dump), Some(&kind))?, WaveId(ordinal)))
 }

@@ -29,9 +29,9 @@ pub fn text(diff: &Diff, all: bool, style: Style) -> String {
     let [a, b] = &diff.names;
     let _ = writeln!(text, "{}\n{}", style.heading(&format!("--- {a}")), style.heading(&format!("+++ {b}")));
     for (mark, (name, alone)) in ["-", "+"].into_iter().zip(diff.names.iter().zip(&diff.alone)) {
-        list(&mut text, alone, most.items, "stacks", |text, alone| lonely(text, mark, name, alone, style));
+        list(&mut text, alone, most.items, |text, alone| lonely(text, mark, name, alone, style));
     }
-    list(&mut text, &diff.pairs, most.items, "pairs of waves that differ", |text, pair| {
+    list(&mut text, &diff.pairs, most.items, |text, pair| {
         wave(text, pair, most, style);
     });
     let _ = writeln!(text, "{} of {} compared differ.", diff.pairs.len(), counted(diff.compared, "pair"));
@@ -39,18 +39,23 @@ pub fn text(diff: &Diff, all: bool, style: Style) -> String {
 }
 
 /// Items up to a bound, and how many there are beyond.
-fn list<T>(text: &mut String, items: &[T], most: usize, what: &str, mut each: impl FnMut(&mut String, &T)) {
+fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mut String, &T)) {
     for item in items.iter().take(most) {
         each(text, item);
     }
     if items.len() > most {
-        let _ = writeln!(text, "... {} more {what} (--all shows them)", items.len() - most);
+        let _ = writeln!(text, "... and {} more (--all shows all)", items.len() - most);
     }
 }
 
 fn lonely(text: &mut String, mark: &str, name: &str, alone: &Alone, style: Style) {
-    let why = if alone.is_shared { "without a counterpart in the other dump" } else { "with a stack that the other dump lacks" };
-    let head = format!("{mark} {} of {name} {why} ({})", counted(alone.waves.len(), "wave"), ids(&alone.waves));
+    let why = if alone.is_shared {
+        "without a counterpart in the other dump"
+    } else {
+        "with a stack that the other dump lacks"
+    };
+    let head =
+        format!("{mark} {} of {name} {why} ({})", counted(alone.waves.len(), "wave"), ids(&alone.waves));
     let _ = writeln!(text, "{}", style.heading(&head));
     text.push_str(&stack::text(&alone.stack, style));
 }
@@ -69,7 +74,7 @@ fn wave(text: &mut String, pair: &WaveDifference, most: Most, style: Style) {
         let _ = writeln!(text, "  stopped for: {}", arrow(&words));
     }
     let mut registers = String::new();
-    list(&mut registers, &pair.registers, most.items, "registers", |text, of| register(text, of, most.lanes));
+    list(&mut registers, &pair.registers, most.items, |text, of| register(text, of, most.lanes));
     indent(text, &registers, 2);
     for frame in &pair.frames {
         frame_lines(text, frame, most);
@@ -100,7 +105,7 @@ fn lanes(
         one.values == next.values && u16::from(one.lane.0) + 1 == u16::from(next.lane.0)
     };
     let runs: Vec<&[LaneDifference<Option<String>>]> = each.chunk_by(is_next).collect();
-    list(text, &runs, most, "lines", |text, run| {
+    list(text, &runs, most, |text, run| {
         let Some(first) = run.first() else { return };
         let which = lane_list(run.iter().map(|lane| lane.lane));
         let _ = writeln!(text, "  {which}: {}", arrow(&first.values.each_ref().map(words)));
@@ -122,7 +127,7 @@ fn frame_lines(text: &mut String, frame: &FrameDifference, most: Most) {
         let _ = writeln!(text, "  variables of {head}: {}", arrow(&words));
     }
     let mut variables = String::new();
-    list(&mut variables, &frame.variables, most.items, "variables", |text, of| variable(text, of, most.lanes));
+    list(&mut variables, &frame.variables, most.items, |text, of| variable(text, of, most.lanes));
     if !variables.is_empty() {
         let _ = writeln!(text, "  variables of {head}:");
         indent(text, &variables, 4);

@@ -185,7 +185,8 @@ fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
 
 fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVariable> {
     let any = a.or(b)?;
-    let mut lanes: Vec<LaneId> = [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
+    let mut lanes: Vec<LaneId> =
+        [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
     lanes.sort_unstable();
     lanes.dedup();
     let value = |of: Option<&Variable>, lane: LaneId| -> Option<LaneValue> {
@@ -193,7 +194,9 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     };
     let each = lanes.into_iter().filter_map(|lane| {
         let values = [value(a, lane), value(b, lane)];
-        let mut words = values.each_ref().map(|value| value.as_ref().map(|value| crate::report::text::value(&value.state)));
+        let mut words = values
+            .each_ref()
+            .map(|value| value.as_ref().map(|value| crate::report::text::value(&value.state)));
         if words[0] == words[1] {
             let bytes = values.each_ref().map(|value| value.as_ref().map(|value| value.bytes.clone()));
             if bytes[0] == bytes[1] || words[0].is_none() {

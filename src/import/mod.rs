@@ -31,9 +31,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub use dump::write;
-pub(crate) use rocm_core::stream;
 pub use options::{Options, Supplied};
 pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
+pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;

@@ -52,7 +52,9 @@ impl Touched {
 
     /// Runs of global memory by first and last address, in order.
     pub fn runs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        self.runs.iter().map(|(first, last)| (first * PAGE, last.saturating_mul(PAGE).saturating_add(PAGE - 1)))
+        self.runs
+            .iter()
+            .map(|(first, last)| (first * PAGE, last.saturating_mul(PAGE).saturating_add(PAGE - 1)))
     }
 
     /// Where the private memory of a wave ends that was read, in the backing layout.

@@ -72,7 +72,8 @@ fn telling(dump: &Arc<Dump>, asked: Option<&str>) -> Result<Vec<(WaveId, Why)>, 
     for kind in kinds {
         let session = Session::new(Arc::clone(dump), Some(&kind))?;
         for group in session.groups(Grouping::default())?.groups {
-            let faulted = |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
+            let faulted =
+                |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
             let waves = group.members.iter().map(|member| member.wave);
             let worst: Vec<WaveId> = waves.filter(faulted).take(MOST_FAULTED).collect();
             if let (true, Some(first)) = (worst.is_empty(), group.members.first()) {

@@ -101,7 +101,8 @@ pub fn slim(
     let waves: Vec<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
     let bounds = Bounds { steps: if options.global { options.bounds.steps } else { 0 }, ..options.bounds };
     let all = waves.len() as u64;
-    let mut reached = reach(&reader, &waves, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
+    let mut reached =
+        reach(&reader, &waves, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
     let touched = reader.touched();
     let used = dump.used_code_objects();
     let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
@@ -135,7 +136,8 @@ pub fn slim(
 /// A wave with the private memory that its dispatch asked for, and what its variables read beyond.
 fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
     let wave = capture.wave(id);
-    let asked = wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
+    let asked =
+        wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
     let lanes = wave.map_or(0, |wave| u64::from(wave.kind.wave_size.lanes()));
     let private_end = match asked {
         Some(size) => size.saturating_mul(lanes).max(read),
@@ -149,9 +151,13 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
     let capture = dump.capture();
     let mut runs = Vec::new();
     for index in used {
-        let (Some(loaded), Ok(object)) = (capture.code_objects.get(*index), dump.code_object(*index)) else { continue };
+        let (Some(loaded), Ok(object)) = (capture.code_objects.get(*index), dump.code_object(*index)) else {
+            continue;
+        };
         let mut left = MOST_STATIC;
-        for segment in object.segments().iter().filter(|segment| segment.is_loaded() && segment.flags & WRITABLE != 0) {
+        for segment in
+            object.segments().iter().filter(|segment| segment.is_loaded() && segment.flags & WRITABLE != 0)
+        {
             let size = segment.addresses.end.saturating_sub(segment.addresses.start);
             let kept = size.min(left);
             left -= kept;

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::choose::{Choice, MOST_FAULTED, Why};
 use super::Options;
+use super::choose::{Choice, MOST_FAULTED, Why};
 use crate::capture::{Capture, MemoryMap};
 use crate::import::write::{Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
@@ -107,7 +107,8 @@ impl Report {
 
     /// About how many bytes will be written.
     pub(super) fn expected(&self, capture: &Capture, plan: &Plan) -> u64 {
-        let waves = plan.waves.iter().filter_map(|planned| Some((capture.wave(planned.wave)?, planned.private_end)));
+        let waves =
+            plan.waves.iter().filter_map(|planned| Some((capture.wave(planned.wave)?, planned.private_end)));
         let waves = waves.map(|(wave, end)| {
             let image = wave.registers.image.map_or(0, |image| image.length);
             image.saturating_add(below(&wave.private, end))
@@ -179,7 +180,9 @@ impl Report {
         if self.left.waves > 0 {
             let faulted = match self.left.faulted {
                 0 => String::new(),
-                count => format!(", {count} of which faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"),
+                count => format!(
+                    ", {count} of which faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"
+                ),
             };
             line("left out", format!("{}{faulted}", counted(self.left.waves as u64, "wave")));
         }
@@ -304,7 +307,9 @@ fn runs(ids: &[u32]) -> String {
             _ => runs.push((*id, *id)),
         }
     }
-    let run = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let run = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
     let mut words: Vec<String> = runs.iter().take(MAX_RUNS).map(run).collect();
     if runs.len() > MAX_RUNS {
         words.push(format!("... {} in all", ids.len()));

@@ -61,7 +61,9 @@ pub enum SpoolError {
     #[error("standard input: {0}; expected a core")]
     NotACore(String),
     /// It ended too early, or nothing came any more.
-    #[error("standard input: {why} after {read} bytes, before its headers and notes, which end at {end}; expected a core")]
+    #[error(
+        "standard input: {why} after {read} bytes, before its headers and notes, which end at {end}; expected a core"
+    )]
     Short {
         /// Bytes that came.
         read: u64,
@@ -94,13 +96,17 @@ impl Came {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.stalled {
-            notes.push(format!("the writer of the core stalled after {} bytes: what came is kept", self.read));
+            notes
+                .push(format!("the writer of the core stalled after {} bytes: what came is kept", self.read));
         }
         if self.missing > 0 {
             notes.push(format!("the core ended early: {} bytes of memory never came", self.missing));
         }
         if self.dropped > 0 {
-            notes.push(format!("the limit was reached (--spool-limit): {} bytes of memory were dropped", self.dropped));
+            notes.push(format!(
+                "the limit was reached (--spool-limit): {} bytes of memory were dropped",
+                self.dropped
+            ));
         }
         if self.needed > 0 {
             notes.push(format!("of these {} are of queues and save areas: waves are missing", self.needed));
@@ -129,7 +135,7 @@ pub fn spool(
     // A read of standard input cannot be given up; the thread that waits in it can.
     std::thread::spawn(move || send(from, &sender));
     let mut came = Came::default();
-    let mut next = || match receiver.recv_timeout(patience.stall) {
+    let next = || match receiver.recv_timeout(patience.stall) {
         Ok(chunk) => Ok(Some(chunk)),
         Err(RecvTimeoutError::Disconnected) => Ok(None),
         Err(RecvTimeoutError::Timeout) => Err(()),
@@ -146,7 +152,12 @@ pub fn spool(
             let short = |why| SpoolError::Short { read: first.len() as u64, end, why };
             match next() {
                 Ok(Some(chunk)) => first.extend(chunk.map_err(io(Path::new("standard input")))?),
-                Ok(None) => return Err(short("it ended")),
+                Ok(None) => {
+                    if let Start::NotACore(why) = stream::start(&first) {
+                        return Err(SpoolError::NotACore(why));
+                    }
+                    return Err(short("it ended"));
+                }
                 Err(()) => return Err(short("nothing came any more")),
             }
         }
@@ -228,7 +239,19 @@ impl<'f> Keeper<'f> {
         let (kept, dropped, dropped_needed) = (Vec::new(), 0, 0);
         let scratch = layout.scratch.iter().filter_map(|at| offset_of(&layout, *at)).collect();
         let (position, stored) = (0, 0);
-        Self { file, layout, limit, position, stored, ranks, scratch, promised, kept, dropped, dropped_needed }
+        Self {
+            file,
+            layout,
+            limit,
+            position,
+            stored,
+            ranks,
+            scratch,
+            promised,
+            kept,
+            dropped,
+            dropped_needed,
+        }
     }
 
     /// The next bytes of the stream.
@@ -313,7 +336,9 @@ impl<'f> Keeper<'f> {
         let mut location = [0; 8];
         self.file.read_at(&mut location, offset)?;
         let Some(first) = offset_of(&self.layout, u64::from_le_bytes(location)) else { return Ok(()) };
-        let holds = |segment: &&Segment| (segment.offset..segment.offset.saturating_add(segment.size)).contains(&first);
+        let holds = |segment: &&Segment| {
+            (segment.offset..segment.offset.saturating_add(segment.size)).contains(&first)
+        };
         let Some(segment) = self.layout.segments.iter().find(holds).copied() else { return Ok(()) };
         let end = segment.offset.saturating_add(segment.size);
         let spare: Vec<u64> = self
@@ -340,7 +365,9 @@ impl<'f> Keeper<'f> {
         came.needed = self.dropped_needed;
         let segments = self.layout.segments.iter();
         came.missing = segments
-            .map(|segment| segment.offset.saturating_add(segment.size).saturating_sub(self.position.max(segment.offset)))
+            .map(|segment| {
+                segment.offset.saturating_add(segment.size).saturating_sub(self.position.max(segment.offset))
+            })
             .fold(0, u64::saturating_add);
         let mut headers = Vec::new();
         for (offset, size) in &self.layout.notes {
@@ -380,7 +407,8 @@ impl<'f> Keeper<'f> {
 
 /// Where an address comes in the stream.
 fn offset_of(layout: &Layout, address: u64) -> Option<u64> {
-    let holds = |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|skip| skip < segment.size);
+    let holds =
+        |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|skip| skip < segment.size);
     let segment = layout.segments.iter().find(holds)?;
     segment.offset.checked_add(address - segment.address)
 }

@@ -118,7 +118,8 @@ fn what_is_no_core_is_refused() {
         let stream = std::io::Cursor::new(bytes.to_vec());
         spool(stream, folder.path(), patience, &mut |_| ()).unwrap_err().to_string()
     };
-    let not_elf = "standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core";
+    let not_elf =
+        "standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core";
     assert_eq!(refused(b"PK\x03\x04 and more of it"), not_elf);
     let whole = core(&[SMALL]);
     let mut shared = whole.clone();

@@ -2,11 +2,13 @@
 //! dump should not contain is not in it.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::cores::{SAMPLES, core};
 use crate::dwarf::{newest, ran};
 use crate::fixtures::fixtures;
 
@@ -61,7 +63,8 @@ fn without_thread(answer: &str) -> String {
 }
 
 fn slim(dump: &Path, to: &Path, more: &[&str]) -> Value {
-    let arguments: Vec<&str> = ["slim", words(dump), "-o", words(to), "--json"].iter().chain(more).copied().collect();
+    let arguments: Vec<&str> =
+        ["slim", words(dump), "-o", words(to), "--json"].iter().chain(more).copied().collect();
     serde_json::from_str(&answer(&arguments)).unwrap()
 }
 
@@ -136,11 +139,15 @@ fn those_that_faulted_and_one_of_each_stack_are_chosen() {
     // By id, and what is not there.
     assert_eq!(ids(&slim(&dump, &scratch.path("b"), &["--wave", "2,4-5"])), ["2", "4", "5"]);
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("c")), "--wave", "1,900-901"]);
-    assert_eq!(error, format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display()));
+    assert_eq!(
+        error,
+        format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display())
+    );
     // What is there is not written over, and what failed leaves nothing.
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("a"))]);
     assert!(error.ends_with("there is such a file already; expected a new name\n"), "{error}");
-    let mut left: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut left: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["a", "b"]);
 }
@@ -179,7 +186,9 @@ fn ranges_that_are_asked_for_are_kept() {
     let range = format!("{:#x}+0x4", address + size - 4);
     let report = slim(&dump, &to, &["--follow", "0", "--memory", &range, "--memory", "0x10-0x20"]);
     assert!(report["bytes"]["global"].as_u64().unwrap() >= 4);
-    let read = |dump: &Path| answer(&["memory", words(dump), "--at", &format!("{:#x}", address + size - 4), "-n", "4"]);
+    let read = |dump: &Path| {
+        answer(&["memory", words(dump), "--at", &format!("{:#x}", address + size - 4), "-n", "4"])
+    };
     assert_eq!(read(&dump), read(&to));
 }
 
@@ -199,7 +208,15 @@ impl List {
         let base = 0x7f00_0100_0000u64;
         fs::write(scratch.path("list.cl"), LIST).unwrap();
         let mut clang = Command::new(newest("clang"));
-        clang.args(["-x", "cl", "-cl-std=CL2.0", "-target", "amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-nogpulib"]);
+        clang.args([
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-mcpu=gfx90a",
+            "-nogpulib",
+        ]);
         clang.args(["-g", "-O1", "-o"]).arg(scratch.path("list.hsaco")).arg(scratch.path("list.cl"));
         ran(&mut clang);
         let mut memory = vec![0; next.len() * apart];
@@ -251,7 +268,10 @@ fn a_long_list_is_followed_as_far_as_asked() {
     assert_eq!(report["bytes"]["global"], ARGUMENT);
     let report = list.slim("few", &["--follow", "1000", "--most-pointers", "300"]);
     assert_eq!(report["pointers"]["followed"], 300);
-    assert_eq!((&report["bytes"]["global"], &report["limits"]), (&json!(2 * 4096 + ARGUMENT), &json!(["pointers"])));
+    assert_eq!(
+        (&report["bytes"]["global"], &report["limits"]),
+        (&json!(2 * 4096 + ARGUMENT), &json!(["pointers"]))
+    );
     let report = list.slim("moment", &["--follow", "1000", "--most-seconds", "0"]);
     assert_eq!((&report["pointers"]["followed"], &report["limits"]), (&json!(0), &json!(["time"])));
 }
@@ -262,11 +282,17 @@ fn memory_is_bounded_by_pages() {
     let list = List::new("slim-pages", 4096, &next);
     // One page is the argument's.
     let report = list.slim("small", &["--follow", "50", "--most-global", "12K"]);
-    assert_eq!((&report["bytes"]["global"], &report["limits"]), (&json!(2 * 4096 + ARGUMENT), &json!(["pages"])));
+    assert_eq!(
+        (&report["bytes"]["global"], &report["limits"]),
+        (&json!(2 * 4096 + ARGUMENT), &json!(["pages"]))
+    );
     let report = list.slim("whole", &["--follow", "200"]);
     assert_eq!(report["bytes"]["global"], 100 * 4096 + ARGUMENT);
     // The last one points behind the end.
-    assert_eq!((&report["pointers"], &report["limits"]), (&json!({"followed": 100, "dangling": 1}), &json!([])));
+    assert_eq!(
+        (&report["pointers"], &report["limits"]),
+        (&json!({"followed": 100, "dangling": 1}), &json!([]))
+    );
 }
 
 #[test]
@@ -282,7 +308,8 @@ fn a_cycle_ends_and_nothing_is_looked_for_where_nothing_is() {
         assert_eq!(report["pointers"], json!({"followed": 1, "dangling": dangling}), "{name}");
         // The list can be read again from what was written.
         let at = format!("{:#x}", list.base);
-        let (answer, _) = said(&["memory", words(&list.scratch.path(name)), "--at", &at, "-n", "8", "--json"]);
+        let (answer, _) =
+            said(&["memory", words(&list.scratch.path(name)), "--at", &at, "-n", "8", "--json"]);
         let bytes: String = to.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
         assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["bytes"], bytes, "{name}");
     }
@@ -326,13 +353,234 @@ fn separate_debug_information_is_put_into_the_file() {
     // LLVM reads the same debug information of the file that was made as of the one that was taken apart.
     let code = fs::read_dir(to.join("code")).unwrap().next().unwrap().unwrap().path();
     let dwarf = |file: &Path| {
-        let text = ran(Command::new(newest("llvm-dwarfdump")).args(["--debug-info", "--debug-line", "--debug-frame"]).arg(file));
+        let text = ran(Command::new(newest("llvm-dwarfdump"))
+            .args(["--debug-info", "--debug-line", "--debug-frame"])
+            .arg(file));
         text.split_once('\n').unwrap().1.to_owned()
     };
     assert_eq!(dwarf(&whole), dwarf(&code));
     let segments = |file: &Path| {
-        let text = ran(Command::new(newest("llvm-readelf")).args(["--program-headers", "--notes", "--dyn-syms"]).arg(file));
-        text.lines().filter(|line| !line.contains("hsaco") && !line.contains("None")).map(str::to_owned).collect::<Vec<_>>()
+        let text = ran(Command::new(newest("llvm-readelf"))
+            .args(["--program-headers", "--notes", "--dyn-syms"])
+            .arg(file));
+        text.lines()
+            .filter(|line| !line.contains("hsaco") && !line.contains("None"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
     };
     assert_eq!(segments(&stripped), segments(&code));
+}
+
+/// A core's waves, which keep all but a place outside of their grid: a lanescope dump has none such.
+#[test]
+fn waves_of_cores_are_the_same() {
+    let scratch = Scratch::new("slim-cores");
+    for name in SAMPLES {
+        let to = scratch.path(&format!("{name}.zip"));
+        let report = slim(&core(name), &to, &["--all-waves"]);
+        let (before, after) = (exported(&core(name)), exported(&to));
+        assert_eq!(before.len(), ids(&report).len(), "{name}");
+        for (before, after) in before.iter().zip(&after) {
+            for (key, value) in before.as_object().unwrap() {
+                let is_place = matches!(key.as_str(), "name" | "coord") && after["coord"].is_null();
+                assert!(is_place || after[key] == *value, "{name} wave {}: {key}", before["id"]);
+            }
+        }
+    }
+}
+
+fn exported(dump: &Path) -> Vec<Value> {
+    waves(&said(&["export", words(dump)]).0)
+}
+
+/// `lanescope slim --dir DIR -` over those bytes, after which the writer waits as long as `hold` says.
+fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(["slim", "--json", "--all-waves", "--dir", words(folder), "-"])
+        .args(more)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // Who is refused does not read all.
+    let _ = input.write_all(bytes);
+    let held = hold.then_some(input);
+    let output = child.wait_with_output().unwrap();
+    drop(held);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// What a folder holds.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_core_from_standard_input_comes_to_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("slim-stdin");
+    let name = "gfx942-multi-xcc";
+    let direct = scratch.path("direct.zip");
+    slim(&core(name), &direct, &["--all-waves"]);
+    let folder = scratch.path("crashes");
+    fs::create_dir(&folder).unwrap();
+    let (status, report, _) = piped(&fs::read(core(name)).unwrap(), &folder, &[], false);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let to = PathBuf::from(report["to"].as_str().unwrap());
+    // The spool is gone, and what was made is nobody else's.
+    assert_eq!((status, listed(&folder)), (Some(0), vec![to.clone()]));
+    assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!((&report["from"], &report["notes"]), (&json!("standard input"), &json!([])));
+    assert_eq!(exported(&direct), exported(&to));
+}
+
+#[test]
+fn beyond_the_limit_registers_stay() {
+    let scratch = Scratch::new("slim-limit");
+    let name = "gfx90a-unified";
+    let bytes = fs::read(core(name)).unwrap();
+    let limit = bytes.len() * 3 / 4;
+    let (status, report, error) = piped(&bytes, &scratch.0, &["--spool-limit", &limit.to_string()], false);
+    assert_eq!(status, Some(0), "{error}");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let notes = report["notes"].as_array().unwrap();
+    assert!(
+        notes.len() == 1 && notes[0].as_str().unwrap().starts_with("the limit was reached (--spool-limit): "),
+        "{notes:?}"
+    );
+    let kept = |waves: Vec<Value>| -> Vec<Value> {
+        waves.into_iter().map(|wave| json!([wave["id"], wave["pc"], wave["registers"]])).collect()
+    };
+    assert_eq!(kept(exported(&core(name))), kept(exported(Path::new(report["to"].as_str().unwrap()))));
+    // Where not even they fit, that is said.
+    let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "8K"], false);
+    assert!(error.contains(" are of queues and save areas: waves are missing"), "{error}");
+}
+
+#[test]
+fn a_stalled_writer_and_what_is_no_core_end_soon() {
+    let scratch = Scratch::new("slim-stall");
+    let bytes = fs::read(core("gfx90a-unified")).unwrap();
+    let (status, report, error) = piped(&bytes[..100_000], &scratch.0, &["--stall", "1"], true);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(status, Some(0), "{error}");
+    assert_eq!(report["notes"][0], "the writer of the core stalled after 100000 bytes: what came is kept");
+    assert!(!ids(&report).is_empty());
+    let (status, _, error) = piped(&bytes[..20], &scratch.0, &["--stall", "1"], true);
+    let said = "lanescope: standard input: nothing came any more after 20 bytes, before its headers and notes, \
+        which end at 64; expected a core\n";
+    assert_eq!((status, error.as_str()), (Some(1), said));
+    let (status, _, error) = piped(&fs::read(fixtures().join("demo.zip")).unwrap(), &scratch.0, &[], false);
+    let said = "lanescope: standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core\n";
+    assert_eq!((status, error.as_str()), (Some(1), said));
+    assert_eq!(listed(&scratch.0).len(), 1);
+}
+
+/// Packets of two queues with one number, a work-group of which only the queue is known, registers given twice, in part, and
+/// for some lanes.
+const ODD: &str = r#"
+format = 1
+agent = [{ id = 9, target = "gfx1100", name = "a GPU", apertures = { local = "0x1000000000000" } }]
+queue = [{ id = 1, agent = 9 }, { id = 2, agent = 9, name = "second" }]
+dispatch = [
+    { id = 1, queue = 1, packet_id = 5, kernel = "a", grid = [64], workgroup = [32] },
+    { id = 2, queue = 2, packet_id = 5, private_segment_size = 4 },
+    { id = 5, queue = 2 },
+]
+workgroup = [
+    { id = 1, dispatch = 1, position = [1, 0, 0], lds_size = 16, lds = [{ address = 4, hex = "01 02" }] },
+    { id = 2, dispatch = 2 },
+    { id = 3, queue = 2, position = [7, 0, 0] },
+    { id = 4, dispatch = 5 },
+]
+
+[[layout]]
+name = "image"
+blocks = [{ registers = "s0-s3", offset = 4 }, { registers = "v0-v1", offset = 20, lanes = "0xf0" }, { registers = "exec_lo", offset = 276 }]
+
+[[wave]]
+id = 40
+workgroup = 1
+wave_size = 32
+stop = []
+sgpr_count = 128
+image = { layout = "image", file = "odd.bin", length = 280 }
+registers = { s1 = 77, s2 = "xx" }
+bulk = [{ registers = "v1", lanes = "0x3", hex = "11111111 22222222" }]
+
+[[wave]]
+id = 3
+workgroup = 2
+wave_size = 64
+private_size = 4096
+private = [{ address = 0, file = "odd.bin", length = 200 }, { address = 252, file = "odd.bin", length = 100 }]
+image = { layout = "image", file = "odd.bin", offset = 60, length = 8 }
+
+[[wave]]
+id = 7
+workgroup = 3
+wave_size = 32
+wave_in_group = 2
+registers = { pc = "0x7f0000000000" }
+
+[[wave]]
+id = 8
+workgroup = 4
+wave_size = 32
+
+[[wave]]
+id = 12
+agent = 9
+wave_size = 32
+"#;
+
+#[test]
+fn odd_registers_and_numbers_are_kept() {
+    let scratch = Scratch::new("slim-odd");
+    fs::write(scratch.path("odd.toml"), ODD).unwrap();
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(512).collect();
+    fs::write(scratch.path("odd.bin"), bytes).unwrap();
+    let [dump, to, again] = ["odd.toml", "odd", "again.zip"].map(|name| scratch.path(name));
+    let report = slim_loudly(&dump, &to);
+    // Of 64 lanes with 4 bytes each the dispatch has asked for the first 256 bytes.
+    assert_eq!(report["left_out"]["private"], 96);
+    let without_private = |mut waves: Vec<Value>| {
+        for wave in &mut waves {
+            wave["private_wave"] = Value::Null;
+            wave["private_lane"] = Value::Null;
+        }
+        waves
+    };
+    let (before, after) = (exported(&dump), exported(&to));
+    assert_eq!(without_private(before.clone()), without_private(after.clone()));
+    assert_eq!(before[0]["name"], "AMDGPU Wave 9:1:5:40 (1,0,0)/?");
+    assert_eq!(before[1]["name"], "AMDGPU Wave 9:2:5:3 (?,?,?)/?");
+    let pieces = |wave: &Value| -> Vec<(u64, usize)> {
+        let pieces = wave["private_wave"].as_array().unwrap().iter();
+        pieces.map(|piece| (piece["address"].as_u64().unwrap(), piece["bytes"].as_str().unwrap().len() / 2)).collect()
+    };
+    assert_eq!((pieces(&before[1]), pieces(&after[1])), (vec![(0, 200), (252, 100)], vec![(0, 200), (252, 4)]));
+    let all = |dump: &Path| -> Value {
+        let mut all: Value = serde_json::from_str(&said(&["export", words(dump)]).0).unwrap();
+        for key in ["name", "problems", "provenance", "waves"] {
+            all[key] = Value::Null;
+        }
+        all
+    };
+    assert_eq!(all(&dump), all(&to));
+    // What was made is made again to the byte, and of itself.
+    let (first, second) = (scratch.path("first.zip"), scratch.path("second.zip"));
+    slim_loudly(&dump, &first);
+    slim_loudly(&dump, &second);
+    assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
+    slim_loudly(&to, &again);
+    assert_eq!(exported(&to), exported(&again));
+}
+
+/// All waves of a dump that has problems of its own.
+fn slim_loudly(dump: &Path, to: &Path) -> Value {
+    serde_json::from_str(&said(&["slim", words(dump), "-o", words(to), "--json", "--all-waves"]).0).unwrap()
 }

@@ -76,7 +76,9 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     }
     let table = number(32, 8).saturating_add(number(54, 2) * number(56, 2));
     let too_far = |what: &str, end: u64| {
-        Start::NotACore(format!("its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"))
+        Start::NotACore(format!(
+            "its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"
+        ))
     };
     if table > MOST_START {
         return too_far("program headers", table);
@@ -90,7 +92,8 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
         Ok(headers) => headers,
         Err(error) => return Start::NotACore(error.to_string()),
     };
-    let end = headers.notes.iter().map(|note| note.offset.saturating_add(note.size)).max().unwrap_or(0).max(table);
+    let end =
+        headers.notes.iter().map(|note| note.offset.saturating_add(note.size)).max().unwrap_or(0).max(table);
     if end > MOST_START {
         return too_far("notes", end);
     }
@@ -102,7 +105,8 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
 
 fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Problems) -> Layout {
     let mut layout = Layout { start, ..Layout::default() };
-    let segment = |load: &headers::Range| Segment { offset: load.offset, address: load.address, size: load.size };
+    let segment =
+        |load: &headers::Range| Segment { offset: load.offset, address: load.address, size: load.size };
     layout.segments = headers.loads.iter().map(segment).collect();
     layout.segments.sort_by_key(|segment| segment.offset);
     layout.notes = headers.notes.iter().map(|note| (note.offset, note.size)).collect();

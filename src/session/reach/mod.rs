@@ -126,7 +126,8 @@ impl Search<'_> {
             let wave = self.reader.wave(*id)?;
             let capture = self.reader.dump().capture();
             let index = capture.workgroup_of(wave).and_then(|group| group.dispatch);
-            let dispatch = index.filter(|index| seen.insert(*index)).and_then(|index| capture.dispatches.get(index));
+            let dispatch =
+                index.filter(|index| seen.insert(*index)).and_then(|index| capture.dispatches.get(index));
             let Some(dispatch) = dispatch else { continue };
             let mut found = Vec::new();
             arguments::of(self.reader, dispatch, &mut |raw: &Raw<'_>| {
@@ -140,7 +141,12 @@ impl Search<'_> {
                     // Of a kernel without debug information only the metadata says which arguments are pointers.
                     None if is_buffer => {
                         if let Some(address) = number(&bytes) {
-                            let place = Place { space: GLOBAL, address: Address(address), wave: Some(*id), lane: None };
+                            let place = Place {
+                                space: GLOBAL,
+                                address: Address(address),
+                                wave: Some(*id),
+                                lane: None,
+                            };
                             self.target(place, None);
                         }
                     }
@@ -177,7 +183,14 @@ impl Search<'_> {
     }
 
     /// Takes the pointers of an object whose bytes are these.
-    fn object(&mut self, debug: &Arc<DebugInfo>, type_id: TypeId, bytes: &[Byte], wave: WaveId, lane: LaneId) {
+    fn object(
+        &mut self,
+        debug: &Arc<DebugInfo>,
+        type_id: TypeId,
+        bytes: &[Byte],
+        wave: WaveId,
+        lane: LaneId,
+    ) {
         let (list, is_whole) = self.pointers.of(debug, type_id);
         if !is_whole {
             self.hit(Limit::Object);
@@ -269,7 +282,8 @@ impl Search<'_> {
                     continue;
                 }
                 let bytes: Vec<Byte> = bytes.into_iter().map(Byte::Known).collect();
-                let (wave, lane) = (target.place.wave.unwrap_or_default(), target.place.lane.unwrap_or_default());
+                let (wave, lane) =
+                    (target.place.wave.unwrap_or_default(), target.place.lane.unwrap_or_default());
                 self.object(&target.debug, target.type_id, &bytes, wave, lane);
             }
         }

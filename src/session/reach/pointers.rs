@@ -78,7 +78,8 @@ impl Layout<'_> {
         }
         match &found.kind {
             TypeKind::Pointer { to, address_space } | TypeKind::Reference { to, address_space, .. } => {
-                let bytes = self.debug.byte_size(found.id).ok().flatten().and_then(|size| u8::try_from(size).ok());
+                let bytes =
+                    self.debug.byte_size(found.id).ok().flatten().and_then(|size| u8::try_from(size).ok());
                 let Some(bytes) = bytes.filter(|bytes| (1..=8).contains(bytes)) else { return };
                 let size = |to: &TypeId| self.debug.byte_size(*to).ok().flatten();
                 let to = to.map(|to| (to, size(&to).unwrap_or(1)));
@@ -86,7 +87,8 @@ impl Layout<'_> {
             }
             TypeKind::Array { element: Some(element), dimensions, stride: None, rank: None, .. } => {
                 let count = dimensions.iter().try_fold(1u64, |count, dimension| {
-                    let is_plain = dimension.stride.is_none() && matches!(dimension.lower, Number::Constant(_));
+                    let is_plain =
+                        dimension.stride.is_none() && matches!(dimension.lower, Number::Constant(_));
                     count.checked_mul(dimension.count().filter(|_| is_plain)?)
                 });
                 let size = self.debug.byte_size(*element).ok().flatten().filter(|size| *size > 0);
@@ -106,7 +108,8 @@ impl Layout<'_> {
                 let variants = record.variants.iter().flat_map(|part| &part.variants);
                 for member in record.members.iter().chain(variants.flat_map(|variant| &variant.members)) {
                     let is_plain = member.place.is_none() && member.bit_size.is_none();
-                    let (Some(id), true) = (member.type_id, is_plain && member.bit_offset.is_multiple_of(8)) else {
+                    let (Some(id), true) = (member.type_id, is_plain && member.bit_offset.is_multiple_of(8))
+                    else {
                         continue;
                     };
                     let Some(at) = offset.checked_add(member.bit_offset / 8) else { continue };

@@ -120,7 +120,9 @@ pub enum WriteError {
         source: io::Error,
     },
     /// More waves than a manifest can hold.
-    #[error("a manifest of {size} bytes for {waves} waves; expected at most {limit}: choose fewer with --wave")]
+    #[error(
+        "a manifest of {size} bytes for {waves} waves; expected at most {limit}: choose fewer with --wave"
+    )]
     ManifestTooLarge {
         /// Its size.
         size: usize,

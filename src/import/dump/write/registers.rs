@@ -149,7 +149,9 @@ fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterB
         let offset = u64::from(index) * u64::from(block.width);
         let Some(offset) = block.offset.checked_add(offset) else { break };
         match runs.last_mut() {
-            Some(run) if run.first.0 + run.count == first && follows(kind, first) && !is_narrow => run.count += 1,
+            Some(run) if run.first.0 + run.count == first && follows(kind, first) && !is_narrow => {
+                run.count += 1
+            }
             _ => runs.push(RegisterBlock { first: crate::arch::RegId(first), count: 1, offset, ..*block }),
         }
     }
@@ -185,7 +187,9 @@ fn captured_length(run: &RegisterBlock) -> Option<u64> {
 /// Whether fewer bytes of each register are stored than it has.
 fn is_narrow(block: &RegisterBlock, kind: &Kind) -> bool {
     let register = kind.registers().get(usize::from(block.first.0));
-    register.is_some_and(|register| register.is_vector() && u32::from(block.width) < u32::from(register.dwords) * 4)
+    register.is_some_and(|register| {
+        register.is_vector() && u32::from(block.width) < u32::from(register.dwords) * 4
+    })
 }
 
 fn is_vector(run: &RegisterBlock) -> bool {

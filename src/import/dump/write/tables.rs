@@ -79,7 +79,8 @@ impl Kept {
     }
 
     pub(super) fn dispatches(&self, capture: &Capture) -> Vec<Value> {
-        let dispatches = self.dispatches.iter().filter_map(|(index, id)| Some((capture.dispatches.get(*index)?, *id)));
+        let dispatches =
+            self.dispatches.iter().filter_map(|(index, id)| Some((capture.dispatches.get(*index)?, *id)));
         let each = dispatches.map(|(dispatch, id)| {
             table([
                 ("id", Some(json!(id))),
