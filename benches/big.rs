@@ -2,21 +2,21 @@
 //! at a PC in at most 15 ms and 32 MB of anonymous memory, all nine locals of a frame for one lane in at most 10
 //! microseconds after that and with their text for 64 lanes in at most a millisecond, and `lanescope locals` as a whole process at least 15 times as fast as gdb's `info scope`.
 //!
-//! `cargo bench --bench big`. The file is made by `scripts/make-fixtures --big` on the first run and kept in the target
-//! folder; LANESCOPE_BIG names another folder that has it. All is measured warm: the file is in the page cache.
+//! `cargo bench --bench big`. The file is made on the first run (benches/support/large.rs). All is measured warm: the file is in
+//! the page cache.
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 mod support;
 
 use std::fs;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
 use lanescope::arch::Targets;
-use lanescope::codeobject::{CodeObject, ElfAddress};
+use lanescope::codeobject::ElfAddress;
 use lanescope::debuginfo::DebugInfo;
 use lanescope::dwarf::{
     Context, Dialect, Encoding, Focus, Frame, LaneNeed, MemoryAt, Program, RegisterBytes, SpaceInfo, fetch,
@@ -26,11 +26,9 @@ use lanescope::import;
 use lanescope::session::{Dump, Inspect, Session};
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
-use support::{Failure, Promises, TURNS, pin_to_one_core, scratch, seconds_each};
+use support::large::{Large, dump_at, large};
+use support::{Failure, Promises, TURNS, anonymous_megabytes, pin_to_one_core, scratch, seconds_each};
 
-const LOADED: u64 = 0x7f00_0010_0000;
-/// The kernel of nine variables, in a copy that is far from both ends of the file.
-const KERNEL: &str = "copy70__Z4ninePfS_i";
 const MOST_MILLISECONDS: f64 = 15.0;
 const MOST_ANONYMOUS_MB: f64 = 32.0;
 const MOST_MICROSECONDS: f64 = 10.0;
@@ -44,16 +42,7 @@ fn main() -> Result<ExitCode, Failure> {
         first_answer(Path::new(&dump))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let file = big()?;
-    let object = CodeObject::parse(fs::read(&file)?)?;
-    let symbol = object.symbol(KERNEL).ok_or_else(|| format!("{}: no {KERNEL}", file.display()))?;
-    // Inside of the body, behind the prologue.
-    let pc = symbol.value + symbol.size / 2 / 4 * 4;
-    let debug: u64 = object.sections().iter().filter(|s| s.name.starts_with(".debug_")).map(|s| s.size).sum();
-    println!("{}: {} MB of debug information", file.display(), debug >> 20);
-    if debug < 95 << 20 {
-        return Err("that is less than 95 MB; make it anew".into());
-    }
+    let Large { file, object, pc } = large()?;
     let folder = scratch("big")?;
     let dump = dump_at(&folder, &file, pc)?;
     pin_to_one_core()?;
@@ -102,40 +91,6 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(promises.end())
 }
 
-/// The file, made where it is not there yet.
-fn big() -> Result<PathBuf, Failure> {
-    let given = std::env::var_os("LANESCOPE_BIG").map(PathBuf::from);
-    let folder = given.unwrap_or_else(|| PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("big"));
-    let file = folder.join("big.hsaco");
-    if !file.exists() {
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/make-fixtures");
-        let made = Command::new(script).arg("--big").arg(&folder).status()?;
-        if !made.success() {
-            return Err(format!("scripts/make-fixtures --big: {made}").into());
-        }
-    }
-    Ok(file.canonicalize()?)
-}
-
-/// A dump of one wave in that code object, its private memory captured.
-fn dump_at(folder: &Path, file: &Path, pc: u64) -> Result<PathBuf, Failure> {
-    fs::write(folder.join("private.bin"), vec![0x11; 64 * 512])?;
-    let run_time = LOADED + pc;
-    fs::write(
-        folder.join("manifest.toml"),
-        format!(
-            "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n\
-             [[code_object]]\npath = {file:?}\naddress = \"{LOADED:#x}\"\n\
-             [[dispatch]]\nid = 1\nqueue = 1\nkernel = \"nine\"\ngrid = [64]\nworkgroup = [64]\nprivate_segment_size = 512\n\
-             [[workgroup]]\nid = 1\ndispatch = 1\nposition = [0, 0, 0]\n\
-             [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nwave_size = 64\nprivate_size = 32768\n\
-             private = [{{ file = \"private.bin\" }}]\n\
-             [wave.registers]\npc = \"{run_time:#x}\"\nexec = \"0xffffffffffffffff\"\ns32 = 0\ns33 = 0\n"
-        ),
-    )?;
-    Ok(folder.to_owned())
-}
-
 fn session(dump: &Path) -> Result<Session, Failure> {
     let opened = import::open(dump, &Targets::builtin(), &import::Options::default())?;
     Ok(Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None)?)
@@ -162,11 +117,7 @@ fn first_answer(dump: &Path) -> Result<(), Failure> {
     if locals.variables.len() != 9 {
         return Err(format!("{} variables, expected 9", locals.variables.len()).into());
     }
-    let status = fs::read_to_string("/proc/self/status")?;
-    let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    let kilobytes: f64 =
-        anonymous.and_then(|line| line.split_whitespace().next()).ok_or("no RssAnon")?.parse()?;
-    println!("{} {}", elapsed, kilobytes / 1024.0);
+    println!("{} {}", elapsed, anonymous_megabytes("self")?);
     Ok(())
 }
 

@@ -219,15 +219,24 @@ def wave(one, number, lane):
     return "\n".join("%-16s %s" % row for row in rows)
 
 
+def sizes(numbers):
+    """[256,1,1]; a question mark for what is not known."""
+    return "?" if numbers is None else triple(numbers, "[]")
+
+
 def dispatches(all_of_them, current):
-    """The dispatches that the waves are of, in their order."""
-    rows = {}
-    for wave in all_of_them:
-        key = (wave["agent"], wave["queue"], wave["dispatch"])
-        here = current is not None and _has(wave, current)
-        row = rows.setdefault(key, [" ", known(wave["dispatch"]), "AMDGPU Dispatch " + ids(wave), known(wave["kernel"])])
-        row[0] = star(here or row[0] == "*")
-    return table(["", "Id  ", "Target Id", "Kernel Function"], list(rows.values()))
+    """The dispatches with the columns of AMD's gdb; a question mark is what was not captured."""
+    if not all_of_them:
+        return "No dispatches."
+    rows = []
+    for one in all_of_them:
+        here = current is not None and any(first <= current <= last for first, last in one["threads"])
+        spaces = "Shared(%s), Private(%s)" % (known(one["group_segment_size"]), known(one["private_segment_size"]))
+        fences = "?" if one["fences"] is None else one["fences"]["short"]
+        cells = [sizes(one["grid"]), sizes(one["workgroup"]), fences, spaces, known(one["kernel"])]
+        rows.append([star(here), str(one["id"]), one["name"]] + cells)
+    heads = ["", "Id  ", "Target Id", "Grid", "Workgroup", "Fence", "Address Spaces", "Kernel Function"]
+    return table(heads, rows)
 
 
 def workgroups(all_of_them, numbers, current):

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! 0 units                      numbers with units
-//! 1 dwarf, arch                DWARF expressions and CFI | what a GPU is
+//! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
@@ -23,6 +23,7 @@ pub mod cli;
 pub mod codeobject;
 pub mod debuginfo;
 pub mod diff;
+pub mod disassembler;
 pub mod dwarf;
 pub mod import;
 pub mod mapping;

@@ -5,10 +5,13 @@
 #![allow(clippy::print_stdout, reason = "a bench prints what it measured")]
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
+pub(crate) mod large;
+pub(crate) mod table;
+
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -37,6 +40,26 @@ pub(crate) fn scratch(name: &str) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
+/// How many waves [`many`] makes.
+pub(crate) const MANY: usize = 10_000;
+
+/// A dump of 10,000 waves of optimized code.
+pub(crate) fn many() -> Result<PathBuf, Failure> {
+    let dump = scratch("many")?;
+    let maker = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/models/many.py");
+    let made = Command::new("python3").arg(maker).arg(MANY.to_string()).arg(&dump).status()?;
+    if made.success() { Ok(dump) } else { Err(format!("many.py: {made}").into()) }
+}
+
+/// Megabytes of anonymous memory of a process, by its number or as `self`.
+pub(crate) fn anonymous_megabytes(process: &str) -> Result<f64, Failure> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
+    let anonymous = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    let kilobytes: f64 =
+        anonymous.and_then(|line| line.split_whitespace().next()).ok_or("no RssAnon")?.parse()?;
+    Ok(kilobytes / 1024.0)
+}
+
 /// A server in a process of its own, ended with this value.
 pub(crate) struct Server {
     pub(crate) child: Child,
@@ -46,7 +69,7 @@ pub(crate) struct Server {
 
 impl Server {
     /// Runs lanescope.
-    pub(crate) fn lanescope(dump: &std::path::Path) -> Result<Self, Failure> {
+    pub(crate) fn lanescope(dump: &Path) -> Result<Self, Failure> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
         command.args(["serve", "--port", "0"]).arg(dump).env_remove("RUST_LOG").stdout(Stdio::piped());
         let mut child = command.spawn()?;

@@ -288,15 +288,17 @@ Usage: info wave [THREAD]"""
 
 
 class InfoDispatches(gdb.Command):
-    """List the dispatches that the waves are of.
-Usage: info dispatches"""
+    """List the dispatches, with grid and work-group in work-items, fences and bytes of address spaces.
+Usage: info dispatches
+
+Fence B: barrier; Aa, As: acquire, of the agent or the system; Ra, Rs: release; -: none; ?: not captured."""
 
     def __init__(self):
         super().__init__("info dispatches", gdb.COMMAND_STATUS)
 
     @command
     def invoke(self, argument):
-        print(form.dispatches(form.all_waves(served().ask), here()))
+        print(form.dispatches(served().ask(form.request("Dispatches"))["dispatches"], here()))
 
 
 class InfoWorkgroups(gdb.Command):

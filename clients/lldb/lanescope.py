@@ -4,7 +4,7 @@ In ~/.lldbinit:
 
     command script import PATH/clients/lldb/lanescope.py
 
-Adds `lane`, `lanes`, `wave`, `waves`, `dispatches` and `groups`, and nothing that the server does not say: see
+Adds `lane`, `lanes`, `wave`, `waves`, `dispatches`, `groups` and `disasm`, and nothing that the server does not say: see
 docs/clients.md. A command or alias that has one of these names already is left alone, and so is every other target.
 """
 
@@ -185,10 +185,21 @@ class Wave(Command):
 
 
 class Dispatches(Command):
-    help = """List the dispatches that the waves are of: dispatches"""
+    help = """List the dispatches, with grid and work-group in work-items, fences and bytes of address spaces: dispatches
+Fence B: barrier; Aa, As: acquire, of the agent or the system; Ra, Rs: release; -: none; ?: not captured."""
 
     def run(self, server, thread, words):
-        return form.dispatches(form.all_waves(server.ask), thread.GetThreadID())
+        return form.dispatches(server.ask(form.request("Dispatches"))["dispatches"], thread.GetThreadID())
+
+
+class Disassemble(Command):
+    help = """List instructions: disasm [ADDRESS] [--count N] [--around N] [--lane N] [--frame N]
+Of the function that the selected thread is in, the PC and the lanes marked; ADDRESS: of the one there, with --count from there on.
+lldb's own `disassemble` takes the code for x86."""
+
+    def run(self, server, thread, words):
+        server.monitor("wave %d" % thread.GetThreadID())
+        return server.monitor(" ".join(["disassemble"] + words))
 
 
 class Groups(Command):
@@ -198,7 +209,15 @@ class Groups(Command):
         return server.monitor(" ".join(["groups"] + words))
 
 
-COMMANDS = {"lane": Lane, "lanes": Lanes, "wave": Wave, "waves": Waves, "dispatches": Dispatches, "groups": Groups}
+COMMANDS = {
+    "lane": Lane,
+    "lanes": Lanes,
+    "wave": Wave,
+    "waves": Waves,
+    "dispatches": Dispatches,
+    "groups": Groups,
+    "disasm": Disassemble,
+}
 
 
 def __lldb_init_module(debugger, _):

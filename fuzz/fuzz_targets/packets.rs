@@ -7,6 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use lanescope::arch::Targets;
+use lanescope::disassembler::Disassembler;
 use lanescope::import;
 use lanescope::server::{Client, ClientOptions, Facade, Flow};
 use lanescope::session::{Dump, Session};
@@ -16,7 +17,9 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
 static DUMP: LazyLock<Arc<Dump>> = LazyLock::new(|| {
     let opened = import::open_zip_bytes("demo", DEMO, &Targets::builtin()).expect("the demo is sound");
-    Arc::new(Dump::new(opened.capture, Vec::new()))
+    // No program is started by a fuzzer.
+    let none = Disassembler::new(Some("/nowhere/llvm-objdump".into()));
+    Arc::new(Dump::new(opened.capture, Vec::new()).with_disassembler(none))
 });
 
 fuzz_target!(|bytes: &[u8]| {

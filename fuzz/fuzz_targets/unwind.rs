@@ -92,6 +92,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
         entry: None,
         agent: None,
         name,
+        ..CodeObject::default()
     });
     capture.waves.push(Wave {
         id: 1,

@@ -13,7 +13,7 @@ use crate::units::{Address, AddressSpace, LaneId};
 const APERTURE_MASK: u64 = 0xffff_ffff;
 
 /// Private memory changes the lane every dword (AMDGPUUsage, private address space swizzle).
-const SWIZZLE_BYTES: u64 = 4;
+pub const SWIZZLE_BYTES: u64 = 4;
 
 impl Target {
     /// What a generic address names: a space and an address in it; `None` only if the target has no global space.

@@ -255,7 +255,7 @@ impl Targets {
     }
 
     fn loaded(&self, name: &str) -> Result<&Loaded, TargetError> {
-        let known = || self.names().chain(self.steppings()).collect::<Vec<_>>().join(", ");
+        let known = || self.names().collect::<Vec<_>>().join(", ");
         let entry =
             self.entry(name).ok_or_else(|| TargetError::Unknown { name: name.to_owned(), known: known() })?;
         entry.load()

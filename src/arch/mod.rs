@@ -22,6 +22,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub use address::SWIZZLE_BYTES;
 pub use dbgapi::DbgapiRun;
 pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};

@@ -84,6 +84,20 @@ impl MemoryMap {
     }
 }
 
+/// Ranges of addresses, first and last of each, in order and without overlaps: those that touch are one.
+#[must_use]
+pub fn joined(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, before| {
+        let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
+        if touches {
+            before.1 = before.1.max(next.1);
+        }
+        touches
+    });
+    ranges
+}
+
 #[cfg(test)]
 #[path = "memory_tests.rs"]
 mod tests;

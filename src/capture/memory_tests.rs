@@ -1,6 +1,6 @@
 //! Which segments a map takes, and what it finds.
 
-use super::{MemoryMap, Segment};
+use super::{MemoryMap, Segment, joined};
 use crate::capture::{BackingId, Extent};
 
 /// Segments of those first addresses and lengths; names are their order.
@@ -51,4 +51,12 @@ fn an_address_is_found_in_its_segment_only() {
         assert_eq!(map.next(address).map(|segment| segment.address), next, "{address}");
     }
     assert_eq!(map.captured(), 16);
+}
+
+#[test]
+fn ranges_that_touch_or_overlap_are_one() {
+    assert_eq!(joined(vec![(8, 15), (0, 7)]), [(0, 15)]);
+    assert_eq!(joined(vec![(0, 20), (8, 15)]), [(0, 20)]);
+    assert_eq!(joined(vec![(0, 7), (9, 15)]), [(0, 7), (9, 15)]);
+    assert_eq!(joined(vec![(1, u64::MAX), (5, 9)]), [(1, u64::MAX)]);
 }

@@ -9,8 +9,8 @@ mod memory;
 mod model;
 
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};
-pub use memory::{MemoryMap, Segment};
+pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
-    Agent, Capture, CodeObject, Dispatch, Hardware, Packet, Provenance, Queue, RegisterBlock, Registers,
-    Ring, Wave, WorkGroup,
+    Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,
+    WorkGroup,
 };

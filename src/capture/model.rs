@@ -110,12 +110,16 @@ pub struct Ring {
 }
 
 /// A kernel launch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Dispatch {
     /// The dump's id.
     pub id: u32,
     /// Index of its queue.
     pub queue: usize,
+    /// Its packet's id in the queue.
+    pub packet: Option<u64>,
+    /// Its packet's header, as HSA's AQL packets have it: barrier bit and fence scopes.
+    pub header: Option<u16>,
     /// Symbol of the kernel.
     pub kernel: Option<String>,
     /// Work-items in the grid.
@@ -132,23 +136,10 @@ pub struct Dispatch {
     pub group_segment_size: Option<u64>,
     /// Address of the kernel's first instruction.
     pub entry: Option<Address>,
-    /// What else its packet says.
-    pub packet: Option<Packet>,
-}
-
-/// What an AQL packet says of its launch (HSA Runtime, `hsa_kernel_dispatch_packet_t`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Dimensions of the grid, 1 to 3.
-    pub dimensions: u8,
-    /// It waits for the packets before it.
-    pub barrier: bool,
-    /// Scope of the acquire fence: 0 none, 1 agent, 2 system.
-    pub acquire_fence: u8,
-    /// Scope of the release fence.
-    pub release_fence: u8,
+    /// Dimensions of the grid, 1 to 3, as its packet says.
+    pub dimensions: Option<u8>,
     /// Address of the completion signal; 0: none.
-    pub completion: Address,
+    pub completion: Option<Address>,
 }
 
 /// A work-group.
@@ -231,7 +222,7 @@ impl RegisterBlock {
 }
 
 /// A code object: an ELF file loaded on the GPU.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CodeObject {
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
@@ -248,6 +239,11 @@ pub struct CodeObject {
     pub agent: Option<usize>,
     /// What a person calls it: file name or URI.
     pub name: String,
+    /// The bytes are its image as it was loaded, byte 0 its ELF header, and not its file: no debug information, symbols from
+    /// the dynamic section.
+    pub image: bool,
+    /// Where an importer had the bytes from, in words, where that is not plain.
+    pub origin: Option<String>,
 }
 
 impl Capture {

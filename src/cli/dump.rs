@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
+use crate::import::objects::Debuginfod;
 use crate::import::{self, Options, Supplied};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -33,6 +35,9 @@ pub struct DumpArgs {
     /// What the dump does not say itself
     #[command(flatten)]
     pub with: CaptureArgs,
+    /// What to disassemble with, given once for all commands
+    #[arg(skip)]
+    pub disassembler: Option<PathBuf>,
 }
 
 /// What a user adds to a capture that does not say everything itself.
@@ -60,16 +65,27 @@ pub struct CaptureArgs {
 
 const CAPTURES: &str = "Captures that do not say everything";
 
+/// The servers that the environment names; debuginfod's own clients separate them by spaces.
+fn servers() -> Vec<String> {
+    let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
+    servers.split_whitespace().map(str::to_owned).collect()
+}
+
 impl CaptureArgs {
+    /// Where debug information may be that was stripped off: also beside code objects, and where debuginfod's answers are kept.
+    fn debug_folders(&self, chosen: &[PathBuf]) -> Vec<PathBuf> {
+        let servers = servers();
+        let cache = (!servers.is_empty()).then(|| Debuginfod::new(&servers).cache).flatten();
+        chosen.iter().chain(&self.symbols).cloned().chain(cache).collect()
+    }
+
     /// As the importers take it, with what the environment adds.
     fn options(&self) -> Options {
-        // debuginfod's own clients separate the servers by spaces.
-        let servers = std::env::var("DEBUGINFOD_URLS").unwrap_or_default();
         Options {
             host_core: self.host_core.clone(),
             code_objects: self.code_objects.clone(),
             symbols: self.symbols.clone(),
-            debuginfod: servers.split_whitespace().map(str::to_owned).collect(),
+            debuginfod: servers(),
             force: self.force,
             r_version: self.r_version,
             target: self.processor.clone(),
@@ -129,7 +145,9 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
-    let dump = Dump::with_debug_folders(opened.capture, problems, &args.debug_dirs);
+    let folders = args.with.debug_folders(&args.debug_dirs);
+    let dump = Dump::with_debug_folders(opened.capture, problems, &folders);
+    let dump = dump.with_disassembler(Disassembler::new(args.disassembler.clone()));
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
@@ -166,8 +184,23 @@ pub(super) fn wave_ids(text: &str) -> Result<Vec<RangeInclusive<u32>>, String> {
     ranges.collect()
 }
 
+/// A session over the waves of a kind, or those of some ids only, which say the kind where the user does not.
+pub(super) fn served(
+    dump: &Arc<Dump>,
+    kind: Option<&str>,
+    chosen: Option<&[RangeInclusive<u32>]>,
+) -> Result<Session, Failure> {
+    let of_chosen = || kind_of(dump, chosen?);
+    let kind = kind.map(str::to_owned).or_else(of_chosen);
+    let session = Session::new(Arc::clone(dump), kind.as_deref())?;
+    Ok(match chosen {
+        Some(ids) => session.of_waves(ids)?,
+        None => session,
+    })
+}
+
 /// The kind of the first of those waves; `None` where there is none.
-pub(super) fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
+fn kind_of(dump: &Dump, ids: &[RangeInclusive<u32>]) -> Option<String> {
     let is_chosen = |id: u32| ids.iter().any(|ids| ids.contains(&id));
     let wave = dump.capture().waves.iter().find(|wave| is_chosen(wave.id))?;
     Some(format!("{}:{}", wave.kind.target.name, wave.kind.wave_size))

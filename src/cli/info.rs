@@ -62,10 +62,18 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         counts(&[(regions, "region")])
     )?;
     if !capture.code_objects.is_empty() {
-        let mut table = Table::new(["Code object", "Loaded at", "State"]);
-        for object in dump.code_objects() {
+        let objects = dump.code_objects();
+        // Of a dump that names its files there is nothing to say.
+        let is_found = objects.iter().any(|object| object.origin.is_some());
+        let mut table = match is_found {
+            true => Table::new(["Code object", "Loaded at", "From", "State"]),
+            false => Table::new(["Code object", "Loaded at", "State"]),
+        };
+        for object in objects {
             let state = object.problem.clone().unwrap_or_else(|| "has debug information".to_owned());
-            let cells = vec![object.name.clone(), object.address.to_string(), state];
+            let mut cells = vec![object.name.clone(), object.address.to_string()];
+            cells.extend(is_found.then(|| object.origin.clone().unwrap_or_default()));
+            cells.push(state);
             if object.problem.is_some() { table.alarm_row(cells) } else { table.row(cells) }
         }
         out.write_all(table.render(style).as_bytes())?;
@@ -86,7 +94,9 @@ fn missing(capture: &Capture) -> Vec<String> {
     let count = |what: &str, without: usize| {
         (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
     };
-    let no_private = waves.iter().filter(|wave| wave.private.segments().is_empty()).count();
+    let no_private =
+        |wave: &&crate::capture::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
+    let no_private = waves.iter().filter(no_private).count();
     missing.extend(count("private memory", no_private));
     let lds_missing = |wave: &&crate::capture::Wave| {
         let group = capture.workgroup_of(wave);
@@ -125,6 +135,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         json!({
             "name": object.name,
             "uri": object.uri,
+            "origin": object.origin,
             "load_address": object.address.0,
             "size": object.size,
             "problem": object.problem,

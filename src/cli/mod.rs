@@ -5,6 +5,8 @@ mod backtrace;
 mod code_object;
 mod dialect;
 mod diff;
+mod disassemble;
+mod dispatches;
 mod dump;
 mod dwarf;
 pub mod eval;
@@ -51,6 +53,9 @@ struct Cli {
     /// A folder of separate debug information: files by build id, or by the name that a debug link gives; may be repeated
     #[arg(long = "debug-dir", global = true, value_name = "DIR")]
     debug_dirs: Vec<PathBuf>,
+    /// The llvm-objdump or llvm-mc to disassemble with [default: the newest on the PATH, then ROCm's]
+    #[arg(long, global = true, value_name = "FILE")]
+    disassembler: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -73,6 +78,10 @@ enum Command {
     Groups(groups::Args),
     /// Print the variables in scope of a wave, for one lane or all
     Locals(locals::Args),
+    /// List the instructions of the function that a wave is in, with lanes and source lines
+    Disassemble(disassemble::Args),
+    /// List the kernel launches of a dump
+    Dispatches(dispatches::Args),
     /// Print the kernel arguments of a dump's dispatches
     Arguments(arguments::Args),
     /// Say what a code object, a bundle of them or a host program holds
@@ -102,9 +111,9 @@ enum Command {
 }
 
 impl Command {
-    /// Hands on the folders of separate debug information.
-    fn look_in(&mut self, folders: Vec<PathBuf>) {
-        let debug_dirs = match self {
+    /// Hands on the folders of separate debug information, and the disassembler.
+    fn look_in(&mut self, folders: Vec<PathBuf>, disassembler: Option<PathBuf>) {
+        let from = match self {
             Self::Serve(serve::Args { from, .. })
             | Self::Info(info::Args { from, .. })
             | Self::Waves(waves::Args { from, .. })
@@ -112,19 +121,30 @@ impl Command {
             | Self::View(view::Args { from, .. })
             | Self::Arguments(arguments::Args { from, .. })
             | Self::Slim(slim::Args { from, .. })
-            | Self::Export(export::Args { from, .. }) => &mut from.debug_dirs,
+            | Self::Dispatches(dispatches::Args { from, .. })
+            | Self::Export(export::Args { from, .. }) => from,
             Self::Lanes(lanes::Args { of, .. })
             | Self::Registers(registers::Args { of, .. })
             | Self::Memory(memory::Args { of, .. })
             | Self::Backtrace(backtrace::Args { of, .. })
             | Self::Locals(locals::Args { of, .. })
-            | Self::Print(print::Args { of, .. }) => &mut of.from.debug_dirs,
-            Self::Diff(args) => &mut args.debug_dirs,
-            Self::Dwarf(args) => &mut args.debug_dirs,
-            Self::Eval(args) => &mut args.debug_dirs,
+            | Self::Disassemble(disassemble::Args { of, .. })
+            | Self::Print(print::Args { of, .. }) => &mut of.from,
+            Self::Diff(args) => {
+                args.debug_dirs = folders;
+                return;
+            }
+            Self::Dwarf(args) => {
+                args.debug_dirs = folders;
+                return;
+            }
+            Self::Eval(args) => {
+                args.debug_dirs = folders;
+                return;
+            }
             Self::CodeObject(_) | Self::Targets { .. } => return,
         };
-        *debug_dirs = folders;
+        (from.debug_dirs, from.disassembler) = (folders, disassembler);
     }
 }
 
@@ -161,7 +181,7 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     let targets = dump::targets(cli.targets.as_deref())?;
     cli.draft.as_deref().map(dialect::install).transpose()?;
     let mut command = cli.command.unwrap_or_else(|| Command::Serve(serve::Args::default()));
-    command.look_in(cli.debug_dirs);
+    command.look_in(cli.debug_dirs, cli.disassembler);
     match command {
         Command::Serve(args) => serve::run(args, &targets, out)?,
         Command::Info(args) => info::run(&args, &targets, out)?,
@@ -172,6 +192,8 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Backtrace(args) => backtrace::run(&args, &targets, out)?,
         Command::Groups(args) => groups::run(&args, &targets, out)?,
         Command::Locals(args) => locals::run(&args, &targets, out)?,
+        Command::Disassemble(args) => disassemble::run(&args, &targets, out)?,
+        Command::Dispatches(args) => dispatches::run(&args, &targets, out)?,
         Command::Arguments(args) => arguments::run(&args, &targets, out)?,
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),

@@ -84,14 +84,7 @@ fn client(name: &str) -> Result<Taken, String> {
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
-    let kind = args.from.kind.clone().or_else(|| dump::kind_of(&opened, chosen.as_deref()?));
-    let new_session = || -> Result<Session, Failure> {
-        let session = Session::new(opened.clone(), kind.as_deref())?;
-        Ok(match &chosen {
-            Some(ids) => session.of_waves(ids)?,
-            None => session,
-        })
-    };
+    let new_session = || dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref());
     // What cannot be served fails here, in words, and not in a client's thread.
     let first = new_session()?;
     let threads = Arc::new(Threads::new(&first, args.threads, args.max_threads)?);
@@ -103,9 +96,10 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
-    let views = args.view.0.map(|extent| Views::new(opened.clone(), kind.as_deref(), extent));
+    let session = new_session()?;
+    let views = args.view.0.map(|extent| Arc::new(Views::new(opened.clone(), session, extent)));
     let options = ServeOptions {
-        views: views.transpose()?.map(Arc::new),
+        views,
         threads: Some(Arc::clone(&threads)),
         listen: vec![listen],
         client: args.client.and_then(|taken| taken.0),

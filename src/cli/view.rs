@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
-use crate::session::Session;
 use crate::view::{Extent, View};
 
 #[derive(Debug, clap::Args)]
@@ -23,6 +22,9 @@ pub(super) struct Args {
     /// What has variables: stack (functions on stacks of waves), unit (all of their units) or all
     #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = extent)]
     view: Extent,
+    /// Look at the stacks of these waves only, by their ids: 3 or 3,7-9 [default: all]
+    #[arg(long, short, value_name = "IDS")]
+    wave: Option<String>,
 }
 
 /// An extent by its name.
@@ -37,7 +39,8 @@ pub(super) fn extent(name: &str) -> Result<Extent, String> {
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
-    let session = Session::new(opened.clone(), args.from.kind.as_deref())?;
+    let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
+    let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let start = Instant::now();
     let view = View::new(&opened, &session, args.view);
     log::info!("the views took {:?}", start.elapsed());

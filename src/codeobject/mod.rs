@@ -17,6 +17,7 @@
 mod address;
 mod bytes;
 mod descriptor;
+mod dynamic;
 mod elf;
 mod error;
 mod fat;
@@ -104,8 +105,34 @@ impl CodeObject {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
         };
+        let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
         let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
         Ok(Self { file, header, segments, sections, problems, symbols, metadata })
+    }
+
+    /// Reads a code object's image as the loader laid it out: byte 0 is the ELF header, and what a segment holds lies at
+    /// its ELF address instead of its file offset. File offsets of the result count in the image. There are no sections but
+    /// those of the dynamic symbols, since nothing else is loaded.
+    ///
+    /// # Errors
+    /// As [`Self::parse`]; [`CodeObjectError::Malformed`] where no segment loads the header.
+    pub fn parse_image(image: impl Into<Bytes>) -> Result<Self> {
+        let file = image.into();
+        let header = Header::read(&file)?;
+        let tables = Tables::read(Fields(&file));
+        let mut segments = section::segments(&file, &tables)?;
+        let first = segments.iter().find(|segment| segment.is_loaded() && segment.offset == 0);
+        let base = first.map(|segment| segment.addresses.start).ok_or_else(|| {
+            let why = "no segment loads the ELF header".to_owned();
+            CodeObjectError::Malformed { what: "program headers".to_owned(), offset: 32, why }
+        })?;
+        for segment in &mut segments {
+            // What is not loaded lies nowhere: an offset past every end reads as truncated.
+            segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
+        }
+        let sections = dynamic::sections(&file, &segments);
+        let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata })
     }
 
     /// The whole file.

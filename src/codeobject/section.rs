@@ -50,6 +50,23 @@ pub struct Section {
 }
 
 impl Section {
+    /// A section that no header describes.
+    pub(super) fn of(name: &str, section_type: u32, address: u64, offset: u64, size: u64, link: u32) -> Self {
+        Self {
+            name: name.to_owned(),
+            section_type,
+            // Only what is loaded can be found without headers.
+            flags: SHF_ALLOC,
+            address,
+            offset,
+            size,
+            link,
+            info: 0,
+            contents: OnceLock::new(),
+            relocated: OnceLock::new(),
+        }
+    }
+
     /// Whether the section's bytes are compressed in the file: `SHF_COMPRESSED`, or GNU's older `.zdebug_` sections.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
@@ -152,6 +169,8 @@ pub(super) fn read_all(file: &Bytes, tables: &Tables) -> Result<Vec<Section>> {
 
 /// `PT_LOAD`: a segment of the loaded image.
 pub(super) const PT_LOAD: u32 = 1;
+/// `PT_DYNAMIC`: where the dynamic linker's tables are.
+pub(super) const PT_DYNAMIC: u32 = 2;
 /// `PT_NOTE`: a segment with notes.
 pub(super) const PT_NOTE: u32 = 4;
 

@@ -6,7 +6,7 @@
 //! *Not for* searching anywhere else: a dump comes from a stranger, so that nothing in it may lead out of those folders.
 //!
 //! The layout is gdb's, "Debugging Information in Separate Files": `DIR/.build-id/ab/cdef.debug`, `DIR/NAME` and
-//! `DIR/.debug/NAME`.
+//! `DIR/.debug/NAME`; or that of debuginfod's cache, `DIR/abcdef/debuginfo`.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -71,8 +71,11 @@ impl CodeObject {
         if let Some(id) = self.build_id().filter(|id| id.len() > 1) {
             let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
             let (first, rest) = hex.split_at(2);
-            for folder in folders {
-                let path = folder.join(".build-id").join(first).join(format!("{rest}.debug"));
+            let places = folders.iter().flat_map(|folder| {
+                let gdbs = folder.join(".build-id").join(first).join(format!("{rest}.debug"));
+                [gdbs, folder.join(&hex).join("debuginfo")]
+            });
+            for path in places {
                 let same = |_: &[u8], found: &CodeObject| match found.build_id() {
                     Some(own) if own == id => Ok(()),
                     _ => Err("it has another build id".to_owned()),

@@ -14,6 +14,7 @@
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+mod abbreviations;
 mod attr;
 mod cache;
 mod check;
@@ -177,11 +178,47 @@ impl DebugInfo {
         self.units_of(&dwarf).holding(die).ok().map(|slot| slot.id)
     }
 
+    /// The type DIE of the type unit with a signature.
+    pub(crate) fn signed_type(&self, signature: u64) -> Option<DieOffset> {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).signed_type(signature)
+    }
+
+    /// The type DIE of a type unit; `None` of other units.
+    pub(crate) fn type_of_unit(&self, id: UnitId) -> Option<DieOffset> {
+        let dwarf = self.sections.dwarf();
+        let slot = self.units_of(&dwarf).slot(id).ok()?;
+        let (_, at) = slot.signature?;
+        Some(DieOffset(slot.offset.0.checked_add(at)? as u64))
+    }
+
+    /// A unit as gimli reads it, without its line program, and where it begins: of units in `.debug_types` also.
+    ///
+    /// # Errors
+    /// There is no such unit, or its header, abbreviations or root DIE cannot be read.
+    pub(crate) fn read_unit<'a>(
+        &'a self,
+        dwarf: &'a gimli::Dwarf<gimli::EndianSlice<'a, gimli::LittleEndian>>,
+        id: UnitId,
+    ) -> Result<(gimli::Unit<gimli::EndianSlice<'a, gimli::LittleEndian>>, DieOffset)> {
+        let slot = self.units_of(dwarf).slot(id)?;
+        Ok((slot.view(dwarf)?.unit, slot.die_offset()))
+    }
+
     /// Where a unit stands in `.debug_info`; `None` of one in `.debug_types`.
     pub(crate) fn unit_span(&self, id: UnitId) -> Option<std::ops::Range<usize>> {
         let dwarf = self.sections.dwarf();
         let slot = self.units_of(&dwarf).slot(id).ok().filter(|slot| slot.in_types.is_none())?;
         Some(slot.offset.0..slot.end)
+    }
+
+    /// Whether attributes of a unit's DIEs may have one of the forms, by its table of abbreviations.
+    ///
+    /// # Errors
+    /// There is no such unit, or its header or abbreviations cannot be read.
+    pub(crate) fn unit_uses(&self, id: UnitId, forms: &[gimli::DwForm]) -> Result<bool> {
+        let dwarf = self.sections.dwarf();
+        self.units_of(&dwarf).slot(id)?.uses(&dwarf, forms)
     }
 
     /// How many units there are; ids run from 0.

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use gimli::Section as _;
 use gimli::{Abbreviations, DebugAbbrev, DebugInfoOffset, DebugTypes, Reader as _};
 
+use super::abbreviations::Declarations;
 use super::attr::Heterogeneous;
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
@@ -245,31 +246,28 @@ impl UnitSlot {
     /// abbreviations of each for its root would be most of the work.
     fn root_abbreviation(header: &UnitHeader<'_>, dwarf: &Dwarf<'_>) -> gimli::Result<Abbreviations> {
         let wanted = header.range_from(header.root_offset()..)?.read_uleb128()?;
-        let mut table = *dwarf.debug_abbrev.reader();
-        table.skip(header.debug_abbrev_offset().0)?;
-        loop {
-            let start = table;
-            let code = table.read_uleb128()?;
-            if code == 0 {
-                return Err(gimli::Error::InvalidAbbreviationCode(wanted));
-            }
-            table.read_uleb128()?;
-            table.read_u8()?;
-            loop {
-                let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
-                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
-                    table.read_sleb128()?;
-                }
-                if (name, form) == (0, 0) {
-                    break;
-                }
-            }
-            if code == wanted {
-                let mut one = start;
-                one.truncate(start.len() - table.len())?;
-                return DebugAbbrev::from(one).abbreviations(gimli::DebugAbbrevOffset(0));
+        let mut declarations = Declarations::of(dwarf, header.debug_abbrev_offset(), &[])?;
+        while let Some(declaration) = declarations.next()? {
+            if declaration.code == wanted {
+                return DebugAbbrev::from(declaration.bytes).abbreviations(gimli::DebugAbbrevOffset(0));
             }
         }
+        Err(gimli::Error::InvalidAbbreviationCode(wanted))
+    }
+
+    /// Whether attributes of its DIEs may have one of the forms, by its table of abbreviations.
+    pub(super) fn uses(&self, dwarf: &Dwarf<'_>, forms: &[gimli::DwForm]) -> Result<bool> {
+        let scan = || {
+            let table = self.header(dwarf)?.debug_abbrev_offset();
+            let mut declarations = Declarations::of(dwarf, table, forms)?;
+            while let Some(declaration) = declarations.next()? {
+                if declaration.has_form {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        };
+        scan().map_err(|why| self.fail("abbreviations", why))
     }
 
     fn with<'a>(header: UnitHeader<'a>, abbreviations: Arc<Abbreviations>) -> GimliUnit<'a> {

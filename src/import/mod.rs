@@ -20,6 +20,7 @@
 
 mod dump;
 mod file;
+pub mod objects;
 mod options;
 mod problem;
 mod rocm_core;
@@ -60,7 +61,7 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let io = |source| ImportError::Io { file: name(), source };
     let metadata = std::fs::metadata(path).map_err(io)?;
     if metadata.is_dir() {
-        return dump::open_folder(path, targets);
+        return dump::open_folder(path, targets).map(|opened| unasked(opened, options));
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for its writer.
@@ -72,10 +73,23 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let start = start.get(..count).unwrap_or_default();
     let refuse = |found: &str| ImportError::NotADump { file: name(), found: found.to_owned() };
     match sniff::format(start).map_err(refuse)? {
-        Format::Zip => dump::open_zip(path, file, targets),
-        Format::Manifest => dump::open_manifest(path, targets),
+        Format::Zip => dump::open_zip(path, file, targets).map(|opened| unasked(opened, options)),
+        Format::Manifest => dump::open_manifest(path, targets).map(|opened| unasked(opened, options)),
         Format::Core => rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options),
     }
+}
+
+/// Says what a lanescope dump leaves no use for: it names its code objects itself.
+fn unasked(mut opened: Opened, options: &Options) -> Opened {
+    let given =
+        [("--host-core", options.host_core.is_some()), ("--code-object", !options.code_objects.is_empty())];
+    opened.problems.extend(given.iter().filter(|(_, given)| *given).map(|(flag, _)| Problem {
+        file: opened.capture.name.clone(),
+        place: Place { key: Some((*flag).to_owned()), ..Place::default() },
+        what: "without effect: the dump names its code objects".to_owned(),
+        expected: "a core".to_owned(),
+    }));
+    opened
 }
 
 /// Opens a dump that is a zip and part of the program; its side files are read where they lie.

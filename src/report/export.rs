@@ -148,8 +148,9 @@ fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
 
 fn dispatches(capture: &Capture) -> Value {
     let each = capture.dispatches.iter().map(|dispatch| {
+        let bits = |low: u16, mask: u16| dispatch.header.map(|header| header >> low & mask);
         json!({
-            "packet_id": dispatch.id,
+            "packet_id": dispatch.packet.unwrap_or(u64::from(dispatch.id)),
             "queue_id": capture.queues.get(dispatch.queue).map(|queue| queue.id),
             "kernel": dispatch.kernel,
             "grid_sizes": dispatch.grid,
@@ -159,11 +160,11 @@ fn dispatches(capture: &Capture) -> Value {
             "kernel_argument_segment_address": dispatch.kernarg.map(|address| address.0),
             "kernel_descriptor_address": dispatch.kernel_object.map(|address| address.0),
             "kernel_code_entry_address": dispatch.entry.map(|address| address.0),
-            "kernel_completion_address": dispatch.packet.map(|packet| packet.completion.0),
-            "grid_dimensions": dispatch.packet.map(|packet| packet.dimensions),
-            "barrier": dispatch.packet.map(|packet| u8::from(packet.barrier)),
-            "acquire_fence": dispatch.packet.map(|packet| packet.acquire_fence),
-            "release_fence": dispatch.packet.map(|packet| packet.release_fence),
+            "kernel_completion_address": dispatch.completion.map(|signal| signal.0),
+            "grid_dimensions": dispatch.dimensions,
+            "barrier": bits(8, 1),
+            "acquire_fence": bits(9, 3),
+            "release_fence": bits(11, 3),
         })
     });
     each.collect()
@@ -179,6 +180,7 @@ fn code_objects(dump: &Dump) -> Value {
             "size": info.size,
             "build_id": object.build_id.as_deref().map(hex),
             "gpu_id": object.agent.and_then(|agent| capture.agents.get(agent)).map(|agent| agent.id),
+            "origin": info.origin,
             "problem": info.problem,
         })
     });

@@ -4,6 +4,8 @@
 //! goes to a client is plain; the commands ask for styles.
 
 pub mod changes;
+pub mod disassembly;
+pub mod dispatches;
 pub mod evaluation;
 pub mod explain;
 pub mod export;

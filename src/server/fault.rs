@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::session::{NotEvaluated, Unreadable, Unwritable};
+use crate::session::{NotDisassembled, NotEvaluated, Unreadable, Unwritable};
 
 /// A refusal: `Enn`, and its words where the client takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +68,15 @@ impl From<Unwritable> for Fault {
             | Unwritable::State(_) => READ_ONLY,
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl From<NotDisassembled> for Fault {
+    fn from(error: NotDisassembled) -> Self {
+        match error {
+            NotDisassembled::Unreadable(unreadable) => unreadable.into(),
+            error => Self::new(NOT_THERE, error.to_string()),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod client;
 mod facade;
 mod fault;
 mod front;
+mod grown;
 mod packets;
 mod registers;
 mod say;

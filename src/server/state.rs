@@ -8,6 +8,7 @@ use super::client::ClientOptions;
 use super::facade::Facade;
 use super::fault::{Fault, NO_WAVE, READ_ONLY};
 use super::front::parse;
+use super::grown::Grown;
 use super::packets::documents::Documents;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
@@ -65,6 +66,8 @@ pub(super) struct State {
     pub(super) greeted: bool,
     /// Code objects for debuggers that know no AMDGPU.
     pub(super) views: Option<Arc<Views>>,
+    /// What its changes have added to them.
+    pub(super) grown: Grown,
     /// Files of views that the client has open.
     pub(super) handles: Handles,
     facade: Facade,
@@ -96,6 +99,7 @@ impl State {
         let first = threads.first();
         Self {
             views,
+            grown: Grown::default(),
             handles: Handles::default(),
             waves,
             threads,
@@ -142,10 +146,16 @@ impl State {
         self.gdb
     }
 
-    /// The views for this client; `None` where it loads code objects by itself, or gets none.
-    pub(super) fn view(&self) -> Option<&View> {
+    /// The view that this client began with; `None` where it loads code objects by itself, or gets none.
+    pub(super) fn first_view(&self) -> Option<&View> {
         let views = self.views.as_deref().filter(|_| !self.facade.is_amdgcn())?;
         Some(views.get())
+    }
+
+    /// The same with what came to it.
+    pub(super) fn view(&self) -> Option<&View> {
+        let first = self.first_view()?;
+        Some(self.grown.view().unwrap_or(first))
     }
 
     /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and a

@@ -211,6 +211,8 @@ pub struct CodeObjectInfo {
     pub address: Address,
     /// Bytes of address space that its image takes, if its bytes are at hand.
     pub size: Option<u64>,
+    /// Where the bytes come from, in words, where that is not plain.
+    pub origin: Option<String>,
     /// Why it gives no variables, if it gives none.
     pub problem: Option<String>,
 }

@@ -62,6 +62,26 @@ pub(super) fn lane_stacks(
     Ok(stacks)
 }
 
+/// Walks a stack as far as a frame of it, by its number in the wave's stack: the physical frame, the call inlined there, and what
+/// source text there is. Without such a frame: how many frames the stack has.
+pub(super) fn reach(walk: &mut Walk<'_>, frame: usize) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
+    let capture = walk.reader.dump().capture();
+    let (mut level, mut before) = (0, 0);
+    while let Some(physical) = walk.frames().get(level) {
+        let source = physical.code.map(|code| code.loaded.source(capture, code.elf));
+        let calls = source.as_ref().map_or(1, |source| source.calls.len());
+        if frame - before < calls {
+            return Ok((level, frame - before, source));
+        }
+        before += calls;
+        level += 1;
+        if level == walk.frames().len() && !walk.step() {
+            break;
+        }
+    }
+    Err(before)
+}
+
 /// By physical frame, and by inlined call in it.
 pub(super) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
@@ -103,16 +123,8 @@ impl<'a> Frames<'a> {
     /// As [`Self::of`].
     pub(super) fn near(reader: &'a Reader, wave: WaveId, frame: usize) -> Result<Self, Unreadable> {
         let mut walk = Walk::new(reader, wave)?;
-        let capture = reader.dump().capture();
-        let (mut level, mut count) = (0, 0);
-        while let Some(physical) = walk.frames().get(level) {
-            let source = physical.code.map(|code| code.loaded.source(capture, code.elf));
-            count += source.map_or(1, |source| source.calls.len());
-            level += 1;
-            if count > frame || level == walk.frames().len() && !walk.step() {
-                break;
-            }
-        }
+        // Where there is no such frame all of the stack was walked.
+        let _ = reach(&mut walk, frame);
         Ok(Self::along(walk))
     }
 

@@ -8,9 +8,10 @@ use super::dump;
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
-    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Dump, Evaluation, Grouping, Groups,
-    Inspect, LaneInfo, LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable,
-    Unwritable, WaveInfo, evaluate, lanes, regions, waves,
+    Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
+    Evaluation, Grouping, Groups, Inspect, Instructions, LaneInfo, LaneStack, Locals, NotDisassembled,
+    NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo, evaluate, lanes,
+    regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -282,6 +283,15 @@ impl Inspect for Session {
 
     fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
         super::groups::groups(&self.reader, &self.waves(), grouping)
+    }
+
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled> {
+        self.serves(wave)?;
+        super::disassembly::list(&self.reader, wave, asked)
+    }
+
+    fn dispatches(&self) -> Vec<DispatchInfo> {
+        super::dispatches::all(self.reader.dump().capture(), &self.waves())
     }
 
     fn arguments(&self) -> Vec<DispatchArguments> {

@@ -10,6 +10,7 @@ use crate::arch::{Kind, RegId};
 use crate::capture::{Capture, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
+use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::units::WaveId;
 
@@ -21,6 +22,7 @@ pub struct Dump {
     problems: Vec<String>,
     kinds: Vec<ServedKind>,
     objects: Objects,
+    disassembler: Disassembler,
 }
 
 /// The waves of one kind: what a client can be served, since it holds one register description for the connection.
@@ -64,7 +66,7 @@ impl Dump {
             (std::cmp::Reverse(severity), served.first)
         });
         let objects = Objects::new(&capture, None, folders);
-        Self { capture, problems, kinds, objects }
+        Self { capture, problems, kinds, objects, disassembler: Disassembler::default() }
     }
 
     /// The same with the debug information of every code object in that dialect, whatever its units say; `None`: each
@@ -73,6 +75,13 @@ impl Dump {
     pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
         let folders = self.objects.folders();
         self.objects = Objects::new(&self.capture, dialect, &folders);
+        self
+    }
+
+    /// The same with a disassembler other than what is installed.
+    #[must_use]
+    pub fn with_disassembler(mut self, disassembler: Disassembler) -> Self {
+        self.disassembler = disassembler;
         self
     }
 
@@ -130,6 +139,10 @@ impl Dump {
 
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {
         self.kinds.get(index)
+    }
+
+    pub(super) fn disassembler(&self) -> &Disassembler {
+        &self.disassembler
     }
 
     pub(super) fn objects(&self) -> &Objects {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::{
-    Activations, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Grouping, Groups, LaneInfo,
-    LaneStack, Locals, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
+    Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Evaluation,
+    Grouping, Groups, Instructions, LaneInfo, LaneStack, Locals, NotDisassembled, NotEvaluated, Place,
+    Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -157,6 +158,15 @@ pub trait Inspect: Send {
     /// # Errors
     /// What the operating system says of a file.
     fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable>;
+
+    /// Instructions of the code that a wave runs, with the lanes that are at each.
+    ///
+    /// # Errors
+    /// There is no such wave, lane or frame, or no PC; no tool can disassemble. What was not captured is an answer.
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled>;
+
+    /// The dispatches, in the dump's order: those without a served wave, too.
+    fn dispatches(&self) -> Vec<DispatchInfo>;
 
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;

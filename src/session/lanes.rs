@@ -44,18 +44,11 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
 pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneStates, Unreadable> {
     let near = Frames::near(reader, wave, frame)?;
     let all = near.walk.kind.wave_size.all();
-    // Where all lanes are active nobody has to ask their callers, and an answer about the innermost frame reads no table.
-    if near.located(frame).is_some() {
-        let states = States::at(reader, wave, &near, frame)?;
-        let used = states.used(all);
-        if states.active.as_ref().is_ok_and(|active| used.and(*active) == used) {
-            let state = |lane| if used.contains(lane) { LaneState::Active } else { LaneState::Unused };
-            return Ok(all.iter().map(|lane| Some(state(lane))).collect());
-        }
-    }
-    let frames = Frames::of(reader, wave)?;
-    let states = States::at(reader, wave, &frames, frame)?;
+    let states = States::at(reader, wave, &near, frame)?;
     let used = states.used(all);
+    // Where all lanes are active nobody has to ask their callers, and an answer about the innermost frame reads no table.
+    let all_active = states.active.as_ref().is_ok_and(|active| used.and(*active) == used);
+    let frames = if all_active { near } else { Frames::of(reader, wave)? };
     let state = |lane| match used.contains(lane) {
         true => states.of_used(&frames, lane),
         false => Some(LaneState::Unused),
@@ -68,7 +61,7 @@ pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<La
 /// # Errors
 /// As [`in_frame`], and why it is not known.
 pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
-    let frames = Frames::of(reader, wave)?;
+    let frames = Frames::near(reader, wave, frame)?;
     let states = States::at(reader, wave, &frames, frame)?;
     let known = states.active.clone().map_err(|why| Unreadable::NoActiveLanes { why });
     Ok(states.used(known?))

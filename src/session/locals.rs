@@ -110,3 +110,16 @@ pub enum ValueState {
     /// Its description cannot be evaluated.
     Error(String),
 }
+
+impl ValueState {
+    /// The value, or why there is none.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Value(words)
+            | Self::OptimizedOut(words)
+            | Self::Unavailable(words)
+            | Self::Error(words) => words,
+        }
+    }
+}

@@ -11,6 +11,8 @@ mod arguments;
 mod backtrace;
 mod changes;
 mod client;
+mod disassembly;
+mod dispatches;
 mod dump;
 mod elsewhere;
 mod entry;
@@ -48,6 +50,10 @@ pub use changes::{
     SHOWN_BYTES, Unwritable, write_location,
 };
 pub use client::{NoSession, Session, is_kind};
+pub use disassembly::{
+    Disassembly, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES, NotDisassembled, Symbolic,
+};
+pub use dispatches::{DispatchInfo, FenceScope, Fences, dispatches_of};
 pub use dump::Dump;
 pub use evaluate::{
     Evaluation, Explained, Expression, Found, LaneFound, MAX_READ_BYTES, NotEvaluated, Question, Want,

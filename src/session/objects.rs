@@ -96,6 +96,7 @@ impl Objects {
                 uri: object.uri.clone(),
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
+                origin: object.origin.clone(),
                 problem: match (overlap, loaded.debug(capture).err()) {
                     (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
                     (overlap, other) => overlap.or(other),
@@ -286,8 +287,12 @@ impl Loaded {
                 object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
             let bytes =
                 capture.view(extent).map_err(|error| format!("cannot read {}: {error}", object.name))?;
-            let bytes = entry::choose(capture, object, Bytes::new(bytes));
-            let parsed = bytes.and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string()));
+            let bytes = Bytes::new(bytes);
+            let parsed = match object.image {
+                true => CodeObject::parse_image(bytes).map_err(|error| error.to_string()),
+                false => entry::choose(capture, object, bytes)
+                    .and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string())),
+            };
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
             // Variables of another build would be read from the wrong places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
@@ -312,6 +317,12 @@ impl Loaded {
             let damage = damage.unwrap_or_default();
             let debug = DebugInfo::with_folders(object, &self.folders);
             let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            // That it was built without would be a guess.
+            if debug.is_err() && capture.code_objects.get(self.index).is_some_and(|object| object.image) {
+                return Err(format!(
+                    "{name}: only its image in memory is at hand, and debug information is never loaded"
+                ));
+            }
             debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()

@@ -15,9 +15,6 @@ use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
 use crate::capture::Wave;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
-/// Bytes of a lane that are contiguous in private memory's backing layout: the swizzle's element.
-pub(super) const SWIZZLE: u64 = 4;
-
 /// Reads registers and memory of a dump for one client.
 #[derive(Debug)]
 pub struct Reader {

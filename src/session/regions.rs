@@ -6,11 +6,11 @@
 
 use super::address::{self, Token};
 use super::changes::Owner;
-use super::reader::{SWIZZLE, resolve};
+use super::reader::resolve;
 use super::stored::private;
 use super::{Place, Reader, Region};
-use crate::arch::SpaceScope;
-use crate::capture::{MemoryMap, Wave};
+use crate::arch::{SWIZZLE_BYTES, SpaceScope};
+use crate::capture::{MemoryMap, Wave, joined};
 use crate::units::{LaneId, WaveId};
 
 /// The first address of the tagged half: plain addresses below it have tag 0.
@@ -53,8 +53,6 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     let Ok(place) = resolve(reader, block, wave, lane) else {
         return gap(at, at, next_token(at));
     };
-    let runs = runs(reader, place);
-    let offset = at & OFFSET;
     let name = reader.space(place).ok().map(|space| {
         let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
         let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
@@ -63,24 +61,27 @@ fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
             _ => format!("{}{of}", space.name),
         }
     });
-    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
-        return Region { start: block | first, last: block | last, readable: true, code: false, name };
+    match around(&runs(reader, place), at) {
+        Ok((start, last)) => Region { start, last, readable: true, code: false, name },
+        Err((start, after)) => gap(start, at, after.or(next_token(block | OFFSET))),
     }
-    let before =
-        runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
-    let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
-    gap(before, at, after.or(next_token(block | OFFSET)))
+}
+
+/// The run of offsets that holds an address, as addresses, else where the gap begins that does, and the run after it.
+fn around(runs: &[(u64, u64)], at: u64) -> Result<(u64, u64), (u64, Option<u64>)> {
+    let (block, offset) = (at & !OFFSET, at & OFFSET);
+    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
+        return Ok((block | first, block | last));
+    }
+    let before = runs.iter().rev().find(|(_, last)| *last < offset);
+    let after = runs.iter().find(|(first, _)| *first > offset);
+    Err((before.map_or(block, |(_, last)| (block | last) + 1), after.map(|(first, _)| block | first)))
 }
 
 /// Runs of captured offsets of a 32-bit space, in order: first and last.
 fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
     let Some(wave) = place.wave.and_then(|wave| reader.wave(wave).ok()) else { return Vec::new() };
     let Ok(space) = reader.space(place) else { return Vec::new() };
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    let mut push = |first: u64, last: u64| match runs.last_mut() {
-        Some(run) if run.1 + 1 >= first => run.1 = run.1.max(last),
-        _ => runs.push((first, last)),
-    };
     let id = place.wave.unwrap_or_default();
     let all = match space.scope {
         SpaceScope::WorkGroup => reader.lds(wave).map(|memory| reader.runs(memory)).unwrap_or_default(),
@@ -89,28 +90,21 @@ fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
     };
     match (space.scope, place.lane) {
         (SpaceScope::LaneN(lane), _) | (SpaceScope::Lane, Some(lane)) => {
-            swizzled_runs(wave, lane, all).for_each(|(first, last)| push(first, last));
+            joined(swizzled_runs(wave, lane, all).collect())
         }
-        (SpaceScope::Lane, None) => {}
-        _ => all
-            .into_iter()
-            .filter(|(first, _)| *first <= OFFSET)
-            .for_each(|(first, last)| push(first, last.min(OFFSET))),
+        (SpaceScope::Lane, None) => Vec::new(),
+        _ => {
+            let below = all.into_iter().filter(|(first, _)| *first <= OFFSET);
+            below.map(|(first, last)| (first, last.min(OFFSET))).collect()
+        }
     }
-    runs
 }
 
 /// Runs of a lane's captured addresses in its wave's private memory, in order: first and last.
 pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64, u64)> {
-    // Segments that touch are one run: a dword may lie across them.
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for segment in wave.private.segments() {
-        match runs.last_mut() {
-            Some(run) if run.1.checked_add(1) == Some(segment.address) => run.1 = segment.last(),
-            _ => runs.push((segment.address, segment.last())),
-        }
-    }
-    swizzled_runs(wave, lane, runs)
+    let segments = wave.private.segments().iter();
+    // A dword may lie across two that touch.
+    swizzled_runs(wave, lane, joined(segments.map(|segment| (segment.address, segment.last())).collect()))
 }
 
 /// What of runs of a wave's private memory is one lane's, as the lane counts.
@@ -119,13 +113,14 @@ fn swizzled_runs(
     lane: LaneId,
     runs: Vec<(u64, u64)>,
 ) -> impl Iterator<Item = (u64, u64)> + use<> {
-    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-    let column = u64::from(lane.0) * SWIZZLE;
+    let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE_BYTES;
+    let column = u64::from(lane.0) * SWIZZLE_BYTES;
     runs.into_iter().filter_map(move |(first, last)| {
         // Whole dwords of the lane that lie in the run; odd bytes at its ends are left out.
         let first = first.saturating_sub(column).div_ceil(row);
-        let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE)?) / row;
-        (first <= last && last <= OFFSET / SWIZZLE).then(|| (first * SWIZZLE, last * SWIZZLE + SWIZZLE - 1))
+        let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE_BYTES)?) / row;
+        (first <= last && last <= OFFSET / SWIZZLE_BYTES)
+            .then(|| (first * SWIZZLE_BYTES, last * SWIZZLE_BYTES + SWIZZLE_BYTES - 1))
     })
 }
 
@@ -134,17 +129,15 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     if let Ok(place) = resolve(reader, at, wave, lane)
         && place.space != address::GLOBAL
     {
-        let block = at & !OFFSET;
-        let runs = runs(reader, place);
-        let offset = at & OFFSET;
-        let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
-        if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
-            return Region { start: block | first, last: block | last, readable: true, code: false, name };
-        }
-        let before =
-            runs.iter().rev().find(|(_, last)| *last < offset).map_or(block, |(_, last)| (block | last) + 1);
-        let after = runs.iter().find(|(first, _)| *first > offset).map(|(first, _)| block | first);
-        return Region { last: after.map_or(block | OFFSET, |after| after - 1), ..gap(before, at, None) };
+        return match around(&runs(reader, place), at) {
+            Ok((start, last)) => {
+                let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
+                Region { start, last, readable: true, code: false, name }
+            }
+            Err((start, after)) => {
+                Region { last: after.map_or(at | OFFSET, |after| after - 1), ..gap(start, at, None) }
+            }
+        };
     }
     let capture = reader.dump().capture();
     let objects = reader.dump().objects();

@@ -95,7 +95,7 @@ fn calls(at: &FunctionAt, row: Option<&Place>) -> Vec<Call> {
 }
 
 /// A path without the `.` parts that a relative compilation directory leaves in it.
-fn tidy(path: &str) -> String {
+pub(super) fn tidy(path: &str) -> String {
     let parts = Path::new(path).components().filter(|part| !matches!(part, Component::CurDir));
     parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }

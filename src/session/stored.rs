@@ -4,14 +4,14 @@ use std::sync::PoisonError;
 
 use super::address::GLOBAL;
 use super::changes::{Owner, Run};
-use super::reader::{Reader, SWIZZLE};
+use super::reader::Reader;
 use super::{Place, Unreadable};
-use crate::arch::SpaceScope;
-use crate::capture::{MemoryMap, Wave};
-use crate::units::{LaneId, WaveId};
+use crate::arch::{Kind, SpaceScope};
+use crate::capture::{MemoryMap, Wave, joined};
+use crate::units::{Address, LaneId, WaveId};
 
-/// The most bytes of backing memory that one swizzled read fetches at a time.
-const ROWS_AT_ONCE: u64 = 64;
+/// The most bytes of a lane that one swizzled read fetches at a time, with those of all other lanes between them.
+const LANE_BYTES_AT_ONCE: u64 = 256;
 
 /// Bytes of a wave's private memory that are read at once and kept: rows of the swizzle hold all lanes, and who asks for
 /// one lane mostly asks for the next one too.
@@ -33,7 +33,7 @@ pub(super) enum Storage<'a> {
     /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
     Global(u64, Option<usize>),
     /// Private memory of one lane, swizzled into the wave's.
-    Swizzled(Linear<'a>, Swizzle, u64),
+    Swizzled(Linear<'a>, Swizzle<'a>, u64),
 }
 
 /// Captured memory with its owner.
@@ -47,26 +47,21 @@ pub(super) struct Linear<'a> {
 
 /// A lane among the lanes of its wave's private memory.
 #[derive(Clone, Copy)]
-pub(super) struct Swizzle {
-    row: u64,
-    column: u64,
+pub(super) struct Swizzle<'a> {
+    kind: &'a Kind,
+    lane: LaneId,
 }
 
-impl Swizzle {
-    pub(super) fn new(wave: &Wave, lane: LaneId) -> Self {
-        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-        Self { row, column: u64::from(lane.0) * SWIZZLE }
+impl Swizzle<'_> {
+    /// Where a byte of the lane is in the wave's private memory; `None`: nowhere, which an address of 32 bits never is.
+    pub(super) fn backing(self, address: u64) -> Option<u64> {
+        self.kind.private_wave(self.lane, Address(address)).map(|at| at.0)
     }
 
-    /// Where a row ends, which holds all lanes.
-    fn row_end(self, row: u64) -> u64 {
-        row.saturating_add(1).saturating_mul(self.row)
-    }
-
-    /// Byte `a` of lane `l` lies at `(a / 4) * lanes * 4 + l * 4 + a % 4` of the wave's private memory. An address of 32
-    /// bits never overflows.
-    pub(super) fn backing(self, address: u64) -> u64 {
-        address / SWIZZLE * self.row + self.column + address % SWIZZLE
+    /// Where the row ends that holds that byte of all lanes.
+    fn row_end(self, address: u64) -> u64 {
+        let last = LaneId(self.kind.wave_size.lanes() - 1);
+        self.kind.private_wave(last, Address(address | 3)).map_or(u64::MAX, |at| at.0.saturating_add(1))
     }
 }
 
@@ -90,7 +85,7 @@ impl Reader {
             Storage::Swizzled(memory, swizzle, address) => {
                 if let (Owner::Wave(wave), Some(more)) = (memory.owner, buffer.len().checked_sub(1)) {
                     // Of the last row all lanes: they are read together.
-                    let last = address.saturating_add(more as u64) / SWIZZLE;
+                    let last = address.saturating_add(more as u64);
                     self.note(|touched| touched.private(wave, swizzle.row_end(last)));
                 }
                 self.read_swizzled(memory, swizzle, address, buffer)
@@ -176,7 +171,8 @@ impl Reader {
                 if !wave.kind.wave_size.has(lane) {
                     return Err(Unreadable::NoSuchLane { lane, lanes: wave.kind.wave_size.lanes() });
                 }
-                Ok(Storage::Swizzled(private(id, wave), Swizzle::new(wave, lane), place.address.0))
+                let swizzle = Swizzle { kind: &wave.kind, lane };
+                Ok(Storage::Swizzled(private(id, wave), swizzle, place.address.0))
             }
         }
     }
@@ -191,18 +187,8 @@ impl Reader {
     /// The runs of an owner's memory that can be read, in order: first and last.
     pub(super) fn runs(&self, memory: Linear<'_>) -> Vec<(u64, u64)> {
         let captured = memory.map.segments().iter().map(|segment| (segment.address, segment.last()));
-        let mut runs: Vec<(u64, u64)> = captured.collect();
-        runs.extend(self.changes.memory().runs(memory.owner));
-        runs.sort_unstable();
-        // Those that touch are one: a dword may lie across them.
-        runs.dedup_by(|next, before| {
-            let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
-            if touches {
-                before.1 = before.1.max(next.1);
-            }
-            touches
-        });
-        runs
+        // A dword may lie across two that touch.
+        joined(captured.chain(self.changes.memory().runs(memory.owner)).collect())
     }
 
     /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
@@ -264,33 +250,30 @@ impl Reader {
     fn read_swizzled(
         &self,
         memory: Linear<'_>,
-        swizzle: Swizzle,
+        swizzle: Swizzle<'_>,
         address: u64,
         out: &mut [u8],
     ) -> std::io::Result<usize> {
-        let row = swizzle.row;
         let mut done = 0;
         let mut rows = Vec::new();
         while done < out.len() {
             let at = address + done as u64;
-            let first = at / SWIZZLE;
-            let last = (at + (out.len() - done - 1) as u64) / SWIZZLE;
-            let count = (last - first + 1).min(ROWS_AT_ONCE);
-            // The rows hold every lane; ours is read out of them, from the first byte wanted on.
-            let start = swizzle.backing(at);
-            let span = (count - 1) * row + SWIZZLE - at % SWIZZLE;
-            rows.resize(usize::try_from(span).unwrap_or(0), 0);
+            let last = at + (LANE_BYTES_AT_ONCE - 1).min((out.len() - done - 1) as u64);
+            // The rows hold every lane; ours is read out of them, from the first byte wanted to the last.
+            let Some((start, end)) = swizzle.backing(at).zip(swizzle.backing(last)) else { break };
+            rows.resize(usize::try_from(end - start + 1).unwrap_or(0), 0);
             let captured = |at, buffer: &mut [u8]| self.read_private(memory, at, buffer);
             let mut got = match self.layered(memory.owner, start, &mut rows, captured) {
                 Ok(got) => got,
                 Err(error) if done == 0 => return Err(error),
                 Err(_) => break,
             };
-            let mut index = 0;
-            while index < count && done < out.len() {
-                let within = (address + done as u64) % SWIZZLE;
-                let offset = swizzle.backing(address + done as u64) - start;
-                let want = usize::try_from(SWIZZLE - within).unwrap_or(0).min(out.len() - done);
+            while let here = address + done as u64
+                && here <= last
+                && let Some(offset) = swizzle.backing(here).map(|backing| backing - start)
+            {
+                let side_by_side = swizzle.kind.private_run(Address(here)).min(last - here + 1);
+                let want = usize::try_from(side_by_side).unwrap_or(0);
                 let offset = usize::try_from(offset).unwrap_or(usize::MAX);
                 if offset.saturating_add(want) > got {
                     // Another lane's bytes are missing in between; ours may be there.
@@ -304,7 +287,6 @@ impl Reader {
                     out[done..done + want].copy_from_slice(&rows[offset..offset + want]);
                 }
                 done += want;
-                index += 1;
             }
         }
         Ok(done)

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::backtrace::reach;
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
@@ -9,7 +10,6 @@ use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
-use crate::capture::Capture;
 use crate::debuginfo::format::{Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
@@ -82,13 +82,12 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let captured = reader.wave(wave)?;
-    let capture = reader.dump().capture();
     let mut walk = Walk::new(reader, wave)?;
     if walk.frames().is_empty() {
         let why = format!("the PC of wave {} was not captured", captured.id);
         return Err(Unreadable::NoVariables(why).into());
     }
-    let (level, inlined, code, source) = find(&mut walk, capture, frame)?;
+    let (level, inlined, code, source) = find(&mut walk, frame)?;
     ask(found(&walk, level, inlined, code, &source)?)
 }
 
@@ -130,29 +129,23 @@ pub(super) fn found<'w>(
 /// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
 pub(super) fn find<'a>(
     walk: &mut Walk<'a>,
-    capture: &Capture,
     frame: usize,
 ) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
-    let none = Unreadable::NoVariables;
-    let (mut level, mut left) = (0, frame);
-    while let Some(physical) = walk.frames().get(level) {
-        let pc = physical.pc;
-        let code = physical.code;
-        let source = code.map(|code| code.loaded.source(capture, code.elf));
-        let calls = source.as_ref().map_or(1, |source| source.calls.len());
-        if left < calls {
-            let missing = || none(format!("no code object that can be read holds the PC {pc}"));
-            let (code, source) = code.zip(source).ok_or_else(missing)?;
-            return Ok((level, left, code, source));
-        }
-        left -= calls;
-        level += 1;
-        if level == walk.frames().len() && !walk.step() {
-            break;
-        }
-    }
-    let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
-    Err(none(format!("there is no frame {frame}; the stack ends with frame {}{why}", frame - left - 1)))
+    let (level, inlined, source) = reach(walk, frame).map_err(|count| {
+        let last = count.checked_sub(1).map_or_else(
+            || "; the stack has none".to_owned(),
+            |last| format!("; the stack ends with frame {last}"),
+        );
+        let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
+        Unreadable::NoVariables(format!("there is no frame {frame}{last}{why}"))
+    })?;
+    let physical = walk.frames().get(level);
+    let found = physical.and_then(|physical| physical.code).zip(source);
+    let (code, source) = found.ok_or_else(|| {
+        let pc = physical.map_or_else(String::new, |physical| format!(" {}", physical.pc));
+        Unreadable::NoVariables(format!("no code object that can be read holds the PC{pc}"))
+    })?;
+    Ok((level, inlined, code, source))
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::dwarf::{self, Rewritten};
 use super::elf::{self, Debug, Extra};
@@ -11,6 +12,7 @@ use super::frames::{self, Code};
 use super::layout::Layout;
 use super::stacks::OnStacks;
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind};
+use crate::debuginfo::{DebugInfo, UnitId};
 use crate::session::{Dump, Inspect, StackEnd};
 use crate::units::{Address, DieOffset};
 
@@ -29,9 +31,24 @@ pub enum Extent {
 /// The views of a dump's code objects.
 #[derive(Debug)]
 pub struct View {
-    objects: Vec<ViewObject>,
+    objects: Vec<Arc<ViewObject>>,
     first: Option<usize>,
     problems: Vec<String>,
+    on_stacks: OnStacks,
+    extent: Extent,
+    /// How many times it has grown.
+    grown: usize,
+}
+
+/// What a view lacked of the stacks that a session has now.
+#[derive(Debug)]
+pub struct Growth {
+    /// The view with it. What was in the one before is where it was.
+    pub view: View,
+    /// Its objects that the one before has not, under names of their own.
+    pub added: Vec<Arc<ViewObject>>,
+    /// Functions of units that the view had before, of whose variables it had none.
+    pub in_old_units: Vec<String>,
 }
 
 /// The view of one code object.
@@ -47,6 +64,7 @@ pub struct ViewObject {
     pub file: ViewFile,
     functions: HashMap<DieOffset, Layout>,
     globals: Layout,
+    units: Vec<UnitId>,
     /// Return addresses that say why there is no caller.
     ends: HashMap<&'static str, u64>,
 }
@@ -75,33 +93,77 @@ impl View {
     pub fn new(dump: &Dump, session: &dyn Inspect, extent: Extent) -> Self {
         let on_stacks = OnStacks::of(session);
         let mut problems = Vec::new();
-        let mut objects: Vec<ViewObject> = Vec::new();
+        let mut objects: Vec<Arc<ViewObject>> = Vec::new();
         for (index, info) in session.code_objects().into_iter().enumerate() {
             match dump.code_object(index) {
                 Ok(object) => {
-                    let (view, lost) =
-                        view(dump, &object, index, &info.name, info.address, &on_stacks, extent);
+                    let place = Place { index, address: info.address, units: &[] };
+                    let (mut view, lost) = view(dump, &object, place, &on_stacks, extent);
+                    view.name = file_name(&info.name);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
-                    objects.push(view);
+                    objects.push(Arc::new(view));
                 }
                 Err(problem) => problems.push(problem),
             }
         }
         tell_apart(&mut objects);
         let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
-        Self { first: first.or((!objects.is_empty()).then_some(0)), objects, problems }
+        let first = first.or((!objects.is_empty()).then_some(0));
+        Self { first, objects, problems, on_stacks, extent, grown: 0 }
+    }
+
+    /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
+    #[must_use]
+    pub fn grown(&self, dump: &Dump, session: &dyn Inspect) -> Option<Growth> {
+        let mut on_stacks = self.on_stacks.clone();
+        let new = on_stacks.add(OnStacks::of(session));
+        let grown = self.grown + 1;
+        let (mut objects, mut added, mut in_old_units) = (Vec::new(), Vec::new(), Vec::new());
+        for old in &self.objects {
+            let functions = new.get(&old.index).filter(|_| self.extent != Extent::All);
+            let lacking = functions.and_then(|functions| {
+                let debug = dump.debug_info(old.index).ok()?;
+                let is_old = |die: &&DieOffset| {
+                    debug.unit_holding(**die).is_some_and(|unit| old.units.contains(&unit))
+                };
+                let (of_old, of_new): (Vec<&DieOffset>, Vec<&DieOffset>) = functions.iter().partition(is_old);
+                let of_old = if self.extent == Extent::Unit { Vec::new() } else { of_old };
+                in_old_units.extend(of_old.iter().map(|die| name_of(&debug, **die)));
+                (!of_old.is_empty() || !of_new.is_empty()).then_some(!of_new.is_empty())
+            });
+            let built = lacking.and_then(|has_units| Some((has_units, dump.code_object(old.index).ok()?)));
+            let Some((has_units, object)) = built else {
+                objects.push(Arc::clone(old));
+                continue;
+            };
+            let place = Place { index: old.index, address: old.address, units: &old.units };
+            let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent);
+            let first = old.name.strip_suffix(&format!(".{grown}")).unwrap_or(&old.name);
+            view.name = format!("{first}.{}", grown + 1);
+            let view = Arc::new(view);
+            objects.push(Arc::clone(&view));
+            if has_units {
+                added.push(view);
+            }
+        }
+        if added.is_empty() && in_old_units.is_empty() {
+            return None;
+        }
+        let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
+        let view = Self { objects, first, problems, on_stacks, extent, grown };
+        Some(Growth { view, added, in_old_units })
     }
 
     /// The views, in the order of the capture's list.
     #[must_use]
-    pub fn objects(&self) -> &[ViewObject] {
+    pub fn objects(&self) -> &[Arc<ViewObject>] {
         &self.objects
     }
 
     /// The view of the code object that the wave to look at first is in, else the first one.
     #[must_use]
     pub fn main(&self) -> Option<&ViewObject> {
-        self.objects.get(self.first?)
+        self.objects.get(self.first?).map(Arc::as_ref)
     }
 
     /// What could not be done, in words.
@@ -111,7 +173,7 @@ impl View {
     }
 
     pub(super) fn object(&self, index: usize) -> Option<&ViewObject> {
-        self.objects.iter().find(|object| object.index == index)
+        self.objects.iter().find(|object| object.index == index).map(Arc::as_ref)
     }
 }
 
@@ -139,12 +201,25 @@ impl ViewObject {
     }
 }
 
+/// What a name in words is made of where a function has none.
+fn name_of(debug: &DebugInfo, die: DieOffset) -> String {
+    let function = debug.function(die).ok();
+    let name = function.and_then(|function| function.subprogram.qualified_name.clone());
+    name.map_or_else(|| format!("the function at DIE {die}"), |name| name.to_string())
+}
+
+/// A code object among the others.
+struct Place<'a> {
+    index: usize,
+    address: Address,
+    /// The units of an earlier view of it.
+    units: &'a [UnitId],
+}
+
 fn view(
     dump: &Dump,
     object: &CodeObject,
-    index: usize,
-    name: &str,
-    address: Address,
+    Place { index, address, units }: Place<'_>,
     on_stacks: &OnStacks,
     extent: Extent,
 ) -> (ViewObject, Vec<String>) {
@@ -152,7 +227,7 @@ fn view(
     let functions = on_stacks.functions.get(&index).unwrap_or(&none);
     let rewritten = match dump.debug_info(index) {
         Ok(debug) if !functions.is_empty() || extent == Extent::All => {
-            dwarf::rewrite(&debug, functions, extent)
+            dwarf::rewrite(&debug, functions, extent, units)
         }
         // Without debug information there are symbols still.
         Ok(_) | Err(_) => Rewritten::default(),
@@ -166,24 +241,27 @@ fn view(
     let ends = ENDS.iter().zip(&extras).map(|(end, extra)| (*end, extra.range.start));
     let view = ViewObject {
         index,
-        name: file_name(name),
+        name: String::new(),
         address,
         ends: ends.collect(),
         file: elf::build(object, &symbols, &extras, sections),
         functions: rewritten.functions,
         globals: rewritten.globals,
+        units: rewritten.units,
     };
     (view, rewritten.problems)
 }
 
 /// Puts a number before names that several have.
-fn tell_apart(objects: &mut [ViewObject]) {
+fn tell_apart(objects: &mut [Arc<ViewObject>]) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;
     }
     for object in objects {
-        if seen.get(&object.name).is_some_and(|count| *count > 1) {
+        if seen.get(&object.name).is_some_and(|count| *count > 1)
+            && let Some(object) = Arc::get_mut(object)
+        {
             object.name = format!("{}-{}", object.index, object.name);
         }
     }

@@ -3,10 +3,11 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Extent, View};
-use crate::session::{Dump, NoSession, Session};
+use super::{Extent, Growth, View, ViewObject};
+use crate::session::{Dump, Inspect, Session};
 
 /// The views of a dump, once they are wanted, and where they lie as files, once somebody wants that.
 #[derive(Debug)]
@@ -16,16 +17,23 @@ pub struct Views {
     extent: Extent,
     built: OnceLock<View>,
     folder: OnceLock<Result<tempfile::TempDir, String>>,
+    /// Files that were added to the folder.
+    added: AtomicUsize,
 }
 
 impl Views {
-    /// Views for sessions over the waves of a kind, as [`Session::new`] has it. Nothing is built yet.
-    ///
-    /// # Errors
-    /// The dump has no waves, or none of that kind.
-    pub fn new(dump: Arc<Dump>, kind: Option<&str>, extent: Extent) -> Result<Self, NoSession> {
-        let session = Session::new(Arc::clone(&dump), kind)?;
-        Ok(Self { dump, session, extent, built: OnceLock::new(), folder: OnceLock::new() })
+    /// Views for a dump's clients. The stacks of the waves that the session serves decide what is in them. Nothing is built
+    /// yet.
+    #[must_use]
+    pub fn new(dump: Arc<Dump>, session: Session, extent: Extent) -> Self {
+        Self {
+            dump,
+            session,
+            extent,
+            built: OnceLock::new(),
+            folder: OnceLock::new(),
+            added: AtomicUsize::new(0),
+        }
     }
 
     /// The views.
@@ -36,6 +44,24 @@ impl Views {
             view.problems().iter().for_each(|problem| log::info!("{problem}"));
             view
         })
+    }
+
+    /// What a client's view lacks of the stacks that its session has now.
+    #[must_use]
+    pub fn grown(&self, view: &View, session: &dyn Inspect) -> Option<Growth> {
+        view.grown(&self.dump, session)
+    }
+
+    /// Writes one more file into the folder, for one client; its path.
+    ///
+    /// # Errors
+    /// As [`Self::folder`].
+    pub fn add(&self, object: &ViewObject) -> Result<PathBuf, String> {
+        let number = self.added.fetch_add(1, Ordering::Relaxed);
+        let path = self.folder()?.join(format!("{number}.{}", object.name));
+        write(&path, |out| object.file.write_to(out))
+            .map_err(|error| format!("cannot write the view of {}: {error}", object.name))?;
+        Ok(path)
     }
 
     /// A folder of this process with the views in it as files; nobody else can look into it, and it goes when the views

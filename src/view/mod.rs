@@ -33,7 +33,7 @@ mod stacks;
 mod tests;
 mod windows;
 
-pub use build::{Extent, View, ViewObject};
+pub use build::{Extent, Growth, View, ViewObject};
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, STRIDE};

@@ -43,4 +43,19 @@ impl OnStacks {
         }
         on
     }
+
+    /// Adds what is on other stacks; the functions that were on none before.
+    pub(super) fn add(&mut self, other: Self) -> BTreeMap<usize, BTreeSet<DieOffset>> {
+        let mut new: BTreeMap<usize, BTreeSet<DieOffset>> = BTreeMap::new();
+        for (object, functions) in other.functions {
+            let known = self.functions.entry(object).or_default();
+            for function in functions {
+                if known.insert(function) {
+                    new.entry(object).or_default().insert(function);
+                }
+            }
+        }
+        self.outermost.extend(other.outermost);
+        new
+    }
 }

@@ -7,7 +7,7 @@ use super::layout::{
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
-use crate::session::{Byte, Inspect, Place, Unreadable, Unwritable, ValueState};
+use crate::session::{Activations, Byte, Inspect, Place, StackEnd, Unreadable, Unwritable, ValueState};
 use crate::units::{Address, LaneId, WaveId};
 
 /// A frame of a window's address.
@@ -52,9 +52,9 @@ pub fn read(
     into: &mut [u8],
 ) -> Result<usize, Unreadable> {
     let (window, offset) = window(session, at, wave)?;
-    let frame = Frame::find(view, session, window)?;
-    let end = (STRIDE - offset) as usize;
-    let count = end.min(into.len());
+    let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
+    let frame = Frame::find(view, session, window, offset + count > RETURN_ADDRESS)?;
+    let count = count as usize;
     let into = into.get_mut(..count).unwrap_or_default();
     let mut done = 0;
     while let Some(rest) = into.get_mut(done..)
@@ -82,7 +82,7 @@ pub fn write(
     bytes: &[u8],
 ) -> Result<(), Unwritable> {
     let (window, offset) = window(session, at, wave)?;
-    let (of, first) = Frame::find(view, session, window)?.written(offset, bytes.len())?;
+    let (of, first) = Frame::find(view, session, window, false)?.written(offset, bytes.len())?;
     session.write_in(of, first, bytes)
 }
 
@@ -111,19 +111,27 @@ struct Frame<'a> {
     window: Window,
     object: Option<&'a ViewObject>,
     function: Option<&'a Layout>,
+    /// The frames from the innermost to this one, and to its caller where that was asked for.
+    stack: Activations,
 }
 
 impl<'a> Frame<'a> {
-    fn find(view: &'a View, session: &'a dyn Inspect, window: Window) -> Result<Self, Unreadable> {
+    fn find(
+        view: &'a View,
+        session: &'a dyn Inspect,
+        window: Window,
+        with_caller: bool,
+    ) -> Result<Self, Unreadable> {
         let lane = window.own_stack.then_some(window.lane);
-        let stack = session.activations(window.wave, lane, window.level + 1)?;
+        let wanted = window.level + 1 + usize::from(with_caller);
+        let stack = session.activations(window.wave, lane, wanted.min(MAX_FRAMES))?;
         let Some(frame) = stack.frames.get(window.level) else {
-            let why = stack.end.map_or_else(String::new, |end| format!(": {end}"));
+            let why = stack.end.as_ref().map_or_else(String::new, |end| format!(": {end}"));
             return Err(Unreadable::NoVariables(format!("there is no frame {}{why}", window.level)));
         };
         let object = frame.code_object.and_then(|index| view.object(index));
         let function = object.zip(frame.function).and_then(|(object, die)| object.function(die));
-        Ok(Self { session, window, object, function })
+        Ok(Self { session, window, object, function, stack })
     }
 
     /// The variable that a write goes to, and the first of its bytes.
@@ -156,7 +164,7 @@ impl<'a> Frame<'a> {
     /// Reads what begins at an offset; at least one byte, and not beyond one thing.
     fn read(&self, offset: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
         if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
-            return Ok(copy(&self.return_address()?.to_le_bytes(), at, into));
+            return Ok(copy(&self.return_address().to_le_bytes(), at, into));
         }
         if let Some(at) = offset.checked_sub(LDS).filter(|at| *at < POINTER) {
             return Ok(copy(&self.lds().to_le_bytes(), at, into));
@@ -174,20 +182,15 @@ impl<'a> Frame<'a> {
         }
     }
 
-    fn return_address(&self) -> Result<u64, Unreadable> {
-        let Window { wave, level, .. } = self.window;
-        let lane = self.window.own_stack.then_some(self.window.lane);
-        let caller = level + 1;
-        if caller < MAX_FRAMES {
-            let stack = self.session.activations(wave, lane, caller + 1)?;
-            if let Some(frame) = stack.frames.get(caller) {
-                return Ok(frame.pc.0);
-            }
-            let end = stack.end.as_ref().and_then(|end| self.object?.end(end));
-            return Ok(end.unwrap_or(0));
+    /// Where the caller goes on, or the function that says why there is none.
+    fn return_address(&self) -> u64 {
+        let caller = self.window.level + 1;
+        if let Some(frame) = self.stack.frames.get(caller) {
+            return frame.pc.0;
         }
-        let end = crate::session::StackEnd::TooDeep { limit: MAX_FRAMES };
-        Ok(self.object.and_then(|object| object.end(&end)).unwrap_or(0))
+        let too_deep = StackEnd::TooDeep { limit: MAX_FRAMES };
+        let end = if caller < MAX_FRAMES { self.stack.end.as_ref() } else { Some(&too_deep) };
+        self.object.zip(end).and_then(|(object, end)| object.end(end)).unwrap_or(0)
     }
 
     /// The tagged address of the wave's LDS; 0 where its target has none.
@@ -276,10 +279,10 @@ impl<'a> Frame<'a> {
                 Whereabouts::Memory(place) => self.told(place),
                 Whereabouts::Null => Some(0),
                 Whereabouts::Composed(_) => None,
-                Whereabouts::Nowhere(why) => return Err(unreadable(why)),
+                Whereabouts::Nowhere(why) => return Err(unreadable(&why)),
             };
             let target =
-                target.ok_or_else(|| unreadable(ValueState::Error("no address says it".to_owned())))?;
+                target.ok_or_else(|| unreadable(&ValueState::Error("no address says it".to_owned())))?;
             return Ok(copy(&target.to_le_bytes(), at, into));
         }
         match self.session.locate(self.asked(slot))? {
@@ -301,10 +304,10 @@ impl<'a> Frame<'a> {
                 if done > 0 {
                     return Ok(done);
                 }
-                Err(unreadable(ValueState::Unavailable("that part of it was not captured".to_owned())))
+                Err(unreadable(&ValueState::Unavailable("that part of it was not captured".to_owned())))
             }
-            Whereabouts::Null => Err(unreadable(ValueState::Error("it is nowhere".to_owned()))),
-            Whereabouts::Nowhere(why) => Err(unreadable(why)),
+            Whereabouts::Null => Err(unreadable(&ValueState::Error("it is nowhere".to_owned()))),
+            Whereabouts::Nowhere(why) => Err(unreadable(&why)),
         }
     }
 }
@@ -320,11 +323,6 @@ fn copy(bytes: &[u8], at: u32, into: &mut [u8]) -> usize {
     done
 }
 
-fn unreadable(why: ValueState) -> Unreadable {
-    Unreadable::NoVariables(match why {
-        ValueState::Value(words)
-        | ValueState::OptimizedOut(words)
-        | ValueState::Unavailable(words)
-        | ValueState::Error(words) => words,
-    })
+fn unreadable(why: &ValueState) -> Unreadable {
+    Unreadable::NoVariables(why.words().to_owned())
 }

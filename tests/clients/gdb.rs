@@ -1,9 +1,8 @@
 //! gdb and gdb-multiarch: every fixture dump, as their user reads it.
 
-use super::harness::Server;
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, in_each};
 
 #[test]
 fn gdb_shows_every_dump_as_the_models_have_it() {
@@ -16,19 +15,8 @@ fn gdb_multiarch_shows_every_dump_as_the_models_have_it() {
 }
 
 fn every_dump(name: &'static str) {
-    let mut wrong = Vec::new();
-    let mut checks = 0;
-    for fixture in fixtures() {
-        // Registers and memory as they are; what the view makes of them is another test's.
-        let options: Vec<&str> = fixture.options().into_iter().chain(["--view", "off"]).collect();
-        let server = Server::start(&fixture.dump, &options);
-        let script = script(&fixture, &server.address);
-        checks += script.checks();
-        wrong.extend(script.run(&Debugger::Gdb(name)));
-        server.finish();
-    }
-    fail_with(wrong);
-    assert!(checks > 3000, "only {checks} answers were judged");
+    // Registers and memory as they are; what the view makes of them is another test's.
+    in_each(fixtures(), &["--view", "off"], &Debugger::Gdb(name), script, 3000);
 }
 
 fn script(fixture: &Fixture, address: &str) -> Script {

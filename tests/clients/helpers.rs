@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use super::harness::{Server, lldb_name, run, tool};
 use super::model::{Fixture, Register, Wave, fixtures};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, in_each};
 
 /// Dumps that differ in what a list of lanes and waves shows: missing registers, stacks, masks that the source defines,
 /// lanes that wait elsewhere, several kinds, wave32 and wave64, partial work-groups.
@@ -48,18 +48,8 @@ fn helper(client: &str) -> PathBuf {
 }
 
 fn everywhere(debugger: &Debugger, script: fn(&Fixture, &str) -> Script, least: usize) {
-    let mut wrong = Vec::new();
-    let mut checks = 0;
     let chosen = |one: &Fixture| DUMPS.iter().any(|dump| one.name.split(' ').next() == Some(dump));
-    for fixture in fixtures().into_iter().filter(chosen) {
-        let server = Server::start(&fixture.dump, &fixture.options());
-        let script = script(&fixture, &server.address);
-        checks += script.checks();
-        wrong.extend(script.run(debugger));
-        server.finish();
-    }
-    fail_with(wrong);
-    assert!(checks > least, "only {checks} answers were judged");
+    in_each(fixtures().into_iter().filter(chosen), &[], debugger, script, least);
 }
 
 fn gdb_script(fixture: &Fixture, address: &str) -> Script {
@@ -71,7 +61,8 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("waves", "info waves", move |text| waves(&all, |wave| wave.number, text));
     let all = fixture.waves.clone();
     script.check("work-groups", "info workgroups", move |text| workgroups(&all, text));
-    script.check("dispatches", "info dispatches", dispatches);
+    let manifest = Manifest::of(fixture);
+    script.check("dispatches", "info dispatches", move |text| dispatches(&manifest, text));
     for wave in &fixture.waves {
         script.say(format!("thread {}", wave.number));
         script.expect("info wave", format!("Thread           {}\n", wave.number));
@@ -364,11 +355,55 @@ fn waves(all: &[Wave], number: impl Fn(&Wave) -> usize, text: &str) -> Result<()
     Ok(())
 }
 
-/// `* 1    AMDGPU Dispatch 1:1:1 saxpy`
-fn dispatches(text: &str) -> Result<(), String> {
+/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: as the dump's manifest has it.
+fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("AMDGPU Dispatch ")).collect();
     let stars = rows.iter().filter(|row| row.starts_with("* ")).count();
-    if !rows.is_empty() && stars == 1 { Ok(()) } else { Err(text.to_owned()) }
+    if rows.len() != manifest.dispatch.len() || stars != 1 {
+        return Err(text.to_owned());
+    }
+    for (row, of) in rows.iter().zip(&manifest.dispatch) {
+        let size = |key: &str| match of.get(key).and_then(toml::Value::as_array) {
+            Some(sizes) => {
+                let size = |axis: usize| sizes.get(axis).map_or("1".to_owned(), ToString::to_string);
+                format!("[{},{},{}]", size(0), size(1), size(2))
+            }
+            None => "?".to_owned(),
+        };
+        let said = |key: &str| {
+            of.get(key).map_or("?".to_owned(), |value| value.to_string().trim_matches('"').to_owned())
+        };
+        let wanted = format!(
+            "{} {} ? Shared({}), Private({}) {}",
+            size("grid"),
+            size("workgroup"),
+            said("group_segment_size"),
+            said("private_segment_size"),
+            said("kernel")
+        );
+        let got = row.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !got.ends_with(&wanted) {
+            return Err(format!("expected {wanted:?}, got {row:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// What of a dump's manifest says how kernels were launched.
+struct Manifest {
+    dispatch: Vec<toml::Table>,
+}
+
+impl Manifest {
+    fn of(fixture: &Fixture) -> Self {
+        let path =
+            if fixture.dump.is_dir() { fixture.dump.join("manifest.toml") } else { fixture.dump.clone() };
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let table: toml::Table = text.parse().unwrap();
+        let all = table.get("dispatch").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        Self { dispatch: all.into_iter().filter_map(|one| one.as_table().cloned()).collect() }
+    }
 }
 
 /// `AMDGPU Workgroup 1:1:1 (1,0,0) saxpy 3 4`: each thread in the row of its group.
@@ -394,7 +429,8 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let all = fixture.waves.clone();
     // lldb counts threads as it comes to know them: the wave that stopped first.
     script.check("waves", "waves", move |text| waves(&all, |_| 0, text));
-    script.check("dispatches", "dispatches", dispatches);
+    let manifest = Manifest::of(fixture);
+    script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
     script.expect("groups", " wave");
     for wave in &fixture.waves {
         let id = wave.expected["id"].clone();

@@ -1,30 +1,18 @@
 //! lldb: every fixture dump, as its user reads it.
 
 use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
-use super::harness::{Server, lldb_name};
+use super::harness::lldb_name;
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
-use super::script::{Debugger, Script, fail_with};
+use super::script::{Debugger, Script, in_each};
 
 /// What comes before the server's own commands in lldb.
 pub(crate) const MONITOR: &str = "process plugin packet monitor";
 
 #[test]
 fn lldb_shows_every_dump_as_the_models_have_it() {
-    let debugger = Debugger::Lldb(lldb_name());
-    let mut wrong = Vec::new();
-    let mut checks = 0;
-    for fixture in fixtures() {
-        // Registers and memory as they are; what the view makes of them is another test's.
-        let options: Vec<&str> = fixture.options().into_iter().chain(["--view", "off"]).collect();
-        let server = Server::start(&fixture.dump, &options);
-        let script = script(&fixture, &server.address);
-        checks += script.checks();
-        wrong.extend(script.run(&debugger));
-        server.finish();
-    }
-    fail_with(wrong);
-    assert!(checks > 2000, "only {checks} answers were judged");
+    // Registers and memory as they are; what the view makes of them is another test's.
+    in_each(fixtures(), &["--view", "off"], &Debugger::Lldb(lldb_name()), script, 2000);
 }
 
 fn script(fixture: &Fixture, address: &str) -> Script {

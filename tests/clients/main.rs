@@ -5,10 +5,13 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod changes;
+mod cores;
 mod dap;
+mod disassembly;
 mod disguise;
 mod edges;
 mod gdb;
+mod golden;
 mod harness;
 mod helpers;
 mod lanes;
@@ -20,6 +23,7 @@ mod model;
 mod reconnect;
 mod resume;
 mod script;
+mod shown;
 mod stdio;
 mod talk;
 mod view;

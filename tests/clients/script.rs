@@ -1,6 +1,7 @@
 //! A client's commands, each with what must be read of it.
 
-use super::harness::{both_ends, run, scratch, tool};
+use super::harness::{Server, both_ends, run, scratch, tool};
+use super::model::Fixture;
 
 /// Judges what a command printed.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
@@ -108,6 +109,28 @@ impl Script {
     }
 }
 
+/// Runs the script of each fixture over a server of its own, and fails with all that is wrong, or where not more than `least`
+/// answers were judged.
+pub(crate) fn in_each(
+    fixtures: impl IntoIterator<Item = Fixture>,
+    options: &[&str],
+    debugger: &Debugger,
+    script: fn(&Fixture, &str) -> Script,
+    least: usize,
+) {
+    let (mut wrong, mut checks) = (Vec::new(), 0);
+    for fixture in fixtures {
+        let options: Vec<&str> = fixture.options().into_iter().chain(options.iter().copied()).collect();
+        let server = Server::start(&fixture.dump, &options);
+        let script = script(&fixture, &server.address);
+        checks += script.checks();
+        wrong.extend(script.run(debugger));
+        server.finish();
+    }
+    fail_with(wrong);
+    assert!(checks > least, "only {checks} answers were judged");
+}
+
 /// Fails with the first of what is wrong, if anything is.
 pub(crate) fn fail_with(mut wrong: Vec<String>) {
     let count = wrong.len();
@@ -116,7 +139,7 @@ pub(crate) fn fail_with(mut wrong: Vec<String>) {
 }
 
 impl Debugger {
-    fn run(&self, commands: &[&str]) -> (String, String) {
+    pub(crate) fn run(&self, commands: &[&str]) -> (String, String) {
         match self {
             Self::Gdb(name) => {
                 let mut command = tool(name);
@@ -143,7 +166,7 @@ impl Debugger {
     }
 
     /// The part of the transcript that belongs to each command.
-    fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
+    pub(crate) fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
         let marks: Vec<String> = match self {
             // gdb says what it is told to, lldb repeats each command.
             Self::Gdb(_) => (0..commands.len()).map(|number| format!("\n{}\n", mark(number))).collect(),

@@ -10,6 +10,7 @@ const LEVELS: &[(&str, u8)] = &[
     ("mapping", 0),
     ("dwarf", 1),
     ("arch", 1),
+    ("disassembler", 1),
     ("capture", 2),
     ("codeobject", 2),
     ("import", 3),
@@ -35,6 +36,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("zip", &["import"]),
     ("toml", &["arch", "import", "dwarf", "cli"]),
     ("clap", &["cli"]),
+    ("minreq", &["import"]),
     ("env_logger", &["main"]),
 ];
 
@@ -182,6 +184,26 @@ fn unsafe_only_in_the_mapping() {
         for (number, line) in code(&text) {
             let word = line.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe");
             assert!(!word || room == "mapping", "{}:{number}: unsafe outside src/mapping.rs", path.display());
+        }
+    }
+}
+
+/// What starts a program has to bound its time and its output, and to keep from shells: once is enough.
+#[test]
+fn programs_are_started_only_by_the_disassembler() {
+    for (room, path, text) in sources() {
+        if is_test(&path) {
+            continue;
+        }
+        for (number, line) in code(&text) {
+            let starts = line.contains("process::Command") || line.contains("Command::new(");
+            let starts = starts || line.contains("process::{") && line.contains("Command");
+            let allowed = room == "disassembler";
+            assert!(
+                !starts || allowed,
+                "{}:{number}: a program is started outside of disassembler",
+                path.display()
+            );
         }
     }
 }

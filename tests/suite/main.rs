@@ -4,6 +4,7 @@ mod cli;
 mod code_object;
 mod cores;
 mod diff;
+mod disassemble;
 mod draft;
 mod dwarf;
 mod evaluate;
@@ -21,3 +22,10 @@ mod server;
 mod slim;
 mod variables;
 mod view;
+mod view_types;
+mod written_cores;
+
+/// The writer of cores: not part of the suite alone, benches use it too.
+#[allow(dead_code, reason = "some of it is for the benches alone")]
+#[path = "../cores/mod.rs"]
+mod core_writer;

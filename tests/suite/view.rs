@@ -154,7 +154,8 @@ fn client(facade: Facade) -> (Client, u64) {
     let dump = open(&dump);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let size = View::new(&dump, &session, Extent::Stacks).main().unwrap().file.len();
-    let views = Some(Arc::new(Views::new(dump, None, Extent::Stacks).unwrap()));
+    let own = Session::new(Arc::clone(&dump), None).unwrap();
+    let views = Some(Arc::new(Views::new(dump, own, Extent::Stacks)));
     (Client::new(Box::new(session), ClientOptions { facade: Some(facade), views, threads: None }), size)
 }
 

@@ -9,6 +9,7 @@ mod families;
 mod library;
 mod load;
 mod names;
+mod save_area;
 
 use std::sync::Arc;
 

@@ -17,6 +17,8 @@
 //! ```
 
 mod describe;
+mod elf;
+mod kernels;
 mod text;
 
 use std::ffi::OsString;

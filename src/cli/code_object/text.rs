@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::describe::{self, DescriptorRow, KernelFacts, Object};
+use super::describe::{self, Object};
+use super::kernels::{DescriptorRow, KernelFacts};
 use crate::codeobject::FatFile;
 use crate::report::{Style, Table};
 

@@ -2,6 +2,7 @@
 
 mod damaged;
 mod fat;
+mod image;
 mod metadata;
 mod readelf;
 mod relocation;

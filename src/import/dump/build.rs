@@ -178,10 +178,21 @@ impl<'m> Builder<'m, '_> {
                 Some(size)
             };
             // People know a launch by its packet, whose numbers two queues may share.
-            let shown = problems.small(&key, "packet_id", &entry.packet_id).unwrap_or(id);
+            let shown = problems.small(&key, "shown_as", &entry.shown_as).unwrap_or(id);
+            let header = problems.number(&key, "packet_header", &entry.packet_header);
+            let header = header.and_then(|header| {
+                let fits = u16::try_from(header).ok();
+                if fits.is_none() {
+                    let key = key.name("packet_header");
+                    problems.report(key, format_args!("{header:#x}"), "a header of 16 bits");
+                }
+                fits
+            });
             let dispatch = Dispatch {
                 id: shown,
                 queue,
+                packet: problems.number(&key, "packet", &entry.packet),
+                header,
                 kernel: problems.text(&key, "kernel", &entry.kernel),
                 grid: size(problems, "grid", &entry.grid),
                 workgroup: size(problems, "workgroup", &entry.workgroup),
@@ -194,7 +205,8 @@ impl<'m> Builder<'m, '_> {
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
                 entry: None,
-                packet: None,
+                dimensions: None,
+                completion: None,
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
@@ -309,7 +321,17 @@ impl<'m> Builder<'m, '_> {
             let name = given.or(file).or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
-            let object = CodeObject { address, extent, uri, entry: chosen, build_id, agent, name };
+            let object = CodeObject {
+                address,
+                extent,
+                uri,
+                entry: chosen,
+                build_id,
+                agent,
+                name,
+                image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
+                origin: None,
+            };
             self.capture.code_objects.push(object);
         }
     }

@@ -59,8 +59,10 @@ tables! {
     /// `[[dispatch]]`
     Dispatch {
         id: u64,
-        packet_id: u64,
+        shown_as: u64,
         queue: u64,
+        packet: u64,
+        packet_header: u64,
         kernel: Text<'de>,
         grid: Vec<Field<u64>>,
         workgroup: Vec<Field<u64>>,
@@ -149,6 +151,7 @@ tables! {
         entry: Text<'de>,
         build_id: Text<'de>,
         name: Text<'de>,
+        image: bool,
         agent: u64,
         file: Text<'de>,
         offset: u64,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::memory::CoreMemory;
 use super::note::QueueEntry;
-use crate::capture::{Dispatch, Packet, Ring};
+use crate::capture::{Dispatch, Ring};
 use crate::units::Address;
 
 /// Bytes of an AQL packet.
@@ -90,13 +90,14 @@ impl Dispatches {
             let (header, setup) = (u16_at(&bytes, 0)?, u16_at(&bytes, 2)?);
             let short = |offset| u16_at(&bytes, offset).map(u32::from);
             let long = |offset| u64_at(&bytes, offset);
-            let fence = |low: u16| (header >> low & 3) as u8;
             let kernel_object = long(32)?;
             let offset = kernel_object.checked_add(16).and_then(|at| memory.u64(at));
             Some(Dispatch {
                 // Packets are counted in 64 bits; who launched more than 2^32 kernels sees the low half.
                 id: id as u32,
                 queue: self.queue,
+                packet: Some(id),
+                header: Some(header),
                 kernel: None,
                 grid: sizes([u32_at(&bytes, 12)?, u32_at(&bytes, 16)?, u32_at(&bytes, 20)?]),
                 workgroup: sizes([short(4)?, short(6)?, short(8)?]),
@@ -105,13 +106,8 @@ impl Dispatches {
                 private_segment_size: Some(u64::from(u32_at(&bytes, 24)?)),
                 group_segment_size: Some(u64::from(u32_at(&bytes, 28)?)),
                 entry: offset.map(|offset| Address(kernel_object.wrapping_add(offset))),
-                packet: Some(Packet {
-                    dimensions: (setup & 3) as u8,
-                    barrier: header >> 8 & 1 == 1,
-                    acquire_fence: fence(9),
-                    release_fence: fence(11),
-                    completion: Address(long(56)?),
-                }),
+                dimensions: Some((setup & 3) as u8),
+                completion: Some(Address(long(56)?)),
             })
         };
         dispatch().ok_or(Unknown::NotCaptured)

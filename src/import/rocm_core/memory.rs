@@ -4,6 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use crate::capture::{Backing, Bytes, Extent, MemoryMap};
+use crate::codeobject as code;
+use crate::import::objects::Memory;
 
 /// The most bytes that are copied for a view that no one file holds in one piece: a code object cut by segments.
 const MOST_COPIED: u64 = 1 << 30;
@@ -102,6 +104,20 @@ impl CoreMemory {
             }
         }
         Ok(done)
+    }
+}
+
+impl Memory for CoreMemory {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        Self::read(self, address, buffer)
+    }
+
+    fn segment(&self, address: u64) -> Option<(u64, u64)> {
+        Self::segment(self, address)
+    }
+
+    fn view(&self, address: u64, length: u64) -> Option<code::Bytes> {
+        Backing::view(self, address, length).ok().map(code::Bytes::new)
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod agents;
 mod area;
+mod build;
 mod bytes;
 mod dispatch;
 mod headers;
 mod memory;
+mod missing;
 mod note;
 mod queues;
 mod scratch;
@@ -19,6 +21,7 @@ pub(crate) mod stream;
 mod tests;
 mod wave;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::agents::Agents;
@@ -28,7 +31,7 @@ use self::note::{Notes, State};
 use self::queues::Waves;
 use super::file::OpenFile;
 use super::problem::{ImportError, Problems};
-use super::{Opened, Options, sniff};
+use super::{Opened, Options, objects, sniff};
 use crate::arch::Targets;
 use crate::capture::{Backing, BackingId, Capture, MemoryBacking, Provenance};
 
@@ -110,7 +113,7 @@ fn import(
     let by_address = BackingId(capture.backings.len() as u32);
     capture.backings.push(Arc::new(memory.clone()));
     let derived_id = BackingId(capture.backings.len() as u32);
-    let mut derived = Vec::new();
+    let (mut derived, mut pcs) = (Vec::new(), BTreeSet::new());
     match &state {
         None => {
             let what = "the state of the GPUs cannot be read: no waves";
@@ -127,8 +130,14 @@ fn import(
             let stores = queues::Stores { by_address, derived: derived_id };
             let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
             waves.queues(state, &mut agents, &mut capture, problems);
+            pcs = waves.pcs;
         }
     }
     capture.backings.push(Arc::new(MemoryBacking::new("derived registers", derived)));
+    let r_debug = state.map(|state| state.r_debug).filter(|address| *address != 0);
+    let descriptors = capture.dispatches.iter().filter_map(|dispatch| Some(dispatch.kernel_object?.0));
+    let hints: Vec<u64> = pcs.into_iter().chain(descriptors).collect();
+    let found = objects::find(memory, r_debug, &hints, options, problems);
+    capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }

@@ -1,22 +1,20 @@
 //! Queues of a core, and through their save areas the work-groups and waves.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::agents::{Agents, Known};
 use super::area::{self, Area, Block, Walk};
 use super::dispatch::{self, Dispatches};
 use super::memory::CoreMemory;
+use super::missing::Missing;
 use super::note::{QueueEntry, State};
 use super::scratch::{NoScratch, Scratch};
-use super::wave::{Facts, Launch, Promise, Row, Words};
+use super::wave::{Facts, Promise, Row, Words};
 use crate::arch::{Target, Targets};
-use crate::capture::{
-    BackingId, Capture, Dispatch, Extent, MemoryMap, Queue, RegisterBlock, Registers, Segment, Wave,
-    WorkGroup,
-};
+use crate::capture::{BackingId, Capture, Queue};
 use crate::import::problem::Problems;
-use crate::units::{LaneSet, WaveSize};
+use crate::units::WaveSize;
 
 /// queue_type of AQL queues: the only ones whose waves can be told apart.
 const AQL: u32 = 2;
@@ -39,44 +37,25 @@ pub(super) struct Stores {
 /// Reads waves.
 #[derive(Debug)]
 pub(super) struct Waves<'a> {
-    memory: &'a CoreMemory,
+    pub(super) memory: &'a CoreMemory,
     targets: &'a Targets,
     r_version: Option<u32>,
     ttmp_setup: bool,
-    stores: Stores,
-    derived: &'a mut Vec<u8>,
-    rows: Vec<Row>,
+    pub(super) stores: Stores,
+    pub(super) derived: &'a mut Vec<u8>,
+    pub(super) rows: Vec<Row>,
     stacks_left: u64,
-}
-
-/// What is missing of a queue's waves: how many lack it for each reason, so that a reason is said once.
-#[derive(Debug, Default)]
-struct Missing {
-    words: Option<(u32, u64)>,
-    dispatch: BTreeMap<dispatch::Unknown, (u32, u32)>,
-    scratch: BTreeMap<NoScratch, (u32, u32)>,
-    unallotted: Option<(u32, u32)>,
-    launch: Option<(u32, u32)>,
-    outside: Option<(u32, u32)>,
-    group: Option<(u32, u32)>,
-    faulty: Option<(u32, u32)>,
-}
-
-/// Counts one more, and keeps the first.
-fn count<T>(slot: &mut Option<(u32, T)>, first: T) {
-    match slot {
-        Some((count, _)) => *count += 1,
-        None => *slot = Some((1, first)),
-    }
+    /// Where the waves are: what code objects are found by.
+    pub(super) pcs: BTreeSet<u64>,
 }
 
 /// One XCC's waves: what they have in common.
-struct Lot<'k> {
-    known: &'k Known,
-    queue: usize,
-    row32: Option<usize>,
-    row64: Option<usize>,
-    scratch: Result<Option<Scratch>, NoScratch>,
+pub(super) struct Lot<'k> {
+    pub(super) known: &'k Known,
+    pub(super) queue: usize,
+    pub(super) row32: Option<usize>,
+    pub(super) row64: Option<usize>,
+    pub(super) scratch: Result<Option<Scratch>, NoScratch>,
 }
 
 impl<'a> Waves<'a> {
@@ -90,7 +69,8 @@ impl<'a> Waves<'a> {
         derived: &'a mut Vec<u8>,
     ) -> Self {
         let (rows, stacks_left) = (Vec::new(), MOST_STACKS);
-        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left }
+        let pcs = BTreeSet::new();
+        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left, pcs }
     }
 
     /// Adds the queues of the note to a capture, with their work-groups and waves.
@@ -323,262 +303,19 @@ impl<'a> Waves<'a> {
         facts.pc.is_some_and(|pc| pc % 4 == 0 && self.memory.segment(pc).is_some())
     }
 
-    fn facts(&self, row: &Row, words: &Words, lot: &Lot<'_>) -> Facts {
+    /// What a wave's words say.
+    pub(super) fn facts(&self, row: &Row, words: &Words, lot: &Lot<'_>) -> Facts {
         let promise = Promise { setup: self.ttmp_setup || lot.known.always, r_version: self.r_version };
         row.facts(words, promise, |address| self.memory.segment(address).is_some())
-    }
-
-    fn wave(
-        &mut self,
-        block: &Block,
-        lot: &Lot<'_>,
-        group: &mut Option<usize>,
-        dispatches: &mut Dispatches,
-        missing: &mut Missing,
-        capture: &mut Capture,
-    ) {
-        let id = u32::try_from(capture.waves.len() + 1).unwrap_or(u32::MAX);
-        // A wave that its processor cannot run comes of a damaged record.
-        let Some(index) = lot.row(block.counts.size).or(lot.row64).or(lot.row32) else { return };
-        let words = Words::read(self.memory, block);
-        let Some(row) = self.rows.get(index) else { return };
-        let facts = self.facts(row, &words, lot);
-        let Some(area) = row.area() else { return };
-        let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
-        if words.hw.is_none() || words.ttmps.is_none() {
-            count(&mut missing.words, block.hwregs());
-        }
-        if area.wave.first.of(block.word) != 0 {
-            *group = Some(self.group(block, lot, capture));
-        }
-        let workgroup = *group;
-        if workgroup.is_none() {
-            count(&mut missing.group, id);
-        }
-        if is_last {
-            *group = None;
-        }
-        match (facts.launch, workgroup.and_then(|index| capture.workgroups.get(index))) {
-            (None, _) if words.ttmps.is_some() => count(&mut missing.launch, id),
-            (Some(launch), Some(of)) if of.dispatch.is_none() => {
-                match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
-                    Ok(found) => place(capture, workgroup, found, &launch, &mut missing.outside, id),
-                    Err(why) => missing.dispatch.entry(why).or_insert((0, id)).0 += 1,
-                }
-            }
-            _ => {}
-        }
-        let dispatch =
-            workgroup.and_then(|index| capture.dispatches.get(capture.workgroups.get(index)?.dispatch?));
-        let lanes = block.counts.size.lanes();
-        let wave_in_group = facts.launch.map(|launch| launch.wave_in_group).filter(|place| {
-            let fits = dispatch.is_none_or(|dispatch| is_in_group(dispatch, *place, lanes));
-            if !fits {
-                count(&mut missing.outside, id);
-            }
-            fits
-        });
-        let (engine, slot) = (word.engine.of(block.word), word.scoreboard.of(block.word));
-        let (private, private_size) = match self.private(row, &words, block, lot, engine, slot) {
-            Ok(Some((base, size))) => {
-                if word.scratch.of(block.word) == 0 {
-                    count(&mut missing.unallotted, id);
-                }
-                (self.pieces(base, size), Some(size))
-            }
-            Ok(None) => (MemoryMap::default(), Some(0)),
-            Err(why) => {
-                missing.scratch.entry(why).or_insert((0, id)).0 += 1;
-                (MemoryMap::default(), None)
-            }
-        };
-        let mut own = Vec::new();
-        let (stores, derived) = (self.stores, &mut *self.derived);
-        row.rewritten(&words, &facts, |first, bytes| {
-            let (offset, width) = (derived.len() as u64, bytes.len() as u16);
-            derived.extend_from_slice(bytes);
-            let known = LaneSet(u64::MAX);
-            own.push((stores.derived, RegisterBlock { first, count: 1, width, offset, known }));
-        });
-        if facts.stopped == Some(false) && row.has_fault(&words) {
-            count(&mut missing.faulty, id);
-        }
-        let without_vgprs = row.without_vgprs(&words);
-        let kind = Arc::clone(&row.kind);
-        let Some(row) = self.rows.get_mut(index) else { return };
-        let stop =
-            facts.stopped.map(|stopped| if stopped { row.reasons(&words, facts.trap) } else { Vec::new() });
-        let layout = row.layout(block.counts, without_vgprs);
-        let image = Extent {
-            backing: self.stores.by_address,
-            offset: block.bottom,
-            length: block.lds_base() - block.bottom,
-        };
-        capture.waves.push(Wave {
-            id,
-            kind,
-            agent: lot.known.index,
-            workgroup,
-            wave_in_group,
-            stop,
-            sgpr_count: u16::try_from(block.counts.sgprs).ok(),
-            registers: Registers { layout: Some(layout), image: Some(image), own },
-            private,
-            private_size,
-        });
-    }
-
-    /// A new work-group of a first wave.
-    fn group(&self, block: &Block, lot: &Lot<'_>, capture: &mut Capture) -> usize {
-        let index = capture.workgroups.len();
-        let lds = self.pieces(block.lds_base(), u64::from(block.lds));
-        capture.workgroups.push(WorkGroup {
-            id: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            queue: Some(lot.queue),
-            dispatch: None,
-            position: None,
-            lds_size: Some(u64::from(block.lds)),
-            lds,
-        });
-        index
-    }
-
-    /// First byte and size of a wave's private memory; `Ok(None)`: it has none.
-    fn private(
-        &self,
-        row: &Row,
-        words: &Words,
-        block: &Block,
-        lot: &Lot<'_>,
-        engine: u32,
-        slot: u32,
-    ) -> Result<Option<(u64, u64)>, NoScratch> {
-        let Some(scratch) = lot.scratch? else { return Ok(None) };
-        let base = scratch.of(engine, slot)?;
-        match row.scratch_base(words, &block.counts) {
-            None => {}
-            Some(None) => return Err(NoScratch::NoBase),
-            Some(Some(register)) if register == base => {}
-            Some(Some(_)) => return Err(NoScratch::Disagrees),
-        }
-        Ok(Some((base, scratch.wave_size)))
-    }
-
-    /// What was captured of a range of global memory, by offset from its start.
-    fn pieces(&self, base: u64, length: u64) -> MemoryMap {
-        let map = self.memory.map();
-        let Some(last) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
-            return MemoryMap::default();
-        };
-        let mut pieces = Vec::new();
-        let mut segment = map.find(base).or_else(|| map.next(base));
-        while let Some(found) = segment.filter(|found| found.address <= last) {
-            let first = found.address.max(base);
-            let last = found.last().min(last);
-            pieces.push(Segment {
-                address: first - base,
-                extent: Extent {
-                    backing: found.extent.backing,
-                    offset: found.extent.offset + (first - found.address),
-                    length: last - first + 1,
-                },
-                name: None,
-            });
-            segment = map.next(found.last());
-        }
-        MemoryMap::new(pieces).0
     }
 }
 
 impl Lot<'_> {
-    fn row(&self, size: WaveSize) -> Option<usize> {
+    /// The row of waves of that size.
+    pub(super) fn row(&self, size: WaveSize) -> Option<usize> {
         match size {
             WaveSize::W32 => self.row32,
             WaveSize::W64 => self.row64,
-        }
-    }
-}
-
-/// Gives a work-group its dispatch, and its place there if it is one.
-fn place(
-    capture: &mut Capture,
-    workgroup: Option<usize>,
-    found: usize,
-    launch: &Launch,
-    outside: &mut Option<(u32, u32)>,
-    id: u32,
-) {
-    let is_inside = capture.dispatches.get(found).is_none_or(|dispatch| {
-        let (Some(grid), Some(size)) = (dispatch.grid, dispatch.workgroup) else { return true };
-        let mut axes = launch.group.iter().zip(grid.iter().zip(size));
-        axes.all(|(at, (grid, size))| *at < grid.div_ceil(size))
-    });
-    let Some(group) = workgroup.and_then(|index| capture.workgroups.get_mut(index)) else { return };
-    group.dispatch = Some(found);
-    // What was saved is shown, and that it cannot be is said.
-    group.position = Some(launch.group);
-    if !is_inside {
-        count(outside, id);
-    }
-}
-
-/// Whether a work-group of the dispatch has a wave at that place.
-fn is_in_group(dispatch: &Dispatch, place: u32, lanes: u8) -> bool {
-    let Some(size) = dispatch.workgroup else { return true };
-    let items: u64 = size.iter().map(|size| u64::from(*size)).product();
-    u64::from(place) < items.div_ceil(u64::from(lanes))
-}
-
-impl Missing {
-    fn report(&self, key: &str, problems: &mut Problems) {
-        let waves = |(count, first): (u32, u32)| match count {
-            1 => format!("wave {first}"),
-            count => format!("{count} waves, the first of them {first}"),
-        };
-        if let Some((count, at)) = self.words {
-            let what =
-                format!("{count} waves without hardware registers or trap temporaries, the first at {at:#x}");
-            problems.report(key, what, "memory that holds them: where these waves are is not known");
-        }
-        for (why, (count, first)) in &self.dispatch {
-            let what = format!("no dispatch for {}: {}", waves((*count, *first)), why.words());
-            problems.report(key, what, "a packet of the ring");
-        }
-        for (why, (count, first)) in &self.scratch {
-            let what = format!("no private memory for {}: {}", waves((*count, *first)), why.words());
-            problems.report(key, what, "scratch memory that is known to be the wave's");
-        }
-        let said = [
-            (
-                self.unallotted,
-                "private memory of",
-                "was not allotted by the control stack",
-                "SCRATCH_EN in its record",
-            ),
-            (
-                self.launch,
-                "no dispatch for",
-                "their trap temporaries were not set up",
-                "ttmp_setup in the runtime information",
-            ),
-            (
-                self.outside,
-                "no place for",
-                "what its trap temporaries say is outside of its dispatch",
-                "a work-group of the grid",
-            ),
-            (self.group, "no work-group for", "none was opened before", "a first wave before others"),
-            (
-                self.faulty,
-                "flags of a fault in",
-                "was not stopped: no stop reason is told",
-                "a wave that the trap handler stopped",
-            ),
-        ];
-        for (found, before, after, expected) in said {
-            if let Some(found) = found {
-                problems.report(key, format!("{before} {}: {after}", waves(found)), expected);
-            }
         }
     }
 }

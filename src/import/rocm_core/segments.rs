@@ -112,10 +112,7 @@ impl Covered {
                 self.0.remove(&start);
             }
         }
-        loop {
-            let Some((start, end)) = self.0.range(low..).next().map(|(first, last)| (*first, *last)) else {
-                break;
-            };
+        while let Some((start, end)) = self.0.range(low..).next().map(|(first, last)| (*first, *last)) {
             if start > last && last.checked_add(1) != Some(start) {
                 break;
             }

@@ -123,6 +123,8 @@ pub(super) struct Row {
     no_vgprs: Option<(u8, u8)>,
     /// Registers that faults follow from: name, slot, the bits that matter.
     fault_words: Vec<(String, u8, u32)>,
+    /// Slot, bits that are faults whatever is enabled.
+    hard_faults: Vec<(u8, u32)>,
     reasons: HashMap<Vec<u32>, Vec<usize>>,
     layouts: HashMap<(Counts, bool), Arc<[RegisterBlock]>>,
 }
@@ -161,6 +163,10 @@ impl Row {
                 }
             }
         }
+        let hard = kind.target.fault_bits.iter().filter(|fault| fault.dbgapi && fault.enabled_by.is_none());
+        let hard =
+            hard.filter_map(|fault| Some((slot(&fault.register)?, 1u32.checked_shl(fault.bit.into())?)));
+        let hard_faults = hard.collect();
         let no_vgprs = area.no_vgprs.as_ref().and_then(|bit| Some((slot(&bit.register)?, bit.bit)));
         Some(Self {
             pc: kind.named("pc").map(|register| register.id).zip(slot("pc")),
@@ -168,6 +174,7 @@ impl Row {
             no_vgprs,
             rewrites,
             fault_words,
+            hard_faults,
             reasons: HashMap::new(),
             layouts: HashMap::new(),
             kind,
@@ -258,15 +265,7 @@ impl Row {
 
     /// Whether hardware flags, without anybody's enabling bit, say that the wave faulted.
     pub(super) fn has_fault(&self, words: &Words) -> bool {
-        self.kind.target.fault_bits.iter().any(|fault| {
-            let word = || {
-                let (_, slot, _) = self.fault_words.iter().find(|(name, ..)| *name == fault.register)?;
-                words.slot(*slot)
-            };
-            fault.dbgapi
-                && fault.enabled_by.is_none()
-                && word().is_some_and(|word| word >> (fault.bit & 31) & 1 == 1)
-        })
+        self.hard_faults.iter().any(|(slot, bits)| words.slot(*slot).is_some_and(|word| word & bits != 0))
     }
 
     /// The registers that a user sees otherwise than they were saved, with their bytes.

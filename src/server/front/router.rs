@@ -4,8 +4,8 @@
 //! gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
-    features, groups, handshake, libraries, lldb, memory, print, registers, resume, stop, threads, vendor,
-    vfile, xfer,
+    disassembly, dispatches, features, groups, handshake, libraries, lldb, memory, print, registers, resume,
+    stop, threads, vendor, vfile, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, fault::Fault};
@@ -139,6 +139,8 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Lanes", vendor::lanes),
     own("qlanescope.LanePc", groups::lane_pc),
     own("qlanescope.Groups", groups::groups),
+    own("qlanescope.Dispatches", dispatches::dispatches),
+    own("qlanescope.Disassemble", disassembly::disassemble),
     own("qlanescope.Memory", vendor::memory),
     own("qlanescope.Locals", vendor::locals),
     own("qlanescope.Frames", vendor::frames),

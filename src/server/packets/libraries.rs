@@ -21,17 +21,19 @@ use crate::units::Address;
 pub(crate) fn wanted(state: &State) -> bool {
     match state.facade() {
         Facade::AmdgcnGdb => true,
-        Facade::Gdb => state.view().is_some_and(|view| view.objects().len() > 1),
+        // A view of one code object may get another file later: see [`super::super::grown`].
+        Facade::Gdb => state.view().is_some_and(|view| view.main().is_some()),
         Facade::Lldb | Facade::AmdgcnLldb => false,
     }
 }
 
 /// The list, as gdb's DTD has it: `segment` is the address of ELF address 0.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
-    let objects: Vec<(String, Address)> = match state.view() {
+    let objects: Vec<(String, Address)> = match state.first_view() {
         Some(view) => {
             let main = view.main().map(|main| main.index);
             let others = view.objects().iter().filter(|object| Some(object.index) != main);
+            let others = others.chain(state.grown.added().iter().map(|added| &added.object));
             others.map(|object| (format!("{FOLDER}{}", object.name), object.address)).collect()
         }
         None => {
@@ -61,13 +63,17 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
 /// # Errors
 /// The files cannot be written.
 pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
-    let (Some(view), Some(views)) = (state.view(), state.views.as_deref()) else { return Ok(Arc::default()) };
+    let (Some(view), Some(views)) = (state.first_view(), state.views.as_deref()) else {
+        return Ok(Arc::default());
+    };
     let folder = views.folder().map_err(|words| Fault::new(super::super::fault::IO, words))?;
     Ok(document(|xml| {
         xml.create_element("library-list-svr4").with_attribute(("version", "1.0")).write_inner_content(
             |xml| {
-                for (index, object) in view.objects().iter().enumerate() {
-                    let path = folder.join(&object.name);
+                let first = view.objects().iter().map(|object| (object, folder.join(&object.name)));
+                let added = state.grown.added().iter();
+                let added = added.filter_map(|added| Some((&added.object, added.path.clone()?)));
+                for (index, (object, path)) in first.chain(added).enumerate() {
                     xml.create_element("library")
                         .with_attribute(("name", path.to_string_lossy().as_ref()))
                         .with_attribute(("lm", format!("{:#x}", index + 1).as_str()))
@@ -84,7 +90,7 @@ pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
 
 /// The name of the program, for gdb.
 pub(crate) fn program(state: &State) -> Option<String> {
-    Some(format!("{FOLDER}{}", state.view()?.main()?.name))
+    Some(format!("{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
 /// `qOffsets`: how far the program was moved.

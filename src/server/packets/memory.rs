@@ -5,6 +5,8 @@
 //! is short, and never padded: a zero that nobody saw is worse than none. A write is a change of this client's session, and
 //! all of it or nothing.
 
+use std::sync::Arc;
+
 use super::super::fault::{Fault, MALFORMED, NOT_THERE};
 use super::super::front::escape::unescape;
 use super::super::front::parse;
@@ -17,7 +19,7 @@ use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
-use crate::view;
+use crate::view::{self, View, Views};
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
@@ -95,20 +97,13 @@ fn write(
         let words = format!("{length} bytes were announced, and {} were sent", bytes.len());
         return Err(Fault::new(MALFORMED, words));
     }
-    let pairs = pairs.or(after).unwrap_or_default();
-    if let Token::Window { .. } = decode(address)
-        && !parse::pairs(pairs).any(|(key, _)| key == b"address_space")
-    {
-        let thread = state.named_in(pairs)?.unwrap_or(state.general);
-        let views = state.views.clone().filter(|_| state.view().is_some());
-        let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
-        view::write(views.get(), &mut *state.session, of_lane(address, thread), thread.wave, bytes)?;
-        reply.text("OK");
-        return Ok(Flow::Continue);
-    }
-    let place = place(state, address, pairs)?;
-    if !bytes.is_empty() {
-        state.session.write(place, bytes)?;
+    match meant(state, address, pairs.or(after).unwrap_or_default())? {
+        Meant::Window { views, grown, address, wave } => {
+            let view = grown.as_deref().unwrap_or_else(|| views.get());
+            view::write(view, &mut *state.session, address, wave, bytes)?;
+        }
+        Meant::Place(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
+        Meant::Place(_) => {}
     }
     reply.text("OK");
     Ok(Flow::Continue)
@@ -118,33 +113,19 @@ fn write(
 fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (range, pairs) = parse::split(args, b';');
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
-    let pairs = pairs.unwrap_or_default();
-    if let Token::Window { .. } = decode(address)
-        && !parse::pairs(pairs).any(|(key, _)| key == b"address_space")
-    {
-        return read_window(state, address, pairs, length);
-    }
-    let place = place(state, address, pairs)?;
-    read_place(state, place, length)
-}
-
-/// Reads into the state's buffer from a window of the view; how many bytes.
-fn read_window(state: &mut State, address: u64, pairs: &[u8], length: u64) -> Result<usize, Fault> {
-    let thread = state.named_in(pairs)?.unwrap_or(state.general);
-    let address = of_lane(address, thread);
-    let length = length.min(MAX_READ as u64) as usize;
-    let mut buffer = std::mem::take(&mut state.buffer);
-    let read = match (state.view(), buffer.get_mut(..length)) {
-        (Some(view), Some(into)) if length > 0 => {
-            view::read(view, &*state.session, address, thread.wave, into).map_err(Fault::from)
+    match meant(state, address, pairs.unwrap_or_default())? {
+        Meant::Place(place) => read_place(state, place, length),
+        Meant::Window { views, grown, address, wave } => {
+            let view = grown.as_deref().unwrap_or_else(|| views.get());
+            let into = state.buffer.get_mut(..length.min(MAX_READ as u64) as usize).unwrap_or_default();
+            if into.is_empty() {
+                return Err(Fault::malformed("no length"));
+            }
+            match view::read(view, &*state.session, address, wave, into)? {
+                0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
+                read => Ok(read),
+            }
         }
-        (_, _) if length == 0 => Err(Fault::malformed("no length")),
-        _ => Err(Fault::new(NOT_THERE, "there are no windows without a view")),
-    };
-    state.buffer = buffer;
-    match read? {
-        0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
-        read => Ok(read),
     }
 }
 
@@ -162,15 +143,27 @@ pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result
     }
 }
 
-fn place(state: &State, address: u64, pairs: &[u8]) -> Result<Place, Fault> {
+/// What an address with its suffix means.
+enum Meant {
+    /// Memory of the dump.
+    Place(Place),
+    /// A window of the view, for a client that looks at a wave; `grown`: the view that what-if changes have made larger.
+    Window { views: Arc<Views>, grown: Option<Arc<View>>, address: u64, wave: WaveId },
+}
+
+fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
     let thread = state.named_in(pairs)?.unwrap_or(state.general);
-    match parse::pairs(pairs).find(|(key, _)| *key == b"address_space") {
-        Some((_, space)) => {
-            let space = parse::number(space).ok_or(Fault::malformed("not an address space"))?;
-            Ok(in_space(state, AddressSpace(space), address, thread))
-        }
-        None => Ok(place_at(state, address, thread)?),
+    if let Some((_, space)) = parse::pairs(pairs).find(|(key, _)| *key == b"address_space") {
+        let space = parse::number(space).ok_or(Fault::malformed("not an address space"))?;
+        return Ok(Meant::Place(in_space(state, AddressSpace(space), address, thread)));
     }
+    if let Token::Window { .. } = decode(address) {
+        let views = state.views.clone().filter(|_| state.view().is_some());
+        let views = views.ok_or_else(|| Fault::new(NOT_THERE, "there are no windows without a view"))?;
+        let grown = state.grown.shared();
+        return Ok(Meant::Window { views, grown, address: of_lane(address, thread), wave: thread.wave });
+    }
+    Ok(Meant::Place(place_at(state, address, thread)?))
 }
 
 /// What an address means to a client that looks at a thread.

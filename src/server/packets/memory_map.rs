@@ -12,6 +12,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::state::State;
+use crate::capture::joined;
 use crate::session::address;
 
 /// The first address beyond those with tag 0x00, and the first of those with tag 0xff.
@@ -44,7 +45,8 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
         ranges.push((start, start + (TAG_BYTES - 1)));
     }
     let mut xml = Writer::new(Vec::new());
-    match write(&mut xml, &join(ranges)) {
+    // gdb drops the whole map when two regions overlap.
+    match write(&mut xml, &joined(ranges)) {
         Ok(()) => xml.into_inner().into(),
         Err(error) => {
             log::error!("cannot write the memory map: {error}");
@@ -75,19 +77,6 @@ fn plain(state: &State) -> Vec<(u64, u64)> {
     ranges
 }
 
-/// In order, without overlaps, neighbours as one: gdb drops the whole map when two regions overlap.
-fn join(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    ranges.sort_unstable();
-    let mut joined: Vec<(u64, u64)> = Vec::with_capacity(ranges.len());
-    for (start, last) in ranges {
-        match joined.last_mut() {
-            Some((_, end)) if start <= end.saturating_add(1) => *end = last.max(*end),
-            _ => joined.push((start, last)),
-        }
-    }
-    joined
-}
-
 fn write(xml: &mut Writer<Vec<u8>>, ranges: &[(u64, u64)]) -> io::Result<()> {
     xml.write_event(Event::Decl(BytesDecl::new("1.0", None, None)))?;
     let doctype = "memory-map PUBLIC \"+//IDN gnu.org//DTD GDB Memory Map V1.0//EN\" \
@@ -105,7 +94,3 @@ fn write(xml: &mut Writer<Vec<u8>>, ranges: &[(u64, u64)]) -> io::Result<()> {
     })?;
     Ok(())
 }
-
-#[cfg(test)]
-#[path = "memory_map_tests.rs"]
-mod tests;

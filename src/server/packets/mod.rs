@@ -1,6 +1,8 @@
 //! One file per packet family.
 
 mod changes;
+pub(super) mod disassembly;
+pub(super) mod dispatches;
 pub(super) mod documents;
 pub(super) mod features;
 pub(super) mod groups;

@@ -10,6 +10,7 @@ use super::super::fault::Fault;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
+use super::super::grown;
 use super::super::state::{State, Stop};
 use super::stop;
 
@@ -33,11 +34,20 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         None if lldb => state.stop.thread,
         None => state.selected(),
     };
-    reply.console(WORDS);
+    let has_new_files = grown::grow(state);
     state.select(thread)?;
     state.stop = Stop { thread, refused: true };
+    // gdb loads them, says nothing, and asks once more.
+    if has_new_files && !lldb {
+        reply.text("T05library:;thread:").number(state.number(thread)).text(";");
+        return Ok(Flow::Continue);
+    }
+    reply.console(&format!("{WORDS}{}", state.grown.words()));
     if lldb {
         stop::write(state, thread, reply)?;
+        if has_new_files {
+            reply.text("library:;");
+        }
     } else {
         reply.text("T00thread:").number(state.number(thread)).text(";");
     }

@@ -284,10 +284,8 @@ pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
     for (index, (key, _)) in parse::pairs(args).enumerate() {
         if !keys.contains(&key) {
             let known: Vec<String> = keys.iter().map(|key| said(key)).collect();
-            return Err(Fault::new(
-                MALFORMED,
-                format!("no key {}: there are {}", said(key), known.join(", ")),
-            ));
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            return Err(Fault::new(MALFORMED, format!("no key {}: there are {known}", said(key))));
         }
         if parse::pairs(args).take(index).any(|(before, _)| before == key) {
             return Err(Fault::new(MALFORMED, format!("the key {} stands twice", said(key))));
@@ -301,13 +299,13 @@ pub(super) fn value<'a>(args: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {
     parse::pairs(args).find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
-fn number_of(args: &[u8], key: &'static [u8]) -> Result<Option<u64>, Fault> {
+pub(super) fn number_of(args: &[u8], key: &'static [u8]) -> Result<Option<u64>, Fault> {
     let number =
         value(args, key).map(|value| parse::number(value).ok_or(Fault::malformed("not a hex number")));
     number.transpose()
 }
 
-fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
+pub(super) fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
     let lane = parse::number(text).and_then(|lane| u8::try_from(lane).ok());
     lane.map(LaneId).ok_or(Fault::malformed("not a lane"))
 }

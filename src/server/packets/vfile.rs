@@ -96,8 +96,7 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     let name = parts.next().and_then(parse::bytes).ok_or(INVALID)?;
     let flags = parts.next().and_then(parse::number).ok_or(INVALID)?;
     let name = name.strip_prefix(FOLDER.as_bytes()).ok_or(NO_ENTRY)?;
-    let view = state.view().ok_or(NO_ENTRY)?;
-    let found = view.objects().iter().position(|object| object.name.as_bytes() == name).ok_or(NO_ENTRY)?;
+    let found = files(state).position(|object| object.name.as_bytes() == name).ok_or(NO_ENTRY)?;
     if flags & WRITING != 0 {
         return Err(READ_ONLY);
     }
@@ -119,8 +118,13 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
 
 fn opened(state: &State, handle: u64) -> Result<&ViewObject, u8> {
     let handle = usize::try_from(handle).ok().and_then(|handle| *state.handles.0.get(handle)?);
-    let view: &View = state.view().ok_or(BAD_HANDLE)?;
-    view.objects().get(handle.ok_or(BAD_HANDLE)?).ok_or(BAD_HANDLE)
+    files(state).nth(handle.ok_or(BAD_HANDLE)?).ok_or(BAD_HANDLE)
+}
+
+/// All files: those that the client began with, and those that came to them.
+fn files(state: &State) -> impl Iterator<Item = &ViewObject> {
+    let first = state.first_view().map(View::objects).unwrap_or_default().iter();
+    first.chain(state.grown.added().iter().map(|added| &added.object)).map(|object| &**object)
 }
 
 /// The protocol's `struct stat`, big-endian: device, inode, mode, links, user, group and device of a device in 4 bytes

@@ -1,9 +1,10 @@
 //! What a client has changed, and dropping it.
 
+use super::write::aliases_of;
 use super::{Layer, Owner};
-use crate::arch::{RegId, SpaceScope};
+use crate::arch::{Kind, RegId, SpaceScope};
 use crate::session::address::GLOBAL;
-use crate::session::reader::{Reader, SWIZZLE, alias_slots};
+use crate::session::reader::Reader;
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, LaneId, WaveId};
 
@@ -109,15 +110,13 @@ impl Reader {
         let wave = self.wave(id)?;
         let known = wave.kind.register(register);
         let old = self.names(id, register, index)?.into_iter().flatten().next();
-        let lives_here = |slots: Vec<RegId>| slots.contains(&register);
-        let aliases = wave.kind.registers().iter().filter(|register| register.alias.is_some());
-        let aliases = aliases.filter(|alias| alias_slots(wave, alias).is_some_and(lives_here));
+        let aliases = aliases_of(wave, register).into_iter();
         let is_vector = known.is_vector();
         Ok(RegisterChange {
             wave: id,
             id: wave.id,
             name: known.name.clone(),
-            aliases: aliases.map(|alias| alias.name.clone()).collect(),
+            aliases: aliases.map(|(alias, _)| wave.kind.register(alias).name.clone()).collect(),
             lane: is_vector.then_some(LaneId(index as u8)),
             dword: (!is_vector && known.dwords > 1).then_some(index),
             old,
@@ -140,26 +139,24 @@ impl Reader {
             let found = kind.and_then(|kind| kind.target.spaces.iter().find(|space| space.scope == scope));
             found.map_or(GLOBAL, |space| space.id)
         };
-        let row = kind.map_or(0, |kind| u64::from(kind.wave_size.lanes())) * SWIZZLE;
         let mut runs: Vec<(Place, u64)> = Vec::new();
         let plain = |space, address| Place { space, address: Address(address), wave, lane: None };
         for (first, last) in self.changes.memory.runs(owner) {
-            match owner {
-                Owner::Global => runs.push((plain(GLOBAL, first), last - first + 1)),
-                Owner::Group(_) => {
+            match (owner, kind) {
+                (Owner::Global, _) => runs.push((plain(GLOBAL, first), last - first + 1)),
+                (Owner::Group(_), _) => {
                     runs.push((plain(space_of(SpaceScope::WorkGroup), first), last - first + 1))
                 }
-                Owner::Wave(_) if row == 0 => {}
-                Owner::Wave(_) => {
+                (Owner::Wave(_), None) => {}
+                (Owner::Wave(_), Some(kind)) => {
                     // Every byte is some lane's: dword by dword, and each lane's in a row below.
                     let space = space_of(SpaceScope::Lane);
                     let mut at = first;
                     while at <= last {
-                        let end = last.min(at / SWIZZLE * SWIZZLE + SWIZZLE - 1);
-                        let lane = Some(LaneId((at % row / SWIZZLE) as u8));
-                        let address = Address(at / row * SWIZZLE + at % SWIZZLE);
-                        runs.push((Place { space, address, wave, lane }, end - at + 1));
-                        at = end + 1;
+                        let (lane, address) = kind.private_lane(Address(at));
+                        let length = kind.private_run(address).min(last - at + 1);
+                        runs.push((Place { space, address, wave, lane: Some(lane) }, length));
+                        at += length;
                     }
                 }
             }
@@ -179,24 +176,22 @@ impl Reader {
                 found.left_out += 1;
                 continue;
             }
-            found.memory.push(self.changed_run(place, length, owner, row));
+            found.memory.push(self.changed_run(place, length, owner, kind.map(|kind| &**kind)));
         }
     }
 
-    fn changed_run(&self, place: Place, length: u64, owner: Owner, row: u64) -> MemoryChange {
+    fn changed_run(&self, place: Place, length: u64, owner: Owner, kind: Option<&Kind>) -> MemoryChange {
         let mut new = vec![0; SHOWN_BYTES.min(usize::try_from(length).unwrap_or(SHOWN_BYTES))];
         let got = self.read_if_captured(place, &mut new);
         new.truncate(got);
         let old = (0u64..).zip(&new).map(|(index, _)| {
-            let at = place.address.0 + index;
+            let at = Address(place.address.0 + index);
             let at = match (owner, place.lane) {
-                (Owner::Wave(_), Some(lane)) => {
-                    at / SWIZZLE * row + u64::from(lane.0) * SWIZZLE + at % SWIZZLE
-                }
+                (Owner::Wave(_), Some(lane)) => kind?.private_wave(lane, at)?,
                 _ => at,
             };
             let mut byte = [0];
-            (self.read_captured(owner, at, &mut byte) == 1).then_some(byte[0])
+            (self.read_captured(owner, at.0, &mut byte) == 1).then_some(byte[0])
         });
         MemoryChange { place, words: self.describe(place), length, old: old.collect(), new }
     }

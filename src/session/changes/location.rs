@@ -7,10 +7,10 @@ use super::batch::Batch;
 use crate::arch::{RegId, SpaceScope};
 use crate::dwarf::write::{Plan, Run, Store, Target};
 use crate::dwarf::{Frame, Location, MemoryAt, Storage};
-use crate::session::reader::{Reader, SWIZZLE};
+use crate::session::reader::Reader;
 use crate::session::unwind::{Level, Walk};
 use crate::session::{Place, Unreadable, variables};
-use crate::units::{Address, BitSize, DwarfReg, LaneId, WaveId};
+use crate::units::{BitSize, DwarfReg, LaneId, WaveId};
 
 /// Collects what is to be written, and writes nothing yet.
 struct Draft<'r> {
@@ -84,13 +84,11 @@ impl Store for Draft<'_> {
         let Some(lane) = lane else {
             return MemoryAt { space: place.space, lane: None, address: place.address };
         };
-        let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE;
-        let own = place.address.0;
-        let column = u64::from(lane.0) * SWIZZLE + own % SWIZZLE;
-        let address = (own / SWIZZLE).wrapping_mul(row).wrapping_add(column);
+        // What has no place in the wave's memory shares it with nothing.
+        let Some(address) = wave.kind.private_wave(lane, place.address) else { return at };
         let wave_space = wave.kind.target.spaces.iter().find(|space| space.scope == SpaceScope::Wave);
         let space = wave_space.map_or(place.space, |space| space.id);
-        MemoryAt { space, lane: None, address: Address(address) }
+        MemoryAt { space, lane: None, address }
     }
 }
 
@@ -156,7 +154,7 @@ pub fn write_location(
         // A wave without a PC has registers and memory all the same.
         let level = match frame {
             0 => 0,
-            frame => variables::find(&mut walk, reader.dump().capture(), frame)?.0,
+            frame => variables::find(&mut walk, frame)?.0,
         };
         draft(walk.level(level), lane, location, size, bytes)?
     };

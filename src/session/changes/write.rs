@@ -65,18 +65,8 @@ pub enum Unwritable {
     #[error("{0}")]
     Path(#[from] ParseError),
     /// A path leads nowhere, or what is to be written has no value.
-    #[error("{}", words(.0))]
+    #[error("{}", .0.words())]
     State(ValueState),
-}
-
-/// Why there is no value.
-fn words(state: &ValueState) -> &str {
-    match state {
-        ValueState::Value(words)
-        | ValueState::OptimizedOut(words)
-        | ValueState::Unavailable(words)
-        | ValueState::Error(words) => words,
-    }
 }
 
 /// A batch with its bits put together and judged.
@@ -353,7 +343,7 @@ fn stored(storage: Storage<'_>, index: u64) -> Option<(Owner, u64)> {
     Some(match storage {
         Storage::Linear(memory, at) => (memory.owner, at.checked_add(index)?),
         Storage::Global(at, _) => (Owner::Global, at.checked_add(index)?),
-        Storage::Swizzled(memory, swizzle, at) => (memory.owner, swizzle.backing(at.checked_add(index)?)),
+        Storage::Swizzled(memory, swizzle, at) => (memory.owner, swizzle.backing(at.checked_add(index)?)?),
     })
 }
 

@@ -138,6 +138,12 @@ impl Scene<'_, '_> {
         self.found.frame.context.kind().target.space(space).map_or(64, |space| space.address_bits)
     }
 
+    /// Whether an address is the null one of its space.
+    pub(super) fn is_null(&self, space: AddressSpace, address: u64) -> bool {
+        let known = self.found.frame.context.kind().target.space(space);
+        known.is_some_and(|known| known.null.0 == address)
+    }
+
     /// A number as an address of a space; one below 0 as its sign extends it.
     pub(super) fn address_in(&self, space: AddressSpace, number: Integer) -> Answer<u64> {
         let bits = self.address_bits(space).clamp(1, 64);
@@ -283,7 +289,7 @@ impl Walk<'_, '_, '_> {
         if from == to || [from, to].iter().all(|space| *space == GLOBAL || *space == GENERIC) {
             return Ok(address);
         }
-        if known.null.0 == address {
+        if self.scene.is_null(from, address) {
             return Ok(wanted.null.0);
         }
         let apertures = self.scene.reader.apertures(self.scene.wave);

@@ -8,7 +8,7 @@ use crate::debuginfo;
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::{Evaluator, Focus, legacy, print};
 use crate::session::variables::with_frame;
-use crate::session::{Explained, Reader, ValueState};
+use crate::session::{Explained, Reader};
 use crate::units::{LaneSet, WaveId};
 
 /// What is to be said of a name of a path.
@@ -78,7 +78,7 @@ impl Scene<'_, '_> {
             Ok(Named::UpLevel(found)) => found.words(),
             Ok(Named::Enumerator { value, .. }) => format!("an enumerator, {value}"),
             Ok(Named::Function(_)) => "a function".to_owned(),
-            Err(why) => state_words(why),
+            Err(why) => why.words().to_owned(),
         };
         Explanation { name: name.to_owned(), says, lanes: Vec::new() }
     }
@@ -94,7 +94,7 @@ impl Scene<'_, '_> {
                         .groups()
                         .iter()
                         .find_map(|(_, at)| at.as_ref().err())
-                        .map_or_else(String::new, |why| state_words(why)),
+                        .map_or_else(String::new, |why| why.words().to_owned()),
                 );
             }
             debuginfo::Location::ConstValue(bytes) => {
@@ -147,21 +147,12 @@ impl Scene<'_, '_> {
                     lines.push(format!("so it is at {words}"));
                     lines.extend(explain::undefined(location, first));
                 }
-                (_, Some((_, Err(why)))) => lines.push(state_words(why)),
+                (_, Some((_, Err(why)))) => lines.push(why.words().to_owned()),
                 (Err(error), None) => lines.extend(explain::error(error, &frame.context)),
             }
             Explained { lanes: part.lanes, lines }
         });
         let lanes = lanes.collect();
         Explanation { name, says, lanes }
-    }
-}
-
-fn state_words(state: &ValueState) -> String {
-    match state {
-        ValueState::Value(words)
-        | ValueState::OptimizedOut(words)
-        | ValueState::Unavailable(words)
-        | ValueState::Error(words) => words.clone(),
     }
 }

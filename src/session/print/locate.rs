@@ -197,8 +197,7 @@ impl Walk<'_, '_, '_> {
         if matches!(pointer.location.storage, Storage::ImplicitPointer(_)) {
             return Ok(false);
         }
-        let null = self.scene.found.frame.context.kind().target.space(space).map(|known| known.null.0);
-        Ok(null == Some(self.address(pointer)?))
+        Ok(self.scene.is_null(space, self.address(pointer)?))
     }
 
     /// A place in memory, with the generic space resolved.

@@ -11,6 +11,7 @@ use super::names::words;
 use super::object::{Answer, Object, error};
 use super::part::{MAX_MEMBER_DEPTH, MAX_MEMBERS};
 use super::typed::{Shape, Ty};
+use super::upcast::is_same;
 use crate::debuginfo::{Member, MemberFunction, Type, TypeId, TypeKind, demangle};
 use crate::dwarf::Location;
 use crate::session::ValueState;
@@ -206,9 +207,7 @@ impl Scene<'_, '_> {
         depth: usize,
         seen: &mut usize,
     ) -> Answer<Option<Vec<Member>>> {
-        // Each unit has DIEs of its own for a class, which has one name in all of them.
-        let is_it = |found: &Type| found.id == class.id || found.name.is_some() && found.name == class.name;
-        let found = self.through_bases(from, depth, seen, &|found| is_it(found).then_some(()))?;
+        let found = self.through_bases(from, depth, seen, &|found| is_same(found, class).then_some(()))?;
         Ok(found.map(|(steps, ())| steps))
     }
 

@@ -77,7 +77,7 @@ impl Walk<'_, '_, '_> {
         let Some(known) = target.space(space) else {
             return error(format!("{} has no address space {space}", target.name));
         };
-        if known.null.0 == address {
+        if self.scene.is_null(space, address) {
             let shown = if space == GLOBAL {
                 format!("{address:#x}")
             } else {

@@ -19,9 +19,7 @@ impl Walk<'_, '_, '_> {
     pub(super) fn across(&self, pointer: &Pointer, to: &Ty) -> Answer<u64> {
         let same = Ok(pointer.address);
         let (Some(from), Some(wanted)) = (self.class(&pointer.to)?, self.class(to)?) else { return same };
-        let target = &self.scene.found.frame.context.kind().target;
-        let is_null = target.space(pointer.space).is_some_and(|space| space.null.0 == pointer.address);
-        if is_null || is_same(&from, &wanted) {
+        if self.scene.is_null(pointer.space, pointer.address) || is_same(&from, &wanted) {
             return same;
         }
         let up = self.ways(&from, &wanted)?;
@@ -102,7 +100,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Whether two DIEs, of several units perhaps, are of one class.
-fn is_same(one: &Type, other: &Type) -> bool {
+/// Whether two DIEs are of one class: each unit has DIEs of its own for it, and one name in all of them.
+pub(super) fn is_same(one: &Type, other: &Type) -> bool {
     one.id == other.id || one.name.is_some() && one.name == other.name
 }

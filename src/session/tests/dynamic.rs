@@ -17,7 +17,16 @@ fn shown(function: &str) -> Vec<(String, String, String)> {
     let extent = Some(maker.extent(OBJECT));
     let (uri, entry, build_id, agent, name) = (None, None, None, None, "dynamic.hsaco".to_owned());
     let address = Address(LOADED);
-    maker.capture.code_objects.push(CodeObject { address, extent, uri, entry, build_id, agent, name });
+    maker.capture.code_objects.push(CodeObject {
+        address,
+        extent,
+        uri,
+        entry,
+        build_id,
+        agent,
+        name,
+        ..Default::default()
+    });
     maker.wave(WaveSize::W64, None, &[("exec", &[0xff; 8], 3), ("pc", &pc.to_le_bytes(), 3)]);
     let session = Session::new(maker.finish(), None).unwrap();
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();

@@ -48,6 +48,8 @@ impl Maker {
         capture.dispatches.push(Dispatch {
             id: 3,
             queue: 0,
+            packet: None,
+            header: None,
             kernel: Some("kern".into()),
             grid: Some([100, 2, 1]),
             workgroup: Some([48, 2, 1]),
@@ -56,7 +58,8 @@ impl Maker {
             private_segment_size: None,
             group_segment_size: None,
             entry: None,
-            packet: None,
+            dimensions: None,
+            completion: None,
         });
         Self { capture, bytes: Vec::new(), targets }
     }
@@ -78,7 +81,16 @@ impl Maker {
         let extent = Some(self.extent(bytes));
         let (uri, entry, build_id, agent, name) = (None, None, None, None, "object".to_owned());
         let address = crate::units::Address(address);
-        let object = crate::capture::CodeObject { address, extent, uri, entry, build_id, agent, name };
+        let object = crate::capture::CodeObject {
+            address,
+            extent,
+            uri,
+            entry,
+            build_id,
+            agent,
+            name,
+            ..Default::default()
+        };
         self.capture.code_objects.push(object);
     }
 

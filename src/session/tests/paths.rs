@@ -49,7 +49,16 @@ fn session() -> Session {
     let extent = Some(maker.extent(OBJECT));
     let (uri, entry, build_id, agent, name) = (None, None, None, None, "paths.hsaco".to_owned());
     let address = Address(LOADED);
-    maker.capture.code_objects.push(CodeObject { address, extent, uri, entry, build_id, agent, name });
+    maker.capture.code_objects.push(CodeObject {
+        address,
+        extent,
+        uri,
+        entry,
+        build_id,
+        agent,
+        name,
+        ..Default::default()
+    });
     maker.capture.global = maker.map(&[(DATA, &data())]);
     let group = maker.group([0, 0, 0], &[(16, &[0x2a, 0, 0, 0, 0x2b, 0, 0, 0])]);
     let pc = (start() + 4).to_le_bytes();

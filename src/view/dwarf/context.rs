@@ -4,8 +4,6 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use gimli::{DebugInfoOffset, DwForm, Section as _};
-
 use super::Slice;
 use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts};
 use crate::units::DieOffset;
@@ -38,15 +36,15 @@ impl<'a> Unit<'a> {
         Self { debug, facts, base, span, wanted, whole, sorts: RefCell::default() }
     }
 
-    /// An offset in the code object's `.debug_info`.
-    pub(super) fn global(&self, offset: usize) -> usize {
-        self.base.saturating_add(offset)
-    }
-
     /// The same of a DIE of a unit that gimli reads.
     pub(super) fn die(&self, unit: gimli::UnitRef<'_, Slice<'_>>, at: gimli::UnitOffset) -> DieOffset {
         let unit = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
-        DieOffset(self.global(unit.saturating_add(at.0)) as u64)
+        DieOffset(self.base.saturating_add(unit).saturating_add(at.0) as u64)
+    }
+
+    /// Whether a unit that gimli reads is this one, and not one that it refers to.
+    pub(super) fn is_it(&self, unit: gimli::UnitRef<'_, Slice<'_>>) -> bool {
+        self.die(unit, gimli::UnitOffset(0)).0 == self.span.start as u64
     }
 
     /// Whether a function comes with all that is in it.
@@ -81,35 +79,4 @@ impl<'a> Unit<'a> {
     pub(super) fn type_name(&self, die: DieOffset) -> String {
         self.debug.type_name(Some(TypeId(die))).unwrap_or_else(|_| "<unknown>".to_owned())
     }
-}
-
-/// Whether DIEs of a unit may refer to other units, by the forms of its abbreviations.
-pub(super) fn refers_to_others(dwarf: &gimli::Dwarf<Slice<'_>>, unit: usize) -> bool {
-    const FORMS: [DwForm; 2] = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
-    let Ok(header) = dwarf.unit_header(DebugInfoOffset(unit)) else { return false };
-    let mut table = *dwarf.debug_abbrev.reader();
-    let Ok(()) = gimli::Reader::skip(&mut table, header.debug_abbrev_offset().0) else { return false };
-    let mut scan = move || -> gimli::Result<bool> {
-        use gimli::Reader as _;
-        loop {
-            if table.read_uleb128()? == 0 {
-                return Ok(false);
-            }
-            table.read_uleb128()?;
-            table.read_u8()?;
-            loop {
-                let (name, form) = (table.read_uleb128()?, table.read_uleb128()?);
-                if form == u64::from(gimli::DW_FORM_implicit_const.0) {
-                    table.read_sleb128()?;
-                }
-                if (name, form) == (0, 0) {
-                    break;
-                }
-                if FORMS.iter().any(|known| u64::from(known.0) == form) {
-                    return Ok(true);
-                }
-            }
-        }
-    };
-    scan().unwrap_or(false)
 }

@@ -12,7 +12,8 @@ use gimli::write::{
 use gimli::{DwAt, DwTag, constants};
 
 use super::context::Unit;
-use super::filter::{Outline, has_code};
+use super::filter::{Outline, TypeRef, has_code};
+use super::signed::{Signed, signature_of};
 use super::types::SmallPointers;
 use super::{Plans, Slice, location, outline, types};
 use crate::dwarf::draft;
@@ -36,6 +37,7 @@ pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) to: &'c mut ConvertUnit<'a, Slice<'r>>,
     pub(super) plans: &'c mut Plans,
     pub(super) small: SmallPointers,
+    pub(super) signed: Signed<'r>,
 }
 
 /// What a DIE stands in.
@@ -52,12 +54,13 @@ pub(super) fn convert<'r>(
     to: &mut ConvertUnit<'_, Slice<'r>>,
     root: &ConvertUnitEntry<'_, Slice<'r>>,
     plans: &mut Plans,
+    signed: Signed<'r>,
 ) -> ConvertResult<()> {
     if let Some(lines) = to.read_line_program(None, None)? {
         let (program, files) = lines.convert(&constant)?;
         to.set_line_program(program, files);
     }
-    let mut conversion = Conversion { unit, to, plans, small: SmallPointers::default() };
+    let mut conversion = Conversion { unit, to, plans, small: SmallPointers::default(), signed };
     conversion.root(root)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
@@ -83,7 +86,7 @@ pub(super) fn convert<'r>(
             around.push(Around { depth: entry.depth(), function: Some(function) });
         }
     }
-    Ok(())
+    conversion.copy_types()
 }
 
 pub(super) fn constant(address: u64) -> Option<Address> {
@@ -96,7 +99,7 @@ fn is_function(tag: DwTag) -> bool {
 
 /// DIEs that a stock debugger would read wrongly: what a call passed, in the target's registers; tags of the drafts; and
 /// members whose place it cannot compute.
-fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
+pub(super) fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
     let is_draft = unit.facts.is_draft() && draft::numbers().tag_named(entry.tag().0).is_some();
     is_draft
         || matches!(
@@ -144,6 +147,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             | constants::DW_AT_static_link
             | constants::DW_AT_return_addr
             | constants::DW_AT_calling_convention
+            | constants::DW_AT_frame_base
             | constants::DW_AT_signature
             | constants::DW_AT_use_location
             | constants::DW_AT_GNU_locviews
@@ -155,7 +159,8 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
     }
 
-    fn entry(
+    /// Converts a DIE.
+    pub(super) fn entry(
         &mut self,
         id: UnitEntryId,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -168,18 +173,39 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             return types::vector(self, id, entry, elements);
         }
         let is_function = function == Some(die);
-        let id = self.to.add_entry(Some(id), entry);
-        let is_variable =
-            matches!(entry.tag(), constants::DW_TAG_variable | constants::DW_TAG_formal_parameter);
+        let signed = signature_of(&entry.read_entry).and_then(|signature| self.signed.tag(signature));
+        match signed.filter(|_| !self.signed.is_copying()) {
+            // What the type unit says of it comes from there.
+            Some((signature, tag)) => {
+                let parent = entry.parent.unwrap_or(self.to.unit.root());
+                self.to.unit.add_reserved(id, parent, tag);
+                self.signed.is_there(id);
+                self.signed_type(signature);
+            }
+            None => {
+                self.to.add_entry(Some(id), entry);
+            }
+        }
         if is_function {
             self.function(id, entry);
         }
+        self.attributes(id, entry, die, function)
+    }
+
+    /// Converts the attributes of a DIE.
+    pub(super) fn attributes(
+        &mut self,
+        id: UnitEntryId,
+        entry: &ConvertUnitEntry<'_, Slice<'r>>,
+        die: DieOffset,
+        function: Option<DieOffset>,
+    ) -> ConvertResult<()> {
+        let is_variable =
+            matches!(entry.tag(), constants::DW_TAG_variable | constants::DW_TAG_formal_parameter);
+        let is_signed = signature_of(&entry.read_entry).is_some_and(|signature| self.signed.has(signature));
         for attribute in &entry.attrs {
             let name = attribute.name();
             let value = match name {
-                constants::DW_AT_frame_base => {
-                    Some(AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0])))
-                }
                 constants::DW_AT_location | constants::DW_AT_const_value if is_variable => {
                     location::rewrite(self, entry, attribute, die, function)?
                 }
@@ -193,6 +219,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                 {
                     None
                 }
+                constants::DW_AT_declaration if is_signed => None,
                 constants::DW_AT_byte_size if types::is_pointer(entry.tag()) => None,
                 _ if !self.is_kept(name) => None,
                 _ if !location::is_readable(attribute, entry.read_unit) => None,
@@ -205,13 +232,49 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         Ok(())
     }
 
+    /// An attribute of the same meaning; `None` where it refers to what the view lacks or cannot be read.
+    pub(super) fn converted(
+        &mut self,
+        entry: &ConvertUnitEntry<'_, Slice<'r>>,
+        attribute: &gimli::Attribute<Slice<'r>>,
+    ) -> Option<AttributeValue> {
+        match attribute.value() {
+            gimli::AttributeValue::DebugTypesRef(signature) => {
+                self.signed_type(signature.0).map(AttributeValue::UnitRef)
+            }
+            _ if self.signed.is_copying() => self.copied(entry, attribute),
+            gimli::AttributeValue::UnitRef(at) => self.type_id(TypeRef::Own(at)).map(AttributeValue::UnitRef),
+            _ => self.as_it_is(entry, attribute),
+        }
+    }
+
     /// An attribute as it is; `None` where it refers to what the view lacks or cannot be read.
-    fn converted(
+    pub(super) fn as_it_is(
         &mut self,
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
         attribute: &gimli::Attribute<Slice<'r>>,
     ) -> Option<AttributeValue> {
         self.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok()
+    }
+
+    /// The DIE of the view for one that a DIE of the converted unit refers to.
+    pub(super) fn type_id(&mut self, of: TypeRef) -> Option<UnitEntryId> {
+        match of {
+            TypeRef::Signed(signature) => self.signed_type(signature),
+            TypeRef::Own(at) => {
+                let signed = self.signed.declared(at).and_then(|signature| self.signed_type(signature));
+                signed.or_else(|| self.to.convert_unit_ref(at).ok())
+            }
+        }
+    }
+
+    /// The DIE of the code object that a DIE refers to.
+    pub(super) fn die_of(&self, unit: gimli::UnitRef<'_, Slice<'r>>, of: TypeRef) -> Option<DieOffset> {
+        match of {
+            TypeRef::Signed(signature) => self.signed.type_die(signature),
+            TypeRef::Own(at) if self.signed.is_copying() => self.signed.die(at),
+            TypeRef::Own(at) => Some(self.unit.die(unit, at)),
+        }
     }
 
     /// The code of a function.

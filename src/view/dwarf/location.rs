@@ -1,9 +1,9 @@
 //! Locations: a variable is where its window says.
 
-use gimli::constants;
 use gimli::write::{
     Address, AttributeValue, ConvertResult, ConvertUnitEntry, Expression, Location, LocationList,
 };
+use gimli::{UnitOffset, constants};
 
 use super::Slice;
 use super::entry::{Conversion, constant};
@@ -23,7 +23,8 @@ pub(super) fn rewrite<'r>(
     die: DieOffset,
     function: Option<DieOffset>,
 ) -> ConvertResult<Option<AttributeValue>> {
-    let of = type_of(entry.read_unit, &entry.read_entry).map(|at| conversion.unit.die(entry.read_unit, at));
+    let of = type_of(entry.read_unit, &entry.read_entry);
+    let of = of.and_then(|of| conversion.die_of(entry.read_unit, of));
     let sort = of.map_or(Sort::Plain, |of| conversion.unit.sort(of));
     let has_location = entry.has_attr(constants::DW_AT_location);
     if attribute.name() == constants::DW_AT_const_value {
@@ -145,6 +146,33 @@ pub(super) fn is_readable(
             Ok(Some(_)) => {}
         }
     }
+}
+
+/// An expression of a unit that is not the converted one; `None` where it refers to that unit.
+pub(super) fn copied(
+    attribute: &gimli::Attribute<Slice<'_>>,
+    unit: gimli::UnitRef<'_, Slice<'_>>,
+) -> Option<AttributeValue> {
+    use gimli::Operation;
+    let gimli::AttributeValue::Exprloc(expression) = attribute.value() else { return None };
+    let mut operations = expression.operations(unit.encoding());
+    loop {
+        match operations.next() {
+            Ok(None) => break,
+            Ok(Some(Operation::Deref { base_type: UnitOffset(0), .. })) => {}
+            Err(_)
+            | Ok(Some(
+                Operation::Deref { .. }
+                | Operation::TypedLiteral { .. }
+                | Operation::Convert { .. }
+                | Operation::Reinterpret { .. }
+                | Operation::AddressIndex { .. }
+                | Operation::ConstantIndex { .. },
+            )) => return None,
+            Ok(Some(_)) => {}
+        }
+    }
+    Some(AttributeValue::Exprloc(Expression::raw(expression.0.slice().to_vec())))
 }
 
 /// Whether blocks of an attribute are expressions: DWARF 3 and older had no form of their own.

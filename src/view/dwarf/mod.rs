@@ -9,6 +9,7 @@ mod entry;
 mod filter;
 mod location;
 mod outline;
+mod signed;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -24,6 +25,10 @@ use super::layout::{Layout, Planner};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 use context::Unit;
+use signed::{Declarations, Signed};
+
+/// Forms of references to DIEs of other units that are converted with a unit; types by signature are copied.
+const REFERENCES_TO_OTHERS: [gimli::DwForm; 1] = [gimli::DW_FORM_ref_addr];
 
 /// What gimli reads.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
@@ -39,6 +44,8 @@ pub(super) struct Rewritten {
     pub(super) globals: Layout,
     /// Code of functions in the units, by their DIEs: ELF addresses.
     pub(super) code: Vec<(DieOffset, Range<u64>)>,
+    /// The units, in their order.
+    pub(super) units: Vec<UnitId>,
     /// What could not be rewritten, in words.
     pub(super) problems: Vec<String>,
 }
@@ -49,20 +56,33 @@ struct Plans {
     globals: Planner,
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
+    /// DIEs that were copied from type units.
+    copied: usize,
 }
 
-/// Rewrites the units of the functions on stacks, or more.
-pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent: Extent) -> Rewritten {
+/// Rewrites the units of the functions on stacks, or more. `before`: the units of an earlier view, which come first and in
+/// that order, so that their variables are where they were.
+pub(super) fn rewrite(
+    debug: &DebugInfo,
+    on_stacks: &BTreeSet<DieOffset>,
+    extent: Extent,
+    before: &[UnitId],
+) -> Rewritten {
     let mut plans = Plans {
         functions: HashMap::new(),
         globals: Planner::of_globals(),
         code: Vec::new(),
         problems: BTreeSet::new(),
+        copied: 0,
     };
     let mut sections = Sections::new(EndianVec::new(LittleEndian));
     let mut out = write::Dwarf::new();
-    for (id, functions) in units(debug, on_stacks, extent) {
-        let wanted: HashSet<DieOffset> = functions.into_iter().collect();
+    let mut wanted = units(debug, on_stacks, extent);
+    let mut order = before.to_vec();
+    order.extend(wanted.keys().filter(|id| !before.contains(id)));
+    for id in &order {
+        let id = *id;
+        let wanted: HashSet<DieOffset> = wanted.remove(&id).unwrap_or_default().into_iter().collect();
         let whole = extent != Extent::Stacks;
         // The library is trusted with files that nobody checked: should it ever give up, the unit is lost and no more.
         let done = catch_unwind(AssertUnwindSafe(|| unit(debug, id, &wanted, whole, &mut out, &mut plans)));
@@ -84,6 +104,7 @@ pub(super) fn rewrite(debug: &DebugInfo, on_stacks: &BTreeSet<DieOffset>, extent
         functions: plans.functions.into_iter().map(|(die, plan)| (die, plan.finish())).collect(),
         globals: plans.globals.finish(),
         code: plans.code,
+        units: order,
         problems: plans.problems.into_iter().collect(),
         ..Rewritten::default()
     };
@@ -110,7 +131,9 @@ fn units(
         }
     }
     if extent == Extent::All {
-        (0..debug.unit_count()).map(UnitId).for_each(|unit| {
+        // Type units have nothing that anybody looks for but by their types' signatures.
+        let all = (0..debug.unit_count()).map(UnitId).filter(|unit| debug.type_of_unit(*unit).is_none());
+        all.for_each(|unit| {
             units.entry(unit).or_default();
         });
     }
@@ -129,28 +152,54 @@ fn unit(
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let span = debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
     let facts = debug.unit(id).map_err(|error| words(&error))?.clone();
+    let all = debug.sections();
     let mut dwarf = debug.sections();
     let info = dwarf.debug_info.reader().slice();
     let cut = info.get(span.clone()).ok_or("it ends after its section")?;
-    let alone = !context::refers_to_others(&dwarf, span.start);
+    let alone = !debug.unit_uses(id, &REFERENCES_TO_OTHERS).unwrap_or(false);
     let base = if alone { span.start } else { 0 };
     if alone {
         dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
     }
     let unit = Unit::new(debug, facts, base, span, wanted, whole);
     let filter = filter::filter(&dwarf, &unit).map_err(|error| words(&error))?;
+    let none = Declarations::default();
     let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
     while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
-        let at = unit.global(each.read_unit.header.debug_info_offset().map_or(0, |offset| offset.0));
-        if at == unit.span.start {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
-                .map_err(|error| words(&error))?;
-        } else if filter.others.contains(&at) {
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans)
+        // The line program and the root of a unit that nothing refers to are not worth converting.
+        if unit.is_it(each.read_unit) || is_referred_to(&each) {
+            let signed = Signed::new(
+                debug,
+                &all,
+                if unit.is_it(each.read_unit) { &filter.declarations } else { &none },
+            );
+            entry::convert(&unit, &filter.outlines, &mut each, &root, plans, signed)
                 .map_err(|error| words(&error))?;
         } else {
             each.skip();
         }
     }
     Ok(())
+}
+
+/// Whether a unit has a DIE below its root that the view has.
+fn is_referred_to(unit: &write::ConvertUnit<'_, Slice<'_>>) -> bool {
+    let Ok(mut entries) = unit.read_unit.entries_raw(None) else { return false };
+    let root = unit.read_unit.header.root_offset();
+    while !entries.is_empty() {
+        let at = entries.next_offset();
+        match entries.read_abbreviation() {
+            Ok(Some(abbreviation)) => {
+                if at != root && unit.convert_unit_ref(at).is_ok() {
+                    return true;
+                }
+                if entries.skip_attributes(abbreviation.attributes()).is_err() {
+                    return false;
+                }
+            }
+            Ok(None) => {}
+            Err(_) => return false,
+        }
+    }
+    false
 }

@@ -9,6 +9,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId}
 use super::Slice;
 use super::context::Unit;
 use super::entry::{Conversion, constant};
+use super::filter::TypeRef;
 use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
@@ -34,7 +35,11 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
         attribute: &gimli::Attribute<Slice<'r>>,
     ) -> Option<AttributeValue> {
-        let gimli::AttributeValue::UnitRef(at) = attribute.value() else { return None };
+        let of = match attribute.value() {
+            gimli::AttributeValue::UnitRef(at) => TypeRef::Own(at),
+            gimli::AttributeValue::DebugTypesRef(signature) => TypeRef::Signed(signature.0),
+            _ => return None,
+        };
         // Names and qualifiers of such a pointer lead a variable to it, which is as large as others.
         let is_name = matches!(
             entry.tag(),
@@ -44,7 +49,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                 | constants::DW_TAG_restrict_type
                 | constants::DW_TAG_atomic_type
         );
-        let of = self.unit.die(entry.read_unit, at);
+        let of = self.die_of(entry.read_unit, of)?;
         if is_name || self.unit.sort(of) != Sort::SmallPointer {
             return None;
         }

@@ -2,6 +2,8 @@
 //! wire; and the same files damaged.
 
 mod damaged;
+mod debuginfod;
+mod objects;
 mod wire;
 
 use std::io::Write as _;

@@ -14,11 +14,12 @@ use super::lib::session::print::{
     Explanation, NotPrinted, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
 };
 use super::lib::session::{
-    Activations, Byte, Changes, CodeObjectInfo, DispatchArguments, Dropped, Evaluation, Explained,
-    Expression, Found, Group, Grouping, Groups, Inspect, LaneFound, LaneInfo, LanePosition, LaneStack,
-    LaneState, LaneValue, Locals, Member, MemoryChange, NotEvaluated, PcSource, Place, Question, Region,
-    RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Unreadable, Unwritable, ValueState, Variable,
-    Want, WaveInfo,
+    Activations, Byte, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped,
+    Evaluation, Explained, Expression, FenceScope, Fences, Found, FunctionBounds, Group, Grouping, Groups,
+    Inspect, Instructions, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue,
+    ListedInstruction, Locals, Member, MemoryChange, NotDisassembled, NotEvaluated, PcSource, Place,
+    Question, Region, RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Symbolic, Unreadable,
+    Unwritable, ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -629,6 +630,92 @@ impl Inspect for Fake {
         })
     }
 
+    /// Dwords that are called by their numbers; a function of 0x40 bytes is at the code's beginning, and the second of its
+    /// instructions goes back to its start.
+    fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled> {
+        self.check(wave)?;
+        if asked.frame > 0 {
+            return Err(Unreadable::NoSuchFrame { frame: asked.frame, last: 0 }.into());
+        }
+        if let Some(lane) = asked.lane.filter(|lane| !self.kind.wave_size.has(*lane)) {
+            return Err(Unreadable::NoSuchLane { lane, lanes: self.kind.wave_size.lanes() }.into());
+        }
+        let name: Arc<str> = "saxpy(int, float)".into();
+        let anchor = asked.address.unwrap_or(Self::pc(wave));
+        let (first, count) = match (asked.count, asked.around) {
+            (_, Some(around)) => {
+                let around = around.min(16);
+                (anchor - 4 * around as u64, 2 * around + 1)
+            }
+            (Some(count), None) if asked.address.is_some() => (anchor, count),
+            (count, None) => (CODE, count.unwrap_or(16)),
+        };
+        let known = |address: u64| IMAGE.contains(&address);
+        let one = |address: u64| ListedInstruction {
+            address: Address(address),
+            bytes: (address..address + 4).map(|at| (at % 251) as u8).collect(),
+            text: format!("s_nop {}", address - CODE),
+            is_decoded: true,
+            symbol: Some(Symbolic { function: Arc::clone(&name), offset: address - CODE }),
+            target: (address == CODE + 4)
+                .then(|| (Address(CODE), Some(Symbolic { function: Arc::clone(&name), offset: 0 }))),
+            file: Some("saxpy.hip".into()),
+            line: Some(if address < CODE + 16 { 8 } else { 9 }),
+            is_pc: address == Self::pc(wave),
+            lanes: if address == Self::pc(wave) { self.exec(wave) } else { LaneSet::EMPTY },
+            active: Some(if address == Self::pc(wave) { self.exec(wave) } else { LaneSet::EMPTY }),
+        };
+        let each = (first..).step_by(4).take(count).take_while(|address| known(*address));
+        let instructions: Vec<_> = each.map(one).collect();
+        let missing = (instructions.len() < count).then(|| "the rest was not captured".to_owned());
+        Ok(Disassembly {
+            wave,
+            frame: 0,
+            pc: Some(Pc(Self::pc(wave))),
+            function: Some(FunctionBounds { name: Arc::clone(&name), start: CODE, end: CODE + 0x40 }),
+            code_object: Some("saxpy.hsaco".to_owned()),
+            processor: "gfx90a".to_owned(),
+            tool: Some("llvm-objdump-22".to_owned()),
+            instructions,
+            problems: missing.into_iter().collect(),
+        })
+    }
+
+    fn dispatches(&self) -> Vec<DispatchInfo> {
+        let known = DispatchInfo {
+            id: 1,
+            name: "AMDGPU Dispatch 1:1:1 (PKID 7)".to_owned(),
+            agent: 1,
+            queue: 1,
+            packet: Some(7),
+            grid: Some([500, 1, 1]),
+            workgroup: Some([128, 1, 1]),
+            fences: Some(Fences { barrier: true, acquire: FenceScope::Agent, release: FenceScope::System }),
+            group_segment_size: Some(256),
+            private_segment_size: Some(64),
+            kernel: Some("saxpy".to_owned()),
+            kernel_object: Some(Address(0x10_0000)),
+            kernarg: Some(Address(0x10_0040)),
+            waves: self.waves.to_vec(),
+        };
+        let unknown = DispatchInfo {
+            id: 2,
+            name: "AMDGPU Dispatch 1:1:2".to_owned(),
+            packet: None,
+            grid: None,
+            workgroup: None,
+            fences: None,
+            group_segment_size: None,
+            private_segment_size: None,
+            kernel: None,
+            kernel_object: None,
+            kernarg: None,
+            waves: Vec::new(),
+            ..known.clone()
+        };
+        vec![known, unknown]
+    }
+
     fn arguments(&self) -> Vec<DispatchArguments> {
         Vec::new()
     }
@@ -692,6 +779,7 @@ impl Inspect for Fake {
             uri: Some("file:///tmp/saxpy.hsaco".to_owned()),
             address: Address(CODE - 0x1000),
             size: Some(0x4000),
+            origin: None,
             problem: None,
         }]
     }

@@ -67,7 +67,7 @@ fn folders_and_zips_with_no_manifest_or_two() {
 #[test]
 fn files_that_are_no_dump() {
     for (bytes, found) in [
-        (&b"\x7fELF\x02\x01\x01"[..], "an ELF file, which is not read yet"),
+        (&b"\x7fELF\x02\x01\x01"[..], "the first bytes of an ELF file"),
         (b"\x1f\x8b\x08", "a gzip file"),
         (b"format\0", "a binary file"),
     ] {

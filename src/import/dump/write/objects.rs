@@ -32,6 +32,7 @@ pub(super) fn write(
             ("name", Some(json!(object.name))),
             ("uri", object.uri.as_ref().map(|uri| json!(uri))),
             ("build_id", hex.map(|hex| json!(hex))),
+            ("image", (object.image && planned.file.is_some()).then(|| json!(true))),
             ("agent", agent.map(|agent| json!(agent.id))),
         ]);
         if let Some(bytes) = &planned.file {

@@ -84,8 +84,10 @@ impl Kept {
         let each = dispatches.map(|(dispatch, id)| {
             table([
                 ("id", Some(json!(id))),
-                ("packet_id", (id != dispatch.id).then(|| json!(dispatch.id))),
+                ("shown_as", (id != dispatch.id).then(|| json!(dispatch.id))),
                 ("queue", capture.queues.get(dispatch.queue).map(|queue| json!(queue.id))),
+                ("packet", dispatch.packet.map(number)),
+                ("packet_header", dispatch.header.map(|header| json!(header))),
                 ("kernel", dispatch.kernel.as_ref().map(|kernel| json!(kernel))),
                 ("grid", dispatch.grid.map(|grid| json!(grid))),
                 ("workgroup", dispatch.workgroup.map(|size| json!(size))),

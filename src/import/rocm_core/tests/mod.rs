@@ -1,1 +1,211 @@
-//! Tests of the whole.
+//! Headers and notes, byte by byte; the rest is tested beside its file and, over the sample cores, in the suite.
+
+use crate::arch::Targets;
+use crate::capture::MemoryBacking;
+use crate::import::problem::Problems;
+use crate::import::rocm_core::headers;
+use crate::import::rocm_core::note::{self, Notes};
+use crate::import::{ImportError, Problem, open_bytes};
+
+/// An ELF header of 64-bit little-endian cores (System V gABI): program headers follow it.
+fn elf(machine: u16, count: u16) -> Vec<u8> {
+    let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
+    file.resize(64, 0);
+    file[16] = 4;
+    file[18..20].copy_from_slice(&machine.to_le_bytes());
+    file[32] = 64;
+    file[54] = 56;
+    file[56..58].copy_from_slice(&count.to_le_bytes());
+    file
+}
+
+fn program_header(kind: u32, offset: usize, size: usize) -> Vec<u8> {
+    let mut header = vec![0; 56];
+    header[..4].copy_from_slice(&kind.to_le_bytes());
+    header[8..16].copy_from_slice(&(offset as u64).to_le_bytes());
+    header[32..40].copy_from_slice(&(size as u64).to_le_bytes());
+    header
+}
+
+/// A note as it lies in a file.
+fn note(name: &[u8], kind: u32, descriptor: &[u8]) -> Vec<u8> {
+    let mut note = (name.len() as u32).to_le_bytes().to_vec();
+    note.extend((descriptor.len() as u32).to_le_bytes());
+    note.extend(kind.to_le_bytes());
+    for part in [name, descriptor] {
+        note.extend(part);
+        note.resize(note.len().next_multiple_of(4), 0);
+    }
+    note
+}
+
+/// A core with one PT_NOTE for each list of notes.
+fn core(machine: u16, segments: &[Vec<u8>]) -> Vec<u8> {
+    let mut file = elf(machine, segments.len() as u16);
+    let mut at = 64 + segments.len() * 56;
+    for segment in segments {
+        file.extend(program_header(4, at, segment.len()));
+        at += segment.len();
+    }
+    file.extend(segments.concat());
+    file
+}
+
+fn read(file: Vec<u8>) -> (Notes, Vec<Problem>) {
+    let file = MemoryBacking::new("core", file);
+    let mut problems = Problems::new("core");
+    let headers = headers::read(&file, &mut problems).unwrap();
+    let notes = note::read(&file, &headers, &mut problems);
+    (notes, problems.finish())
+}
+
+/// A descriptor: version, then KFD 1.16, the sizes given, and the bytes of runtime, agents and queues.
+fn descriptor(runtime: &[u8], agents: (u32, u32), queues: (u32, u32), rest: &[u8]) -> Vec<u8> {
+    let mut bytes = 1u64.to_le_bytes().to_vec();
+    for word in [1, 16, runtime.len() as u32, 0, agents.0, agents.1, queues.0, queues.1] {
+        bytes.extend(u32::to_le_bytes(word));
+    }
+    bytes.extend(runtime);
+    bytes.extend(rest);
+    bytes
+}
+
+/// r_debug 0x1234, enabled, with dispatch facts.
+const RUNTIME: [u8; 16] = [0x34, 0x12, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0];
+
+fn amdgpu(descriptor: &[u8]) -> Vec<u8> {
+    note(b"AMDGPU\0", 33, descriptor)
+}
+
+#[test]
+fn the_note_is_found_in_any_segment_beside_others() {
+    let queue: Vec<u8> = (0..64).collect();
+    let state = descriptor(&RUNTIME, (0, 120), (1, 64), &queue);
+    let mut second = note(b"CORE\0", 1, &[0; 7]);
+    second.extend(note(b"AMDGPU\0", 32, &[1; 8]));
+    second.extend(amdgpu(&state));
+    let (notes, problems) = read(core(62, &[note(b"CORE\0", 3, &[b'x'; 136]), second]));
+    assert_eq!(problems, []);
+    assert_eq!(notes.command.as_deref(), Some("x".repeat(80).as_str()));
+    let state = notes.state.unwrap();
+    assert_eq!(
+        (state.version, state.r_debug, state.runtime_state, state.ttmp_setup),
+        ((1, 16), 0x1234, 1, true)
+    );
+    let [queue] = state.queues[..] else { panic!("{:?}", state.queues) };
+    assert_eq!((queue.ring, queue.save_area), (0x0f0e_0d0c_0b0a_0908, 0x2726_2524_2322_2120));
+    // Bits 31 and 30 of the id say that the queue is gone or in error.
+    assert_eq!((queue.id, queue.gpu_id), (0x2b2a_2928 & 0x3fff_ffff, 0x2f2e_2d2c));
+    assert_eq!((queue.ring_size, queue.kind, queue.save_area_size), (0x3332_3130, 0x3736_3534, 0x3b3a_3938));
+}
+
+/// Entries of other sizes than the ones known: what is missing counts as 0, what is more is skipped.
+#[test]
+fn sizes_of_entries_are_the_files() {
+    let (mut short, mut long) = (vec![0u8; 56], vec![0u8; 96]);
+    short[40] = 7;
+    long[40] = 8;
+    long[56] = 9;
+    long[95] = 0xff;
+    for (entry, id, size) in [(short, 7, 0), (long, 8, 9)] {
+        let bytes = descriptor(&RUNTIME, (0, 0), (1, entry.len() as u32), &entry);
+        let (notes, problems) = read(core(224, &[amdgpu(&bytes)]));
+        assert_eq!(problems, []);
+        let queue = notes.state.unwrap().queues[0];
+        assert_eq!((queue.id, queue.save_area_size), (id, size));
+    }
+    let mut agent = vec![0u8; 128];
+    agent[56] = 3;
+    agent[88..92].copy_from_slice(&90010u32.to_le_bytes());
+    agent[117] = 4;
+    let bytes = descriptor(&RUNTIME, (1, 128), (0, 0), &agent);
+    let agent = read(core(224, &[amdgpu(&bytes)])).0.state.unwrap().agents[0];
+    assert_eq!((agent.gpu_id, agent.gfx_version, agent.debug_prop), (3, 90010, 0x400));
+    // 8 bytes of runtime information: no state, no setup.
+    let bytes = descriptor(&RUNTIME[..8], (0, 0), (0, 0), &[]);
+    let state = read(core(224, &[amdgpu(&bytes)])).0.state.unwrap();
+    assert_eq!((state.r_debug, state.runtime_state, state.ttmp_setup), (0x1234, 0, false));
+}
+
+#[test]
+fn what_is_wrong_with_a_note_is_said_with_its_offset() {
+    let whole = descriptor(&RUNTIME, (0, 0), (1, 64), &[0; 64]);
+    // Where the descriptor begins: after the ELF header, one program header, and 20 bytes of the note's.
+    let start = 64 + 56 + 20;
+    let mut newer = whole.clone();
+    newer[0] = 2;
+    let mut surplus = whole.clone();
+    surplus.extend([0; 8]);
+    let mut kfd = whole.clone();
+    kfd[12] = 12;
+    let cases = [
+        (newer, start, "version 0x2, which is not read"),
+        (surplus, start + whole.len(), "128 bytes; its tables end at 120"),
+        (kfd, start + 8, "driver interface 1.12"),
+        (whole[..100].to_vec(), start + 56, "0 of 1 queues are read"),
+        (whole[..20].to_vec(), start, "20 bytes, too short for its header"),
+        (descriptor(&RUNTIME, (0, 0), (u32::MAX, 64), &[]), start + 56, "0 of 4294967295 queues are read"),
+        (descriptor(&RUNTIME, (5, 0), (0, 0), &[]), start + 56, "5 agents of 0 bytes"),
+        (descriptor(&RUNTIME, (0, 0), (0, 60), &[]), start + 36, "queues of 60 bytes each"),
+    ];
+    for (bytes, offset, what) in cases {
+        let (_, problems) = read(core(224, &[amdgpu(&bytes)]));
+        let found = problems.iter().find(|problem| problem.what == what);
+        let place = found.and_then(|problem| problem.place.offset);
+        assert_eq!(place, Some(offset as u64), "{what}: {problems:#?}");
+    }
+    let (notes, problems) = read(core(224, &[[amdgpu(&whole), amdgpu(&whole)].concat()]));
+    assert!(notes.state.is_some());
+    assert!(problems[0].what.contains("a second note"), "{problems:?}");
+}
+
+/// AMDGPUUsage describes a descriptor without the version in front.
+#[test]
+fn a_descriptor_as_the_text_describes_it_is_read() {
+    let whole = descriptor(&RUNTIME, (0, 0), (0, 0), &[]);
+    let (notes, _) = read(core(224, &[amdgpu(&whole[8..])]));
+    assert_eq!(notes.state.unwrap().r_debug, 0x1234);
+}
+
+#[test]
+fn headers_that_are_zero_missing_or_too_many_are_said() {
+    let mut file = elf(224, 4);
+    file.extend(program_header(1, 0, 8));
+    file.extend([0; 112]);
+    let (_, problems) = read(file);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    assert!(told[0].contains("the file ends after 3 program headers"), "{told:?}");
+    assert!(told[1].contains("offset 0x78: program headers: 2 of 3 are empty"), "{told:?}");
+    // PN_XNUM: the count is sh_info of section 0.
+    let mut file = elf(224, 0xffff);
+    file[40] = 64 + 56;
+    file.extend(program_header(1, 0, 8));
+    let mut section = [0; 64];
+    section[44] = 1;
+    file.extend(section);
+    assert_eq!(read(file.clone()).1, []);
+    file[64 + 56 + 44..64 + 56 + 48].copy_from_slice(&u32::MAX.to_le_bytes());
+    let (_, problems) = read(file);
+    assert!(problems[0].expected.contains(&headers::MOST_HEADERS.to_string()), "{problems:?}");
+}
+
+#[test]
+fn a_core_without_gpus_is_no_capture() {
+    let file = core(62, &[note(b"CORE\0", 1, &[0; 8])]);
+    let error = open_bytes("core.1", file, &Targets::builtin()).unwrap_err();
+    let ImportError::NotADump { found, .. } = error else { panic!("{error}") };
+    assert!(found.contains("without the state of GPUs"), "{found}");
+    // A GPU core without a note opens: its memory is there, and that no waves are is said.
+    let opened = open_bytes("gpucore.1", core(224, &[]), &Targets::builtin()).unwrap();
+    assert!(opened.problems[0].what.contains("no waves"), "{:?}", opened.problems);
+    assert!(opened.capture.waves.is_empty());
+}
+
+/// Note after note, none of them ROCm's: reading stops at the bound.
+#[test]
+fn more_notes_than_the_bound_are_not_looked_at() {
+    let small = note(b"", 0, b"");
+    let (notes, problems) = read(core(62, &[small.repeat(note::MOST_NOTES as usize + 1)]));
+    assert!(!notes.found);
+    assert!(problems[0].what.contains("262144 notes"), "{problems:?}");
+}

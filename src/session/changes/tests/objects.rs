@@ -16,7 +16,7 @@ use crate::session::variables::with_frame;
 use crate::session::{
     Byte, Dump, Inspect as _, LaneValue, Reset, Session, Unreadable, Unwritable, ValueState,
 };
-use crate::units::{BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{Address, AddressSpace, BitSize, LaneId, LaneSet, WaveId};
 
 const WAVE: WaveId = WaveId(0);
 
@@ -232,4 +232,18 @@ fn numbers_are_set_as_c_converts_them() {
     }
     let why = session.assign(WAVE, all, 0, "$s0", "i").unwrap_err().to_string();
     assert!(why.contains("in one place for several of the lanes"), "{why}");
+}
+
+/// Frames beyond the innermost are asked for by number before anybody knows that there are none.
+#[test]
+fn a_wave_without_a_pc_has_no_callers_to_write_to() {
+    let mut session = session("absent-gfx90a");
+    let wave = WaveId(4);
+    assert!(session.wave(wave).unwrap().pc.is_none());
+    let at = crate::dwarf::Location::memory(AddressSpace(0), 64, Address(0x1000));
+    for frame in [1, usize::MAX] {
+        let refused = session.write_location(wave, LaneId(0), frame, &at, BitSize(8), &[1]).unwrap_err();
+        let words = format!("there is no frame {frame}; the stack has none: the PC was not captured");
+        assert_eq!(refused.to_string(), format!("no variables: {words}"));
+    }
 }

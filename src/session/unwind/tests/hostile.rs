@@ -83,6 +83,7 @@ pub(in crate::session) fn dump_of(object: &[u8], return_address: u64) -> Arc<Dum
         build_id: None,
         agent: None,
         name: "patched".to_owned(),
+        ..Default::default()
     });
     maker.finish()
 }

@@ -46,6 +46,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
             build_id: None,
             agent: None,
             name,
+            ..Default::default()
         };
         maker.capture.code_objects.push(object);
         let dump = maker.finish();

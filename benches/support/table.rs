@@ -1,0 +1,197 @@
+//! gdb over lanescope against gdb over a server that answers the same bytes from a table, which is gdb's own time.
+//!
+//! Processor time of gdb and server together: they take turns on one core, so that this is what a user waits for when the
+//! machine does nothing else, and other work on the machine does not count. The table is written down once, from a session
+//! of gdb with lanescope, and the table's server holds gdb to the same questions in the same order.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use super::{Failure, Server, TURNS, listen, scratch};
+
+/// What gdb is to do.
+pub(crate) struct Task<'a> {
+    /// Whether `target remote` is a part of what is measured.
+    pub(crate) attaching: bool,
+    pub(crate) command: &'a str,
+    /// Judges what gdb printed.
+    pub(crate) check: &'a dyn Fn(&str) -> Result<(), Failure>,
+}
+
+/// Runs this bench's part that is the table's server, if the arguments ask for it.
+pub(crate) fn part() -> Option<Result<ExitCode, Failure>> {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let [part, table] = arguments.as_slice() else { return None };
+    (part == "table").then(|| {
+        let table = read_table(&fs::read(table)?)?;
+        answer_from(&table, listen()?)?;
+        // What it took is read before it is ended.
+        std::thread::sleep(std::time::Duration::from_secs(60));
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+/// How many times the table's time the task takes over lanescope, once a turn.
+pub(crate) fn times_a_table(dump: &Path, task: &Task<'_>) -> Result<Vec<f64>, Failure> {
+    let server = Server::lanescope(dump)?;
+    let table = record(&server, task)?;
+    let path = scratch("")?.join("table");
+    fs::write(&path, write_table(&table))?;
+    println!("{} questions of gdb", table.len());
+    let mut turns = Vec::new();
+    for turn in 1..=TURNS {
+        let ours = gdb(&server, &server.address, task)?;
+        let replay = Server::part(&["table", &path.to_string_lossy()])?;
+        let least = gdb(&replay, &replay.address, task)?;
+        for (who, spent) in [("the server", &ours), ("the table's server", &least)] {
+            println!("turn {turn}: gdb {:.0} ms, {who} {:.0} ms", spent.client * 1e3, spent.server * 1e3);
+        }
+        turns.push((ours, least));
+    }
+    // gdb's part is the same to the byte in all six; what it took more than the least is the machine's doing.
+    let clients = turns.iter().flat_map(|(ours, least)| [ours.client, least.client]);
+    let gdb = clients.fold(f64::INFINITY, f64::min);
+    Ok(turns.iter().map(|(ours, least)| (gdb + ours.server) / (gdb + least.server)).collect())
+}
+
+/// Seconds of processor time.
+struct Spent {
+    client: f64,
+    server: f64,
+}
+
+/// What gdb computes for the task and its server meanwhile; gdb's start is not counted.
+fn gdb(server: &Server, address: &str, task: &Task<'_>) -> Result<Spent, Failure> {
+    const BEGIN: &str = "python begin = spent()";
+    // As `Server::processor_time` has it, at the moments that gdb knows.
+    let clock = format!(
+        "python import time; spent = lambda: (time.process_time(), sum(map(int, open('/proc/{}/stat').read()\
+         .rsplit(')', 1)[1].split()[11:13])) / 100)",
+        server.child.id()
+    );
+    let attach = format!("target remote {address}");
+    let first = if task.attaching { [BEGIN, &attach] } else { [&attach, BEGIN] };
+    let end = "python print('seconds', *(now - then for now, then in zip(spent(), begin)))";
+    let mut command = Command::new("gdb");
+    command.args(["-nx", "-q", "-batch", "-ex", "set pagination off", "-ex", &clock]);
+    command.args(["-ex", first[0], "-ex", first[1], "-ex", task.command, "-ex", end]);
+    let output = command.stdin(Stdio::null()).env_remove("DEBUGINFOD_URLS").stderr(Stdio::null()).output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    (task.check)(&text)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("seconds ")).ok_or("gdb has no Python")?;
+    let (client, server) = line.split_once(' ').ok_or("no seconds of the server")?;
+    Ok(Spent { client: client.trim().parse()?, server: server.trim().parse()? })
+}
+
+/// One question with all that was sent until the next one.
+struct Exchange {
+    question: Vec<u8>,
+    answer: Vec<u8>,
+}
+
+/// Runs gdb over the server with this process between them, and keeps what was said.
+fn record(server: &Server, task: &Task<'_>) -> Result<Vec<Exchange>, Failure> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let between = listener.local_addr()?.to_string();
+    let address = server.address.clone();
+    let listening = std::thread::spawn(move || {
+        let (client, _) = listener.accept()?;
+        listen_in(client, TcpStream::connect(address)?)
+    });
+    gdb(server, &between, task)?;
+    Ok(listening.join().map_err(|_| "the recorder failed")??)
+}
+
+fn listen_in(mut client: TcpStream, mut server: TcpStream) -> std::io::Result<Vec<Exchange>> {
+    client.set_nodelay(true)?;
+    server.set_nodelay(true)?;
+    let mut table: Vec<Exchange> = Vec::new();
+    let (mut question, mut chunk) = (Vec::new(), vec![0; 1 << 20]);
+    loop {
+        let got = client.read(&mut chunk)?;
+        if got == 0 {
+            break;
+        }
+        server.write_all(&chunk[..got])?;
+        question.extend_from_slice(&chunk[..got]);
+        if !is_packet(&question) {
+            // An acknowledgement; it goes with the next question.
+            continue;
+        }
+        // gdb waits for the answer before it asks on: text may come in packets of its own before the last one.
+        let mut answer = Vec::new();
+        while !is_answer(&answer) {
+            let got = server.read(&mut chunk)?;
+            if got == 0 {
+                break;
+            }
+            client.write_all(&chunk[..got])?;
+            answer.extend_from_slice(&chunk[..got]);
+        }
+        table.push(Exchange { question: std::mem::take(&mut question), answer });
+    }
+    // gdb may be gone already, and then there is nothing to shut down.
+    let _ = server.shutdown(Shutdown::Both);
+    Ok(table)
+}
+
+/// Whether a whole packet is there, whatever stands before it.
+fn is_packet(bytes: &[u8]) -> bool {
+    bytes.contains(&b'$') && bytes.len() > 3 && bytes[bytes.len() - 3] == b'#'
+}
+
+/// Whether the last packet of an answer is there and is not mere text.
+fn is_answer(bytes: &[u8]) -> bool {
+    let last = bytes.iter().rposition(|byte| *byte == b'$');
+    let text = last.is_some_and(|at| bytes[at..].starts_with(b"$O") && !bytes[at..].starts_with(b"$OK#"));
+    is_packet(bytes) && !text
+}
+
+/// Answers one client from a table.
+fn answer_from(table: &[Exchange], listener: TcpListener) -> Result<(), Failure> {
+    let (mut client, _) = listener.accept()?;
+    client.set_nodelay(true)?;
+    let (mut question, mut chunk) = (Vec::with_capacity(1 << 16), vec![0; 1 << 16]);
+    for exchange in table {
+        while !is_packet(&question) {
+            let got = client.read(&mut chunk)?;
+            if got == 0 {
+                return Err("gdb left early".into());
+            }
+            question.extend_from_slice(&chunk[..got]);
+        }
+        if question != exchange.question {
+            return Err(format!("gdb asks {} now", question.escape_ascii()).into());
+        }
+        question.clear();
+        client.write_all(&exchange.answer)?;
+    }
+    Ok(())
+}
+
+fn write_table(table: &[Exchange]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for part in table.iter().flat_map(|exchange| [&exchange.question, &exchange.answer]) {
+        bytes.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(part);
+    }
+    bytes
+}
+
+fn read_table(mut bytes: &[u8]) -> Result<Vec<Exchange>, Failure> {
+    let mut table = Vec::new();
+    while !bytes.is_empty() {
+        let mut part = || -> Result<Vec<u8>, Failure> {
+            let (length, rest) = bytes.split_at_checked(8).ok_or("the table is cut")?;
+            let length = u64::from_le_bytes(length.try_into()?) as usize;
+            let (part, rest) = rest.split_at_checked(length).ok_or("the table is cut")?;
+            bytes = rest;
+            Ok(part.to_vec())
+        };
+        table.push(Exchange { question: part()?, answer: part()? });
+    }
+    Ok(table)
+}

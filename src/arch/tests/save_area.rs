@@ -1,0 +1,113 @@
+//! Save areas and steppings, next to where the facts come from.
+
+use super::every_kind;
+use crate::arch::load::{BUILT_IN, STEPPINGS, parse};
+use crate::arch::save_area::BitRange;
+use crate::arch::{Processor, Targets};
+use crate::units::WaveSize;
+
+#[test]
+fn the_list_of_steppings_is_that_of_the_files() {
+    let mut listed: Vec<(String, String)> =
+        STEPPINGS.iter().map(|(name, base)| ((*name).to_owned(), (*base).to_owned())).collect();
+    let mut written: Vec<(String, String)> = Vec::new();
+    for (name, text) in BUILT_IN {
+        let file = parse(name, text).unwrap();
+        written.extend(file.stepping.into_iter().map(|one| (one.name, (*name).to_owned())));
+    }
+    listed.sort();
+    written.sort();
+    assert_eq!(listed, written);
+}
+
+/// EF_AMDGPU_MACH of LLVM 22; gfx940 and gfx941 had theirs until LLVM 20.
+#[test]
+fn a_stepping_is_its_base_under_another_name_and_number() {
+    let targets = Targets::builtin();
+    for (name, base) in STEPPINGS {
+        let (target, base) = (targets.target(name).unwrap(), targets.target(base).unwrap());
+        assert_eq!(target.name, *name);
+        assert_eq!(target.save_area, base.save_area);
+        assert_eq!(target.wave_sizes, base.wave_sizes);
+        assert_ne!(target.elf_machine, base.elf_machine);
+        let known = Processor::named(name).map(|processor| u32::from(processor.mach));
+        let expected = match *name {
+            "gfx940" => Some(0x40),
+            "gfx941" => Some(0x4b),
+            _ => known,
+        };
+        assert_eq!(Some(target.elf_machine), expected, "{name}");
+        assert_eq!(targets.by_elf_machine(target.elf_machine).unwrap().name, *name);
+        let kind = targets.kind(name, target.wave_sizes[0]).unwrap();
+        let own = kind.dwarf_ranges().map(|range| format!("{range:?}")).collect::<String>();
+        assert!(!own.contains(&format!("{} ", base.name)), "{name} speaks of {}", base.name);
+    }
+    assert_eq!(targets.steppings().count(), STEPPINGS.len());
+}
+
+#[test]
+fn every_target_says_where_waves_are_saved() {
+    for kind in every_kind() {
+        let area = kind.target.save_area.as_ref().unwrap();
+        let gfx9 = kind.target.name.starts_with("gfx9");
+        assert_eq!((area.gap, area.state_words), if gfx9 { (64, 1) } else { (0, 2) }, "{}", kind.target.name);
+        assert_eq!(
+            area.parked.is_none(),
+            ["gfx942", "gfx950", "gfx1030"].contains(&kind.target.name.as_str())
+        );
+        // Registers that a kind shows but no part of the area holds would never be known.
+        for register in kind.registers() {
+            let numbered = ["v", "a", "s", "ttmp"].iter().any(|stem| {
+                let number = register.name.strip_prefix(stem).unwrap_or_default();
+                !number.is_empty() && number.chars().all(|digit| digit.is_ascii_digit())
+            });
+            let held = numbered || register.alias.is_some() || area.hwregs.contains_key(&register.name);
+            assert!(held, "{} {}", kind.target.name, register.name);
+        }
+    }
+}
+
+#[test]
+fn bits_and_counts() {
+    assert_eq!(BitRange { low: 4, high: 7 }.of(0xabcd_ef12), 1);
+    assert_eq!(BitRange { low: 0, high: 31 }.of(u32::MAX), u32::MAX);
+    assert_eq!(BitRange { low: 31, high: 31 }.of(1 << 31), 1);
+    let gfx1100 = Targets::builtin().target("gfx1100").unwrap();
+    let vgprs = gfx1100.save_area.as_ref().unwrap().state.vgprs;
+    assert_eq!((vgprs.of(2, WaveSize::W32), vgprs.of(2, WaveSize::W64)), (24, 12));
+    let gfx900 = Targets::builtin().target("gfx900").unwrap();
+    let sgprs = gfx900.save_area.as_ref().unwrap().state.sgprs.unwrap();
+    assert_eq!((sgprs.of(0, WaveSize::W64), sgprs.of(6 << 6, WaveSize::W64)), (0, 96));
+}
+
+/// What is wrong with a save area is said with the check's name.
+#[test]
+fn wrong_save_areas_are_refused() {
+    let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "gfx90a").unwrap();
+    let cases = [
+        ("state_words = 1\n", "state_words = 3\n", "save_area_counts_are_possible"),
+        ("gap = 64\n", "gap = 64\nsgpr_slots = 128\n", "save_area_counts_are_possible"),
+        ("times = 512 }", "times = 0 }", "save_area_counts_are_possible"),
+        ("engine = [11, 9]", "engine = [9, 11]", "save_area_counts_are_possible"),
+        ("granule = 1024", "granule = 0", "save_area_counts_are_possible"),
+        ("trapsts = 6,", "trapsts = 16,", "save_area_names_known_registers"),
+        ("trapsts = 6,", "trap_ctrl = 6,", "save_area_names_known_registers"),
+        (
+            "halt = { register = \"status\", bit = 13 }",
+            "halt = { register = \"vcc\", bit = 13 }",
+            "save_area_names_known_registers",
+        ),
+        ("x = { ttmp = 8 }", "x = { ttmp = 16 }", "save_area_names_known_registers"),
+        ("skip_export = 18", "skip_export = 32", "save_area_names_known_registers"),
+        (
+            "# General registers\n",
+            "[[stepping]]\nname = \"gfx90a\"\nproducts = \"\"\nelf_machine = 1\nsource = \"x\"\n",
+            "steppings_are_other_processors",
+        ),
+    ];
+    for (from, to, check) in cases {
+        assert!(text.contains(from), "{from}");
+        let error = parse("own.toml", &text.replace(from, to)).unwrap_err().to_string();
+        assert!(error.contains(check), "{to}: {error}");
+    }
+}

@@ -1,0 +1,64 @@
+//! `lanescope disassemble DUMP [--wave ID] [--frame N] [--lane N] [--address A] [--count N|--around N]`: the instructions of
+//! the function that a wave is in.
+//!
+//! The PC is marked `=>`, other places where lanes go on `->`, and the lanes stand after the instruction. With an address it is
+//! the function that holds it, with `--count` so many instructions from its start or from the address on, with `--around` so
+//! many on either side. Decoded by LLVM's llvm-objdump or llvm-mc, the newest that is installed or `--disassembler FILE`.
+//! What was not captured ends a listing with a note.
+
+use std::io::Write;
+
+use super::{Failure, WaveArgs, dump, print_json};
+use crate::arch::Targets;
+use crate::report::{Style, disassembly, spaces};
+use crate::session::{Inspect as _, Instructions};
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) of: WaveArgs,
+    /// The frame, as `lanescope backtrace` numbers them
+    #[arg(long, short, value_name = "N", default_value_t = 0)]
+    frame: usize,
+    /// As that lane's stack has the frame [default: the wave as a whole]
+    #[arg(long, short, value_name = "N")]
+    lane: Option<String>,
+    /// The function that holds this address, or with --count the instructions from it on
+    #[arg(long, short, value_name = "ADDRESS", value_parser = number)]
+    address: Option<u64>,
+    /// So many instructions
+    #[arg(long, short = 'n', value_name = "N", conflicts_with = "around", value_parser = clap::value_parser!(u32).range(1..))]
+    count: Option<u32>,
+    /// The instruction at the PC or the address, and so many before and after it
+    #[arg(long, value_name = "N")]
+    around: Option<u32>,
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    spaces::number(text).map_err(|error| error.to_string())
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let (session, wave) = dump::session(&args.of, targets)?;
+    let lane = match args.lane.as_deref() {
+        None => None,
+        some => match dump::lanes(&session, wave, some, 0)? {
+            lanes if lanes.count() == 1 => lanes.first(),
+            _ => return Err("--lane takes one lane here".into()),
+        },
+    };
+    let index = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+    let asked = Instructions {
+        lane,
+        frame: args.frame,
+        address: args.address,
+        count: args.count.map(index),
+        around: args.around.map(index),
+    };
+    let found = session.disassemble(wave, &asked)?;
+    if args.of.json {
+        return print_json(out, &disassembly::json(&found));
+    }
+    out.write_all(disassembly::text(&found, Style::Coloured).as_bytes())?;
+    Ok(())
+}

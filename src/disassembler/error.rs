@@ -1,0 +1,76 @@
+//! Why code is not disassembled.
+
+use std::time::Duration;
+
+/// Why code is not disassembled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DisassembleError {
+    /// Nothing is installed.
+    #[error(
+        "disassembling takes llvm-objdump or llvm-mc, and neither is on the PATH: install LLVM (`apt install llvm`) or \
+         ROCm, or say --disassembler FILE"
+    )]
+    NoTool,
+    /// The address is that of no instruction.
+    #[error("no instruction lies at {0:#x}: instructions lie at multiples of 4 bytes")]
+    Unaligned(u64),
+    /// The tool is too old for the GPU, or was built without AMD's.
+    #[error("{tool} does not know {processor} ({words}): install a newer LLVM, or say --disassembler FILE")]
+    UnknownProcessor {
+        /// The program.
+        tool: String,
+        /// The processor.
+        processor: String,
+        /// What it said.
+        words: String,
+    },
+    /// The program cannot be started.
+    #[error("cannot run {tool}: {error}")]
+    NotRun {
+        /// The program.
+        tool: String,
+        /// The operating system's word.
+        error: String,
+    },
+    /// It ended with an error, or crashed.
+    #[error("{tool} failed ({status}): {words}")]
+    Failed {
+        /// The program.
+        tool: String,
+        /// How it ended.
+        status: String,
+        /// The first line that it said.
+        words: String,
+    },
+    /// It took too long, and was ended.
+    #[error("{tool} did not end within {limit:?}, and was stopped")]
+    TimedOut {
+        /// The program.
+        tool: String,
+        /// How long it was waited for.
+        limit: Duration,
+    },
+    /// It printed too much, and was ended.
+    #[error("{tool} printed more than {limit} bytes, and was stopped")]
+    TooMuch {
+        /// The program.
+        tool: String,
+        /// How much was read.
+        limit: usize,
+    },
+    /// What it printed is no listing of the code that it was given.
+    #[error("{tool} printed no listing of what it was given: {why}")]
+    NoListing {
+        /// The program.
+        tool: String,
+        /// What is wrong, and where.
+        why: String,
+    },
+}
+
+impl DisassembleError {
+    /// Whether another tool may do better. One that takes too long is not followed by more of them.
+    pub(super) fn is_of_this_tool(&self) -> bool {
+        !matches!(self, Self::NoTool | Self::Unaligned(_) | Self::TimedOut { .. })
+    }
+}

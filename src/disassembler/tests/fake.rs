@@ -1,0 +1,125 @@
+//! Programs that take too long, say too much, fail, or are not there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::machine;
+use crate::codeobject::newest_llvm;
+use crate::disassembler::{DisassembleError, Disassembler, MAX_KEPT, MAX_OUTPUT};
+
+/// `s_nop 0`
+const NOP: [u8; 4] = [0, 0, 0x80, 0xbf];
+
+fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
+    let path = folder.path().join("llvm-objdump");
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// What comes of a tool that does as the script says, within a second.
+fn ends_with(text: &str) -> DisassembleError {
+    let folder = tempfile::tempdir().unwrap();
+    let limit = Duration::from_secs(1);
+    let disassembler = Disassembler::new(Some(script(&folder, text))).within(limit);
+    let start = Instant::now();
+    let error = disassembler.decode(&machine("gfx90a"), 0x1000, &NOP).unwrap_err();
+    assert!(start.elapsed() < limit * 20, "{text}: {:?}", start.elapsed());
+    error
+}
+
+#[test]
+fn one_that_does_not_end_is_stopped() {
+    for text in [
+        "exec sleep 600",
+        "exec >&- 2>&-; exec sleep 600",
+        "sleep 600 & wait",
+        "trap '' TERM; exec sleep 600",
+    ] {
+        let error = ends_with(text);
+        assert!(
+            matches!(&error, DisassembleError::TimedOut { tool, .. } if tool == "llvm-objdump"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn one_that_prints_without_end_is_stopped() {
+    // A child of its own goes on printing to nobody; none may be left behind.
+    for text in ["exec yes", "exec yes >&2"] {
+        let error = ends_with(text);
+        let late = matches!(error, DisassembleError::TimedOut { .. });
+        assert!(late || matches!(error, DisassembleError::TooMuch { limit: MAX_OUTPUT, .. }), "{error}");
+    }
+}
+
+#[test]
+fn one_that_fails_says_why() {
+    let error = ends_with("echo >&2; echo bad luck >&2; exit 3").to_string();
+    assert_eq!(error, "llvm-objdump failed (exit status: 3): bad luck");
+    let error = ends_with("kill -9 $$").to_string();
+    assert!(error.contains("signal: 9") && error.contains("it said nothing"), "{error}");
+    let long = ends_with("head -c 100000 /dev/zero | tr '\\0' x >&2; exit 1").to_string();
+    assert!(long.len() < 400, "{} letters", long.len());
+    let error = ends_with("echo nonsense").to_string();
+    assert!(error.contains("no listing of what it was given"), "{error}");
+    let error = ends_with("echo \"LLVM ERROR: unable to get target for 'amdgcn'\" >&2; exit 1");
+    assert!(matches!(error, DisassembleError::UnknownProcessor { .. }), "{error}");
+}
+
+#[test]
+fn one_that_is_not_there_or_no_program_is_named() {
+    let gone = Disassembler::new(Some(PathBuf::from("/nowhere/llvm-objdump")));
+    let error = gone.decode(&machine("gfx90a"), 0x1000, &NOP).unwrap_err();
+    assert!(error.to_string().starts_with("cannot run llvm-objdump: No such file"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("llvm-mc");
+    fs::write(&file, "text").unwrap();
+    let error = Disassembler::new(Some(file)).decode(&machine("gfx90a"), 0x1000, &NOP).unwrap_err();
+    assert!(matches!(error, DisassembleError::NotRun { .. }), "{error}");
+}
+
+/// No shell sees the processor, and the tool none of the code's features that the table has not.
+#[test]
+fn a_gpu_that_no_llvm_knows_is_an_error() {
+    let disassembler = Disassembler::default();
+    for processor in ["gfx9999", "$(exit)", "", "-x", "gfx90a,x", "gfx90a gfx90a"] {
+        let error = disassembler.decode(&machine(processor), 0x1000, &NOP).unwrap_err();
+        assert!(matches!(error, DisassembleError::UnknownProcessor { .. }), "{processor}: {error}");
+    }
+}
+
+/// A client asks for one instruction after the other: the tool is asked once.
+#[test]
+fn what_was_decoded_is_kept_until_its_bytes_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = folder.path().join("count");
+    let real = newest_llvm("llvm-objdump");
+    let text = format!("echo run >> {}\nexec {} \"$@\"", count.display(), real.display());
+    let disassembler = Disassembler::new(Some(script(&folder, &text)));
+    let runs = || fs::read_to_string(&count).unwrap_or_default().lines().count();
+    let gfx90a = machine("gfx90a");
+    let code: Vec<u8> = NOP.repeat(10);
+    let block = disassembler.decode(&gfx90a, 0x1000, &code).unwrap();
+    assert_eq!((block.instructions.len(), runs()), (10, 1));
+    for address in (0x1000..0x1028).step_by(4) {
+        let kept = disassembler.kept(&gfx90a, address).unwrap();
+        assert_eq!(kept.from(address).unwrap().len() as u64, (0x1028 - address) / 4);
+    }
+    assert!(disassembler.kept(&gfx90a, 0x1002).is_none());
+    assert!(disassembler.kept(&gfx90a, 0x1028).is_none());
+    assert!(disassembler.kept(&machine("gfx942"), 0x1000).is_none());
+    assert_eq!(runs(), 1);
+    // Another block of the same place takes its place, and no more than so many are kept.
+    let other = disassembler.decode(&gfx90a, 0x1000, &code[..8]).unwrap();
+    assert_eq!(disassembler.kept(&gfx90a, 0x1000).unwrap(), other);
+    assert!(disassembler.kept(&gfx90a, 0x1008).is_none());
+    for number in 1..=MAX_KEPT as u64 {
+        disassembler.decode(&gfx90a, 0x1000 + number * 0x100, &NOP).unwrap();
+    }
+    assert!(disassembler.kept(&gfx90a, 0x1000).is_none());
+    assert!(disassembler.kept(&gfx90a, 0x1100).is_some());
+}

@@ -1,0 +1,12 @@
+//! The disassembler against llvm-objdump's listings of whole code objects, and against tools that misbehave.
+
+mod fake;
+mod listings;
+mod real;
+mod tools;
+
+use super::Machine;
+
+fn machine(processor: &str) -> Machine {
+    Machine { processor: processor.to_owned(), features: Vec::new() }
+}

@@ -1,0 +1,184 @@
+//! The installed tools, against llvm-objdump's own listing of each fixture's file, which has sections, symbols and flags that
+//! what is decoded here has not.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::machine;
+use crate::arch::Processor;
+use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+use crate::disassembler::{DisassembleError, Disassembler, Instruction, MAX_BLOCK, Machine, PADDING};
+
+fn objects() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|ext| ext == "hsaco")).collect();
+    files.sort();
+    assert!(files.len() > 50);
+    files
+}
+
+/// The code of a file, where it lies, and what it is for.
+fn code(path: &Path) -> (u64, Vec<u8>, Machine) {
+    let object = CodeObject::parse(std::fs::read(path).unwrap()).unwrap();
+    let text = object.text().unwrap();
+    let bytes = object.bytes_at(ElfAddress(text.start.0), text.end.0 - text.start.0).unwrap().to_vec();
+    let mut machine = machine(Processor::of_mach(object.header().mach()).unwrap().name);
+    if path.to_string_lossy().contains("w64") {
+        machine.features.push("+wavefrontsize64");
+    }
+    (text.start.0, bytes, machine)
+}
+
+/// Address, text and branch target of each instruction by llvm-objdump of the file as it is.
+fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u64>)> {
+    let mut command = Command::new(newest_llvm("llvm-objdump"));
+    command.args(["-d", "-z", "-j", ".text"]);
+    command.args(machine.features.iter().map(|feature| format!("--mattr={feature}")));
+    let output = command.arg(path).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let symbols: BTreeMap<&str, u64> = text
+        .lines()
+        .filter_map(|line| line.strip_suffix(">:")?.split_once(" <"))
+        .map(|(address, name)| (name, u64::from_str_radix(address, 16).unwrap()))
+        .collect();
+    let mut found = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with('\t')) {
+        let (text, comment) = line.split_once("//").unwrap();
+        let (address, rest) = comment.trim().split_once(':').unwrap();
+        let target = rest.split_once('<').map(|(_, target)| {
+            let target = target.strip_suffix('>').unwrap();
+            let (symbol, offset) = target.split_once("+0x").unwrap_or((target, "0"));
+            symbols[symbol] + u64::from_str_radix(offset, 16).unwrap()
+        });
+        let address = u64::from_str_radix(address, 16).unwrap();
+        found.insert(address, (text.trim().to_owned(), target));
+    }
+    assert!(found.len() > 5, "{text}");
+    found
+}
+
+/// All of a file's code, block by block.
+fn all(disassembler: &Disassembler, machine: &Machine, start: u64, bytes: &[u8]) -> Vec<Instruction> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        let block = disassembler.decode(machine, start + at as u64, &bytes[at..]).unwrap();
+        let last = block.instructions.last().unwrap();
+        at = (last.end() - start) as usize;
+        found.extend(block.instructions.iter().cloned());
+    }
+    found
+}
+
+#[test]
+fn objdump_says_of_bytes_what_it_says_of_the_file() {
+    let disassembler = Disassembler::new(Some(newest_llvm("llvm-objdump")));
+    let (mut count, mut targets) = (0, 0);
+    for path in objects() {
+        let (start, bytes, machine) = code(&path);
+        let expected = by_objdump(&path, &machine);
+        let got = all(&disassembler, &machine, start, &bytes);
+        let got: BTreeMap<_, _> = got.into_iter().map(|one| (one.address, (one.text, one.target))).collect();
+        assert_eq!(got, expected, "{}", path.display());
+        count += got.len();
+        targets += got.values().filter(|(_, target)| target.is_some()).count();
+    }
+    assert!(count > 10_000 && targets > 100, "{count} instructions, {targets} branches");
+}
+
+#[test]
+fn mc_says_the_same_but_for_targets() {
+    let disassembler = Disassembler::new(Some(newest_llvm("llvm-mc")));
+    let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for path in objects() {
+        let (start, bytes, machine) = code(&path);
+        let expected = by_objdump(&path, &machine);
+        let expected = expected.into_iter().map(|(address, (text, _))| (address, squeezed(&text)));
+        let got = all(&disassembler, &machine, start, &bytes);
+        let got: BTreeMap<_, _> = got.into_iter().map(|one| (one.address, one.text)).collect();
+        assert_eq!(got, expected.collect::<BTreeMap<_, _>>(), "{}", path.display());
+    }
+}
+
+/// Dwords that nobody wrote as code; xorshift, so that each run sees the same.
+fn noise(mut seed: u64, dwords: usize) -> Vec<u8> {
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 16) as u32
+    };
+    (0..dwords).flat_map(|_| next().to_le_bytes()).collect()
+}
+
+#[test]
+fn noise_is_decoded_to_its_end_or_refused() {
+    let disassembler = Disassembler::new(Some(newest_llvm("llvm-objdump")));
+    let mc = Disassembler::new(Some(newest_llvm("llvm-mc")));
+    let (mut bad, mut agreed) = (0, 0);
+    for processor in ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1200"] {
+        for seed in 1..4 {
+            let machine = machine(processor);
+            let bytes = noise(seed, 1000);
+            let block = disassembler.decode(&machine, 0x7f00_0000_1000, &bytes).unwrap();
+            let mut next = 0x7f00_0000_1000;
+            for one in &block.instructions {
+                assert_eq!(one.address, next);
+                next = one.end();
+            }
+            let missing = 0x7f00_0000_1000 + bytes.len() as u64 - next;
+            assert!(missing < PADDING as u64, "{missing} bytes were left out");
+            bad += block.instructions.iter().filter(|one| !one.is_decoded).count();
+            match mc.decode(&machine, 0x7f00_0000_1000, &bytes) {
+                Ok(other) => {
+                    let places = |of: &[Instruction]| -> Vec<_> {
+                        of.iter().map(|one| (one.address, one.size, one.is_decoded)).collect()
+                    };
+                    assert_eq!(places(&other.instructions), places(&block.instructions));
+                    agreed += 1;
+                }
+                // Of some noise it makes another size again, and of some it crashes.
+                Err(DisassembleError::NoListing { .. } | DisassembleError::Failed { .. }) => {}
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(bad > 100, "{bad} dwords were no instructions");
+    assert!(agreed > 0, "llvm-mc never agreed");
+}
+
+/// `s_mov_b32 s0, 0x12345678`: the tool is not shown an instruction without its literal, and nobody a literal that is not there.
+#[test]
+fn an_instruction_that_is_cut_off_is_left_out() {
+    let code = [0, 0, 0x80, 0xbf, 0xff, 0, 0x80, 0xbe, 0x78, 0x56, 0x34, 0x12];
+    for tool in ["llvm-objdump", "llvm-mc"] {
+        let disassembler = Disassembler::new(Some(newest_llvm(tool)));
+        for length in 0..=code.len() {
+            let block = disassembler.decode(&machine("gfx90a"), 0x1000, &code[..length]).unwrap();
+            let texts: Vec<_> = block.instructions.iter().map(|one| one.text.as_str()).collect();
+            let whole = ["s_nop 0", "s_mov_b32 s0, 0x12345678"];
+            assert_eq!(
+                texts,
+                whole[..usize::from(length >= 4) + usize::from(length == 12)],
+                "{tool} {length}"
+            );
+        }
+    }
+}
+
+#[test]
+fn addresses_and_sizes_are_bounded() {
+    let disassembler = Disassembler::default();
+    let gfx90a = machine("gfx90a");
+    let error = disassembler.decode(&gfx90a, 0x1002, &[0; 4]).unwrap_err();
+    assert_eq!(error, DisassembleError::Unaligned(0x1002));
+    let high = u64::MAX - 3;
+    assert!(disassembler.decode(&gfx90a, high, &[0; 4]).unwrap().instructions.is_empty());
+    let high = disassembler.decode(&gfx90a, u64::MAX - 63, &[0; 64]).unwrap();
+    assert_eq!(high.instructions.len(), 7);
+    let nops = [0u8, 0, 0x80, 0xbf].repeat(MAX_BLOCK / 4 + 10);
+    let block = disassembler.decode(&gfx90a, 0, &nops).unwrap();
+    assert_eq!((block.bytes.len(), block.instructions.len()), (MAX_BLOCK, MAX_BLOCK / 4));
+}

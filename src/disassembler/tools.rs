@@ -1,0 +1,129 @@
+//! The programs: where they are, what they are told of the processor, and whether they knew it.
+
+use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
+
+use super::run::Output;
+use super::{DisassembleError, Machine};
+
+/// Tools that are tried in turn for a processor that the first ones do not know.
+pub const MAX_TRIED: usize = 6;
+/// Where ROCm has LLVM's tools, beside the PATH.
+const ROCM: [&str; 2] = ["/opt/rocm/llvm/bin", "/opt/rocm/lib/llvm/bin"];
+/// Letters of what a tool said that an error repeats.
+const MAX_WORDS: usize = 200;
+
+/// Which of the two it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Program {
+    Objdump,
+    Mc,
+}
+
+impl Program {
+    const BOTH: [Self; 2] = [Self::Objdump, Self::Mc];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Objdump => "llvm-objdump",
+            Self::Mc => "llvm-mc",
+        }
+    }
+
+    /// The version in a file's name: 22 of `llvm-objdump-22`, `None` of `llvm-objdump`; else it is another file.
+    fn version(self, file: &str) -> Option<Option<u32>> {
+        match file.strip_prefix(self.name())? {
+            "" => Some(None),
+            rest => rest.strip_prefix('-')?.parse().ok().map(Some),
+        }
+    }
+}
+
+/// A program to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Tool {
+    pub(super) path: PathBuf,
+    pub(super) program: Program,
+}
+
+impl Tool {
+    /// One that the user named.
+    pub(super) fn named(path: PathBuf) -> Self {
+        let is_mc = path.file_name().is_some_and(|name| name.to_string_lossy().contains(Program::Mc.name()));
+        Self { path, program: if is_mc { Program::Mc } else { Program::Objdump } }
+    }
+
+    /// Its file's name.
+    pub(super) fn name(&self) -> String {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy().into_owned()
+    }
+
+    /// The arguments that say what the code is for.
+    pub(super) fn for_machine(&self, machine: &Machine) -> Vec<String> {
+        let mut arguments = vec![format!("--mcpu={}", machine.processor)];
+        if !machine.features.is_empty() {
+            arguments.push(format!("--mattr={}", machine.features.join(",")));
+        }
+        arguments
+    }
+
+    /// Whether it did its work. A processor that LLVM does not know is a warning to it, and another's instructions.
+    pub(super) fn judge(&self, machine: &Machine, output: &Output) -> Result<(), DisassembleError> {
+        const UNKNOWN: [&str; 4] = [
+            "is not a recognized processor",
+            "is not a recognized feature",
+            "unable to get target",
+            "can't find target",
+        ];
+        let short = |line: &str| line.trim().chars().take(MAX_WORDS).collect::<String>();
+        let is_unknown = |line: &&str| UNKNOWN.iter().any(|words| line.contains(words));
+        if let Some(line) = output.stderr.lines().find(is_unknown) {
+            let (tool, processor) = (self.name(), machine.processor.clone());
+            return Err(DisassembleError::UnknownProcessor { tool, processor, words: short(line) });
+        }
+        if output.status.success() {
+            return Ok(());
+        }
+        let first = output.stderr.lines().find(|line| !line.trim().is_empty());
+        let words = first.map_or_else(|| "it said nothing".to_owned(), short);
+        Err(DisassembleError::Failed { tool: self.name(), status: output.status.to_string(), words })
+    }
+}
+
+/// The tools on the PATH and of ROCm, in the order to try them.
+pub(super) fn installed() -> Vec<Tool> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let rocm = std::env::var_os("ROCM_PATH").map(|folder| Path::new(&folder).join("llvm/bin"));
+    let folders = std::env::split_paths(&path).chain(rocm).chain(ROCM.iter().map(PathBuf::from));
+    in_folders(folders)
+}
+
+/// The tools in some folders: `llvm-objdump` before `llvm-mc`, then the newest by name before those that have no number, then
+/// as the folders come. A folder that is relative to where the program was started, as an empty word of the PATH is, counts for
+/// nothing: a dump's folder may hold anything.
+pub(super) fn in_folders(folders: impl Iterator<Item = PathBuf>) -> Vec<Tool> {
+    let mut found = Vec::new();
+    let mut seen = Vec::new();
+    for folder in folders.filter(|folder| folder.is_absolute()) {
+        let Ok(real) = folder.canonicalize() else { continue };
+        if seen.contains(&real) {
+            continue;
+        }
+        let files = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        for file in files {
+            let name = file.file_name();
+            let Some(name) = name.to_str() else { continue };
+            for program in Program::BOTH {
+                if let Some(version) = program.version(name)
+                    && file.path().is_file()
+                {
+                    found.push((program, Reverse(version), seen.len(), Tool { path: file.path(), program }));
+                }
+            }
+        }
+        seen.push(real);
+    }
+    found.sort_by_key(|(program, version, folder, _)| (*program, *version, *folder));
+    found.into_iter().map(|(.., tool)| tool).take(MAX_TRIED).collect()
+}

@@ -1,0 +1,87 @@
+//! Code objects that may be the one that was loaded: those of a file, of a bundle or host program, of memory.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::codeobject::{Bytes, CodeObject, FatFile};
+use crate::mapping;
+
+/// `SHT_NOBITS`: a section without bytes in the file.
+const SHT_NOBITS: u32 = 8;
+
+/// A code object that may be the one that was loaded somewhere.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) bytes: Bytes,
+    pub(super) object: CodeObject,
+    pub(super) build_id: Option<Bytes>,
+    /// What a person calls it: its file, and the entry where that has several.
+    pub(super) label: String,
+}
+
+impl Candidate {
+    /// Whether it has DWARF itself.
+    pub(super) fn has_debug(&self) -> bool {
+        [".debug_info", ".zdebug_info"].iter().any(|name| self.object.section(name).is_some())
+    }
+}
+
+/// The code objects of some bytes: themselves, or the entries of a bundle or host program. Entries for the host, bitcode and
+/// damaged ones are left out.
+pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
+    let fat = FatFile::read(bytes).map_err(|error| error.to_string())?;
+    let single = matches!(&fat.entries[..], [entry] if entry.id.is_none());
+    let candidates = fat.entries.iter().filter_map(|entry| {
+        let object = CodeObject::parse(entry.bytes.clone()).ok()?;
+        // Debug information alone is not what was loaded: its segments have no bytes, or wrong ones.
+        if object.section(".text").is_some_and(|text| text.section_type == SHT_NOBITS) {
+            return None;
+        }
+        let label = match (&entry.id, single) {
+            (Some(id), _) => format!("{label}, entry {} ({id})", entry.index),
+            (None, true) => label.to_owned(),
+            (None, false) => format!("{label}, entry {}", entry.index),
+        };
+        let (bytes, build_id) = (entry.bytes.clone(), object.build_id());
+        Some(Arc::new(Candidate { bytes, object, build_id, label }))
+    });
+    let candidates: Vec<_> = candidates.collect();
+    if candidates.is_empty() {
+        let why = fat.problems.first().map_or_else(String::new, |problem| format!(": {problem}"));
+        return Err(format!("it holds no AMDGPU code object with code{why}"));
+    }
+    Ok(candidates)
+}
+
+/// Bytes that are said to be a code object: what a dump says is not unpacked.
+pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
+    let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
+    let build_id = object.build_id();
+    Ok(vec![Arc::new(Candidate { bytes, object, build_id, label: label.to_owned() })])
+}
+
+/// A regular file, mapped.
+pub(super) fn map(path: &Path) -> Result<Bytes, String> {
+    let words = |error: std::io::Error| error.to_string();
+    // Opening a pipe would wait for its writer, and a device has no size.
+    if !std::fs::metadata(path).map_err(words)?.is_file() {
+        return Err("not a regular file".to_owned());
+    }
+    let file = File::open(path).map_err(words)?;
+    let length = file.metadata().map_err(words)?.len();
+    if length == 0 {
+        return Err("the file is empty".to_owned());
+    }
+    Ok(Bytes::new(Arc::new(mapping::map(&file, 0, length).map_err(words)?)))
+}
+
+/// The code objects of a file.
+pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, String> {
+    of_bytes(&map(path)?, &path.display().to_string())
+}
+
+/// Bytes as hex digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

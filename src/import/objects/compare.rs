@@ -1,0 +1,162 @@
+//! Whether a code object is the one that was loaded: its build id, and its bytes against captured memory.
+//!
+//! What the program or the loader may change is left out: writable segments, and fields that relocations fill in. So are the
+//! fields of the ELF header that describe sections, which differ between a file and its stripped copy.
+
+use std::cell::Cell;
+
+use super::Memory;
+use super::candidate::{Candidate, hex};
+use crate::codeobject::{CodeObject, Segment};
+
+/// `PF_W`.
+const WRITABLE: u32 = 2;
+/// Bytes that are compared at a time.
+const CHUNK: usize = 64 << 10;
+/// Bytes of each segment that are compared where build ids are equal: a damaged copy shows, and large ones cost nothing.
+const COMPARED_BY_ID: u64 = 256 << 10;
+/// Bytes of each segment that are compared where there is no build id.
+const COMPARED: u64 = 16 << 20;
+/// Bytes that are compared for one capture in all: some seconds.
+pub(super) const MAX_COMPARED: u64 = 16 << 30;
+/// Bytes shown of each side of a difference.
+const SHOWN: usize = 8;
+/// `e_shoff`, and `e_shentsize` to `e_shstrndx`, by file offset.
+const SECTION_FIELDS: [(u64, u64); 2] = [(40, 8), (58, 6)];
+
+/// What comparing told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Everything that could be compared is equal: so many bytes of code, and whether the build ids are.
+    Same { code: u64, by_id: bool },
+    /// It is another one; why, in words.
+    Differs(String),
+}
+
+impl Verdict {
+    /// Whether it is surely the one.
+    pub(super) fn is_proof(&self) -> bool {
+        matches!(self, Self::Same { code, by_id } if *by_id || *code > 0)
+    }
+}
+
+/// Compares a code object with what is in memory where it would be loaded. `loaded_id`: the build id of what is there. `left`:
+/// bytes that may still be compared, which it counts down.
+pub(super) fn compare(
+    candidate: &Candidate,
+    address: u64,
+    loaded_id: Option<&[u8]>,
+    memory: &dyn Memory,
+    left: &Cell<u64>,
+) -> Verdict {
+    let by_id = match (loaded_id, candidate.build_id.as_deref()) {
+        (Some(loaded), Some(own)) if loaded != own => {
+            return Verdict::Differs(format!(
+                "it has build id {}, and what is loaded at {address:#x} has {}",
+                hex(own),
+                hex(loaded)
+            ));
+        }
+        (Some(_), Some(_)) => true,
+        _ => false,
+    };
+    let object = &candidate.object;
+    let most = if by_id { COMPARED_BY_ID } else { COMPARED };
+    let fixed = object
+        .segments()
+        .iter()
+        .filter(|segment| segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0);
+    let mut fixed: Vec<&Segment> = fixed.collect();
+    // Code first: what it says of a difference is what a person looks for.
+    fixed.sort_by_key(|segment| !segment.is_executable());
+    let exempt = exempt(object);
+    let mut code = 0;
+    for segment in fixed {
+        match compare_segment(object, segment, address, most, &exempt, memory, left) {
+            Ok(same) if segment.is_executable() => code += same,
+            Ok(_) => {}
+            Err(difference) => return Verdict::Differs(difference),
+        }
+    }
+    Verdict::Same { code, by_id }
+}
+
+/// ELF addresses, each with a length, whose bytes in memory may differ from the file's; in order.
+fn exempt(object: &CodeObject) -> Vec<(u64, u64)> {
+    let mut exempt: Vec<(u64, u64)> = Vec::new();
+    // In a linked file a relocation speaks of addresses of the image, and no field is wider than 8 bytes.
+    if !object.header().is_relocatable() {
+        exempt.extend(object.relocations().map(|relocation| (relocation.offset, 8)));
+    }
+    let header = object.segments().iter().find(|segment| segment.is_loaded() && segment.offset == 0);
+    if let Some(header) = header {
+        let fields = SECTION_FIELDS.iter();
+        exempt.extend(fields.map(|(at, length)| (header.addresses.start.saturating_add(*at), *length)));
+    }
+    exempt.sort_unstable();
+    exempt
+}
+
+/// Compares a segment as far as both sides reach: how many bytes are equal, or where they are not.
+fn compare_segment(
+    object: &CodeObject,
+    segment: &Segment,
+    address: u64,
+    most: u64,
+    exempt: &[(u64, u64)],
+    memory: &dyn Memory,
+    left: &Cell<u64>,
+) -> Result<u64, String> {
+    let (start, size) = (segment.addresses.start, segment.file_size.min(most));
+    let mut done = 0;
+    let mut chunk = vec![0; CHUNK];
+    while done < size {
+        let want = (size - done).min(CHUNK as u64);
+        let Some(rest) = left.get().checked_sub(want) else {
+            return Err(format!("not compared: more than {MAX_COMPARED} bytes of code objects are"));
+        };
+        left.set(rest);
+        let at = start.wrapping_add(done);
+        // A file that is cut short, or one of debug information alone, has no bytes there.
+        let Some(expected) = object.bytes_at(crate::codeobject::ElfAddress(at), want) else { break };
+        let place = address.wrapping_add(at);
+        let got = memory.read(place, chunk.get_mut(..want as usize).unwrap_or_default());
+        let found = chunk.get(..got).unwrap_or_default();
+        let differs = |index: &usize| expected.get(*index) != found.get(*index);
+        let mut from = 0;
+        while let Some(index) =
+            (found != expected.get(..got).unwrap_or_default()).then(|| (from..got).find(differs)).flatten()
+        {
+            let elf = at.wrapping_add(index as u64);
+            match exempted(exempt, elf) {
+                Some(end) => from = index + usize::try_from(end - elf).unwrap_or(usize::MAX).max(1),
+                None => {
+                    let shown = |bytes: &[u8]| {
+                        let rest = bytes.get(index..).unwrap_or_default();
+                        hex(rest.get(..SHOWN.min(rest.len())).unwrap_or_default())
+                    };
+                    let part = if segment.is_executable() { "code" } else { "read-only data" };
+                    return Err(format!(
+                        "its {part} is another: at {:#x} (ELF address {elf:#x}) memory has {}, the file has {}",
+                        address.wrapping_add(elf),
+                        shown(found),
+                        shown(&expected)
+                    ));
+                }
+            }
+        }
+        done += got as u64;
+        if (got as u64) < want {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Where the exempt range that holds an ELF address ends.
+fn exempted(exempt: &[(u64, u64)], at: u64) -> Option<u64> {
+    let after = exempt.partition_point(|(start, _)| *start <= at);
+    let (start, length) = exempt.get(after.checked_sub(1)?)?;
+    let end = start.saturating_add(*length);
+    (at < end).then_some(end)
+}

@@ -1,0 +1,162 @@
+//! A client of debuginfod servers: asks for files by build id and keeps them where elfutils' own client does.
+//!
+//! debuginfod(8): `GET URL/buildid/HEX/executable` and `/debuginfo`. Environment as debuginfod-client-config(7):
+//! `DEBUGINFOD_URLS` (with spaces between), `DEBUGINFOD_CACHE_PATH`, `DEBUGINFOD_TIMEOUT`, `DEBUGINFOD_MAXSIZE`. The cache is
+//! `CACHE/HEX/executable`, so that both clients share it. Servers see nothing but build ids. TLS is not spoken: servers of
+//! distributions have no GPU code objects, and one's own is near.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::candidate::{hex, map};
+use crate::codeobject::CodeObject;
+
+/// Seconds that a request may take in all where the environment does not say.
+const TIMEOUT: u64 = 90;
+/// The largest file that is taken where the environment does not say: 4 GiB.
+const MAX_SIZE: u64 = 4 << 30;
+/// Requests for one capture.
+const MAX_REQUESTS: usize = 512;
+/// Bytes of all headers of an answer, and of its first line.
+const MAX_HEADERS: usize = 64 << 10;
+const MAX_STATUS_LINE: usize = 4 << 10;
+/// Redirections that are followed.
+const MAX_REDIRECTS: usize = 5;
+/// Bytes of a build id; the usual one has 20.
+const BUILD_ID: std::ops::RangeInclusive<usize> = 2..=64;
+
+/// Servers, and how they are asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Debuginfod {
+    /// URLs, `http://host:8002`.
+    pub urls: Vec<String>,
+    /// Where answers are kept.
+    pub cache: Option<PathBuf>,
+    /// Seconds that a request may take in all.
+    pub timeout: u64,
+    /// Bytes of the largest file that is taken.
+    pub max_size: u64,
+    /// Requests that are left.
+    pub(super) requests: usize,
+}
+
+impl Debuginfod {
+    /// Those servers, with the settings of this process's environment.
+    #[must_use]
+    pub fn new(urls: &[String]) -> Self {
+        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let number = |name: &str| variable(name)?.to_str()?.trim().parse::<u64>().ok().filter(|n| *n > 0);
+        let home = || variable("HOME").map(PathBuf::from);
+        let cache = variable("DEBUGINFOD_CACHE_PATH").map(PathBuf::from).or_else(|| {
+            let folder = variable("XDG_CACHE_HOME").map(PathBuf::from);
+            Some(folder.or_else(|| Some(home()?.join(".cache")))?.join("debuginfod_client"))
+        });
+        Self {
+            urls: urls.to_vec(),
+            cache,
+            timeout: number("DEBUGINFOD_TIMEOUT").unwrap_or(TIMEOUT),
+            max_size: number("DEBUGINFOD_MAXSIZE").unwrap_or(MAX_SIZE),
+            requests: MAX_REQUESTS,
+        }
+    }
+
+    /// The file of that kind (`executable`, `debuginfo`) and build id, in the cache or from a server.
+    ///
+    /// `Ok(None)`: no server has it. Errors are of servers, in words; one that fails is not asked again.
+    ///
+    /// # Errors
+    /// What went wrong, where no server answered otherwise.
+    pub fn fetch(&mut self, build_id: &[u8], kind: &str) -> Result<Option<PathBuf>, String> {
+        if self.urls.is_empty() || !BUILD_ID.contains(&build_id.len()) {
+            return Ok(None);
+        }
+        let Some(cache) = self.cache.clone() else {
+            return Err("no folder for debuginfod's answers: HOME is not set".to_owned());
+        };
+        let id = hex(build_id);
+        let folder = cache.join(&id);
+        let path = folder.join(kind);
+        // elfutils marks what no server has with an empty file.
+        if std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() > 0) {
+            return Ok(Some(path));
+        }
+        let mut problem = None;
+        for url in self.urls.clone() {
+            let Some(left) = self.requests.checked_sub(1) else {
+                return Err(format!(
+                    "more than {MAX_REQUESTS} requests to debuginfod; the others are left out"
+                ));
+            };
+            self.requests = left;
+            let asked = format!("{}/buildid/{id}/{kind}", url.trim_end_matches('/'));
+            match self.get(&asked, build_id, &folder, &path) {
+                Ok(true) => return Ok(Some(path)),
+                Ok(false) => {}
+                Err(why) => {
+                    self.urls.retain(|other| *other != url);
+                    problem = Some(format!("{asked}: {why}"));
+                }
+            }
+        }
+        problem.map_or(Ok(None), Err)
+    }
+
+    /// Downloads a URL; whether the server has it.
+    fn get(&self, url: &str, build_id: &[u8], folder: &Path, path: &Path) -> Result<bool, String> {
+        if !url.starts_with("http://") {
+            return Err("expected a URL that begins with http://; TLS is not spoken".to_owned());
+        }
+        let request = minreq::get(url)
+            .with_header("User-Agent", concat!("lanescope/", env!("CARGO_PKG_VERSION")))
+            .with_timeout(self.timeout)
+            .with_max_redirects(MAX_REDIRECTS)
+            .with_max_headers_size(MAX_HEADERS)
+            .with_max_status_line_length(MAX_STATUS_LINE);
+        let answer = request.send_lazy().map_err(|error| error.to_string())?;
+        match answer.status_code {
+            200 => {}
+            404 => return Ok(false),
+            status => return Err(format!("the server answers {status} {}", answer.reason_phrase)),
+        }
+        let words = |error: std::io::Error| format!("{}: {error}", folder.display());
+        std::fs::create_dir_all(folder).map_err(words)?;
+        // A reader of the cache never sees half a file.
+        let mut file = tempfile::Builder::new().prefix(".lanescope-").tempfile_in(folder).map_err(words)?;
+        let size = answer.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let answer_size = size.and_then(|(_, size)| size.trim().parse::<u64>().ok());
+        let mut body = answer.take(self.max_size.saturating_add(1));
+        let (mut buffer, mut size) = (vec![0; 64 << 10], 0);
+        loop {
+            let got = body.read(&mut buffer).map_err(|error| error.to_string())?;
+            if got == 0 {
+                break;
+            }
+            size += got as u64;
+            if size > self.max_size {
+                return Err(format!("the file has more than {} bytes", self.max_size));
+            }
+            file.write_all(buffer.get(..got).unwrap_or_default()).map_err(words)?;
+        }
+        // A file that is cut short, or another one, must not stay in a cache that others read.
+        let told = answer_size.filter(|told| *told != size);
+        if let Some(told) = told {
+            return Err(format!("the answer ends after {size} of {told} bytes"));
+        }
+        check(file.path(), build_id)?;
+        file.persist(path).map_err(|error| words(error.error))?;
+        Ok(true)
+    }
+}
+
+/// Whether a file is a whole code object of that build id.
+fn check(path: &Path, build_id: &[u8]) -> Result<(), String> {
+    let object = CodeObject::parse(map(path)?).map_err(|error| format!("what it answers is {error}"))?;
+    if let Some(problem) = object.problems().first() {
+        return Err(format!("what it answers is damaged: {problem}"));
+    }
+    match object.build_id() {
+        Some(found) if *found == *build_id => Ok(()),
+        Some(found) => Err(format!("what it answers has build id {}", hex(&found))),
+        None => Err("what it answers has no build id".to_owned()),
+    }
+}

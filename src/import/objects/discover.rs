@@ -1,0 +1,198 @@
+//! Images of code objects in captured memory: read where one is said to be, and found around an address.
+//!
+//! ROCr loads a code object as one piece with its ELF header first, on a page of its own. So the header is looked for below
+//! the address, page by page. What is found is an image: segments, notes and dynamic symbols, and nothing that is not loaded.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::Memory;
+use super::candidate::Candidate;
+use crate::codeobject::{CodeObject, ElfAddress};
+
+/// The granularity of loading.
+pub(super) const PAGE: u64 = 4096;
+/// How far below an address its header is looked for: 256 MiB, in pages. The largest code objects have some 100 MB.
+pub(super) const MAX_PAGES: u64 = 65_536;
+/// Pages that are looked at for all addresses together.
+pub(super) const MAX_PAGES_IN_ALL: u64 = 4 * MAX_PAGES;
+/// Code objects that are discovered in all.
+pub(super) const MAX_FOUND: usize = 4096;
+/// The largest image.
+const MAX_IMAGE: u64 = 4 << 30;
+/// Bytes of an image that hold its ELF header and program headers: the first page.
+const HEADERS: usize = PAGE as usize;
+/// `PT_NOTE`, and `NT_GNU_BUILD_ID` of vendor `GNU`.
+const PT_NOTE: u32 = 4;
+const NT_GNU_BUILD_ID: u32 = 3;
+/// Notes that are looked at, and the longest build id.
+const MAX_NOTES: usize = 4096;
+const MAX_BUILD_ID: u32 = 64;
+/// `\x7fELF`, 64 bits, little-endian, version 1, AMDGPU_HSA.
+const IDENTITY: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x40];
+/// Images that were found last, which may hold the next address.
+const RECENT: usize = 8;
+/// Bytes of code that are looked for to find out where a code object was loaded.
+const WINDOW: usize = 64;
+
+/// A code object in memory. Of its bytes only the headers and the build id are read here: what else it has the session reads.
+#[derive(Debug)]
+pub(super) struct Image {
+    /// Address of its ELF header.
+    pub(super) header: u64,
+    /// Load address.
+    pub(super) address: u64,
+    /// Captured bytes from its header on.
+    pub(super) length: u64,
+    /// Where it ends, captured or not.
+    pub(super) end: u64,
+    pub(super) build_id: Option<Vec<u8>>,
+    loaded: Vec<Range<u64>>,
+}
+
+impl Image {
+    /// The image whose ELF header is at an address; `None` where there is none.
+    pub(super) fn at(memory: &dyn Memory, header: u64) -> Option<Self> {
+        let mut identity = [0; IDENTITY.len()];
+        if memory.read(header, &mut identity) < identity.len() || identity != IDENTITY {
+            return None;
+        }
+        let mut first = vec![0; HEADERS];
+        let got = memory.read(header, &mut first);
+        first.truncate(got);
+        let object = CodeObject::parse_image(first).ok()?;
+        let range = object.image()?;
+        let size = range.end.0.checked_sub(range.start.0).filter(|size| *size <= MAX_IMAGE)?;
+        let address = header.wrapping_sub(range.start.0);
+        let notes = object.segments().iter().filter(|segment| segment.segment_type == PT_NOTE);
+        let mut notes = notes.map(|notes| (address.wrapping_add(notes.addresses.start), notes.file_size));
+        let loaded = object.segments().iter().filter(|segment| segment.is_loaded());
+        Some(Self {
+            header,
+            address,
+            length: captured(memory, header, size),
+            end: header.checked_add(size)?,
+            build_id: notes.find_map(|(at, size)| build_id(memory, at, size)),
+            loaded: loaded.map(|segment| segment.addresses.clone()).collect(),
+        })
+    }
+
+    /// Whether a loaded segment holds an address.
+    pub(super) fn holds(&self, address: u64) -> bool {
+        let at = address.wrapping_sub(self.address);
+        self.loaded.iter().any(|addresses| addresses.contains(&at))
+    }
+}
+
+/// The build id among notes in memory (gABI, "Note Section"): only heads are read, since metadata can be megabytes.
+fn build_id(memory: &dyn Memory, mut at: u64, size: u64) -> Option<Vec<u8>> {
+    let end = at.checked_add(size)?;
+    for _ in 0..MAX_NOTES {
+        // n_namesz, n_descsz, n_type, and room for `GNU\0`.
+        let mut head = [0; 16];
+        if at >= end || memory.read(at, &mut head) < head.len() {
+            return None;
+        }
+        let (words, name) = head.split_at(12);
+        let mut words = words.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
+        let (name_size, length, kind) = (words.next()?, words.next()?, words.next()?);
+        let padded = |size: u32| u64::from(size).next_multiple_of(4);
+        let bytes = at.checked_add(12)?.checked_add(padded(name_size))?;
+        if name_size == 4 && name == b"GNU\0" && kind == NT_GNU_BUILD_ID && length <= MAX_BUILD_ID {
+            let mut id = vec![0; length as usize];
+            return (memory.read(bytes, &mut id) == id.len()).then_some(id);
+        }
+        at = bytes.checked_add(padded(length))?;
+    }
+    None
+}
+
+/// How many bytes from an address on are captured without a gap, at most so many.
+pub(super) fn captured(memory: &dyn Memory, address: u64, most: u64) -> u64 {
+    let mut done = 0;
+    while done < most {
+        let Some(at) = address.checked_add(done) else { break };
+        let Some((_, last)) = memory.segment(at) else { break };
+        done = last.saturating_sub(address).saturating_add(1).max(done + 1);
+    }
+    done.min(most)
+}
+
+/// The code objects around addresses that nothing explains yet, in order of their addresses.
+///
+/// The second value: addresses for which none was found.
+pub(super) fn discover(memory: &dyn Memory, hints: &BTreeSet<u64>) -> (Vec<Image>, Vec<u64>) {
+    let (mut found, mut lost): (Vec<Image>, Vec<u64>) = (Vec::new(), Vec::new());
+    let mut left = MAX_PAGES_IN_ALL;
+    // Pages from this one down to where the search for the address before ended hold no header.
+    let mut barren: Option<u64> = None;
+    for hint in hints {
+        // Addresses come in order, so that it is one of the last.
+        if found.iter().rev().take(RECENT).any(|image| image.holds(*hint)) {
+            continue;
+        }
+        let page = hint & !(PAGE - 1);
+        let image = if found.len() < MAX_FOUND { below(memory, *hint, barren, &mut left) } else { None };
+        match image {
+            Some(image) => found.push(image),
+            None => lost.push(*hint),
+        }
+        barren = Some(page);
+    }
+    found.sort_by_key(|image| image.address);
+    (found, lost)
+}
+
+/// The image that holds an address, its header on the address's page or below, and above `barren`.
+fn below(memory: &dyn Memory, hint: u64, barren: Option<u64>, left: &mut u64) -> Option<Image> {
+    let mut page = hint & !(PAGE - 1);
+    for _ in 0..MAX_PAGES {
+        *left = left.checked_sub(1)?;
+        if barren == Some(page) {
+            return None;
+        }
+        // A hole in memory ends the piece that was loaded.
+        memory.segment(page)?;
+        if let Some(image) = Image::at(memory, page).filter(|image| image.holds(hint)) {
+            return Some(image);
+        }
+        page = page.checked_sub(PAGE)?;
+    }
+    None
+}
+
+/// Where a candidate must have been loaded, by the code around an address that it holds: its bytes occur once in the
+/// candidate's code, a whole number of pages away.
+pub(super) fn place(memory: &dyn Memory, candidate: &Candidate, hint: u64) -> Option<u64> {
+    let mut window = [0; WINDOW];
+    if memory.read(hint, &mut window) < WINDOW {
+        return None;
+    }
+    let text = candidate.object.text()?;
+    let code = candidate.object.bytes_at(text.start, text.end.0.checked_sub(text.start.0)?)?;
+    let page = hint % PAGE;
+    // Loading keeps the place within a page, so that only one in a thousand instructions is looked at.
+    let first = page.wrapping_sub(text.start.0) % PAGE;
+    let mut places = (first..code.len() as u64).step_by(PAGE as usize).filter(|at| {
+        let rest = usize::try_from(*at).ok().and_then(|at| code.get(at..)).unwrap_or_default();
+        rest.starts_with(&window)
+    });
+    let (place, other) = (places.next()?, places.next());
+    if other.is_some() {
+        return None;
+    }
+    Some(hint.wrapping_sub(ElfAddress(text.start.0.wrapping_add(place)).0))
+}
+
+/// Ranges as few that do not overlap, in order.
+pub(super) fn union(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u64, u64)> = Vec::new();
+    for (start, end) in ranges {
+        match merged.last_mut() {
+            Some((_, last)) if start <= *last => *last = (*last).max(end),
+            _ => merged.push((start, end)),
+        }
+    }
+    merged
+}

@@ -1,0 +1,412 @@
+//! From places where code objects were loaded to the best bytes for each: see the room's page for the order.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::candidate::{self, Candidate, hex};
+use super::compare::{MAX_COMPARED, Verdict, compare};
+use super::discover;
+use super::place::{MAX_REASONS, Match, Place};
+use super::{Debuginfod, Found, FoundObject, Held, LinkMap, Memory, folders};
+use crate::codeobject::{Bytes, Uri, UriPlace};
+use crate::import::Options;
+use crate::import::problem::Problems;
+
+/// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
+const MAX_HINTS: usize = 65_536;
+
+/// Hints that a candidate's code is looked for at.
+const MAX_LOST: usize = 64;
+
+/// Bytes of code objects in captured memory that are put together from pieces, in all.
+const MAX_COPIED: u64 = 1 << 30;
+
+/// A file of the user's without an address: its name, and what it holds.
+type Unplaced = (String, Vec<Arc<Candidate>>);
+
+/// Finds the code objects of a capture and the bytes for them.
+///
+/// `r_debug`: where ROCr's list begins. `hints`: addresses inside code objects: PCs, kernel descriptors.
+pub(in crate::import) fn find(
+    memory: &dyn Memory,
+    r_debug: Option<u64>,
+    hints: &[u64],
+    options: &Options,
+    problems: &mut Problems,
+) -> Found {
+    let map = r_debug.map(|address| LinkMap::read(memory, address)).unwrap_or_default();
+    for problem in &map.problems {
+        let key = format!("{} at {:#x}", problem.part, problem.address);
+        problems.report(key, &problem.what, problem.expected);
+    }
+    let mut search = Search {
+        memory,
+        options,
+        places: Vec::new(),
+        lost: Vec::new(),
+        from_uris: Vec::new(),
+        left: Cell::new(MAX_COMPARED),
+        copies: Cell::new(MAX_COPIED),
+    };
+    search.take_map(&map, problems);
+    let supplied = search.take_placed(problems);
+    search.discover(hints);
+    search.take_unplaced(&supplied, problems);
+    search.take_uris();
+    search.take_folders(problems);
+    search.take_twins();
+    search.take_debuginfod(problems);
+    Found { code_objects: search.finish(problems) }
+}
+
+struct Search<'s> {
+    memory: &'s dyn Memory,
+    options: &'s Options,
+    places: Vec<Place>,
+    /// Hints that no place explains.
+    lost: Vec<u64>,
+    /// Code objects that URIs led to: the same file may be loaded twice.
+    from_uris: Vec<Arc<Candidate>>,
+    /// Bytes that may still be compared.
+    left: Cell<u64>,
+    /// Bytes of captured memory that may still be copied.
+    copies: Cell<u64>,
+}
+
+impl Search<'_> {
+    fn take_map(&mut self, map: &LinkMap, problems: &mut Problems) {
+        let mut known = BTreeSet::new();
+        for entry in &map.entries {
+            if !known.insert(entry.address) {
+                let what = "listed twice; the first entry counts";
+                problems.report(
+                    format_args!("link_map at load address {:#x}", entry.address),
+                    what,
+                    "one entry",
+                );
+                continue;
+            }
+            self.places.push(Place::new(self.memory, entry.address, entry.uri.clone()));
+        }
+    }
+
+    /// What the user gives with an address is there, unless memory says otherwise; the rest is handed back.
+    fn take_placed(&mut self, problems: &mut Problems) -> Vec<Unplaced> {
+        let mut unplaced = Vec::new();
+        for supplied in &self.options.code_objects {
+            let file = supplied.file.display().to_string();
+            match (candidate::of_file(&supplied.file), supplied.address) {
+                (Ok(candidates), Some(address)) => self.place(&candidates, address, &file, problems),
+                (Ok(candidates), None) => unplaced.push((file, candidates)),
+                (Err(why), _) => {
+                    let key = format_args!("--code-object {file}");
+                    problems.report(key, why, "a file with AMDGPU code objects");
+                }
+            }
+        }
+        unplaced
+    }
+
+    fn place(&mut self, candidates: &[Arc<Candidate>], address: u64, file: &str, problems: &mut Problems) {
+        let index = self.places.iter().position(|place| place.address == address);
+        let index = index.unwrap_or_else(|| {
+            self.places.push(Place::new(self.memory, address, None));
+            self.places.len() - 1
+        });
+        let Some(place) = self.places.get_mut(index) else { return };
+        let taken = place.take_one(self.memory, &self.left, candidates, "--code-object ");
+        if let (Err(why), false) = (taken, self.options.force) {
+            problems.report(
+                format_args!("--code-object {file}@{address:#x}"),
+                format_args!("refused: {why}"),
+                "the code object that is loaded there; --force takes it all the same",
+            );
+        }
+    }
+
+    fn discover(&mut self, hints: &[u64]) {
+        let mut left: BTreeSet<u64> = BTreeSet::new();
+        let known = discover::union(self.places.iter().filter_map(Place::range).collect());
+        for hint in hints.iter().filter(|hint| **hint != 0) {
+            let after = known.partition_point(|(start, _)| start <= hint);
+            let below = after.checked_sub(1).and_then(|index| known.get(index));
+            if left.len() < MAX_HINTS && below.is_none_or(|(_, end)| hint >= end) {
+                left.insert(*hint);
+            }
+        }
+        let (images, lost) = discover::discover(self.memory, &left);
+        self.lost = lost;
+        self.places.extend(images.into_iter().map(|image| Place {
+            address: image.address,
+            uri: None,
+            image: Some(image),
+            best: None,
+            refused: None,
+            reasons: Vec::new(),
+        }));
+    }
+
+    /// Gives each place what it turns out to be; whether any took it, and why not.
+    fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str) -> Result<(), String> {
+        let (mut taken, mut refusals) = (false, Vec::new());
+        for place in &mut self.places {
+            match compare(candidate, place.address, place.build_id(), self.memory, &self.left) {
+                verdict if verdict.is_proof() => {
+                    taken = true;
+                    place.take(candidate, format!("{origin}{}", candidate.label));
+                }
+                Verdict::Same { .. } => refusals.push(format!(
+                    "at {:#x} neither its code nor a build id is captured to tell it by",
+                    place.address
+                )),
+                Verdict::Differs(why) => refusals.push(format!("at {:#x}: {why}", place.address)),
+            }
+        }
+        if taken {
+            return Ok(());
+        }
+        for hint in self.lost.iter().take(MAX_LOST) {
+            let Some(address) = discover::place(self.memory, candidate, *hint) else { continue };
+            if compare(candidate, address, None, self.memory, &self.left).is_proof() {
+                let mut place = Place::new(self.memory, address, None);
+                place.take(candidate, format!("{origin}{}, placed by its code", candidate.label));
+                let range = place.range();
+                self.lost.retain(|hint| range.is_none_or(|(start, end)| *hint < start || *hint >= end));
+                self.places.push(place);
+                return Ok(());
+            }
+        }
+        refusals.truncate(MAX_REASONS);
+        match refusals.is_empty() {
+            true => {
+                Err("no code object is known to be loaded, and its code is nowhere around a PC".to_owned())
+            }
+            false => Err(refusals.join("; ")),
+        }
+    }
+
+    fn take_unplaced(&mut self, supplied: &[Unplaced], problems: &mut Problems) {
+        for (file, candidates) in supplied {
+            let mut refusals = Vec::new();
+            for candidate in candidates {
+                match self.offer(candidate, "--code-object ") {
+                    Ok(()) => {
+                        refusals.clear();
+                        break;
+                    }
+                    Err(why) => refusals.push(format!("{}: {why}", candidate.label)),
+                }
+            }
+            if refusals.is_empty() {
+                continue;
+            }
+            if let ([place], [candidate], true) = (&mut self.places[..], &candidates[..], self.options.force)
+            {
+                let origin = format!("--code-object {}", candidate.label);
+                place.refused = Some(Match { candidate: Arc::clone(candidate), origin });
+                continue;
+            }
+            refusals.truncate(MAX_REASONS);
+            problems.report(
+                format_args!("--code-object {file}"),
+                format_args!("it is none of those that are loaded: {}", refusals.join("; ")),
+                "a code object that is loaded, or FILE@ADDRESS; --force takes that all the same",
+            );
+        }
+    }
+
+    /// What the runtime says where it had each code object from.
+    fn take_uris(&mut self) {
+        for index in 0..self.places.len() {
+            let Some(place) = self.places.get(index).filter(|place| !place.is_satisfied()) else { continue };
+            let Some(uri) = place.uri.clone() else { continue };
+            let found = self.at_uri(&uri).and_then(|bytes| candidate::of_object(bytes, &uri));
+            let Some(place) = self.places.get_mut(index) else { continue };
+            match found {
+                Err(why) => place.because(why),
+                Ok(candidates) => {
+                    if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "") {
+                        place.because(why);
+                    }
+                    self.from_uris.extend(candidates);
+                }
+            }
+        }
+    }
+
+    /// The bytes that a URI names.
+    fn at_uri(&self, uri: &str) -> Result<Bytes, String> {
+        let uri = Uri::parse(uri).map_err(|error| error.to_string())?;
+        match (&uri.place, uri.offset, uri.size) {
+            (UriPlace::Memory { .. }, Some(address), Some(size)) => {
+                // What straddles runs is copied.
+                let is_whole = self
+                    .memory
+                    .segment(address)
+                    .is_some_and(|(_, last)| last - address >= size.saturating_sub(1));
+                if !is_whole {
+                    let left = self.copies.get().checked_sub(size);
+                    let left = left.ok_or_else(|| {
+                        format!("{size} bytes in pieces; at most {MAX_COPIED} are put together")
+                    })?;
+                    self.copies.set(left);
+                }
+                self.memory.view(address, size).ok_or_else(|| {
+                    let have = discover::captured(self.memory, address, size);
+                    format!("of the {size} bytes at {address:#x} of the process's memory {have} are captured")
+                })
+            }
+            (UriPlace::Memory { .. }, ..) => Err("a memory:// URI needs offset and size".to_owned()),
+            (UriPlace::File(path), offset, size) => {
+                let path = PathBuf::from(OsStr::from_bytes(path));
+                let bytes = candidate::map(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+                let start = offset.unwrap_or(0);
+                let end = match size {
+                    Some(size) => start.saturating_add(size),
+                    None => bytes.len() as u64,
+                };
+                let part = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+                part.and_then(|(start, end)| bytes.slice(start..end)).ok_or_else(|| {
+                    let have = bytes.len();
+                    format!("{} has {have} bytes, and bytes {start} to {end} were loaded", path.display())
+                })
+            }
+        }
+    }
+
+    /// The user's folders: first what a build id leads to, then every file until all are found.
+    fn take_folders(&mut self, problems: &mut Problems) {
+        for folder in &self.options.symbols {
+            let ids: BTreeSet<String> =
+                self.wanting().filter_map(|place| Some(hex(place.build_id()?))).collect();
+            for file in ids.iter().flat_map(|id| folders::by_build_id(folder, id)) {
+                self.offer_file(&file);
+            }
+            if self.is_done() {
+                continue;
+            }
+            let walk = folders::walk(folder);
+            for problem in walk.problems {
+                problems.report(format_args!("--symbols {}", folder.display()), problem, "a readable folder");
+            }
+            for file in walk.files {
+                if self.is_done() {
+                    break;
+                }
+                self.offer_file(&file);
+            }
+        }
+    }
+
+    /// A file of a folder is no concern of the user's where it is something else.
+    fn offer_file(&mut self, file: &Path) {
+        for candidate in candidate::of_file(file).unwrap_or_default() {
+            let refused = self.offer(&candidate, "--symbols ");
+            let id = candidate.build_id.as_deref();
+            if let (Err(why), Some(id)) = (refused, id) {
+                // The build is right and the bytes are not: that needs saying.
+                for place in self.places.iter_mut().filter(|place| place.build_id() == Some(id)) {
+                    place.because(format!("{}: {why}", candidate.label));
+                }
+            }
+        }
+    }
+
+    fn wanting(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| !place.is_satisfied())
+    }
+
+    fn is_done(&self) -> bool {
+        self.lost.is_empty() && self.wanting().next().is_none()
+    }
+
+    /// The same file may be loaded twice, and only one of its URIs lead somewhere.
+    fn take_twins(&mut self) {
+        for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
+            for candidate in &self.from_uris {
+                let is_better = place.best.is_none() || candidate.has_debug();
+                let verdict = || compare(candidate, place.address, place.build_id(), self.memory, &self.left);
+                if is_better && verdict().is_proof() {
+                    place.take(candidate, format!("{}, which is the same", candidate.label));
+                }
+            }
+        }
+    }
+
+    fn take_debuginfod(&mut self, problems: &mut Problems) {
+        let mut servers = Debuginfod::new(&self.options.debuginfod);
+        for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
+            for kind in ["executable", "debuginfo"] {
+                let Some(id) = place.build_id().map(<[u8]>::to_vec).filter(|_| !place.is_satisfied()) else {
+                    break;
+                };
+                let file = match servers.fetch(&id, kind) {
+                    Ok(Some(file)) => file,
+                    Ok(None) => continue,
+                    Err(why) => {
+                        problems.report("debuginfod", why, "a server that answers");
+                        continue;
+                    }
+                };
+                // Debug information alone is for the session to find in the cache.
+                let Ok(candidates) = candidate::of_file(&file) else { continue };
+                if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "debuginfod: ") {
+                    place.because(why);
+                }
+            }
+        }
+    }
+
+    fn finish(self, problems: &mut Problems) -> Vec<FoundObject> {
+        let places = self.places.into_iter().map(|mut place| {
+            let build_id = place.build_id().map(<[u8]>::to_vec);
+            let forced = place.refused.take().filter(|_| self.options.force && place.best.is_none());
+            let own = place.best.as_ref().and_then(|found| found.candidate.build_id.as_deref());
+            // The session compares it with the bytes; what is taken in spite of another one is the user's wish.
+            let given = if forced.is_some() { None } else { build_id.clone().or(own.map(<[u8]>::to_vec)) };
+            let forced = forced.map(|found| Match { origin: format!("{}, by force", found.origin), ..found });
+            let found = place.best.take().or(forced);
+            if found.is_none() {
+                let what = match (&place.image, place.reasons.is_empty()) {
+                    (Some(_), true) => {
+                        "nobody gives its file; its symbols are those of its image in memory".to_owned()
+                    }
+                    (Some(_), false) => {
+                        format!("{}; its symbols are those of its image in memory", place.reasons.join("; "))
+                    }
+                    (None, true) => "neither its file nor its image in memory is at hand".to_owned(),
+                    (None, false) => {
+                        format!("{}; it has no image in memory either", place.reasons.join("; "))
+                    }
+                };
+                let id =
+                    build_id.as_deref().map_or(String::new(), |id| format!(" with build id {}", hex(id)));
+                let expected = format!("a file{id}: --code-object, --symbols or debuginfod may give it");
+                problems.report(place.key(), what, expected);
+            }
+            let file = found.as_ref().map(|found| found.candidate.label.clone());
+            let unnamed = || format!("code object at {:#x}", place.address);
+            let (held, origin) = match (found, &place.image) {
+                (Some(found), _) => (Some(Held::File(found.candidate.bytes.clone())), Some(found.origin)),
+                (None, Some(image)) => (
+                    Some(Held::Image { address: image.header, length: image.length }),
+                    Some("its image in the captured memory".to_owned()),
+                ),
+                (None, None) => (None, None),
+            };
+            FoundObject {
+                address: place.address,
+                held,
+                name: place.uri.clone().or(file).unwrap_or_else(unnamed),
+                uri: place.uri,
+                build_id: given,
+                origin,
+            }
+        });
+        places.collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! Code objects in folders of the user: by the name that a build id leads to, then every file.
+//!
+//! Layouts by build id: gdb's and Debian's `.build-id/ab/cdef.debug` (and `cdef` for the file itself), debuginfod's cache
+//! `abcdef/executable` and `abcdef/debuginfo`. Files are told by content: libraries and programs are opened for the GPU code in
+//! them, everything else is skipped.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// Folders within folders.
+pub(super) const MAX_DEPTH: usize = 32;
+/// Entries that are looked at in all folders together.
+pub(super) const MAX_ENTRIES: usize = 200_000;
+/// Bytes of a file that tell what it is: an ELF header's first 20, a bundle's magic.
+const START: usize = 24;
+
+/// The files that a build id leads to.
+pub(super) fn by_build_id(folder: &Path, hex: &str) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    if let Some((first, rest)) = hex.split_at_checked(2).filter(|(_, rest)| !rest.is_empty()) {
+        for root in [folder.join(".build-id"), folder.to_owned()] {
+            files.push(root.join(first).join(format!("{rest}.debug")));
+            files.push(root.join(first).join(rest));
+        }
+        files.push(folder.join(hex).join("executable"));
+        files.push(folder.join(hex).join("debuginfo"));
+    }
+    files.retain(|file| file.is_file());
+    files
+}
+
+/// What a walk through folders gave.
+#[derive(Debug, Default)]
+pub(super) struct Walk {
+    /// Files that may hold code objects: AMDGPU ELF files first, since the others may have to be unpacked; by path.
+    pub(super) files: Vec<PathBuf>,
+    /// Folders and files that could not be read, in words.
+    pub(super) problems: Vec<String>,
+}
+
+/// Looks through a folder and the folders in it; a file is taken as it is. Symbolic links to folders are not followed, so that
+/// there are no circles.
+pub(super) fn walk(root: &Path) -> Walk {
+    walk_up_to(root, MAX_ENTRIES)
+}
+
+/// [`walk`] with another bound on the entries that are looked at.
+pub(super) fn walk_up_to(root: &Path, most: usize) -> Walk {
+    let mut walk = Walk::default();
+    let (mut code, mut holders) = (Vec::new(), Vec::new());
+    let mut folders = vec![(root.to_owned(), 0)];
+    let mut looked = 0;
+    if root.is_file() {
+        walk.files.push(root.to_owned());
+        return walk;
+    }
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = match std::fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                walk.problems.push(format!("{}: {error}", folder.display()));
+                continue;
+            }
+        };
+        for entry in entries.filter_map(Result::ok) {
+            looked += 1;
+            if looked > most {
+                walk.problems.push(format!(
+                    "{}: more than {most} files and folders; the others are left out",
+                    root.display()
+                ));
+                folders.clear();
+                break;
+            }
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && depth < MAX_DEPTH => folders.push((path, depth + 1)),
+                Ok(kind) if kind.is_file() || kind.is_symlink() => match kind_of(&path) {
+                    Some(Kind::Code) => code.push(path),
+                    Some(Kind::Holder) => holders.push(path),
+                    None => {}
+                },
+                _ => {}
+            }
+        }
+    }
+    code.sort();
+    holders.sort();
+    walk.files.extend(code.into_iter().chain(holders));
+    walk
+}
+
+enum Kind {
+    /// An AMDGPU ELF file.
+    Code,
+    /// A bundle, or a program or library of the host.
+    Holder,
+}
+
+fn kind_of(path: &Path) -> Option<Kind> {
+    // Opening a pipe would wait for its writer.
+    if !std::fs::metadata(path).ok()?.is_file() {
+        return None;
+    }
+    let mut start = [0; START];
+    File::open(path).ok()?.read_exact_at(&mut start, 0).ok()?;
+    match start {
+        // EI_CLASS, EI_DATA; e_type, e_machine.
+        [0x7f, b'E', b'L', b'F', 2, 1, .., _, _, _, _] => {
+            let word = |at: usize| {
+                u16::from_le_bytes([
+                    start.get(at).copied().unwrap_or(0),
+                    start.get(at + 1).copied().unwrap_or(0),
+                ])
+            };
+            match (word(16), word(18)) {
+                (_, 224) => Some(Kind::Code),
+                // A core is not a program.
+                (4, _) => None,
+                _ => Some(Kind::Holder),
+            }
+        }
+        _ if crate::codeobject::FatFile::is_bundle(&start) => Some(Kind::Holder),
+        _ => None,
+    }
+}

@@ -1,0 +1,159 @@
+//! The list of loaded code objects that ROCr keeps for debuggers.
+//!
+//! ROCr publishes it as glibc publishes shared libraries (`<link.h>`): `r_debug` holds the head of a list of `link_map`, in host
+//! memory. AMD's use of the fields: `l_addr` is the load address, `l_name` a code object URI. A core of the GPU alone does not
+//! hold that memory.
+//!
+//! The list is hostile: it may be circular, endless, lead anywhere, and its names need not end.
+
+use std::collections::HashSet;
+
+use super::Memory;
+
+/// Nodes that are followed; the largest programs load some thousand code objects.
+pub const MAX_NODES: usize = 65_536;
+/// The longest name, in bytes: a URI's longest path with every byte escaped.
+pub const MAX_NAME: usize = 16 * 1024;
+/// Bytes of `struct r_debug` and of `struct link_map` up to the field behind the last one that is read.
+const R_DEBUG_SIZE: usize = 28;
+const LINK_MAP_SIZE: usize = 32;
+/// Bytes of a name that are read at a time: most end within it.
+const NAME_CHUNK: usize = 256;
+
+/// What ROCr says of the code objects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkMap {
+    /// `r_version`: the version of the runtime's interface to debuggers; `None` where it was not captured.
+    pub r_version: Option<u32>,
+    /// The loaded code objects, in the list's order.
+    pub entries: Vec<Entry>,
+    /// What is wrong with it.
+    pub problems: Vec<Problem>,
+}
+
+/// A node of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Load address, `l_addr`.
+    pub address: u64,
+    /// `l_name`; `None` where it is empty or cannot be read.
+    pub uri: Option<String>,
+}
+
+/// What is wrong with the list, and where in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Address of what is wrong.
+    pub address: u64,
+    /// Which part.
+    pub part: &'static str,
+    /// What is wrong with it.
+    pub what: String,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+impl LinkMap {
+    /// Reads the list whose `r_debug` is at an address. Nothing is an error: what cannot be read is absent, and said.
+    #[must_use]
+    pub fn read(memory: &dyn Memory, r_debug: u64) -> Self {
+        let mut map = Self::default();
+        let mut head = [0; R_DEBUG_SIZE];
+        let got = memory.read(r_debug, &mut head);
+        if got < 4 {
+            map.problem(
+                r_debug,
+                "r_debug",
+                "not captured: the list of code objects is in the host's memory, which is not here"
+                    .to_owned(),
+                "a core of the host process, too",
+            );
+            return map;
+        }
+        map.r_version = Some(u32_at(&head, 0));
+        if got < R_DEBUG_SIZE {
+            map.problem(r_debug, "r_debug", format!("only {got} bytes are captured"), "40 bytes");
+            return map;
+        }
+        let state = u32_at(&head, 24);
+        if state != 0 {
+            let what = format!("{state}: the list was being changed and may lack code objects");
+            map.problem(r_debug.wrapping_add(24), "r_debug.r_state", what, "0 (consistent)");
+        }
+        map.walk(memory, u64_at(&head, 8));
+        map
+    }
+
+    fn walk(&mut self, memory: &dyn Memory, first: u64) {
+        let (mut seen, mut at) = (HashSet::new(), first);
+        while at != 0 {
+            if !seen.insert(at) {
+                let what = "the list comes back to it".to_owned();
+                return self.problem(at, "link_map", what, "a list that ends");
+            }
+            if seen.len() > MAX_NODES {
+                let what = format!("more than {MAX_NODES} nodes; the others are left out");
+                return self.problem(at, "link_map", what, "a list that ends");
+            }
+            let mut node = [0; LINK_MAP_SIZE];
+            let got = memory.read(at, &mut node);
+            if got < LINK_MAP_SIZE {
+                let what = format!("{got} of {LINK_MAP_SIZE} bytes are captured; the list ends here");
+                return self.problem(at, "link_map", what, "a node of the list");
+            }
+            let address = u64_at(&node, 0);
+            let uri = self.name(memory, at, u64_at(&node, 8));
+            // The head of the list describes nothing.
+            if address != 0 || uri.is_some() {
+                self.entries.push(Entry { address, uri });
+            }
+            at = u64_at(&node, 24);
+        }
+    }
+
+    /// The string at an address.
+    fn name(&mut self, memory: &dyn Memory, node: u64, address: u64) -> Option<String> {
+        if address == 0 {
+            return None;
+        }
+        let mut name = Vec::new();
+        let mut chunk = [0; NAME_CHUNK];
+        while name.len() < MAX_NAME {
+            let got = memory.read(address.wrapping_add(name.len() as u64), &mut chunk);
+            let read = chunk.get(..got).unwrap_or_default();
+            if let Some(end) = read.iter().position(|byte| *byte == 0) {
+                name.extend_from_slice(read.get(..end).unwrap_or_default());
+                return match String::from_utf8(name) {
+                    Ok(name) => Some(name).filter(|name| !name.is_empty()),
+                    Err(error) => {
+                        let at = error.utf8_error().valid_up_to();
+                        let what = format!("byte {at} of the name at {address:#x} is no UTF-8");
+                        self.problem(node.wrapping_add(8), "link_map.l_name", what, "a code object URI");
+                        None
+                    }
+                };
+            }
+            name.extend_from_slice(read);
+            if got < chunk.len() {
+                let what = format!("the name at {address:#x} is not captured beyond {} bytes", name.len());
+                self.problem(node.wrapping_add(8), "link_map.l_name", what, "a string with its NUL");
+                return None;
+            }
+        }
+        let what = format!("the name at {address:#x} has no NUL within {MAX_NAME} bytes");
+        self.problem(node.wrapping_add(8), "link_map.l_name", what, "a code object URI");
+        None
+    }
+
+    fn problem(&mut self, address: u64, part: &'static str, what: String, expected: &'static str) {
+        self.problems.push(Problem { address, part, what, expected });
+    }
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}

@@ -1,0 +1,113 @@
+//! One loaded code object while bytes for it are looked for.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::Memory;
+use super::candidate::Candidate;
+use super::compare::{Verdict, compare};
+use super::discover::Image;
+
+/// Reasons that are listed for one code object.
+pub(super) const MAX_REASONS: usize = 8;
+
+/// Where a code object was loaded, and what is known of it.
+#[derive(Debug)]
+pub(super) struct Place {
+    pub(super) address: u64,
+    pub(super) uri: Option<String>,
+    pub(super) image: Option<Image>,
+    pub(super) best: Option<Match>,
+    /// What does not match and is taken if the user insists and nothing else matches.
+    pub(super) refused: Option<Match>,
+    /// Why it has nothing better, in words.
+    pub(super) reasons: Vec<String>,
+}
+
+/// Bytes for a place, and where they come from.
+#[derive(Clone, Debug)]
+pub(super) struct Match {
+    pub(super) candidate: Arc<Candidate>,
+    pub(super) origin: String,
+}
+
+impl Place {
+    pub(super) fn new(memory: &dyn Memory, address: u64, uri: Option<String>) -> Self {
+        // ROCr loads a file from ELF address 0 on; an image elsewhere is found by its header alone.
+        let image = Image::at(memory, address).filter(|image| image.address == address);
+        Self { address, uri, image, best: None, refused: None, reasons: Vec::new() }
+    }
+
+    pub(super) fn is_satisfied(&self) -> bool {
+        self.best.as_ref().is_some_and(|found| found.candidate.has_debug())
+    }
+
+    pub(super) fn build_id(&self) -> Option<&[u8]> {
+        self.image.as_ref()?.build_id.as_deref()
+    }
+
+    /// Addresses from its first to its last loaded byte.
+    pub(super) fn range(&self) -> Option<(u64, u64)> {
+        if let Some(image) = &self.image {
+            return Some((image.header, image.end));
+        }
+        let range = self.best.as_ref()?.candidate.object.image()?;
+        let start = self.address.wrapping_add(range.start.0);
+        Some((start, start.checked_add(range.end.0.checked_sub(range.start.0)?)?))
+    }
+
+    pub(super) fn because(&mut self, reason: String) {
+        if self.reasons.len() < MAX_REASONS {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// Takes a candidate if it is better than what there is.
+    pub(super) fn take(&mut self, candidate: &Arc<Candidate>, origin: String) {
+        if self.best.is_none() || (candidate.has_debug() && !self.is_satisfied()) {
+            self.best = Some(Match { candidate: Arc::clone(candidate), origin });
+        }
+    }
+
+    /// Takes that one of a file's code objects that memory proves, else one that memory does not refute.
+    pub(super) fn take_one(
+        &mut self,
+        memory: &dyn Memory,
+        left: &Cell<u64>,
+        candidates: &[Arc<Candidate>],
+        origin: &str,
+    ) -> Result<(), String> {
+        let (mut possible, mut refusals) = (None, Vec::new());
+        for candidate in candidates {
+            let origin = || format!("{origin}{}", candidate.label);
+            match compare(candidate, self.address, self.build_id(), memory, left) {
+                verdict if verdict.is_proof() => {
+                    self.take(candidate, origin());
+                    return Ok(());
+                }
+                Verdict::Same { .. } => {
+                    possible.get_or_insert((
+                        candidate,
+                        format!("{}, not compared: its code is not captured", origin()),
+                    ));
+                }
+                Verdict::Differs(why) => {
+                    self.refused
+                        .get_or_insert_with(|| Match { candidate: Arc::clone(candidate), origin: origin() });
+                    refusals.push(format!("{}: {why}", candidate.label));
+                }
+            }
+        }
+        refusals.truncate(MAX_REASONS);
+        let (candidate, origin) = possible.ok_or_else(|| refusals.join("; "))?;
+        self.take(candidate, origin);
+        Ok(())
+    }
+
+    pub(super) fn key(&self) -> String {
+        match &self.uri {
+            Some(uri) => format!("code object {uri} at {:#x}", self.address),
+            None => format!("code object at {:#x}", self.address),
+        }
+    }
+}

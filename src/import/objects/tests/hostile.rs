@@ -1,0 +1,177 @@
+//! Memory, folders and files of somebody who means harm.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use super::super::compare::{Verdict, compare};
+use super::super::discover::{MAX_PAGES, PAGE, discover};
+use super::super::find::find;
+use super::super::folders::{MAX_DEPTH, walk, walk_up_to};
+use super::super::{LinkMap, Memory};
+use super::{Made, fixture, image, path};
+use crate::codeobject::Bytes;
+use crate::import::problem::Problems;
+use crate::import::{Options, Supplied};
+
+const AT: u64 = 0x7f10_0000_0000;
+
+/// Endless memory that holds the same page everywhere.
+struct Endless(Vec<u8>);
+
+impl Memory for Endless {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        for (index, byte) in buffer.iter_mut().enumerate() {
+            *byte = self.0[(address.wrapping_add(index as u64) % PAGE) as usize];
+        }
+        buffer.len()
+    }
+
+    fn segment(&self, _: u64) -> Option<(u64, u64)> {
+        Some((0, u64::MAX))
+    }
+
+    fn view(&self, address: u64, length: u64) -> Option<Bytes> {
+        let mut bytes = vec![0; usize::try_from(length).ok().filter(|length| *length < 1 << 24)?];
+        self.read(address, &mut bytes);
+        Some(Bytes::from(bytes))
+    }
+}
+
+#[test]
+fn a_search_without_end_ends() {
+    let started = Instant::now();
+    let hints = (1..5000u64).map(|index| AT + index * MAX_PAGES * PAGE).collect();
+    let (found, lost) = discover(&Endless(vec![0; PAGE as usize]), &hints);
+    assert_eq!((found.len(), lost.len()), (0, 4999));
+    // Headers on every page, whose images end before the address.
+    let mut page = image(&fixture("saxpy-gfx90a-O0.hsaco"));
+    page.truncate(PAGE as usize);
+    let (found, _) = discover(&Endless(page), &hints);
+    assert!(found.len() <= 4999);
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_list_in_endless_memory_ends() {
+    // Every pointer leads to the page's start, and every name is without end.
+    let mut page = vec![b'a'; PAGE as usize];
+    page[..4].copy_from_slice(&10u32.to_le_bytes());
+    page[24..32].fill(0);
+    let map = LinkMap::read(&Endless(page), AT);
+    assert!(map.entries.len() <= super::super::MAX_NODES && !map.problems.is_empty());
+}
+
+#[test]
+fn images_cut_anywhere_and_with_any_header_do_no_harm() {
+    let file = fixture("call-gfx1100-O0.hsaco");
+    let whole = image(&file);
+    let options = Options {
+        code_objects: vec![Supplied { file: path("call-gfx1100-O0.hsaco"), address: None }],
+        ..Options::default()
+    };
+    let hints = [AT + 0x1a40, AT + 0x600];
+    let look = |bytes: Vec<u8>| {
+        let mut problems = Problems::new("core");
+        let memory = Made([(AT, bytes)].into());
+        let found = find(&memory, Some(AT), &hints, &options, &mut problems);
+        assert!(found.code_objects.len() <= 2, "{found:?}");
+    };
+    for length in (1..whole.len()).step_by(487) {
+        look(whole[..length].to_vec());
+    }
+    for at in 0..64 + 56 * 8 {
+        for value in [0, 0x7f, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[at] = value;
+            look(bytes);
+        }
+    }
+}
+
+#[test]
+fn damaged_files_of_a_folder_do_no_harm() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("saxpy-gfx90a-O0.hsaco");
+    for (index, length) in (0..file.len()).step_by(331).enumerate() {
+        std::fs::write(folder.path().join(format!("{index}.hsaco")), &file[..length]).unwrap();
+    }
+    std::fs::write(folder.path().join("text"), "text").unwrap();
+    // Circles, what leads nowhere, and what would make a reader wait.
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("circle")).unwrap();
+    std::os::unix::fs::symlink("/nowhere", folder.path().join("dangling")).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe")).status();
+    assert!(made.unwrap().success());
+    let mut memory = Made::default();
+    memory.load(AT, &file);
+    let options = Options { symbols: vec![folder.path().to_owned()], ..Options::default() };
+    let mut problems = Problems::new("core");
+    // The longest copies have all code, and no section says so.
+    let found = find(&memory, None, &[AT + 0x1a40], &options, &mut problems);
+    assert_eq!(found.code_objects.len(), 1);
+}
+
+#[test]
+fn deep_folders_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut path = folder.path().to_owned();
+    for depth in 0..MAX_DEPTH + 3 {
+        let name = format!("{depth}");
+        path.push(name);
+        std::fs::create_dir(&path).unwrap();
+        std::fs::copy(super::path("saxpy-gfx90a-O0.hsaco"), path.join("code.hsaco")).unwrap();
+    }
+    assert_eq!(walk(folder.path()).files.len(), MAX_DEPTH);
+    assert!(walk(&folder.path().join("none")).problems[0].contains("No such file"));
+    let few = walk_up_to(folder.path(), 7);
+    assert!(few.files.len() < 7 && few.problems[0].contains("more than 7 files and folders"), "{few:?}");
+}
+
+/// Memory in pieces of a page, which says how much of it was to be put together.
+struct Pieces(Made, Cell<u64>);
+
+impl Memory for Pieces {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        self.0.read(address, buffer)
+    }
+
+    fn segment(&self, address: u64) -> Option<(u64, u64)> {
+        let page = address & !(PAGE - 1);
+        Some((page, page + PAGE - 1))
+    }
+
+    fn view(&self, _: u64, length: u64) -> Option<Bytes> {
+        self.1.set(self.1.get() + length);
+        None
+    }
+}
+
+#[test]
+fn copies_of_memory_are_bounded() {
+    let mut made = Made::default();
+    let uris: Vec<String> =
+        (0..100u64).map(|n| format!("memory://1#offset={:#x}&size=0x4000000", n << 32)).collect();
+    let entries: Vec<(u64, &str)> = (1u64..).map(|n| n << 40).zip(uris.iter().map(String::as_str)).collect();
+    made.list(AT, 10, &entries);
+    let memory = Pieces(made, Cell::new(0));
+    let mut problems = Problems::new("core");
+    let found = find(&memory, Some(AT), &[], &Options::default(), &mut problems);
+    assert_eq!((found.code_objects.len(), memory.1.get()), (100, 1 << 30));
+    let told: Vec<String> = problems.finish().iter().map(ToString::to_string).collect();
+    assert_eq!(told.iter().filter(|words| words.contains("bytes in pieces; at most 1073741824")).count(), 84);
+}
+
+#[test]
+fn comparing_is_bounded() {
+    let candidates = super::super::candidate::of_file(&path("saxpy-gfx90a-O0.hsaco")).unwrap();
+    let mut memory = Made::default();
+    memory.load(AT, &fixture("saxpy-gfx90a-O0.hsaco"));
+    let left = Cell::new(1 << 30);
+    assert!(compare(&candidates[0], AT, None, &memory, &left).is_proof());
+    let needed = (1 << 30) - left.get();
+    left.set(needed - 1);
+    let verdict = compare(&candidates[0], AT, None, &memory, &left);
+    assert!(
+        matches!(&verdict, Verdict::Differs(why) if why.contains("not compared: more than")),
+        "{verdict:?}"
+    );
+}

@@ -1,0 +1,145 @@
+//! Listings of instructions as text and JSON.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::Style;
+use super::json::hex;
+use super::text::lane_list;
+use crate::session::{Disassembly, ListedInstruction, Symbolic};
+use crate::units::LaneSet;
+
+/// As gdb's `disassemble /s` prints a function, with the lanes that are at an instruction after it:
+/// `=> 0x00007f0000102798 <+408>:  flat_load_dword v0, v[0:1]  ; lanes 0-24`.
+#[must_use]
+pub fn text(of: &Disassembly, style: Style) -> String {
+    let mut text = format!("{}\n", style.heading(&head(of)));
+    let mut place = None;
+    let width = of.instructions.iter().map(|one| label(of, one).len()).max().unwrap_or(0);
+    for one in &of.instructions {
+        let now = one.file.as_ref().map(|file| (file, one.line));
+        if now.is_some() && now != place {
+            let (file, line) = (one.file.as_deref().unwrap_or_default(), one.line);
+            let line = line.map_or("no line".to_owned(), |line| line.to_string());
+            let _ = writeln!(text, "{file}:{line}:");
+        }
+        place = now.or(place);
+        let mark = match (one.is_pc, one.lanes.is_empty()) {
+            (true, _) => "=> ",
+            (false, false) => "-> ",
+            (false, true) => "   ",
+        };
+        let line = format!("{mark}{:<width$}  {}", label(of, one), instruction(one));
+        let line = if one.is_pc { style.heading(&line) } else { line };
+        let lanes = lanes(one);
+        let lanes = if lanes.is_empty() { lanes } else { style.dim(&format!("  ; {lanes}")) };
+        let _ = writeln!(text, "{}", format!("{line}{lanes}").trim_end());
+    }
+    for problem in &of.problems {
+        let _ = writeln!(text, "{}", style.alarm(&format!("Note: {problem}.")));
+    }
+    text
+}
+
+/// `saxpy of saxpy.hsaco, gfx90a, by llvm-objdump-22`
+fn head(of: &Disassembly) -> String {
+    let mut head = match (&of.function, &of.code_object) {
+        (Some(function), Some(object)) => format!("{} of {object}", function.name),
+        (None, Some(object)) => format!("code of {object}"),
+        (_, None) => "code of no code object that can be read".to_owned(),
+    };
+    let _ = write!(head, ", {}", of.processor);
+    if let Some(tool) = &of.tool {
+        let _ = write!(head, ", by {tool}");
+    }
+    head
+}
+
+/// `0x00007f0000102798 <+408>:` within the function of the listing, `<other+4>` in another one.
+fn label(of: &Disassembly, one: &ListedInstruction) -> String {
+    let own = of.function.as_ref().map(|function| &function.name);
+    let name = match &one.symbol {
+        Some(symbol) if own == Some(&symbol.function) => format!(" <+{}>", symbol.offset),
+        Some(symbol) => format!(" {}", symbolic(symbol)),
+        None => String::new(),
+    };
+    format!("{:#018x}{name}:", one.address.0)
+}
+
+/// `<saxpy+408>`
+fn symbolic(symbol: &Symbolic) -> String {
+    match symbol.offset {
+        0 => format!("<{}>", symbol.function),
+        offset => format!("<{}+{offset}>", symbol.function),
+    }
+}
+
+/// The tool's text, and where it branches to: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
+#[must_use]
+pub fn instruction(one: &ListedInstruction) -> String {
+    let mut text = one.text.clone();
+    if let Some((address, symbol)) = &one.target {
+        let _ = write!(text, "  # {address}");
+        if let Some(symbol) = symbol {
+            let _ = write!(text, " {}", symbolic(symbol));
+        }
+    }
+    text
+}
+
+/// `lanes 0-24`, `lanes 0-24; waiting: lanes 25-63`
+fn lanes(one: &ListedInstruction) -> String {
+    let list = |lanes: LaneSet| lane_list(lanes.iter());
+    let Some(active) = one.active else {
+        return if one.lanes.is_empty() { String::new() } else { list(one.lanes) };
+    };
+    let waiting = LaneSet(one.lanes.0 & !active.0);
+    match (active.is_empty(), waiting.is_empty()) {
+        (true, true) if one.is_pc => "no active lane".to_owned(),
+        (true, true) => String::new(),
+        (false, true) => list(active),
+        (true, false) => format!("waiting: {}", list(waiting)),
+        (false, false) => format!("{}; waiting: {}", list(active), list(waiting)),
+    }
+}
+
+/// The same for programs.
+#[must_use]
+pub fn json(of: &Disassembly) -> Value {
+    let numbers = |lanes: LaneSet| lanes.iter().map(|lane| lane.0).collect::<Vec<_>>();
+    let each = of.instructions.iter().map(|one| {
+        let (target, target_symbol) = one.target.as_ref().map_or((None, None), |(address, symbol)| {
+            (Some(address.to_string()), symbol.as_ref().map(symbolic))
+        });
+        json!({
+            "address": one.address.to_string(),
+            "size": one.bytes.len(),
+            "bytes": hex(&one.bytes),
+            "text": instruction(one),
+            "decoded": one.is_decoded,
+            "function": one.symbol.as_ref().map(|symbol| &*symbol.function),
+            "offset": one.symbol.as_ref().map(|symbol| symbol.offset),
+            "file": one.file.as_deref(),
+            "line": one.line,
+            "target": target,
+            "target_symbol": target_symbol,
+            "current": one.is_pc,
+            "lanes": numbers(one.lanes),
+            "active": one.active.map(numbers),
+        })
+    });
+    json!({
+        "thread": of.wave.0 + 1,
+        "frame": of.frame,
+        "pc": of.pc.map(|pc| pc.to_string()),
+        "function": of.function.as_ref().map(|function| &*function.name),
+        "start": of.function.as_ref().map(|function| format!("{:#x}", function.start)),
+        "end": of.function.as_ref().map(|function| format!("{:#x}", function.end)),
+        "code_object": of.code_object,
+        "processor": of.processor,
+        "tool": of.tool,
+        "instructions": each.collect::<Vec<_>>(),
+        "problems": of.problems,
+    })
+}

@@ -1,0 +1,81 @@
+//! Kernel launches as text and JSON.
+
+use serde_json::{Value, json};
+
+use super::{Style, Table};
+use crate::session::DispatchInfo;
+use crate::units::WaveId;
+
+/// A row for each dispatch with the columns of AMD's gdb, that of `current` marked.
+#[must_use]
+pub fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> String {
+    if dispatches.is_empty() {
+        return "No dispatches.\n".to_owned();
+    }
+    let headings =
+        ["", "Id", "Target Id", "Grid", "Workgroup", "Fence", "Address Spaces", "Waves", "Kernel Function"];
+    let mut table = Table::new(headings);
+    let size = |size: Option<[u32; 3]>| size.map_or("?".to_owned(), |[x, y, z]| format!("[{x},{y},{z}]"));
+    let bytes = |bytes: Option<u64>| bytes.map_or("?".to_owned(), |bytes| bytes.to_string());
+    for one in dispatches {
+        let (shared, private) = (bytes(one.group_segment_size), bytes(one.private_segment_size));
+        table.row(vec![
+            if current == Some(one.id) { "*" } else { "" }.to_owned(),
+            one.id.to_string(),
+            one.name.clone(),
+            size(one.grid),
+            size(one.workgroup),
+            one.fences.map_or("?".to_owned(), |fences| fences.to_string()),
+            format!("Shared({shared}), Private({private})"),
+            one.waves.len().to_string(),
+            one.kernel.clone().unwrap_or_else(|| "?".to_owned()),
+        ]);
+    }
+    table.render(style)
+}
+
+/// The same as JSON; `threads` names a client's threads of a wave, first and last.
+#[must_use]
+pub fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64, u64)>) -> Value {
+    let each = dispatches.iter().map(|one| {
+        let address = |address: Option<crate::units::Address>| address.map(|address| address.to_string());
+        let fences = one.fences.map(|fences| {
+            json!({
+                "barrier": fences.barrier,
+                "acquire": fences.acquire.name(),
+                "release": fences.release.name(),
+                "short": fences.to_string(),
+            })
+        });
+        json!({
+            "id": one.id,
+            "name": one.name,
+            "agent": one.agent,
+            "queue": one.queue,
+            "packet": one.packet,
+            "kernel": one.kernel,
+            "grid": one.grid,
+            "workgroup": one.workgroup,
+            "fences": fences,
+            "group_segment_size": one.group_segment_size,
+            "private_segment_size": one.private_segment_size,
+            "kernel_object": address(one.kernel_object),
+            "kernarg": address(one.kernarg),
+            "waves": one.waves.len(),
+            "threads": runs(one.waves.iter().filter_map(|wave| threads(*wave))),
+        })
+    });
+    json!({ "dispatches": each.collect::<Vec<_>>() })
+}
+
+/// Neighbouring runs of thread numbers as one: thousands of waves are few lines.
+fn runs(each: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for (first, last) in each {
+        match runs.last_mut() {
+            Some(run) if run.1 + 1 == first => run.1 = last,
+            _ => runs.push((first, last)),
+        }
+    }
+    runs
+}

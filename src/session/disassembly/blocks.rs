@@ -1,0 +1,97 @@
+//! Decoding from an address on, block by block.
+
+use std::sync::Arc;
+
+use super::NotDisassembled;
+use super::bounds;
+use crate::disassembler::{Block, Instruction, MAX_BLOCK, Machine};
+use crate::session::address::GLOBAL;
+use crate::session::objects::Loaded;
+use crate::session::{Place, Reader};
+use crate::units::{Address, WaveId};
+
+/// Bytes that are decoded at once where no function says how far its code reaches.
+const WITHOUT_FUNCTION: usize = 4096;
+/// Bytes that are read beyond a function's end: an instruction that does not end there, as damage makes it, is whole.
+const BEYOND: u64 = 32;
+
+/// Code that a wave runs, as far as it was captured.
+pub(super) struct Code<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) wave: WaveId,
+    pub(super) loaded: Option<&'a Loaded>,
+    pub(super) machine: Machine,
+    pub(super) tool: Option<String>,
+    pub(super) problems: Vec<String>,
+}
+
+impl Code<'_> {
+    /// The instructions from an address on: up to another one, and so many at most. Where code was not captured they end,
+    /// and a problem says so.
+    pub(super) fn forward(
+        &mut self,
+        start: u64,
+        end: u64,
+        count: usize,
+    ) -> Result<Vec<(Instruction, Vec<u8>)>, NotDisassembled> {
+        let mut found = Vec::new();
+        let mut at = start;
+        while at < end && found.len() < count {
+            let Some(block) = self.block(at)? else { break };
+            let instructions = block.from(at).unwrap_or_default();
+            let wanted = instructions.iter().take_while(|one| one.address < end).take(count - found.len());
+            for one in wanted {
+                let from = usize::try_from(one.address - block.address).unwrap_or(usize::MAX);
+                let bytes = block.bytes.get(from..).and_then(|rest| rest.get(..usize::from(one.size)));
+                found.push((one.clone(), bytes.unwrap_or_default().to_vec()));
+                at = one.end();
+            }
+        }
+        Ok(found)
+    }
+
+    /// A block with the instruction that begins at an address; `None` and a problem where that was not captured.
+    fn block(&mut self, at: u64) -> Result<Option<Arc<Block>>, NotDisassembled> {
+        let disassembler = self.reader.dump().disassembler();
+        if let Some(kept) = disassembler.kept(&self.machine, at)
+            && self.is_unchanged(&kept, at)
+        {
+            self.tool = Some(kept.tool.clone());
+            return Ok(Some(kept));
+        }
+        let capture = self.reader.dump().capture();
+        let function = self.loaded.and_then(|loaded| bounds::function(loaded, capture, at));
+        let want = function.map(|function| (function.end - at).saturating_add(BEYOND));
+        let want = want.map_or(WITHOUT_FUNCTION, |want| usize::try_from(want).unwrap_or(MAX_BLOCK));
+        let mut bytes = vec![0; want.min(MAX_BLOCK)];
+        let read = match self.read(at, &mut bytes) {
+            Ok(read) => read,
+            Err(why) => {
+                self.problems.push(format!("there are no instructions from {at:#x} on: {why}"));
+                return Ok(None);
+            }
+        };
+        bytes.truncate(read);
+        let block = disassembler.decode(&self.machine, at, &bytes)?;
+        if block.instructions.is_empty() {
+            self.problems
+                .push(format!("the instruction at {at:#x} was captured in part: {read} bytes of it"));
+            return Ok(None);
+        }
+        self.tool = Some(block.tool.clone());
+        Ok(Some(block))
+    }
+
+    /// Whether what is read from an address on is still what was decoded.
+    fn is_unchanged(&self, block: &Block, at: u64) -> bool {
+        let skip = usize::try_from(at - block.address).unwrap_or(usize::MAX);
+        let then = block.bytes.get(skip..).unwrap_or_default();
+        let mut now = vec![0; then.len()];
+        self.read(at, &mut now).is_ok_and(|read| read == then.len()) && now == then
+    }
+
+    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<usize, crate::session::Unreadable> {
+        let place = Place { space: GLOBAL, address: Address(at), wave: Some(self.wave), lane: None };
+        self.reader.read(place, buffer)
+    }
+}

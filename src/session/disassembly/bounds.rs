@@ -1,0 +1,70 @@
+//! Where functions begin and end.
+
+use std::sync::Arc;
+
+use super::{FunctionBounds, Symbolic};
+use crate::arch::{Generation, Processor};
+use crate::capture::{Capture, Wave};
+use crate::codeobject::{CodeObject, Feature, SymbolKind};
+use crate::debuginfo::demangle;
+use crate::disassembler::Machine;
+use crate::session::objects::Loaded;
+use crate::units::WaveSize;
+
+/// The function that holds a run-time address: by its symbol, else (a stripped file) by debug information.
+pub(super) fn function(loaded: &Loaded, capture: &Capture, address: u64) -> Option<FunctionBounds> {
+    let at = loaded.elf(address);
+    let object = loaded.object(capture).ok()?;
+    let (name, start, end) = by_symbol(&object, at.0).or_else(|| {
+        let debug = loaded.debug(capture).ok()?;
+        let function = debug.function_at(at).ok()??.function;
+        let ranges = &function.scopes.first()?.ranges;
+        let range = ranges.iter().find(|range| range.contains(&at))?;
+        let name = function.subprogram.display_name()?;
+        Some((name, range.start.0, range.end.0))
+    })?;
+    let load = loaded.address().0;
+    let (start, end) = (start.wrapping_add(load), end.wrapping_add(load));
+    (start <= address && address < end).then(|| FunctionBounds { name: Arc::from(name), start, end })
+}
+
+fn by_symbol(object: &CodeObject, at: u64) -> Option<(String, u64, u64)> {
+    let (symbol, _) = object.symbol_at(crate::codeobject::ElfAddress(at))?;
+    let is_sized = symbol.kind == SymbolKind::Function && symbol.size > 0;
+    let end = symbol.value.checked_add(symbol.size).filter(|_| is_sized)?;
+    Some((demangle(&symbol.name).unwrap_or_else(|| symbol.name.clone()), symbol.value, end))
+}
+
+impl FunctionBounds {
+    /// An address of it by name.
+    pub(super) fn symbolic(&self, address: u64) -> Option<Symbolic> {
+        let is_inside = self.start <= address && address < self.end;
+        is_inside.then(|| Symbolic { function: Arc::clone(&self.name), offset: address - self.start })
+    }
+}
+
+/// What code that a wave runs is for: as its code object says, else as the wave's GPU is.
+///
+/// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
+pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
+    let header = object.map(CodeObject::header);
+    let by_header = header.and_then(|header| Processor::of_mach(header.mach()));
+    let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));
+    let mut features = Vec::new();
+    // Earlier ones have one size of waves, and LLVM no choice.
+    if processor.is_some_and(|processor| processor.generation >= Generation::Gfx10) {
+        features.push(match wave.kind.wave_size {
+            WaveSize::W32 => "+wavefrontsize32",
+            WaveSize::W64 => "+wavefrontsize64",
+        });
+    }
+    let mut choose = |feature: Option<Feature>, on, off| match feature {
+        Some(Feature::On) => features.push(on),
+        Some(Feature::Off) if header.is_some_and(|header| header.abi_version.0 >= 2) => features.push(off),
+        _ => {}
+    };
+    choose(header.map(|header| header.xnack()), "+xnack", "-xnack");
+    choose(header.map(|header| header.sramecc()), "+sramecc", "-sramecc");
+    let processor = processor.map_or_else(|| wave.kind.target.name.clone(), |known| known.name.to_owned());
+    Machine { processor, features }
+}

@@ -1,0 +1,239 @@
+//! Which instructions a listing is of, and what is known of each.
+
+use std::sync::Arc;
+
+use super::blocks::Code;
+use super::bounds;
+use super::marks::Marks;
+use super::{
+    Disassembly, FunctionBounds, Instructions, ListedInstruction, MAX_LISTED_BYTES, NotDisassembled,
+    Symbolic, WITHOUT_END,
+};
+use crate::capture::Capture;
+use crate::debuginfo::DebugInfo;
+use crate::disassembler::Instruction;
+use crate::session::objects::Loaded;
+use crate::session::source::tidy;
+use crate::session::stack::StackFrame;
+use crate::session::{Reader, Unreadable, backtrace};
+use crate::units::{Address, Pc, WaveId};
+
+type Decoded = Vec<(Instruction, Vec<u8>)>;
+
+/// The instructions that are asked for.
+///
+/// # Errors
+/// There is no such wave, lane or frame, or nothing tells where to begin; no tool can do it.
+pub(in crate::session) fn list(
+    reader: &Reader,
+    wave: WaveId,
+    asked: &Instructions,
+) -> Result<Disassembly, NotDisassembled> {
+    let stack = backtrace::backtrace(reader, wave, asked.lane)?;
+    let last = stack.frames.len().saturating_sub(1);
+    let frame = stack.frames.get(asked.frame);
+    if frame.is_none() && asked.frame > 0 {
+        return Err(Unreadable::NoSuchFrame { frame: asked.frame, last }.into());
+    }
+    let pc = frame.and_then(|frame| frame.pc);
+    let anchor = asked.address.or(pc.map(|pc| pc.0));
+    let missing = || Unreadable::NotCaptured { what: "the PC".to_owned() };
+    let anchor = anchor.ok_or_else(missing)?;
+    // A call is looked up by the instruction before its return address.
+    let is_return = asked.address.is_none() && frame.is_some_and(|frame| frame.physical > 0);
+    let lookup = if is_return { anchor.saturating_sub(1) } else { anchor };
+
+    let capture = reader.dump().capture();
+    let of = reader.wave(wave)?;
+    let loaded = reader.dump().objects().at(capture, lookup, Some(of.agent));
+    let object = loaded.and_then(|loaded| loaded.object(capture).ok());
+    let machine = bounds::machine(object.as_deref(), of);
+    let processor = machine.processor.clone();
+    let function = loaded.and_then(|loaded| bounds::function(loaded, capture, lookup));
+    let mut code = Code { reader, wave, loaded, machine, tool: None, problems: Vec::new() };
+    let found = choose(&mut code, asked, anchor, function.as_ref(), capture)?;
+    let marks = marks(reader, wave, frame)?;
+    let known = Known { loaded, capture, debug: loaded.and_then(|loaded| loaded.debug(capture).ok()) };
+    Ok(Disassembly {
+        wave,
+        frame: asked.frame,
+        pc,
+        code_object: loaded.and_then(|loaded| loaded.name(capture)).map(str::to_owned),
+        processor,
+        tool: code.tool,
+        instructions: known.list(found, function.clone(), pc, &marks),
+        function,
+        problems: code.problems,
+    })
+}
+
+fn marks(reader: &Reader, wave: WaveId, frame: Option<&StackFrame>) -> Result<Marks, Unreadable> {
+    let Some(frame) = frame else { return Ok(Marks::default()) };
+    Marks::of(reader, wave, frame.physical, frame.of_wave.unwrap_or(0))
+}
+
+/// The instructions of the listing.
+fn choose(
+    code: &mut Code<'_>,
+    asked: &Instructions,
+    anchor: u64,
+    function: Option<&FunctionBounds>,
+    capture: &Capture,
+) -> Result<Decoded, NotDisassembled> {
+    let most = |start: u64| start.saturating_add(MAX_LISTED_BYTES);
+    if let Some(around) = asked.around {
+        let before = before(code, anchor, function, capture, around)?;
+        let after = code.forward(anchor, most(anchor), around.saturating_add(1))?;
+        return Ok(before.into_iter().chain(after).collect());
+    }
+    let (start, end) = match function {
+        _ if asked.address.is_some() && asked.count.is_some() => (anchor, u64::MAX),
+        Some(function) => (function.start, function.end),
+        None => {
+            if asked.count.is_none() {
+                code.problems.push(format!(
+                    "no function is known to hold {anchor:#x}: {WITHOUT_END} instructions from there on"
+                ));
+            }
+            (anchor, u64::MAX)
+        }
+    };
+    let count = asked.count.unwrap_or(if end == u64::MAX { WITHOUT_END } else { usize::MAX });
+    if asked.count.is_none() && end - start > MAX_LISTED_BYTES && end != u64::MAX {
+        let half = MAX_LISTED_BYTES / 2;
+        let from = if anchor - start > half { anchor - half } else { start };
+        let from = synchronised(code, from, function, capture).unwrap_or(anchor);
+        let end = end.min(most(from));
+        let all = function.map_or(0, |function| function.end - function.start);
+        code.problems.push(format!(
+            "the function has {all} bytes, of which those from {from:#x} to {end:#x} are listed: say another address, or \
+             how many"
+        ));
+        return code.forward(from, end, count);
+    }
+    let found = code.forward(start, end.min(most(start)), count)?;
+    if found.is_empty() && start < anchor {
+        // The function's start was not captured; what is asked for first is where the wave is.
+        return code.forward(anchor, end.min(most(anchor)), count);
+    }
+    if let Some((last, _)) = found.last()
+        && found.len() < count
+        && last.end() >= most(start)
+        && last.end() < end
+    {
+        code.problems.push(format!(
+            "at most {MAX_LISTED_BYTES} bytes are listed: there is more from {:#x} on",
+            last.end()
+        ));
+    }
+    Ok(found)
+}
+
+/// So many instructions before an address.
+fn before(
+    code: &mut Code<'_>,
+    anchor: u64,
+    function: Option<&FunctionBounds>,
+    capture: &Capture,
+    count: usize,
+) -> Result<Decoded, NotDisassembled> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    // No instruction is longer than 32 bytes.
+    let far = (count as u64).saturating_mul(32).min(MAX_LISTED_BYTES);
+    let from = synchronised(code, anchor.saturating_sub(far), function, capture);
+    let Some(start) = from.filter(|start| *start < anchor) else {
+        if function.is_none_or(|function| function.start < anchor) {
+            code.problems.push(format!("nothing tells where the instructions before {anchor:#x} begin"));
+        }
+        return Ok(Vec::new());
+    };
+    let mut found = code.forward(start, anchor, usize::MAX)?;
+    if found.last().is_some_and(|(last, _)| last.end() != anchor) {
+        code.problems.push(format!("{anchor:#x} is inside of an instruction, by those before it"));
+        return Ok(Vec::new());
+    }
+    found.drain(..found.len().saturating_sub(count));
+    Ok(found)
+}
+
+/// The last address up to another one where an instruction of the function is known to begin: a row of the line table,
+/// else the function's start.
+fn synchronised(
+    code: &Code<'_>,
+    at: u64,
+    function: Option<&FunctionBounds>,
+    capture: &Capture,
+) -> Option<u64> {
+    let function = function?;
+    if at <= function.start {
+        return Some(function.start);
+    }
+    let loaded = code.loaded?;
+    let row = loaded.debug(capture).ok().and_then(|debug| debug.line_at(loaded.elf(at)).ok()?);
+    let row = row.map(|row| row.address.0.wrapping_add(loaded.address().0));
+    let start = row.filter(|row| function.start <= *row && *row <= at).unwrap_or(function.start);
+    (at - start <= MAX_LISTED_BYTES).then_some(start)
+}
+
+/// What is known of addresses.
+struct Known<'a> {
+    loaded: Option<&'a Loaded>,
+    capture: &'a Capture,
+    debug: Option<Arc<DebugInfo>>,
+}
+
+impl Known<'_> {
+    fn list(
+        &self,
+        found: Decoded,
+        mut function: Option<FunctionBounds>,
+        pc: Option<Pc>,
+        marks: &Marks,
+    ) -> Vec<ListedInstruction> {
+        let mut file: Option<(Arc<str>, Arc<str>)> = None;
+        let each = found.into_iter().map(|(one, bytes)| {
+            let symbol = self.symbolic(one.address, &mut function);
+            let place = self.place(one.address);
+            let line = place.as_ref().map(|place| place.line).filter(|line| *line != 0);
+            let file = place.and_then(|place| place.file).map(|named| match &file {
+                Some((last, tidied)) if *last == named => Arc::clone(tidied),
+                _ => {
+                    let tidied: Arc<str> = Arc::from(tidy(&named));
+                    file = Some((named, Arc::clone(&tidied)));
+                    tidied
+                }
+            });
+            let target = one.target.map(|to| (Address(to), self.symbolic(to, &mut function.clone())));
+            let (lanes, active) = marks.at(one.address);
+            ListedInstruction {
+                address: Address(one.address),
+                bytes,
+                text: one.text,
+                is_decoded: one.is_decoded,
+                symbol,
+                target,
+                file,
+                line,
+                is_pc: pc == Some(Pc(one.address)),
+                lanes,
+                active,
+            }
+        });
+        each.collect()
+    }
+
+    /// An address by name; `function` is the last one that was looked up.
+    fn symbolic(&self, address: u64, function: &mut Option<FunctionBounds>) -> Option<Symbolic> {
+        if function.as_ref().is_none_or(|function| function.symbolic(address).is_none()) {
+            *function = self.loaded.and_then(|loaded| bounds::function(loaded, self.capture, address));
+        }
+        function.as_ref()?.symbolic(address)
+    }
+
+    fn place(&self, address: u64) -> Option<crate::debuginfo::Place> {
+        let (debug, loaded) = (self.debug.as_ref()?, self.loaded?);
+        Some(debug.line_at(loaded.elf(address)).ok()??.place)
+    }
+}

@@ -1,0 +1,443 @@
+//! Types by signature: what stands in type units (DWARF 5 section 3.1.4, and `.debug_types` of DWARF 4 section 3.1.3) is
+//! copied into each unit that refers to it, so that a view has no type units.
+//!
+//! A unit has such a type by `DW_FORM_ref_sig8`, or as a declaration with `DW_AT_signature`, which is then made whole in
+//! its place. Only what something refers to is copied, each DIE once for a unit. What waits to be copied is a list, so
+//! that types that lead to one another need no stack.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId};
+use gimli::{DwTag, UnitOffset, UnitRef, constants};
+
+use super::entry::{Conversion, is_left_out};
+use super::{Slice, location};
+use crate::debuginfo::{DebugInfo, UnitId};
+use crate::units::DieOffset;
+
+/// DIEs that are copied into one view at the most: more than a library's units on stacks refer to, and what a small file
+/// cannot make large.
+pub(super) const MAX_COPIED_DIES: usize = 1 << 20;
+
+/// The type units as a unit sees them.
+pub(super) struct Signed<'d> {
+    debug: &'d DebugInfo,
+    /// All sections, of which the converted unit may see less.
+    dwarf: &'d gimli::Dwarf<Slice<'d>>,
+    /// The unit's declarations with a signature.
+    declarations: &'d Declarations,
+    units: HashMap<UnitId, Option<Rc<TypeUnit<'d>>>>,
+    /// The copies of DIEs.
+    copies: HashMap<DieOffset, UnitEntryId>,
+    /// Those of them that are in the view already, and not only promised.
+    there: HashSet<UnitEntryId>,
+    waiting: Vec<Waiting<'d>>,
+    /// The unit whose DIEs are being copied.
+    copied_from: Option<Rc<TypeUnit<'d>>>,
+}
+
+/// Declarations with a signature, and the first that stands for each.
+#[derive(Debug, Default)]
+pub(super) struct Declarations {
+    by_place: HashMap<UnitOffset, u64>,
+    by_signature: HashMap<u64, UnitOffset>,
+}
+
+/// A type unit.
+struct TypeUnit<'d> {
+    unit: gimli::Unit<Slice<'d>>,
+    start: DieOffset,
+    /// The place of the type that the signature is of, among the DIEs.
+    signed: usize,
+    /// All DIEs, in the file's order.
+    dies: Vec<TypeDie>,
+}
+
+/// A DIE of a type unit.
+struct TypeDie {
+    at: UnitOffset,
+    tag: DwTag,
+    /// Its parent's place in the list; the root has none.
+    parent: Option<usize>,
+    /// The place of the first DIE that is not below it.
+    end: usize,
+    /// The place of the outermost DIE around it that is copied as a whole: what stands in the unit, in a namespace or in a
+    /// type of another type unit, and the type of the signature.
+    top: usize,
+    /// Of a declaration of a type that stands in another type unit.
+    signature: Option<u64>,
+}
+
+/// A DIE that is to be copied with all below it.
+struct Waiting<'d> {
+    unit: Rc<TypeUnit<'d>>,
+    top: usize,
+    /// The declaration that it completes.
+    declaration: Option<UnitOffset>,
+}
+
+impl Declarations {
+    /// Notes a declaration.
+    pub(super) fn add(&mut self, at: UnitOffset, signature: u64) {
+        self.by_place.insert(at, signature);
+        self.by_signature.entry(signature).or_insert(at);
+    }
+}
+
+impl<'d> Signed<'d> {
+    pub(super) fn new(
+        debug: &'d DebugInfo,
+        dwarf: &'d gimli::Dwarf<Slice<'d>>,
+        declarations: &'d Declarations,
+    ) -> Self {
+        let (units, copies, there) = (HashMap::new(), HashMap::new(), HashSet::new());
+        Self { debug, dwarf, declarations, units, copies, there, waiting: Vec::new(), copied_from: None }
+    }
+
+    /// The signature of the declaration at a place of the converted unit.
+    pub(super) fn declared(&self, at: UnitOffset) -> Option<u64> {
+        self.declarations.by_place.get(&at).copied()
+    }
+
+    /// Notes that a DIE is in the view.
+    pub(super) fn is_there(&mut self, id: UnitEntryId) {
+        self.there.insert(id);
+    }
+
+    /// Whether it is DIEs of a type unit that are being converted.
+    pub(super) fn is_copying(&self) -> bool {
+        self.copied_from.is_some()
+    }
+
+    /// The DIE at an offset of the type unit that is being copied.
+    pub(super) fn die(&self, at: UnitOffset) -> Option<DieOffset> {
+        self.copied_from.as_ref().map(|unit| unit.die(at))
+    }
+
+    /// The DIE of the type with a signature.
+    pub(super) fn type_die(&self, signature: u64) -> Option<DieOffset> {
+        self.debug.signed_type(signature)
+    }
+
+    /// Whether the type with a signature is, or will be, in the view.
+    pub(super) fn has(&self, signature: u64) -> bool {
+        self.type_die(signature).is_some_and(|die| self.copies.contains_key(&die))
+    }
+
+    /// The signature with the tag of its type, where a type unit has it.
+    pub(super) fn tag(&mut self, signature: u64) -> Option<(u64, DwTag)> {
+        let die = self.type_die(signature)?;
+        let unit = self.unit(self.debug.unit_holding(die)?)?;
+        Some((signature, unit.dies.get(unit.signed)?.tag))
+    }
+
+    fn unit(&mut self, id: UnitId) -> Option<Rc<TypeUnit<'d>>> {
+        if let Some(known) = self.units.get(&id) {
+            return known.clone();
+        }
+        let read = TypeUnit::read(self.debug, self.dwarf, id).map(Rc::new);
+        self.units.insert(id, read.clone());
+        read
+    }
+}
+
+impl<'d> TypeUnit<'d> {
+    fn read(debug: &'d DebugInfo, dwarf: &'d gimli::Dwarf<Slice<'d>>, id: UnitId) -> Option<Self> {
+        let (unit, start) = debug.read_unit(dwarf, id).ok()?;
+        let signed = debug.type_of_unit(id)?;
+        let mut dies: Vec<TypeDie> = Vec::new();
+        let mut around: Vec<(isize, usize)> = Vec::new();
+        let mut entries = unit.entries_raw(None).ok()?;
+        let mut entry = gimli::DebuggingInformationEntry::null();
+        while !entries.is_empty() {
+            if !entries.read_entry(&mut entry).ok()? {
+                continue;
+            }
+            while around.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
+                around.pop();
+            }
+            let parent = around.last().map(|(_, index)| *index);
+            around.push((entry.depth(), dies.len()));
+            let signature = signature_of(&entry);
+            let (at, tag) = (entry.offset(), entry.tag());
+            dies.push(TypeDie { at, tag, parent, end: 0, top: 0, signature });
+        }
+        // Backwards, a DIE's descendants are done before it.
+        for index in (0..dies.len()).rev() {
+            let end = dies.get(index)?.end.max(index + 1);
+            let parent = dies.get_mut(index).and_then(|die| {
+                die.end = end;
+                die.parent
+            });
+            if let Some(parent) = parent.and_then(|parent| dies.get_mut(parent)) {
+                parent.end = parent.end.max(end);
+            }
+        }
+        let at = UnitOffset(usize::try_from(signed.0.checked_sub(start.0)?).ok()?);
+        let signed = dies.binary_search_by_key(&at, |die| die.at).ok()?;
+        for index in 0..dies.len() {
+            let above = dies.get(index)?.parent.and_then(|parent| dies.get(parent));
+            let is_in_type = |above: &&TypeDie| {
+                index != signed
+                    && above.parent.is_some()
+                    && above.tag != constants::DW_TAG_namespace
+                    && above.signature.is_none()
+            };
+            let top = above.filter(is_in_type).map_or(index, |above| above.top);
+            if let Some(die) = dies.get_mut(index) {
+                die.top = top;
+            }
+        }
+        Some(Self { unit, start, signed, dies })
+    }
+
+    fn die(&self, at: UnitOffset) -> DieOffset {
+        DieOffset(self.start.0.saturating_add(at.0 as u64))
+    }
+
+    fn parent(&self, index: usize) -> Option<(usize, &TypeDie)> {
+        let parent = self.dies.get(index)?.parent?;
+        Some((parent, self.dies.get(parent)?))
+    }
+}
+
+/// The signature of the type that a declaration stands for.
+pub(super) fn signature_of(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> Option<u64> {
+    match entry.attr_value(constants::DW_AT_signature) {
+        Some(gimli::AttributeValue::DebugTypesRef(signature)) => Some(signature.0),
+        _ => None,
+    }
+}
+
+impl<'d> Conversion<'_, '_, '_, 'd> {
+    /// The copy of the type with a signature, or the declaration that becomes it.
+    pub(super) fn signed_type(&mut self, signature: u64) -> Option<UnitEntryId> {
+        let die = self.signed.type_die(signature)?;
+        if let Some(known) = self.signed.copies.get(&die) {
+            return Some(*known);
+        }
+        let unit = self.signed.unit(self.signed.debug.unit_holding(die)?)?;
+        let at = self.signed.declarations.by_signature.get(&signature).copied();
+        let declaration = at.and_then(|at| Some((at, self.to.convert_unit_ref(at).ok()?)));
+        let top = unit.signed;
+        self.reserve(unit, top, declaration);
+        self.signed.copies.get(&die).copied()
+    }
+
+    /// The copy of a DIE of the type unit that is being copied.
+    pub(super) fn copy_of(&mut self, at: UnitOffset) -> Option<UnitEntryId> {
+        let unit = self.signed.copied_from.clone()?;
+        let index = unit.dies.binary_search_by_key(&at, |die| die.at).ok()?;
+        let TypeDie { signature, top, .. } = *unit.dies.get(index)?;
+        if let Some(signature) = signature {
+            return self.signed_type(signature);
+        }
+        let die = unit.die(at);
+        if !self.signed.copies.contains_key(&die) {
+            self.reserve(Rc::clone(&unit), top, None);
+        }
+        self.signed.copies.get(&die).copied()
+    }
+
+    /// Gives a DIE and all below it their ids, and puts it on the list.
+    fn reserve(
+        &mut self,
+        unit: Rc<TypeUnit<'d>>,
+        top: usize,
+        declaration: Option<(UnitOffset, UnitEntryId)>,
+    ) {
+        let Some(dies) = unit.dies.get(top).and_then(|die| unit.dies.get(top..die.end)) else { return };
+        if self.plans.copied.saturating_add(dies.len()) > MAX_COPIED_DIES {
+            let problem = "types of type units are left out: there are more than a view has room for";
+            self.plans.problems.insert(problem.to_owned());
+            return;
+        }
+        self.plans.copied += dies.len();
+        for (index, die) in dies.iter().enumerate() {
+            let id = match declaration {
+                Some((_, id)) if index == 0 => id,
+                _ => self.to.unit.reserve(),
+            };
+            self.signed.copies.insert(unit.die(die.at), id);
+        }
+        let declaration = declaration.map(|(at, _)| at);
+        self.signed.waiting.push(Waiting { unit, top, declaration });
+    }
+
+    /// Copies all that something refers to.
+    pub(super) fn copy_types(&mut self) -> ConvertResult<()> {
+        let mut postponed: Vec<Waiting<'d>> = Vec::new();
+        let mut progress = true;
+        loop {
+            while let Some(next) = self.signed.waiting.pop() {
+                self.signed.copied_from = Some(Rc::clone(&next.unit));
+                match self.parent_of(&next, !progress) {
+                    Some(parent) => {
+                        self.copy(&next, parent)?;
+                        progress = true;
+                    }
+                    // What it is in waits too.
+                    None => postponed.push(next),
+                }
+            }
+            self.signed.copied_from = None;
+            if postponed.is_empty() {
+                break;
+            }
+            // Where types are in one another without an end, one of them has to be in the unit.
+            if !progress && let Some(one) = postponed.pop() {
+                self.signed.waiting.push(one);
+            } else {
+                self.signed.waiting.append(&mut postponed);
+                progress = false;
+            }
+        }
+        self.fill_gaps();
+        Ok(())
+    }
+
+    /// Where a copy goes; `None` where that is not there yet. With `anywhere`, it is never nowhere.
+    fn parent_of(&mut self, waiting: &Waiting<'d>, anywhere: bool) -> Option<UnitEntryId> {
+        let root = self.to.unit.root();
+        let unit = &waiting.unit;
+        let Some((parent, die)) = unit.parent(waiting.top) else { return Some(root) };
+        if waiting.declaration.is_some() || die.parent.is_none() {
+            return Some(root);
+        }
+        let Some(signature) = die.signature else { return Some(self.namespace(unit, parent)) };
+        let Some(found) = self.signed_type(signature) else { return Some(root) };
+        if self.signed.there.contains(&found) { Some(found) } else { anywhere.then_some(root) }
+    }
+
+    /// The copy of a namespace, without what is in it.
+    fn namespace(&mut self, unit: &Rc<TypeUnit<'d>>, index: usize) -> UnitEntryId {
+        let mut missing = Vec::new();
+        let mut at = Some(index);
+        let mut parent = self.to.unit.root();
+        while let Some(index) = at
+            && let Some(die) = unit.dies.get(index).filter(|die| die.parent.is_some())
+        {
+            if let Some(known) = self.signed.copies.get(&unit.die(die.at)) {
+                parent = *known;
+                break;
+            }
+            missing.push(die);
+            at = die.parent;
+        }
+        for die in missing.into_iter().rev() {
+            parent = self.to.unit.add(parent, constants::DW_TAG_namespace);
+            self.signed.copies.insert(unit.die(die.at), parent);
+            self.signed.there.insert(parent);
+            let Ok(entry) = ConvertUnitEntry::read(UnitRef::new(self.signed.dwarf, &unit.unit), die.at)
+            else {
+                continue;
+            };
+            for attribute in entry.attrs.iter().filter(|attribute| {
+                matches!(attribute.name(), constants::DW_AT_name | constants::DW_AT_export_symbols)
+            }) {
+                if let Some(value) = self.converted(&entry, attribute) {
+                    self.to.unit.get_mut(parent).set(attribute.name(), value);
+                }
+            }
+        }
+        parent
+    }
+
+    /// Copies a DIE and all below it.
+    fn copy(&mut self, waiting: &Waiting<'d>, parent: UnitEntryId) -> ConvertResult<()> {
+        let Waiting { unit, top, declaration } = waiting;
+        let has_already = declaration.map(|at| self.functions_below(at)).unwrap_or_default();
+        let mut index = *top;
+        let end = unit.dies.get(index).map_or(index, |die| die.end);
+        while let Some(die) = unit.dies.get(index).filter(|_| index < end) {
+            let read = UnitRef::new(self.signed.dwarf, &unit.unit);
+            let Some(id) = self.signed.copies.get(&unit.die(die.at)).copied() else { break };
+            let mut entry = ConvertUnitEntry::read(read, die.at)?;
+            let is_top = index == *top;
+            let is_had =
+                || function_name(read, &entry.read_entry).is_some_and(|name| has_already.contains(&name));
+            // A type of another type unit comes from there; a function that the declaration has is that one.
+            if !is_top && (die.signature.is_some() || is_had() || is_left_out(self.unit, &entry)) {
+                index = die.end;
+                continue;
+            }
+            if is_top && declaration.is_some() {
+                self.attributes(id, &entry, unit.die(die.at), None)?;
+            } else {
+                let above = unit.parent(index).map(|(_, above)| unit.die(above.at));
+                let above = above.and_then(|above| self.signed.copies.get(&above)).copied();
+                entry.parent = if is_top { Some(parent) } else { above };
+                self.signed.is_there(id);
+                self.entry(id, &entry, unit.die(die.at), None)?;
+            }
+            index += 1;
+        }
+        Ok(())
+    }
+
+    /// The symbols of the functions that a declaration of the converted unit has.
+    fn functions_below(&self, declaration: UnitOffset) -> HashSet<Vec<u8>> {
+        let read = self.to.read_unit;
+        let mut found = HashSet::new();
+        let Ok(mut entries) = read.entries_raw(Some(declaration)) else { return found };
+        let mut entry = gimli::DebuggingInformationEntry::null();
+        while let Ok(is_die) = entries.read_entry(&mut entry) {
+            if is_die && entry.depth() <= 0 && entry.offset() != declaration || entries.is_empty() {
+                break;
+            }
+            found.extend(function_name(read, &entry).filter(|_| is_die));
+        }
+        found
+    }
+
+    /// DIEs that were promised and are not there, because they cannot be read or a stock debugger would read them
+    /// wrongly: types that nothing is known of, for who refers to them.
+    fn fill_gaps(&mut self) {
+        let root = self.to.unit.root();
+        for id in self.signed.copies.values() {
+            if self.signed.there.insert(*id) {
+                self.to.unit.add_reserved(*id, root, constants::DW_TAG_unspecified_type);
+            }
+        }
+    }
+
+    /// An attribute of a DIE that is being copied, where it means the same in the converted unit.
+    pub(super) fn copied(
+        &mut self,
+        entry: &ConvertUnitEntry<'_, Slice<'d>>,
+        attribute: &gimli::Attribute<Slice<'d>>,
+    ) -> Option<AttributeValue> {
+        match attribute.value() {
+            gimli::AttributeValue::UnitRef(at) => self.copy_of(at).map(AttributeValue::UnitRef),
+            // The unit's line table has other files.
+            _ if matches!(
+                attribute.name(),
+                constants::DW_AT_decl_file | constants::DW_AT_decl_line | constants::DW_AT_decl_column
+            ) =>
+            {
+                None
+            }
+            gimli::AttributeValue::Exprloc(_) => location::copied(attribute, entry.read_unit),
+            gimli::AttributeValue::DebugInfoRef(_)
+            | gimli::AttributeValue::LocationListsRef(_)
+            | gimli::AttributeValue::DebugLocListsIndex(_)
+            | gimli::AttributeValue::RangeListsRef(_)
+            | gimli::AttributeValue::DebugRngListsIndex(_) => None,
+            _ => self.as_it_is(entry, attribute),
+        }
+    }
+}
+
+/// The symbol of a function, or its name where it has none.
+fn function_name<'r>(
+    unit: UnitRef<'_, Slice<'r>>,
+    entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
+) -> Option<Vec<u8>> {
+    if entry.tag() != constants::DW_TAG_subprogram {
+        return None;
+    }
+    let names = [constants::DW_AT_linkage_name, constants::DW_AT_name];
+    let value = names.into_iter().find_map(|name| entry.attr_value(name))?;
+    unit.attr_string(value).ok().map(|name| name.slice().to_vec())
+}

@@ -1,0 +1,180 @@
+//! `x/i` and `disassemble` in gdb through the helper, and the text commands in both debuggers, against llvm-objdump of the
+//! fixtures' files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::harness::{Server, lldb_name};
+use super::model::{Fixture, fixtures_folder, named};
+use super::script::{Debugger, Script, fail_with};
+
+/// Of each family of GPUs, and of both wave sizes.
+const DUMPS: [&str; 5] =
+    ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "diverge-gfx1030-O0", "calls-gfx90a"];
+/// Where the fixtures' code objects are loaded.
+const LOADED: u64 = 0x7f00_0010_0000;
+
+fn helper(client: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clients/{client}/lanescope.py"))
+}
+
+/// The newest llvm-objdump of the PATH, as scripts/setup installs it.
+fn objdump() -> PathBuf {
+    let path = std::env::var_os("PATH").unwrap();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let names = (10..100).rev().map(|version| format!("llvm-objdump-{version}"));
+    let mut files = names.flat_map(|name| folders.iter().map(move |folder| folder.join(&name)));
+    files.find(|file| file.is_file()).expect("scripts/setup installs llvm-objdump")
+}
+
+/// The text of each instruction of a fixture's code object, by run-time address.
+fn listing(name: &str) -> BTreeMap<u64, String> {
+    let file = fixtures_folder().join(format!("code/{name}.hsaco"));
+    let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let one = |line: &str| {
+        let (text, comment) = line.strip_prefix('\t')?.split_once("//")?;
+        let address = u64::from_str_radix(comment.trim().split_once(':')?.0, 16).ok()?;
+        Some((LOADED + address, text.trim().to_owned()))
+    };
+    let found: BTreeMap<u64, String> = text.lines().filter_map(one).collect();
+    assert!(found.len() > 20, "{text}");
+    found
+}
+
+/// `=> 0x7f0000102798 <saxpy+3480>: v_mov_b32 v0, v1  # 0x...`: each address and what follows it.
+fn shown(text: &str) -> Vec<(u64, String)> {
+    let one = |line: &str| {
+        let line = line.trim_start_matches("=>").trim_start_matches("->").trim();
+        let address = line.strip_prefix("0x")?.split([' ', ':']).next()?;
+        let (_, rest) = line.split_once(">:").or_else(|| line.split_once(':'))?;
+        let code = rest.split("  # ").next()?.split("  ; ").next()?.trim();
+        Some((u64::from_str_radix(address, 16).ok()?, code.to_owned()))
+    };
+    text.lines().filter_map(one).collect()
+}
+
+/// That what is shown is so many instructions from there on, as the listing has them.
+fn check(listing: &BTreeMap<u64, String>, from: u64, count: usize, text: &str) -> Result<(), String> {
+    let expected: Vec<_> =
+        listing.range(from..).take(count).map(|(address, text)| (*address, text.clone())).collect();
+    let got = shown(text);
+    if got == expected { Ok(()) } else { Err(format!("expected {expected:?}, got {text}")) }
+}
+
+fn each(debugger: &Debugger, script: fn(&Fixture, &str) -> Script) {
+    let mut wrong = Vec::new();
+    for name in DUMPS {
+        let fixture = named(name);
+        let server = Server::start(&fixture.dump, &[]);
+        let script = script(&fixture, &server.address);
+        assert!(script.checks() > 4);
+        wrong.extend(script.run(debugger));
+        server.finish();
+    }
+    fail_with(wrong);
+}
+
+fn gdb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("source {}", helper("gdb").display()));
+    script.say(format!("target remote {address}"));
+    let listing = listing(&fixture.name);
+    for wave in &fixture.waves {
+        let Some(pc) = wave.pc() else { continue };
+        script.say(format!("thread {}", wave.number));
+        let of = listing.clone();
+        script.check("x/i", "x/4i $pc", move |text| check(&of, pc, 4, text));
+        let of = listing.clone();
+        script.check("monitor", format!("monitor disassemble {pc:#x} count 6"), move |text| {
+            let marked = text.lines().filter(|line| line.starts_with("=> ")).count();
+            if marked == 1 { check(&of, pc, 6, text) } else { Err(format!("{marked} marks: {text}")) }
+        });
+    }
+    let pc = fixture.waves[0].pc().unwrap();
+    script.say("thread 1");
+    let of = listing.clone();
+    // The view tells gdb the function; the marker is gdb's own.
+    script.check("disassemble", "disassemble", move |text| {
+        let got = shown(text);
+        let first = got.first().map_or(0, |(address, _)| *address);
+        let is_marked = text.lines().any(|line| line.starts_with("=> ") && shown(line)[0].0 == pc);
+        if got.len() < 4 || !is_marked {
+            return Err(format!("no listing with a mark at {pc:#x}: {text}"));
+        }
+        check(&of, first, got.len(), &text.replace("End of", ""))
+    });
+    script.check("disassemble /s", "disassemble /s $pc,+8", |text| {
+        if text.contains(".hip:") { Ok(()) } else { Err(format!("no source lines: {text}")) }
+    });
+    // s_nop 7: what a user writes over code is what is shown, and gone with the change.
+    script.say("set var {unsigned int}$pc = 0xbf800007");
+    script.check("what if", "x/i $pc", move |text| {
+        if shown(text) == [(pc, "s_nop 7".to_owned())] { Ok(()) } else { Err(text.to_owned()) }
+    });
+    script.say("monitor reset");
+    script.check("after the reset", "x/2i $pc", move |text| check(&listing, pc, 2, text));
+    script.expect("x/i 0x10", "Cannot access memory at address 0x10");
+    script.expect("x/i $pc + 2", "multiples of 4 bytes");
+    script.expect("monitor disassemble frame 99", "There is no frame 99");
+    script
+}
+
+#[test]
+fn gdb_shows_instructions() {
+    each(&Debugger::Gdb("gdb"), gdb_script);
+}
+
+#[test]
+fn gdb_multiarch_shows_instructions() {
+    each(&Debugger::Gdb("gdb-multiarch"), gdb_script);
+}
+
+fn lldb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("command script import {}", helper("lldb").display()));
+    script.say(format!("gdb-remote {address}"));
+    let listing = listing(&fixture.name);
+    for wave in &fixture.waves {
+        let Some(pc) = wave.pc() else { continue };
+        script.say(format!("thread select --thread-id {}", wave.thread));
+        let of = listing.clone();
+        script.check("disasm", format!("disasm {pc:#x} --count 6"), move |text| check(&of, pc, 6, text));
+        let of = listing.clone();
+        script.check("around", "disasm --around 2", move |text| {
+            let first = of.range(..pc).rev().take(2).last().map_or(pc, |(address, _)| *address);
+            // Before a function there is what nobody asked for.
+            let first = shown(text).first().map_or(first, |(address, _)| (*address).max(first));
+            let before = of.range(first..pc).count();
+            let marked = text.lines().filter(|line| line.starts_with("=> ")).count();
+            if marked == 1 {
+                check(&of, first, before + 3, text)
+            } else {
+                Err(format!("{marked} marks: {text}"))
+            }
+        });
+    }
+    script.expect("disasm nonsense", "Say an address");
+    script.expect("disasm --frame 99", "There is no frame 99");
+    script
+}
+
+#[test]
+fn lldb_shows_instructions() {
+    each(&Debugger::Lldb(lldb_name()), lldb_script);
+}
+
+/// Without a tool the user reads why, and is shown nothing of x86.
+#[test]
+fn without_a_tool_gdb_says_so() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &["--disassembler", "/nowhere/llvm-objdump"]);
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("source {}", helper("gdb").display()));
+    script.say(format!("target remote {}", server.address));
+    script.expect("x/i $pc", "(no disassembly: Cannot run llvm-objdump: No such file");
+    script.expect("monitor disassemble", "Cannot run llvm-objdump: No such file");
+    script.must_pass(&Debugger::Gdb("gdb"));
+    server.finish();
+}

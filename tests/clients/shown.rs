@@ -1,0 +1,454 @@
+//! Where a view is not the plain case: types in units of their own, code that x86 would take for another instruction,
+//! several code objects, small pointers within structs, memory that nobody captured. What is shown is the models'.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::harness::{Server, lldb_name, run, scratch, tool};
+use super::model::{Fixture, fixtures_folder, named};
+use super::script::{Debugger, Script};
+use super::view::{gdb_script, lldb_script};
+
+const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
+
+/// A fixture's dump over another code object with the same code.
+struct Over {
+    folder: PathBuf,
+    fixture: Fixture,
+}
+
+impl Over {
+    /// `code`: the bytes of the code object, of those that the fixture has.
+    fn new(name: &str, code: impl FnOnce(&Fixture, Vec<u8>) -> Vec<u8>) -> Self {
+        let mut fixture = named(name);
+        let folder = scratch(name);
+        let dump = folder.join("dumps").join(name);
+        fs::create_dir_all(&dump).unwrap();
+        fs::create_dir_all(folder.join("code")).unwrap();
+        for file in fs::read_dir(&fixture.dump).unwrap() {
+            let file = file.unwrap();
+            fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+        }
+        let file = Path::new("code").join(format!("{name}.hsaco"));
+        let bytes = code(&fixture, fs::read(fixtures_folder().join(&file)).unwrap());
+        fs::write(folder.join(file), bytes).unwrap();
+        fixture.dump = dump;
+        Self { folder, fixture }
+    }
+
+    /// The script of a debugger for all that the model has.
+    fn must_pass(&self, debugger: &Debugger, script: fn(&Fixture, &str) -> Script) {
+        let server = Server::start(&self.fixture.dump, &[]);
+        script(&self.fixture, &server.address).must_pass(debugger);
+        server.finish();
+    }
+}
+
+impl Drop for Over {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// clang's `-fdebug-types-section`: `.debug_types` of DWARF 4, and type units of DWARF 5.
+fn with_type_units(kernel: &str, version: u8) -> Over {
+    Over::new(&format!("{kernel}-gfx90a-O0"), |_, _| {
+        let name = format!("code/{kernel}-gfx90a-types{version}.hsaco");
+        fs::read(fixtures_folder().join(name)).unwrap()
+    })
+}
+
+#[test]
+fn gdb_shows_members_of_types_by_signature() {
+    for (kernel, version) in [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)] {
+        let over = with_type_units(kernel, version);
+        GDBS.into_iter().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
+    }
+}
+
+#[test]
+fn lldb_shows_members_of_types_by_signature() {
+    for (kernel, version) in [("call", 4), ("call", 5), ("saxpy", 4), ("saxpy", 5)] {
+        let over = with_type_units(kernel, version);
+        over.must_pass(&Debugger::Lldb(lldb_name()), lldb_script);
+        over.must_pass(&Debugger::Lldb(lldb_name()), lldb_structs);
+    }
+}
+
+/// All numbers in all structs of the waves.
+fn lldb_structs(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("gdb-remote {address}"));
+    let mut structs = 0;
+    for wave in &fixture.waves {
+        script.say(format!("thread select --thread-id {}", wave.thread));
+        let lane = wave.shown_lanes()[1];
+        script.say(format!("register write lane {lane}"));
+        for variable in wave.expected["locals"].as_array().unwrap() {
+            let (name, value) = (variable["name"].as_str().unwrap(), variable["values"][1].as_str());
+            let Some(value) = value.filter(|value| value.starts_with("{") && value.contains(" = ")) else {
+                continue;
+            };
+            structs += 1;
+            let wanted = members(value);
+            script.check(name, format!("frame variable {name}"), move |text| {
+                let got = members(text.split_once(" = ").map_or("", |(_, value)| value));
+                let wrong = wanted.iter().find(|one| !got.contains(one));
+                wrong.map_or(Ok(()), |(name, value)| Err(format!("no {name} = {value} in {text}")))
+            });
+        }
+    }
+    assert!(structs >= 2, "{} has {structs} structs", fixture.name);
+    script
+}
+
+/// The members `NAME = NUMBER` in a struct's text.
+fn members(text: &str) -> Vec<(String, f64)> {
+    let parts = text.split(|c: char| ",{}()\n".contains(c)).filter_map(|part| part.split_once(" = "));
+    parts.filter_map(|(name, value)| Some((name.trim().to_owned(), value.trim().parse().ok()?))).collect()
+}
+
+/// gdb takes a byte 0xC3 at the PC for the `ret` of x86-64, whose caller it then looks for in `rsp`, unless GCC compiled
+/// the unit.
+#[test]
+fn what_x86_would_return_at_ends_no_stack() {
+    let patched = |fixture: &Fixture, mut code: Vec<u8>| {
+        let mut patched = 0;
+        for pc in fixture.waves.iter().filter_map(super::model::Wave::pc) {
+            let at = file_offset(&code, pc - 0x7f00_0010_0000);
+            code[at] = 0xc3;
+            patched += 1;
+        }
+        assert!(patched >= 2);
+        code
+    };
+    for name in ["calls-gfx90a", "call-gfx90a-O0"] {
+        let over = Over::new(name, patched);
+        GDBS.into_iter().for_each(|name| over.must_pass(&Debugger::Gdb(name), gdb_script));
+        over.must_pass(&Debugger::Lldb(lldb_name()), lldb_script);
+    }
+}
+
+/// Where an ELF address is in a file, by its program headers (gABI, 64-bit).
+fn file_offset(elf: &[u8], address: u64) -> usize {
+    let number = |at: usize, size: usize| {
+        elf[at..at + size].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
+    };
+    let (first, size, count) = (number(0x20, 8) as usize, number(0x36, 2) as usize, number(0x38, 2) as usize);
+    let headers = (0..count).map(|index| first + index * size).filter(|at| number(*at, 4) == 1);
+    let found = headers.into_iter().find_map(|at| {
+        let (offset, start, length) = (number(at + 8, 8), number(at + 16, 8), number(at + 32, 8));
+        (start..start + length).contains(&address).then(|| (offset + address - start) as usize)
+    });
+    found.unwrap()
+}
+
+/// mixed-vgprs: waves 1 and 2 in one code object, 3 and 4 in another, 5 and 6 in a third, each with its variables.
+#[test]
+fn each_of_several_code_objects_has_its_variables() {
+    let fixture = named("mixed-vgprs");
+    let files = ["call-gfx90a-O0.hsaco", "saxpy-gfx90a-O2.hsaco", "lds-gfx90a-O2.hsaco"];
+    let functions: Vec<&str> =
+        fixture.waves.iter().map(|wave| wave.expected["function"].as_str().unwrap()).collect();
+    assert_eq!(functions, ["energy<float>", "advance", "saxpy", "saxpy", "lds", "lds"]);
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = gdb_script(&fixture, &server.address);
+        script.must_pass(&Debugger::Gdb(name));
+        script = Script::new("several code objects");
+        script.say(format!("target remote {}", server.address));
+        // The one of the wave that faulted is the program.
+        script.expect("info files", "Symbols from \"target:/lanescope/saxpy-gfx90a-O2.hsaco\"");
+        script.expect("info sharedlibrary", "target:/lanescope/call-gfx90a-O0.hsaco");
+        script.expect("info sharedlibrary", "target:/lanescope/lds-gfx90a-O2.hsaco");
+        script.expect("info line energy<float>", "call.hip");
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    lldb_script(&fixture, &server.address).must_pass(&Debugger::Lldb(lldb_name()));
+    let mut script = Script::new("several code objects");
+    script.say(format!("gdb-remote {}", server.address));
+    for (file, address) in
+        files.into_iter().zip(["0x00007f0000100000", "0x00007f1000100000", "0x00007f2000100000"])
+    {
+        script.check("", "image list", move |text| {
+            let found = text.lines().any(|line| line.contains(file) && line.contains(address));
+            if found { Ok(()) } else { Err(format!("no {file} at {address} in {text}")) }
+        });
+    }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// Pointers of four bytes are numbers within a struct, since gdb has one size for all pointers to a type: not wrong, and
+/// what they lead to is the server's to show.
+#[test]
+fn small_pointers_within_structs_are_where_they_lead() {
+    for (name, waves) in [("pointers-gfx90a-O0", 1), ("pointers-gfx1100-O0", 2)] {
+        let fixture = named(name);
+        assert_eq!(fixture.waves.len(), waves);
+        for client in GDBS {
+            let server = Server::start(&fixture.dump, &[]);
+            let script = pointers(&fixture, &server.address, false);
+            script.must_pass(&Debugger::Gdb(client));
+            server.finish();
+        }
+        let server = Server::start(&fixture.dump, &[]);
+        pointers(&fixture, &server.address, true).must_pass(&Debugger::Lldb(lldb_name()));
+        server.finish();
+    }
+}
+
+fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
+    let mut script = Script::new(&fixture.name);
+    let (attach, print) = if lldb { ("gdb-remote", "frame variable") } else { ("target remote", "p") };
+    let monitor = if lldb { "process plugin packet monitor" } else { "monitor" };
+    script.say(format!("{attach} {address}"));
+    for wave in &fixture.waves {
+        script.say(match lldb {
+            true => format!("thread select --thread-id {}", wave.thread),
+            false => format!("thread {}", wave.number),
+        });
+        if lldb {
+            // lldb does not tell which thread is selected.
+            script.say(format!("{monitor} wave {}", wave.expected["id"]));
+        }
+        for pointed in wave.expected["pointed"].as_array().unwrap() {
+            let (lane, item) = (pointed["lane"].as_u64().unwrap(), item(wave, pointed));
+            script.say(match lldb {
+                true => format!("register write lane {lane}"),
+                false => format!("set var $lane={lane}"),
+            });
+            // tests/fixtures/models/pointers.py: `slot` is &tile[item] of LDS from 0, `own` the lane's `keep` at 0x34.
+            script.expect(format!("{print} links.slot"), format!(" = {}\n", item * 4));
+            script.expect(format!("{print} links.own"), format!(" = {}\n", 0x34));
+            script.expect(format!("{print} links.key"), format!(" = {item}\n"));
+            script.expect(format!("{print} links.last"), format!(" = {}\n", -(item as i64)));
+            script.expect(format!("{print} shared->own"), format!(" = {}\n", 0x34));
+            let far = 0x7f00_0021_0000 + item * 4;
+            script.expect(
+                format!("{print} links.far"),
+                format!("{far:0width$x}\n", width = if lldb { 16 } else { 0 }),
+            );
+            // Reading through the number as if it were an address of global memory finds nothing, and no wrong thing.
+            let refused =
+                if lldb { "dereference failed: not a pointer" } else { "Cannot access memory at address 0x" };
+            script.expect(format!("{print} *links.slot"), refused);
+            for member in ["slot", "own"] {
+                let value = pointed[member].as_i64().unwrap();
+                script.expect(
+                    format!("{monitor} print *links.{member}"),
+                    format!("int *links.{member} = {value} "),
+                );
+            }
+            // A pointer that is a variable leads there in the client too.
+            script.expect(format!("{print} tile[{item}]"), format!(" = {}\n", pointed["slot"]));
+        }
+    }
+    script
+}
+
+fn item(wave: &super::model::Wave, pointed: &Value) -> u64 {
+    let index = wave.shown_lanes().iter().position(|lane| Some(*lane as u64) == pointed["lane"].as_u64());
+    let locals = wave.expected["locals"].as_array().unwrap();
+    let item = locals.iter().find(|variable| variable["name"] == "item").unwrap();
+    item["values"][index.unwrap()].as_str().unwrap().parse().unwrap()
+}
+
+/// absent-gfx90a: wave 1 without private memory, wave 2 with a hole in `history` of lanes 0 to 31, wave 3 without its frame
+/// base register. The client names the variable, and the server says why.
+#[test]
+fn memory_that_was_not_captured_is_said_by_name() {
+    let fixture = named("absent-gfx90a");
+    let dump = &fixture.dump;
+    for client in GDBS {
+        let server = Server::start(dump, &[]);
+        let mut script = Script::new("unavailable");
+        script.say(format!("target remote {}", server.address));
+        script.say("thread 1");
+        script.expect("info locals", "xi = <error reading variable xi (Cannot access memory at address 0x5");
+        script.expect("info args", "n = <error reading variable n (Cannot access memory at address 0x5");
+        script.expect("p sample", "Cannot access memory at address 0x5");
+        script.expect("monitor print xi", "private_lane[0]+0xac was not captured");
+        script.say("thread 2");
+        script.say("set var $lane=0");
+        script.expect("info locals", "history = <error reading variable history (Cannot access memory at");
+        script.expect("info locals", "first = 64\n");
+        script.expect("p history[0]", "= 64\n");
+        script.expect("p history[1]", "Cannot access memory at address 0x5");
+        script.expect("monitor print history", "<unavailable>");
+        script.say("set var $lane=40");
+        script.expect("p history", "= {104, 604, 1040, 7}");
+        script.say("thread 3");
+        script.expect("info locals", "xi = <error reading variable xi (Cannot access memory at address 0x7");
+        script.expect("monitor print xi", "SGPR33 was not captured");
+        script.must_pass(&Debugger::Gdb(client));
+        server.finish();
+    }
+    let monitor = "process plugin packet monitor";
+    let server = Server::start(dump, &[]);
+    let mut script = Script::new("unavailable");
+    script.say(format!("gdb-remote {}", server.address));
+    script.say("thread select 1");
+    script.expect("frame variable xi", "(float) xi = <read memory from 0x7");
+    script.expect(format!("{monitor} print xi"), "private_lane[0]+0xac was not captured");
+    script.say("thread select 2");
+    script.say("register write lane 0");
+    script.expect("frame variable first", "(int) first = 64");
+    script.expect("frame variable history", "[1] = <read memory from 0x");
+    script.say("register write lane 40");
+    script.expect("frame variable history", "([0] = 104, [1] = 604, [2] = 1040, [3] = 7)");
+    script.say("thread select 3");
+    script.say(format!("{monitor} wave 3"));
+    script.expect("frame variable xi", "(float) xi = <read memory from 0x7");
+    script.expect(format!("{monitor} print xi"), "SGPR33 was not captured");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// `--wave` decides whose stacks a view is of: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and `advance` on
+/// that of wave 2.
+#[test]
+fn only_the_stacks_of_served_waves_have_variables() {
+    let fixture = named("call-gfx90a-O0");
+    let both = ["energy<float>", "advance"];
+    for (wave, own, other) in [("1", both[0], both[1]), ("2", both[1], both[0])] {
+        let server = Server::start(&fixture.dump, &["--wave", wave]);
+        let mut script = Script::new("--wave");
+        script.say(format!("target remote {}", server.address));
+        script.expect("bt 1", own);
+        script.expect(format!("info scope {}", name_of(own)), "Symbol body is");
+        script.expect(format!("info scope {}", name_of(other)), "contains no locals or arguments");
+        script.must_pass(&Debugger::Gdb("gdb"));
+        server.finish();
+    }
+}
+
+fn name_of(function: &str) -> &str {
+    if function == "advance" { "sky::Mover::advance" } else { "sky::energy<float>" }
+}
+
+/// The line table's first address of a line, as llvm-dwarfdump prints it; in the unit of a source.
+fn address_of_line(code: &Path, source: &str, line: u64) -> u64 {
+    let text = run(tool(&llvm("llvm-dwarfdump")).arg("--debug-line").arg(code));
+    let unit = text.split("debug_line[").find(|unit| unit.contains(&format!("{source}\""))).unwrap();
+    let mut rows = unit.lines().map(|row| row.split_whitespace().collect::<Vec<_>>());
+    let row = rows.find(|row| row.len() > 1 && row[0].starts_with("0x") && row[1] == line.to_string());
+    u64::from_str_radix(row.unwrap()[0].trim_start_matches("0x"), 16).unwrap()
+}
+
+/// A tool of LLVM beside the debugger's: `llvm-dwarfdump-22`.
+fn llvm(name: &str) -> String {
+    lldb_name().replace("lldb", name)
+}
+
+/// units-gfx90a-O0 has `pointers` and `lds` in two units. Its wave is put into `lds`, and then by the user's hand back to
+/// where the model of `pointers` has it: a function of a unit that no stack held when the client came.
+#[test]
+fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
+    let code = fixtures_folder().join("code/units-gfx90a-O0.hsaco");
+    let over = Over::new("pointers-gfx90a-O0", |_, _| fs::read(&code).unwrap());
+    let own_line = over.fixture.waves[0].expected["line"].as_u64().unwrap();
+    let there = 0x7f00_0010_0000 + address_of_line(&code, "pointers.cl", own_line);
+    let lds = 0x7f00_0010_0000 + address_of_line(&code, "lds.cl", 19);
+    let manifest = over.fixture.dump.join("manifest.toml");
+    let text = fs::read_to_string(&manifest).unwrap();
+    let moved = text.replace("pc = \"0x7f0000101de8\"", &format!("pc = \"{lds:#x}\""));
+    assert_ne!(moved, text);
+    fs::write(&manifest, moved).unwrap();
+    let wave = &over.fixture.waves[0];
+    for client in GDBS {
+        let server = Server::start(&over.fixture.dump, &[]);
+        let mut script = Script::new("a further unit");
+        script.say(format!("target remote {}", server.address));
+        script.expect("bt 1", "#0  lds (");
+        script.say(format!("set var $pc = {there:#x}"));
+        script.expect("stepi", "nothing can run");
+        script.expect("info sharedlibrary", "target:/lanescope/pointers-gfx90a-O0.hsaco.2");
+        model_has(&mut script, wave, false);
+        script.expect("p/x $pc", format!("{there:#x}"));
+        // And back again, where the first file has what it had; nothing more has to come.
+        script.say(format!("set var $pc = {lds:#x}"));
+        script.say("stepi");
+        script.expect("bt 1", "#0  lds (");
+        script.never("info sharedlibrary", "hsaco.3");
+        script.expect("detach", "detached");
+        script.must_pass(&Debugger::Gdb(client));
+        server.finish();
+    }
+    let server = Server::start(&over.fixture.dump, &[]);
+    let mut script = Script::new("a further unit");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("frame variable item", "(int) item = ");
+    script.say(format!("register write pc {there:#x}"));
+    script.expect("thread step-inst", "nothing can run");
+    script.expect("image list", "pointers-gfx90a-O0.hsaco.2");
+    model_has(&mut script, wave, true);
+    script.say(format!("register write pc {lds:#x}"));
+    script.say("thread step-inst");
+    script.expect("bt", "`lds(");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// What the model has of a wave's lanes.
+fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
+    let line = wave.expected["line"].as_u64().unwrap();
+    script.expect("bt", format!("pointers.cl:{line}"));
+    for (index, lane) in wave.shown_lanes().into_iter().enumerate() {
+        script.say(if lldb {
+            format!("register write lane {lane}")
+        } else {
+            format!("set var $lane={lane}")
+        });
+        for name in ["item", "keep", "sum"] {
+            let locals = wave.expected["locals"].as_array().unwrap();
+            let variable = locals.iter().find(|variable| variable["name"] == name).unwrap();
+            let value = variable["values"][index].as_str().unwrap();
+            let print = if lldb { "frame variable" } else { "p" };
+            script.expect(format!("{print} {name}"), format!(" = {value}\n"));
+        }
+    }
+}
+
+/// In a unit that was loaded, gdb keeps to what it has of a function: the user is told, and how to have more.
+#[test]
+fn a_function_of_a_unit_that_was_loaded_is_said_to_have_no_variables() {
+    let fixture = named("call-gfx90a-O0");
+    // tests/fixtures/expected/call-gfx90a-O0.json: wave 2 is in `advance`, wave 1 in `energy<float>`.
+    let pc = fixture.waves[1].pc().unwrap();
+    let words = "sky::Mover::advance was on no stack when its unit was loaded";
+    for client in GDBS {
+        let server = Server::start(&fixture.dump, &["--wave", "1"]);
+        let mut script = Script::new("no variables");
+        script.say(format!("target remote {}", server.address));
+        script.say(format!("set var $pc = {pc:#x}"));
+        script.expect("stepi", words);
+        script.expect("bt 1", "sky::Mover::advance (");
+        script.expect("info locals", "No locals.");
+        script.never("stepi", "was on no stack");
+        script.expect("monitor locals", "int upto = ");
+        script.expect("detach", "detached");
+        script.must_pass(&Debugger::Gdb(client));
+        server.finish();
+        let server = Server::start(&fixture.dump, &["--wave", "1", "--view", "unit"]);
+        let mut script = Script::new("the unit's variables");
+        script.say(format!("target remote {}", server.address));
+        script.say(format!("set var $pc = {pc:#x}"));
+        script.never("stepi", "was on no stack");
+        script.expect("info locals", "step = ");
+        script.must_pass(&Debugger::Gdb(client));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &["--wave", "1"]);
+    let mut script = Script::new("no variables");
+    script.say(format!("gdb-remote {}", server.address));
+    script.say(format!("register write pc {pc:#x}"));
+    script.expect("thread step-inst", words);
+    script.expect("bt", "sky::Mover::advance");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}

@@ -1,0 +1,124 @@
+//! A core as a machine with eight GPUs leaves it, of any size: 50,000 waves and 100 GB that are mostly holes.
+
+use super::area::plain;
+use super::core::{self, Bulk, Core};
+use super::elf::Segment;
+use super::gpu::{self, Counts, Slot};
+use super::plan::{
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Raised, Scratch,
+    Stop,
+};
+use super::queue;
+
+const AGENTS: u32 = 8;
+const XCCS: u32 = 8;
+const QUEUES_PER_AGENT: u32 = 2;
+const WAVES_PER_GROUP: u32 = 4;
+const ENGINES: u32 = 4;
+/// Mappings of GPU memory: one segment each. A process has thousands, however large they are.
+const MAPPINGS: u64 = 2000;
+const GLOBAL: u64 = 0x7a00_0000_0000;
+
+/// So many waves, spread over all XCCs; every seventh work-group's first one has faulted.
+fn plan(waves: u32) -> Plan {
+    let process = Process {
+        r_version: 10,
+        ttmp_setup: true,
+        kfd: (1, 18),
+        note_version: Some(1),
+        runtime_entry: 16,
+        agent_entry: 128,
+        queue_entry: 64,
+    };
+    let file = FilePlan {
+        layout: Layout::Split,
+        rocr_headers: true,
+        host_notes: NotePlace::Alone,
+        zero_headers: 0,
+        cut_every: None,
+        host_views: false,
+    };
+    let agents = (0..AGENTS).map(|index| Agent {
+        id: 4000 + index,
+        gpu: gpu::named("gfx942"),
+        xccs: XCCS,
+        engines: ENGINES,
+        arrays_per_engine: 1,
+        always_valid: false,
+        apertures: [1 << 48, 2 << 48],
+    });
+    let areas = AGENTS * QUEUES_PER_AGENT * XCCS;
+    let mut left = waves;
+    let mut queues = Vec::new();
+    for number in 0..AGENTS * QUEUES_PER_AGENT {
+        let agent = (number / QUEUES_PER_AGENT) as usize;
+        let mut groups = 0;
+        let xccs = (0..XCCS).map(|xcc| {
+            let after = areas - (number * XCCS + xcc);
+            let mine = left.div_ceil(after);
+            left -= mine;
+            area(agent, mine, &mut groups)
+        });
+        let xccs: Vec<Vec<Group>> = xccs.collect();
+        let most = xccs.iter().map(|groups| groups.len() as u32 * WAVES_PER_GROUP).max().unwrap_or(0);
+        queues.push(Queue {
+            id: number,
+            id_marks: 0,
+            agent,
+            kind: AQL,
+            packets: 16384,
+            read: 7,
+            write: 9,
+            dispatches: vec![Dispatch {
+                id: 7,
+                dimensions: 1,
+                workgroup: [64 * WAVES_PER_GROUP as u16, 1, 1],
+                grid: [64 * WAVES_PER_GROUP * groups.max(1), 1, 1],
+                private_bytes: 64,
+                group_bytes: 512,
+                invalidated: true,
+            }],
+            xccs,
+            scratch: Some(Scratch { waves: most.next_multiple_of(ENGINES), wave_bytes: 4096, slack: 0 }),
+        });
+    }
+    Plan { name: format!("{waves} waves"), seed: 1, process, agents: agents.collect(), queues, file }
+}
+
+fn area(agent: usize, mut waves: u32, groups: &mut u32) -> Vec<Group> {
+    let counts = Counts { lanes: 64, vgprs: 128, accs: 128, sgprs: 112, shared: 0 };
+    let mut next = 0;
+    let mut all = Vec::new();
+    while waves > 0 {
+        let count = waves.min(WAVES_PER_GROUP);
+        waves -= count;
+        let members = (0..count).map(|in_group| {
+            let slot = Slot { engine: next % ENGINES, scoreboard: next / ENGINES, scratch_enabled: true };
+            next += 1;
+            let mut wave = plain(counts, queue::code(agent) + 0x1c00 + 4 * u64::from(next % 32));
+            (wave.in_group, wave.slot) = (in_group, slot);
+            if *groups % 7 == 0 && in_group == 0 {
+                let causes = vec![Raised { cause: Cause::Page, enabled: false }];
+                wave.stop = Some(Stop { causes, ..Stop::default() });
+            }
+            wave
+        });
+        let waves = members.collect();
+        all.push(Group { dispatch: 7, position: [*groups, 0, 0], lds: 512, takeover: false, waves });
+        *groups += 1;
+    }
+    all
+}
+
+/// A file of `size` bytes or a little more; what the waves need is there in any case.
+pub(crate) fn build(size: u64, waves: u32) -> Core {
+    let plan = plan(waves);
+    let needed = core::build(&plan, Bulk::Holes, Vec::new()).gpu.length;
+    let each = (size.saturating_sub(needed) / MAPPINGS).max(1).next_multiple_of(0x1000);
+    let mappings = (0..MAPPINGS).map(|index| {
+        // Unmapped room between them, as the driver's allocator leaves it.
+        let address = GLOBAL + index * (each + 0x20_0000).next_multiple_of(0x20_0000);
+        Segment::hole(&format!("global{index}"), address, each)
+    });
+    core::build(&plan, Bulk::Holes, mappings.collect())
+}

@@ -1,0 +1,64 @@
+//! The value of every word that nothing else decides: a hash of what it is and where, so that no two are alike.
+
+/// What a word is. The numbers are those of the sample cores, so that their words can be written again.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Vector = 1,
+    Accumulator = 2,
+    Scalar = 3,
+    Shared = 4,
+    Lds = 5,
+    Scratch = 6,
+    Trap = 7,
+    Hardware = 8,
+    /// Bits of control words that have no meaning.
+    Control = 20,
+    /// Memory between structures.
+    Gap = 21,
+    /// Choices that a plan makes.
+    Choice = 22,
+}
+
+pub(crate) fn word(seed: u32, kind: Kind, a: u32, b: u32, c: u32) -> u32 {
+    let mut x = 0u32;
+    for value in [seed, kind as u32, a, b, c] {
+        x ^= value.wrapping_add(0x9e37_79b9);
+        x ^= x >> 16;
+        x = x.wrapping_mul(0x85eb_ca6b);
+        x ^= x >> 13;
+        x = x.wrapping_mul(0xc2b2_ae35);
+        x ^= x >> 16;
+    }
+    x
+}
+
+/// Numbers for the choices of a plan.
+pub(crate) struct Chooser {
+    seed: u32,
+    count: u32,
+}
+
+impl Chooser {
+    pub(crate) fn new(seed: u32) -> Self {
+        Self { seed, count: 0 }
+    }
+
+    /// A number below `limit`.
+    pub(crate) fn below(&mut self, limit: u32) -> u32 {
+        self.count += 1;
+        word(self.seed, Kind::Choice, self.count, 0, 0) % limit
+    }
+
+    pub(crate) fn one_in(&mut self, limit: u32) -> bool {
+        self.below(limit) == 0
+    }
+
+    pub(crate) fn of<T: Copy>(&mut self, list: &[T]) -> T {
+        list[self.below(list.len() as u32) as usize]
+    }
+}
+
+/// Words as bytes, lowest address first.
+pub(crate) fn bytes(words: impl IntoIterator<Item = u32>) -> Vec<u8> {
+    words.into_iter().flat_map(u32::to_le_bytes).collect()
+}

@@ -1,0 +1,36 @@
+//! Cores of every GPU generation, written by something that shares no layout with the importer.
+//!
+//! A [`plan::Plan`] says what there is: agents, queues, work-groups, waves, and how the file is put together.
+//! [`core::build`] makes the file of it, and [`model::of`] what a reader has to find: both from the plan, the model never
+//! from the file. What the layouts are was taken from the descriptions alone (AMD's note and save area, LLVM's "Core file
+//! format", the corrections found by running AMD's library) and is checked against sample cores that AMD's library read
+//! (tests/suite/written_cores/samples.rs). Where words of the file have no meaning they hold noise, so that a reader that reads
+//! the wrong ones is found out.
+//!
+//! | file | what it knows |
+//! |---|---|
+//! | `gpu` | generations: bit fields of control words, families |
+//! | `filler` | the value of every word that nothing else decides |
+//! | `plan` | what a core holds, in words of a debugger |
+//! | `words` | a wave's SGPRs, hardware registers and trap temporaries |
+//! | `area` | the save area of an XCC: control stack and blocks of waves |
+//! | `queue` | ring, `amd_queue_t`, scratch |
+//! | `note` | the descriptor of the note |
+//! | `elf` | program headers and files |
+//! | `core` | all of it together |
+//! | `model` | what a reader has to find |
+//! | `matrix` | plans for every generation and odd case |
+//! | `big` | a core of many gigabytes and waves, sparse |
+
+pub(crate) mod area;
+pub(crate) mod big;
+pub(crate) mod core;
+pub(crate) mod elf;
+pub(crate) mod filler;
+pub(crate) mod gpu;
+pub(crate) mod matrix;
+pub(crate) mod model;
+pub(crate) mod note;
+pub(crate) mod plan;
+pub(crate) mod queue;
+pub(crate) mod words;

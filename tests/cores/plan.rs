@@ -1,0 +1,221 @@
+//! What a core holds, in words of a debugger.
+
+use super::gpu::{Counts, Gpu, Slot};
+
+/// A process with GPUs, caught.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// For messages of tests.
+    pub(crate) name: String,
+    pub(crate) seed: u32,
+    pub(crate) process: Process,
+    pub(crate) agents: Vec<Agent>,
+    pub(crate) queues: Vec<Queue>,
+    pub(crate) file: FilePlan,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Process {
+    pub(crate) r_version: u32,
+    pub(crate) ttmp_setup: bool,
+    pub(crate) kfd: (u32, u32),
+    /// `None`: the note begins with the driver's version, as LLVM's text has it.
+    pub(crate) note_version: Option<u64>,
+    /// Bytes of an entry in the file.
+    pub(crate) runtime_entry: usize,
+    pub(crate) agent_entry: usize,
+    pub(crate) queue_entry: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Agent {
+    pub(crate) id: u32,
+    pub(crate) gpu: Gpu,
+    pub(crate) xccs: u32,
+    /// Shader engines of one XCC.
+    pub(crate) engines: u32,
+    pub(crate) arrays_per_engine: u32,
+    /// The hardware fills TTMPs whether or not the process asked for it.
+    pub(crate) always_valid: bool,
+    /// Bases of LDS and of private memory in the generic space.
+    pub(crate) apertures: [u64; 2],
+}
+
+/// Of type compute AQL.
+pub(crate) const AQL: u32 = 2;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Queue {
+    pub(crate) id: u32,
+    /// Bits that the driver adds to the id: 30 error, 31 invalid.
+    pub(crate) id_marks: u32,
+    /// Index.
+    pub(crate) agent: usize,
+    /// 0 compute PM4, 1 SDMA, 2 compute AQL, 3 SDMA XGMI.
+    pub(crate) kind: u32,
+    /// Packets in the ring.
+    pub(crate) packets: u32,
+    /// Packets that were read and written so far.
+    pub(crate) read: u64,
+    pub(crate) write: u64,
+    pub(crate) dispatches: Vec<Dispatch>,
+    /// Work-groups of each XCC, in the order of its control stack.
+    pub(crate) xccs: Vec<Vec<Group>>,
+    pub(crate) scratch: Option<Scratch>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scratch {
+    /// As COMPUTE_TMPRING_SIZE counts them: of the XCC, or of one engine from gfx11 on.
+    pub(crate) waves: u32,
+    /// Bytes of one wave.
+    pub(crate) wave_bytes: u32,
+    /// Bytes that an XCC's part is larger than its waves need; until r_version 10 the queue says how large it is.
+    pub(crate) slack: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Dispatch {
+    /// Packets before it since the queue was made.
+    pub(crate) id: u64,
+    pub(crate) dimensions: u16,
+    pub(crate) workgroup: [u16; 3],
+    pub(crate) grid: [u32; 3],
+    pub(crate) private_bytes: u32,
+    pub(crate) group_bytes: u32,
+    /// The command processor has taken the packet: its header says "invalid".
+    pub(crate) invalidated: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// [`Dispatch::id`].
+    pub(crate) dispatch: u64,
+    pub(crate) position: [u32; 3],
+    /// Bytes that were allocated.
+    pub(crate) lds: u32,
+    /// gfx12: it owns the LDS of a whole WGP, 128 KiB.
+    pub(crate) takeover: bool,
+    pub(crate) waves: Vec<Wave>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Wave {
+    pub(crate) in_group: u32,
+    pub(crate) counts: Counts,
+    pub(crate) slot: Slot,
+    pub(crate) pc: u64,
+    pub(crate) exec: u64,
+    /// `None`: it merely ran when the queue was taken off.
+    pub(crate) stop: Option<Stop>,
+    /// Bits of STATUS that say nothing of stopping: neither 5, 13 nor 18.
+    pub(crate) status: u32,
+    /// HALT of a wave that ran.
+    pub(crate) halted: bool,
+    /// MODE without enables of exceptions.
+    pub(crate) mode: u32,
+    /// gfx11 and later: it gave its VGPRs back.
+    pub(crate) no_vgprs: bool,
+    /// The trap handler says that the dispatcher did not fill this wave's TTMPs (r_version 10 and later).
+    pub(crate) no_dispatch_info: bool,
+    /// gfx94x and gfx12: the trap handler never ran for this wave, so its marks are not there. It cannot have stopped.
+    pub(crate) unmarked: bool,
+    /// SGPR slots that are not filler.
+    pub(crate) scalars: Vec<(u32, u32)>,
+}
+
+/// Why a wave stopped.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop {
+    /// 0: not by s_trap.
+    pub(crate) trap: u32,
+    /// HALT before the trap handler set it.
+    pub(crate) halted: bool,
+    pub(crate) causes: Vec<Raised>,
+    /// Where the wave was parked; `None` where the generation does not park.
+    pub(crate) parked_at: Option<u64>,
+}
+
+/// An exception.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Raised {
+    pub(crate) cause: Cause,
+    /// Its enable is set, if it has one.
+    pub(crate) enabled: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    Invalid,
+    InputDenormal,
+    DivideByZero,
+    Overflow,
+    Underflow,
+    Inexact,
+    IntegerDivideByZero,
+    Watch(u32),
+    /// mem_viol
+    Address,
+    /// xnack_error
+    Page,
+    Illegal,
+    Host,
+    WaveStart,
+    WaveEnd,
+    AfterInstruction,
+}
+
+/// How the file is put together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FilePlan {
+    pub(crate) layout: Layout,
+    /// As ROCr writes program headers: alignment as a shift, flags of sections; else as host dumpers do.
+    pub(crate) rocr_headers: bool,
+    /// The note among others in one segment, or alone.
+    pub(crate) host_notes: NotePlace,
+    /// Program headers at the end that are all zero.
+    pub(crate) zero_headers: u16,
+    /// Segments are cut every so many bytes, in the middle of everything.
+    pub(crate) cut_every: Option<u64>,
+    /// The host's view of GPU memory is there too: shorter, and zero.
+    pub(crate) host_views: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// A GPU core alone.
+    Split,
+    /// Host and GPU in one file.
+    Unified,
+    /// A GPU core, and the host's beside it.
+    Pair,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotePlace {
+    /// A segment of its own, the first.
+    Alone,
+    /// Behind others in their segment.
+    Behind,
+    /// A segment of its own after all memory.
+    Last,
+}
+
+impl Plan {
+    /// TTMPs that the dispatcher fills can be believed on that agent.
+    pub(crate) fn has_dispatch_info(&self, agent: &Agent) -> bool {
+        use super::gpu::Family;
+        self.process.ttmp_setup || agent.always_valid || agent.gpu.family == Family::Navi4
+    }
+
+    /// Every wave with its queue, XCC and group; in the order of queue, XCC, control stack.
+    pub(crate) fn waves(&self) -> impl Iterator<Item = (usize, usize, &Group, &Wave)> {
+        self.queues.iter().enumerate().flat_map(|(index, queue)| {
+            queue.xccs.iter().enumerate().flat_map(move |(xcc, groups)| {
+                groups
+                    .iter()
+                    .flat_map(move |group| group.waves.iter().map(move |wave| (index, xcc, group, wave)))
+            })
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! Code objects of the sample cores, and through them stacks and variables: against what AMD's library lists, what the
+//! writing program loaded, and the variables that it laid down for every lane.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::super::dwarf::newest;
+use super::{SAMPLES, core, expected, export, fixtures, pairs};
+
+/// Where the samples' code objects are.
+fn code() -> PathBuf {
+    fixtures().join("gpucore/code")
+}
+
+/// The code object that the program loaded, by the expected file.
+fn loaded(expected: &Value) -> PathBuf {
+    code().join(expected["code_object_files"][0]["file"].as_str().unwrap())
+}
+
+fn is_split(name: &str) -> bool {
+    expected(name)["code_objects"].as_array().unwrap().is_empty()
+}
+
+/// What goes with a sample to have its DWARF: a GPU core alone has none.
+fn with(name: &str) -> Vec<String> {
+    match is_split(name) {
+        true => vec!["--symbols".to_owned(), code().display().to_string()],
+        false => Vec::new(),
+    }
+}
+
+fn lanescope(arguments: &[&str]) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(arguments)
+        .env_remove("DEBUGINFOD_URLS")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn build_id(file: &PathBuf) -> String {
+    let output = Command::new(newest("llvm-readelf")).arg("-n").arg(file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().find_map(|line| line.trim().strip_prefix("Build ID: ")).unwrap().to_owned()
+}
+
+#[test]
+fn code_objects_are_those_that_the_library_lists() {
+    for name in SAMPLES.into_iter().filter(|name| !is_split(name)) {
+        let expected = expected(name);
+        let ours = export(&[core(name).to_str().unwrap()]);
+        for (ours, theirs) in pairs(&ours["code_objects"], &expected["code_objects"]) {
+            assert_eq!(ours["uri"], theirs["uri"], "{name}");
+            assert_eq!(ours["load_address"], theirs["load_address"], "{name}");
+            assert_eq!(ours["build_id"], build_id(&loaded(&expected)), "{name}");
+            assert!(ours["problem"].is_null(), "{name}: {ours}");
+        }
+    }
+}
+
+#[test]
+fn a_gpu_core_alone_has_the_code_objects_that_were_loaded() {
+    for name in SAMPLES.into_iter().filter(|name| is_split(name)) {
+        let expected = expected(name);
+        let path = core(name);
+        let ours = export(&[path.to_str().unwrap()]);
+        for (ours, theirs) in pairs(&ours["code_objects"], &expected["code_object_files"]) {
+            assert_eq!(ours["load_address"], theirs["load_address"], "{name}");
+            assert_eq!(ours["build_id"], build_id(&loaded(&expected)), "{name}");
+            assert_eq!(ours["origin"], "its image in the captured memory", "{name}");
+        }
+        // Without DWARF the functions are still those of the dynamic symbols.
+        for (ours, theirs) in pairs(&ours["waves"], &expected["waves"]) {
+            let location = &theirs["writer"]["location"];
+            let function = location["function"].as_str().unwrap_or_default();
+            let words = ours["frames"][0]["function"].as_str().unwrap_or_default();
+            // `leaf` is local, and no dynamic symbol names it.
+            let known = ["k", "__clang_ocl_kern_imp_k"].contains(&function);
+            assert!(!known || words == function, "{name}: {words:?} for {location}");
+        }
+        let file = loaded(&expected);
+        let file = file.to_str().unwrap();
+        for with in [["--code-object", file], ["--symbols", code().to_str().unwrap()]] {
+            let ours = export(&[path.to_str().unwrap(), with[0], with[1]]);
+            for (ours, theirs) in pairs(&ours["code_objects"], &expected["code_object_files"]) {
+                assert_eq!(ours["load_address"], theirs["load_address"], "{name}");
+                assert_eq!(ours["origin"], format!("{} {file}", with[0]), "{name}");
+                assert!(ours["problem"].is_null(), "{name}: {ours}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_lanes_variables_are_those_that_were_laid_down() {
+    for name in SAMPLES {
+        let expected = expected(name);
+        let path = core(name);
+        let with = with(name);
+        let block = block_of_j(&loaded(&expected));
+        let mut compared = 0;
+        for wave in expected["waves"].as_array().unwrap() {
+            let Some(variables) = wave["writer"]["variables"].as_object() else { continue };
+            let id = (wave["ordinal"].as_u64().unwrap() + 1).to_string();
+            let mut arguments =
+                vec!["locals", path.to_str().unwrap(), "--wave", &id, "--lane", "all", "--json"];
+            arguments.extend(with.iter().map(String::as_str));
+            let ours = lanescope(&arguments);
+            let location = &wave["writer"]["location"];
+            assert_eq!(ours["pc"], format!("{:#x}", wave["pc"].as_u64().unwrap()));
+            let line = location["line"].as_u64().filter(|line| *line != 0);
+            assert_eq!(ours["line"].as_u64(), line, "{name} wave {id}");
+            let at = wave["pc"].as_u64().unwrap() - location["code_object"].as_u64().unwrap();
+            for (variable, values) in variables {
+                let found =
+                    ours["variables"].as_array().unwrap().iter().find(|one| one["name"] == **variable);
+                if variable == "j" && !block.contains(&at) {
+                    assert!(found.is_none(), "{name} wave {id}: j is not in scope at {at:#x}");
+                    continue;
+                }
+                let found = found.unwrap_or_else(|| panic!("{name} wave {id}: no {variable}"));
+                for (lane, value) in found["lanes"].as_array().unwrap().iter().zip(values.as_array().unwrap())
+                {
+                    let bytes = lane["bytes"].as_str().unwrap_or_default();
+                    assert!(is(value, bytes), "{name} wave {id} {variable}: {lane}, laid down {value}");
+                    compared += 1;
+                }
+                assert_eq!(found["lanes"].as_array().unwrap().len(), values.as_array().unwrap().len());
+            }
+        }
+        assert!(compared > 300, "{name}: only {compared} values");
+    }
+}
+
+/// ELF addresses of the block that `j` is in, as llvm-dwarfdump prints them.
+fn block_of_j(file: &PathBuf) -> std::ops::Range<u64> {
+    let output = Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let block = text.split("DW_TAG_lexical_block").nth(1).expect("a block");
+    assert!(block.split("NULL").next().unwrap().contains("DW_AT_name\t(\"j\")"), "{block}");
+    let address = |name: &str| {
+        let rest = block.split(name).nth(1).unwrap().trim_start().trim_start_matches("(0x");
+        u64::from_str_radix(rest.split(')').next().unwrap(), 16).unwrap()
+    };
+    address("DW_AT_low_pc")..address("DW_AT_high_pc")
+}
+
+/// Whether bytes are a number of four bytes, or the struct of the kernel: int, short, char.
+fn is(value: &Value, bytes: &str) -> bool {
+    let little = |range: std::ops::Range<usize>| {
+        let digits = bytes.get(range.start * 2..range.end * 2)?;
+        let number =
+            (0..digits.len()).step_by(2).rev().map(|at| digits[at..at + 2].to_owned()).collect::<String>();
+        u32::from_str_radix(&number, 16).ok()
+    };
+    match value.as_array() {
+        None => little(0..4).map(|number| i64::from(number as i32)) == value.as_i64(),
+        Some(parts) => {
+            let x = little(0..4).map(|number| i64::from(number as i32));
+            let y = little(4..6).map(|number| i64::from(number as i16));
+            let z = little(6..7).map(|number| i64::from(number as i8));
+            [x, y, z].into_iter().zip(parts).all(|(got, part)| got.is_some() && got == part.as_i64())
+        }
+    }
+}
+
+#[test]
+fn what_does_not_match_is_refused_and_forced() {
+    let path = core("gfx90a-split");
+    let expected = expected("gfx90a-split");
+    let other = code().join("k-gfx942-O0.hsaco");
+    let address = expected["code_object_files"][0]["load_address"].as_u64().unwrap();
+    let placed = format!("{}@{address:#x}", other.display());
+    let ours = export(&[path.to_str().unwrap(), "--code-object", &placed]);
+    let refusal = ours["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
+    let refusal = refusal.filter(|words| words.contains("--code-object")).collect::<String>();
+    for part in
+        [format!("{address:#x}"), build_id(&other), build_id(&loaded(&expected)), "--force".to_owned()]
+    {
+        assert!(refusal.contains(&part), "{part}: {refusal}");
+    }
+    assert_eq!(ours["code_objects"][0]["origin"], "its image in the captured memory");
+    let ours = export(&[path.to_str().unwrap(), "--code-object", &placed, "--force"]);
+    let origin = format!("--code-object {}, by force", other.display());
+    assert_eq!(ours["code_objects"][0]["origin"], json!(origin));
+    assert_eq!(ours["code_objects"][0]["build_id"], Value::Null);
+}
+
+#[test]
+fn info_says_where_each_came_from() {
+    let run = |arguments: &[&str]| {
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("info").args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let bare = run(&[core("gfx1030-wave32").to_str().unwrap()]);
+    for words in
+        ["its image in the captured memory", "debug information is never loaded", "--symbols or debuginfod"]
+    {
+        assert!(bare.contains(words), "{words}: {bare}");
+    }
+    let unified = run(&[core("gfx1100").to_str().unwrap()]);
+    assert!(
+        unified.contains("memory://4242#offset=0x555555900123&size=9136, which is the same"),
+        "{unified}"
+    );
+    assert_eq!(unified.matches("has debug information").count(), 2, "{unified}");
+}

@@ -1,0 +1,8 @@
+//! Cores that tests/cores writes, against what it says that they hold; and the writer against cores that AMD's library read.
+
+mod compare;
+mod damage;
+mod generations;
+mod layout;
+mod samples;
+mod wire;
