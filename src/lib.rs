@@ -12,8 +12,8 @@
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
 //! 4 session                    a debugger's questions over all that
-//! 5 report, view               answers as text and JSON | what a stock debugger can load
-//! 6 server                     the remote protocol
+//! 5 report, view, slim         answers as text and JSON | what a stock debugger can load | small dumps of large ones
+//! 6 server, diff               the remote protocol | two dumps side by side
 //! 7 cli                        one file per command
 //! ```
 
@@ -22,6 +22,7 @@ pub mod capture;
 pub mod cli;
 pub mod codeobject;
 pub mod debuginfo;
+pub mod diff;
 pub mod disassembler;
 pub mod dwarf;
 pub mod import;
@@ -29,5 +30,6 @@ pub mod mapping;
 pub mod report;
 pub mod server;
 pub mod session;
+pub mod slim;
 pub mod units;
 pub mod view;

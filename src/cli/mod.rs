@@ -4,6 +4,7 @@ mod arguments;
 mod backtrace;
 mod code_object;
 mod dialect;
+mod diff;
 mod disassemble;
 mod dispatches;
 mod dump;
@@ -17,6 +18,7 @@ mod memory;
 mod print;
 mod registers;
 mod serve;
+mod slim;
 pub mod targets;
 
 mod export;
@@ -88,6 +90,10 @@ enum Command {
     Print(print::Args),
     /// Print all that a dump holds as JSON
     Export(export::Args),
+    /// Compare two dumps of the same program
+    Diff(diff::Args),
+    /// Write a small dump of a large one: chosen waves with what is needed to look at them again
+    Slim(slim::Args),
     /// Evaluate a DWARF expression in a captured wave, or many in a machine state given as text
     Eval(eval::Args),
     /// List every DWARF expression of a code object, or of those that a dump holds
@@ -114,6 +120,7 @@ impl Command {
             | Self::Groups(groups::Args { from, .. })
             | Self::View(view::Args { from, .. })
             | Self::Arguments(arguments::Args { from, .. })
+            | Self::Slim(slim::Args { from, .. })
             | Self::Dispatches(dispatches::Args { from, .. })
             | Self::Export(export::Args { from, .. }) => from,
             Self::Lanes(lanes::Args { of, .. })
@@ -123,6 +130,10 @@ impl Command {
             | Self::Locals(locals::Args { of, .. })
             | Self::Disassemble(disassemble::Args { of, .. })
             | Self::Print(print::Args { of, .. }) => &mut of.from,
+            Self::Diff(args) => {
+                args.debug_dirs = folders;
+                return;
+            }
             Self::Dwarf(args) => {
                 args.debug_dirs = folders;
                 return;
@@ -158,7 +169,9 @@ pub fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(anstream::stderr(), "lanescope: {error}");
-            let is_input = error.is::<eval::EvalError>() || error.is::<dialect::DraftError>();
+            let is_input = error.is::<eval::EvalError>()
+                || error.is::<dialect::DraftError>()
+                || error.is::<diff::Failed>();
             ExitCode::from(if is_input { 2 } else { 1 })
         }
     }
@@ -185,6 +198,8 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::CodeObject(args) => code_object::run(&args, out)?,
         Command::Print(args) => return Ok(ExitCode::from(print::run(&args, &targets, out)?)),
         Command::Export(args) => export::run(&args, &targets, out)?,
+        Command::Diff(args) => return Ok(ExitCode::from(diff::run(&args, &targets, out)?)),
+        Command::Slim(args) => slim::run(&args, &targets, out)?,
         Command::Eval(args) => return Ok(ExitCode::from(eval::run(&args, &targets, out)?)),
         Command::Dwarf(args) => dwarf::run(&args, &targets, out)?,
         Command::View(args) => view::run(&args, &targets, out)?,

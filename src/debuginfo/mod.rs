@@ -94,6 +94,8 @@ pub struct DebugInfo {
     code_object: Arc<CodeObject>,
     dialect: Option<Dialect>,
     sections: Sections,
+    /// The file that the sections are in where it is another one.
+    separate: Option<Arc<CodeObject>>,
     units: OnceLock<Units>,
     functions: Cache<DieOffset, Arc<Function>>,
     types: Cache<TypeId, Arc<Type>>,
@@ -107,7 +109,7 @@ impl DebugInfo {
     /// reaches past the file or does not unpack.
     pub fn new(code_object: Arc<CodeObject>) -> Result<Self> {
         let sections = Sections::of(&code_object)?;
-        Ok(Self::over(code_object, sections))
+        Ok(Self::over(code_object, sections, None))
     }
 
     /// Finds the code object's debug sections, in the code object or, where it has none, in a separate file of these
@@ -124,16 +126,16 @@ impl DebugInfo {
         match search.found {
             Some((_, debug)) => {
                 let sections = Sections::of(&debug)?;
-                Ok(Self::over(code_object, sections))
+                Ok(Self::over(code_object, sections, Some(Arc::new(debug))))
             }
             None if search.problems.is_empty() => Err(missing),
             None => Err(DebugInfoError::NotSeparate(search.problems.join("; "))),
         }
     }
 
-    fn over(code_object: Arc<CodeObject>, sections: Sections) -> Self {
+    fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Self { code_object, dialect: None, sections, units, functions, types }
+        Self { code_object, dialect: None, sections, separate, units, functions, types }
     }
 
     /// The same with all units in that dialect, whatever they say; `None`: each as it says.
@@ -148,6 +150,12 @@ impl DebugInfo {
     #[must_use]
     pub fn code_object(&self) -> &Arc<CodeObject> {
         &self.code_object
+    }
+
+    /// The file that the debug information is in where that is not the code object's own.
+    #[must_use]
+    pub fn separate(&self) -> Option<&Arc<CodeObject>> {
+        self.separate.as_ref()
     }
 
     /// The facts of a unit.

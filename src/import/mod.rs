@@ -31,8 +31,10 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
+pub use dump::write;
 pub use options::{Options, Supplied};
 pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
+pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;

@@ -246,6 +246,12 @@ pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
     format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, runs.join(", "))
 }
 
+/// A value in words, or why there is none.
+#[must_use]
+pub fn value(state: &ValueState) -> String {
+    shown(state)
+}
+
 pub(super) fn shown(state: &ValueState) -> String {
     match state {
         ValueState::Value(value) => value.clone(),

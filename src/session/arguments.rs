@@ -68,10 +68,17 @@ struct Parameter {
 
 /// The arguments of every dispatch, in the dump's order.
 pub(super) fn all(reader: &Reader) -> Vec<DispatchArguments> {
-    reader.dump().capture().dispatches.iter().map(|dispatch| of(reader, dispatch)).collect()
+    reader.dump().capture().dispatches.iter().map(|dispatch| of(reader, dispatch, &mut |_| ())).collect()
 }
 
-fn of(reader: &Reader, dispatch: &Dispatch) -> DispatchArguments {
+/// An argument as it lies in memory, with its type where the source's is known.
+pub(super) struct Raw<'a> {
+    pub(super) argument: &'a KernelArgument,
+    pub(super) typed: Option<(&'a Arc<DebugInfo>, TypeId)>,
+}
+
+/// The arguments of one dispatch; `each` is shown every one of them.
+pub(super) fn of(reader: &Reader, dispatch: &Dispatch, each: &mut dyn FnMut(&Raw<'_>)) -> DispatchArguments {
     let mut answer = DispatchArguments {
         dispatch: dispatch.id,
         kernel: dispatch.kernel.clone(),
@@ -80,7 +87,7 @@ fn of(reader: &Reader, dispatch: &Dispatch) -> DispatchArguments {
         arguments: Vec::new(),
         problem: None,
     };
-    match read(reader, dispatch, &mut answer) {
+    match read(reader, dispatch, &mut answer, each) {
         Ok(()) if dispatch.kernarg.is_none() => {
             answer.problem = Some("the address of the kernel arguments was not captured".to_owned());
         }
@@ -90,7 +97,12 @@ fn of(reader: &Reader, dispatch: &Dispatch) -> DispatchArguments {
     answer
 }
 
-fn read(reader: &Reader, dispatch: &Dispatch, answer: &mut DispatchArguments) -> Result<(), String> {
+fn read(
+    reader: &Reader,
+    dispatch: &Dispatch,
+    answer: &mut DispatchArguments,
+    each: &mut dyn FnMut(&Raw<'_>),
+) -> Result<(), String> {
     let capture = reader.dump().capture();
     let (loaded, object, name) = kernel_of(reader, dispatch)?;
     answer.kernel.get_or_insert_with(|| name.clone());
@@ -113,7 +125,10 @@ fn read(reader: &Reader, dispatch: &Dispatch, answer: &mut DispatchArguments) ->
     let target = agent.map(|agent| &*agent.target);
     for argument in &kernel.arguments {
         let parameter = if argument.is_hidden() { None } else { parameters.next() };
-        answer.arguments.push(value(reader, dispatch.kernarg, target, argument, typed, parameter));
+        let type_id = parameter.as_ref().map(|parameter| parameter.type_id);
+        let found = value(reader, dispatch.kernarg, target, argument, typed, parameter);
+        each(&Raw { argument: &found, typed: debug.as_ref().zip(type_id) });
+        answer.arguments.push(found);
     }
     Ok(())
 }
@@ -147,6 +162,7 @@ fn kernel_of<'r>(
         has.then_some((loaded, object))
     });
     let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
+    loaded.mark();
     Ok((loaded, object, name.clone()))
 }
 

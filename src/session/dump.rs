@@ -131,6 +131,12 @@ impl Dump {
         self.objects.debug(&self.capture, index)
     }
 
+    /// Indexes of the code objects that an answer was made of so far, in the capture's order.
+    #[must_use]
+    pub fn used_code_objects(&self) -> Vec<usize> {
+        self.objects.used()
+    }
+
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {
         self.kinds.get(index)
     }

@@ -27,11 +27,13 @@ mod object_map;
 mod objects;
 mod positions;
 pub mod print;
+mod reach;
 mod reader;
 mod regions;
 mod source;
 mod stack;
 mod stored;
+mod touched;
 mod unwind;
 mod variables;
 mod waves;
@@ -61,10 +63,12 @@ pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
+pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;
 pub use stack::{BadPc, LaneStack, Stack, StackEnd, StackFrame};
-pub(crate) use waves::info as wave_info;
+pub use touched::{PAGE, Touched};
+pub(crate) use waves::{info as wave_info, signal_of as wave_signal};
 
 #[cfg(test)]
 pub(crate) mod tests;

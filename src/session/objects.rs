@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::source::{Source, Sources};
@@ -40,6 +41,8 @@ pub(super) struct Loaded {
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
     unwind: UnwindTable,
     sources: Sources,
+    /// Whether an address led to it, or a name: what nobody asked for has no part in an answer.
+    used: AtomicBool,
 }
 
 /// A run of a code object's image, as a region list shows it.
@@ -65,6 +68,7 @@ impl Objects {
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
             sources: Sources::default(),
+            used: AtomicBool::new(false),
         });
         Self { each: each.collect(), folders }
     }
@@ -156,10 +160,17 @@ impl Objects {
 
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
-        self.each_for(agent).find(|loaded| {
+        let found = self.each_for(agent).find(|loaded| {
             let image = loaded.object(capture).ok().and_then(|object| object.image());
             image.is_some_and(|image| image.contains(&loaded.elf(address)))
-        })
+        });
+        found.inspect(|loaded| loaded.mark())
+    }
+
+    /// Indexes of those that an answer was made of so far.
+    pub(super) fn used(&self) -> Vec<usize> {
+        let used = self.each.iter().filter(|loaded| loaded.used.load(Ordering::Relaxed));
+        used.map(|loaded| loaded.index).collect()
     }
 
     /// The code objects that an agent sees; `None`: any agent.
@@ -251,6 +262,11 @@ impl Loaded {
     /// Its index in the capture's list.
     pub(super) fn index(&self) -> usize {
         self.index
+    }
+
+    /// Says that an answer is made of it.
+    pub(super) fn mark(&self) {
+        self.used.store(true, Ordering::Relaxed);
     }
 
     /// Load address: run-time address = this + ELF address.

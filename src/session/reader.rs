@@ -4,11 +4,12 @@
 //! that asked (a frame's registers), or is keyed by [`Reader::generation`], which such a write advances.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::address::{self, GLOBAL};
 use super::changes::Layer;
 use super::stored::Block;
+use super::touched::Touched;
 use super::{Dump, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
 use crate::capture::Wave;
@@ -22,13 +23,40 @@ pub struct Reader {
     pub(super) generation: u64,
     /// The last block of private memory.
     pub(super) block: Mutex<Block>,
+    /// What was read, where somebody wants to know.
+    pub(super) touched: Option<Mutex<Touched>>,
 }
 
 impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, changes: Layer::default(), generation: 0, block: Mutex::default() }
+        Self { dump, changes: Layer::default(), generation: 0, block: Mutex::default(), touched: None }
+    }
+
+    /// The same, which notes what is read.
+    #[must_use]
+    pub fn watching(dump: Arc<Dump>) -> Self {
+        Self { touched: Some(Mutex::default()), ..Self::new(dump) }
+    }
+
+    /// What was read so far; nothing of a reader that does not note it.
+    #[must_use]
+    pub fn touched(&self) -> Touched {
+        let lock = |touched: &Mutex<Touched>| touched.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.touched.as_ref().map(lock).unwrap_or_default()
+    }
+
+    /// Pages of global memory that were read so far.
+    pub(super) fn touched_pages(&self) -> u64 {
+        let pages = |touched: &Mutex<Touched>| touched.lock().unwrap_or_else(PoisonError::into_inner).pages();
+        self.touched.as_ref().map_or(0, pages)
+    }
+
+    pub(super) fn note(&self, note: impl FnOnce(&mut Touched)) {
+        if let Some(touched) = &self.touched {
+            note(&mut touched.lock().unwrap_or_else(PoisonError::into_inner));
+        }
     }
 
     /// The dump.

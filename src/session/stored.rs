@@ -57,6 +57,12 @@ impl Swizzle<'_> {
     pub(super) fn backing(self, address: u64) -> Option<u64> {
         self.kind.private_wave(self.lane, Address(address)).map(|at| at.0)
     }
+
+    /// Where the row ends that holds that byte of all lanes.
+    fn row_end(self, address: u64) -> u64 {
+        let last = LaneId(self.kind.wave_size.lanes() - 1);
+        self.kind.private_wave(last, Address(address | 3)).map_or(u64::MAX, |at| at.0.saturating_add(1))
+    }
 }
 
 impl Reader {
@@ -66,11 +72,22 @@ impl Reader {
         buffer: &mut [u8],
     ) -> Result<std::io::Result<usize>, Unreadable> {
         Ok(match self.storage(place)? {
-            Storage::Linear(memory, address) => self.read_linear(memory, address, buffer),
+            Storage::Linear(memory, address) => {
+                if let Owner::Wave(wave) = memory.owner {
+                    self.note(|touched| touched.private(wave, address.saturating_add(buffer.len() as u64)));
+                }
+                self.read_linear(memory, address, buffer)
+            }
             Storage::Global(address, agent) => {
+                self.note(|touched| touched.global(address, buffer.len() as u64));
                 self.layered(Owner::Global, address, buffer, |at, buffer| self.read_global(at, agent, buffer))
             }
             Storage::Swizzled(memory, swizzle, address) => {
+                if let (Owner::Wave(wave), Some(more)) = (memory.owner, buffer.len().checked_sub(1)) {
+                    // Of the last row all lanes: they are read together.
+                    let last = address.saturating_add(more as u64);
+                    self.note(|touched| touched.private(wave, swizzle.row_end(last)));
+                }
                 self.read_swizzled(memory, swizzle, address, buffer)
             }
         })

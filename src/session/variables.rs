@@ -31,10 +31,28 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
+    locals_with(reader, wave, lanes, frame, &mut |_, _, _| ())
+}
+
+/// The same; `each` is shown every variable with its code object's debug information and its type.
+pub(super) fn locals_with(
+    reader: &Reader,
+    wave: WaveId,
+    lanes: LaneSet,
+    frame: usize,
+    each: &mut dyn FnMut(&Arc<DebugInfo>, TypeId, &Variable),
+) -> Result<Locals, Unreadable> {
     with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, problems, .. }| {
         let lanes = lanes.and(evaluated.context.kind().wave_size.all());
         let states = super::lanes::in_frame(reader, wave, frame)?;
-        let variables = variables.iter().map(|variable| evaluated.variable(variable, lanes)).collect();
+        let shown = variables.iter().map(|at| {
+            let variable = evaluated.variable(at, lanes);
+            if let Some(type_id) = at.variable.type_id {
+                each(&evaluated.debug, type_id, &variable);
+            }
+            variable
+        });
+        let variables = shown.collect();
         let Call { function, file, line, .. } = call;
         Ok(Locals { wave, frame, pc, function, file, line, states, variables, problems })
     })

@@ -54,6 +54,22 @@ pub(super) fn cause(wave: &Wave) -> (String, u8) {
     (cause, reasons.as_deref().map_or(0, signal))
 }
 
+/// The signal that a wave's stop stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Signal(u8);
+
+impl Signal {
+    /// Whether it is more than a trap.
+    pub(crate) fn is_fault(self) -> bool {
+        self.0 != 0 && self.0 != SIGTRAP
+    }
+}
+
+/// The signal that a wave's stop stands for.
+pub(crate) fn signal_of(wave: &Wave) -> Signal {
+    Signal(cause(wave).1)
+}
+
 fn reasons(wave: &Wave) -> Option<Vec<&StopReason>> {
     let known = wave.stop.as_ref()?;
     Some(known.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index)).collect())

@@ -18,7 +18,9 @@ const LEVELS: &[(&str, u8)] = &[
     ("session", 4),
     ("report", 5),
     ("view", 5),
+    ("slim", 5),
     ("server", 6),
+    ("diff", 6),
     ("cli", 7),
 ];
 

@@ -3,6 +3,7 @@
 mod cli;
 mod code_object;
 mod cores;
+mod diff;
 mod disassemble;
 mod draft;
 mod dwarf;
@@ -18,6 +19,7 @@ mod scopes;
 mod seed_coverage;
 mod separate;
 mod server;
+mod slim;
 mod variables;
 mod view;
 mod view_types;

@@ -177,6 +177,8 @@ impl<'m> Builder<'m, '_> {
                 }
                 Some(size)
             };
+            // People know a launch by its packet, whose numbers two queues may share.
+            let shown = problems.small(&key, "shown_as", &entry.shown_as).unwrap_or(id);
             let header = problems.number(&key, "packet_header", &entry.packet_header);
             let header = header.and_then(|header| {
                 let fits = u16::try_from(header).ok();
@@ -187,7 +189,7 @@ impl<'m> Builder<'m, '_> {
                 fits
             });
             let dispatch = Dispatch {
-                id,
+                id: shown,
                 queue,
                 packet: problems.number(&key, "packet", &entry.packet),
                 header,
@@ -219,15 +221,20 @@ impl<'m> Builder<'m, '_> {
             let problems = &mut self.problems;
             problems.extra(&key, &entry.extra);
             let Some(id) = self.workgroups.declare(problems, &key, &entry.id) else { continue };
-            if problems.required(&key, "dispatch", &entry.dispatch).is_none() {
+            if !entry.queue.is_given() && problems.required(&key, "dispatch", &entry.dispatch).is_none() {
                 continue;
             }
-            let Some(dispatch) = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch) else {
-                continue;
-            };
+            let dispatch = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch);
+            let own = self.queues.resolve(problems, &key, "queue", &entry.queue);
+            let of_dispatch =
+                dispatch.and_then(|index| self.capture.dispatches.get(index)).map(|dispatch| dispatch.queue);
+            if of_dispatch.zip(own).is_some_and(|(of_dispatch, own)| of_dispatch != own) {
+                problems.report(key.name("queue"), "not the dispatch's; the dispatch counts", "its queue");
+            }
+            let Some(queue) = of_dispatch.or(own) else { continue };
             let given = problems.triple(&key, "position", &entry.position, 0);
             let position = given.filter(|position| {
-                let groups = self.capture.dispatches.get(dispatch).and_then(groups);
+                let groups = dispatch.and_then(|index| self.capture.dispatches.get(index)).and_then(groups);
                 let inside = groups.is_none_or(|groups| {
                     position.iter().zip(groups).all(|(at, count)| u64::from(*at) < count)
                 });
@@ -239,25 +246,24 @@ impl<'m> Builder<'m, '_> {
                 inside
             });
             if let Some(position) = position
-                && !taken.insert((dispatch, position))
+                && !taken.insert((queue, dispatch, position))
             {
                 let what = format_args!("{position:?} is the place of an earlier entry, too");
                 problems.report(key.name("position"), what, "one work-group at each place");
             }
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
-            let target = self.target_of(dispatch);
+            let target = self.target_of(queue);
             let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            let queue = self.capture.dispatches.get(dispatch).map(|dispatch| dispatch.queue);
-            let dispatch = Some(dispatch);
+            let queue = Some(queue);
             self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
         }
     }
 
-    fn target_of(&self, dispatch: usize) -> Option<Arc<Target>> {
-        let queue = self.capture.queues.get(self.capture.dispatches.get(dispatch)?.queue)?;
+    fn target_of(&self, queue: usize) -> Option<Arc<Target>> {
+        let queue = self.capture.queues.get(queue)?;
         Some(Arc::clone(&self.capture.agents.get(queue.agent)?.target))
     }
 
@@ -311,7 +317,8 @@ impl<'m> Builder<'m, '_> {
                 Field::Given(file) => Some(file.0.clone().into_owned()),
                 _ => None,
             };
-            let name = file.or(path).or_else(|| uri.clone());
+            let given = self.problems.text(&key, "name", &entry.name);
+            let name = given.or(file).or(path).or_else(|| uri.clone());
             let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
             let address = Address(address);
             let object = CodeObject {
@@ -322,7 +329,7 @@ impl<'m> Builder<'m, '_> {
                 build_id,
                 agent,
                 name,
-                image: false,
+                image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
                 origin: None,
             };
             self.capture.code_objects.push(object);

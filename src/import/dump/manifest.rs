@@ -59,6 +59,7 @@ tables! {
     /// `[[dispatch]]`
     Dispatch {
         id: u64,
+        shown_as: u64,
         queue: u64,
         packet: u64,
         packet_header: u64,
@@ -75,6 +76,7 @@ tables! {
     WorkGroup {
         id: u64,
         dispatch: u64,
+        queue: u64,
         position: Vec<Field<u64>>,
         lds_size: u64,
         lds: Entries<Piece<'de>>,
@@ -148,6 +150,8 @@ tables! {
         uri: Text<'de>,
         entry: Text<'de>,
         build_id: Text<'de>,
+        name: Text<'de>,
+        image: bool,
         agent: u64,
         file: Text<'de>,
         offset: u64,

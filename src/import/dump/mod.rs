@@ -20,6 +20,7 @@ mod store;
 mod values;
 mod walk;
 mod waves;
+pub mod write;
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -64,6 +64,11 @@ pub(super) trait Shape<'de>: Sized {
         None
     }
 
+    /// `true` or `false`.
+    fn truth(_: bool) -> Option<Self> {
+        None
+    }
+
     /// A string, given back where it does not fit.
     fn text(text: Cow<'de, str>) -> Result<Self, Cow<'de, str>> {
         Err(text)
@@ -108,7 +113,7 @@ impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<T> {
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<Self::Value, E> {
-        Ok(either(None, || value.to_string()))
+        Ok(either(T::truth(value), || value.to_string()))
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<Self::Value, E> {
@@ -171,6 +176,14 @@ impl<'de> Shape<'de> for u64 {
 
     fn text(text: Cow<'de, str>) -> Result<Self, Cow<'de, str>> {
         hex_number(&text).ok_or(text)
+    }
+}
+
+impl<'de> Shape<'de> for bool {
+    const EXPECTED: &'static str = "true or false";
+
+    fn truth(value: bool) -> Option<Self> {
+        Some(value)
     }
 }
 

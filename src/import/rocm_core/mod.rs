@@ -16,6 +16,7 @@ mod note;
 mod queues;
 mod scratch;
 mod segments;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 mod wave;

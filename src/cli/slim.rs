@@ -1,0 +1,163 @@
+//! `lanescope slim DUMP -o FILE`: a small dump of a large one (docs/slim.md).
+//!
+//! Without `--wave` or `--all-waves` it holds the waves that faulted, and one of each distinct stack. With them go their
+//! registers, the LDS of their work-groups, private memory, the code objects that they take, and the global memory that
+//! their variables reach.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{DumpArgs, Failure, dump, print_json};
+use crate::arch::Targets;
+use crate::report::spaces;
+use crate::session::{Bounds, PAGE};
+use crate::slim::{self, Choice, Patience, Progress, Spooled};
+
+mod bar;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    pub(super) from: DumpArgs,
+    /// The dump to write, which must not exist: a folder, or a zip where the name ends in .zip
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write into that folder under a new name, which is printed
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    dir: Option<PathBuf>,
+    /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time
+    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = size)]
+    spool_limit: u64,
+    /// Wait at most so many seconds for a writer from whom nothing comes
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    stall: u64,
+    /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
+    #[arg(long, short, value_name = "IDS", conflicts_with = "all_waves")]
+    wave: Option<String>,
+    /// All waves
+    #[arg(long)]
+    all_waves: bool,
+    /// How many pointers are followed one after the other, from kernel arguments and variables on
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    follow: u32,
+    /// Keep this global memory too: START-END (without END) or START+SIZE; may be repeated
+    #[arg(long, value_name = "RANGE", value_parser = range, conflicts_with = "no_global")]
+    memory: Vec<(u64, u64)>,
+    /// Leave all global memory out
+    #[arg(long)]
+    no_global: bool,
+    /// Follow pointers until there is so much global memory
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
+    most_global: u64,
+    /// Follow at most so many pointers
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    most_pointers: u64,
+    /// Follow pointers for at most so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    most_seconds: u64,
+    /// Print the report as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// `START-END` or `START+SIZE` as first and last address.
+fn range(text: &str) -> Result<(u64, u64), String> {
+    let wrong = || format!("expected START-END or START+SIZE, 0x7f0000200000+0x1000, not `{text}`");
+    let number = |word: &str| spaces::number(word.trim()).map_err(|_| wrong());
+    let (first, end) = match (text.split_once('+'), text.split_once('-')) {
+        (Some((start, length)), _) => {
+            let start = number(start)?;
+            (start, start.checked_add(number(length)?).ok_or_else(wrong)?)
+        }
+        (None, Some((start, end))) => (number(start)?, number(end)?),
+        (None, None) => return Err(wrong()),
+    };
+    if end <= first {
+        return Err(format!("`{text}` is empty: {end:#x} is not above {first:#x}"));
+    }
+    Ok((first, end - 1))
+}
+
+/// A number of bytes: `4096`, `64K`, `8M`, `2G`.
+fn size(text: &str) -> Result<u64, String> {
+    let wrong = || format!("expected bytes as 4096, 64K, 8M or 2G, not `{text}`");
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((at, 'k' | 'K')) => (&text[..at], 10),
+        Some((at, 'm' | 'M')) => (&text[..at], 20),
+        Some((at, 'g' | 'G')) => (&text[..at], 30),
+        _ => (text, 0),
+    };
+    let number = spaces::number(number).map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).ok_or_else(wrong)
+}
+
+/// Where the dump goes: what the user says, or a name made of time and process.
+fn target(args: &Args) -> Result<PathBuf, Failure> {
+    match (&args.output, &args.dir) {
+        (Some(output), _) => Ok(output.clone()),
+        (None, Some(dir)) => {
+            let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+            Ok(dir.join(format!("lanescope-{now}-{}.zip", std::process::id())))
+        }
+        (None, None) => Err("where to? expected -o FILE or --dir DIR".into()),
+    }
+}
+
+/// The core on standard input, in a file beside the dump that is to be made.
+fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let patience = Patience { limit: args.spool_limit, stall: Duration::from_secs(args.stall) };
+    let mut reading = |count| bar.show(Progress::Reading(count));
+    Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
+}
+
+pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
+    let to = target(args)?;
+    let mut bar = bar::Bar::on_terminal();
+    let mut from = args.from.clone();
+    let spooled = match &from.dump {
+        Some(path) if path.as_os_str() == "-" => Some(spooled(args, &to, &mut bar)?),
+        _ => None,
+    };
+    bar.clear();
+    if let Some(spooled) = &spooled {
+        from.dump = Some(spooled.path().to_owned());
+        for note in spooled.came.notes() {
+            writeln!(anstream::stderr(), "warning: {note}")?;
+        }
+    }
+    let opened = dump::open(&from, targets)?;
+    let choice = match &args.wave {
+        Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
+        None if args.all_waves => Choice::All,
+        None => Choice::Telling,
+    };
+    let options = slim::Options {
+        choice,
+        kind: args.from.kind.clone(),
+        bounds: Bounds {
+            steps: args.follow,
+            pages: args.most_global.div_ceil(PAGE),
+            pointers: args.most_pointers,
+            time: Duration::from_secs(args.most_seconds),
+        },
+        memory: args.memory.clone(),
+        global: !args.no_global,
+        name: spooled.as_ref().map(|_| "standard input".to_owned()),
+        notes: spooled.as_ref().map_or_else(Vec::new, |spooled| spooled.came.notes()),
+    };
+    let report = slim::slim(&opened, &options, &to, &mut |progress| bar.show(progress));
+    bar.clear();
+    let (report, to) = (report?, to.display().to_string());
+    if args.json {
+        let mut value = report.json();
+        value["to"] = to.into();
+        return print_json(out, &value);
+    }
+    out.write_all(report.text(&to).as_bytes())?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! A line on the terminal that says how far long work has come: one line, four times a second, nothing where nobody looks.
+//!
+//! Written here rather than taken from a library: it is one line of text, and draws nothing in the first second.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use crate::slim::Progress;
+
+/// Between two lines.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// What is over before that needs no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Characters of the bar.
+const WIDTH: usize = 30;
+
+#[derive(Debug)]
+pub(super) struct Bar {
+    shown: Option<Instant>,
+    next: Instant,
+}
+
+impl Bar {
+    /// A bar on standard error, if that is a terminal.
+    pub(super) fn on_terminal() -> Self {
+        let next = Instant::now() + PATIENCE;
+        Self { shown: std::io::stderr().is_terminal().then_some(next), next }
+    }
+
+    /// Says how far the work has come.
+    pub(super) fn show(&mut self, progress: Progress) {
+        let now = Instant::now();
+        if self.shown.is_none() || now < self.next {
+            return;
+        }
+        self.next = now + PAUSE;
+        // Who cannot be told has no use for a reason either.
+        let _ = write!(anstream::stderr(), "\r{}\x1b[K", line(progress));
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        if self.shown.is_some() {
+            let _ = write!(anstream::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+/// `writing [#####.....]  50% 12 of 24 MiB`
+pub(super) fn line(progress: Progress) -> String {
+    let (what, done, all, unit, scale) = match progress {
+        Progress::Reading(count) => return format!("reading {} MiB", count >> 20),
+        Progress::Asking(done, all) => ("asking waves", done, all, "", 1),
+        Progress::Writing(done, all) => ("writing", done, all, " MiB", 1 << 20),
+    };
+    let done = done.min(all);
+    let share = |of: u64| (u128::from(done) * u128::from(of) / u128::from(all.max(1))) as usize;
+    let bar = "#".repeat(share(WIDTH as u64));
+    format!("{what} [{bar:.<WIDTH$}] {:>3}% {} of {}{unit}", share(100), done / scale, all / scale)
+}

@@ -1,0 +1,35 @@
+//! Ranges, sizes and the bar, as text.
+
+use super::bar::line;
+use super::{range, size};
+use crate::slim::Progress;
+
+#[test]
+fn ranges_are_without_their_end() {
+    assert_eq!(range("0x1000-0x2000"), Ok((0x1000, 0x1fff)));
+    assert_eq!(range("0x1000+1"), Ok((0x1000, 0x1000)));
+    assert_eq!(range("16 + 0x10"), Ok((16, 31)));
+    assert_eq!(range("0x1000-0x1000").unwrap_err(), "`0x1000-0x1000` is empty: 0x1000 is not above 0x1000");
+    for wrong in ["", "0x1000", "x-y", "0xffffffffffffffff+2", "1-2-3"] {
+        assert!(range(wrong).unwrap_err().contains("START-END"), "{wrong}");
+    }
+}
+
+#[test]
+fn sizes_have_units() {
+    assert_eq!(size("4096"), Ok(4096));
+    assert_eq!((size("64K"), size("8m"), size("0x2G")), (Ok(65536), Ok(8 << 20), Ok(2 << 30)));
+    for wrong in ["", "K", "1T", "-1", "17179869184G"] {
+        assert!(size(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_bar_says_how_far() {
+    let half = line(Progress::Writing(12 << 20, 24 << 20));
+    assert_eq!(half, "writing [###############...............]  50% 12 of 24 MiB");
+    assert_eq!(line(Progress::Asking(7, 7)), "asking waves [##############################] 100% 7 of 7");
+    // What was estimated too low, and nothing at all.
+    assert_eq!(line(Progress::Asking(9, 7)), line(Progress::Asking(7, 7)));
+    assert!(line(Progress::Writing(0, 0)).contains("  0% 0 of 0 MiB"));
+}

@@ -1,0 +1,171 @@
+//! Differences as text for people: bounded, and what is beyond the bounds is counted.
+
+use std::fmt::Write as _;
+
+use super::wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
+use super::{Alone, Diff};
+use crate::report::text::lane_list;
+use crate::report::{Style, stack};
+
+/// How many of each list are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Most {
+    items: usize,
+    lanes: usize,
+}
+
+const FEW: Most = Most { items: 20, lanes: 4 };
+const EVERYTHING: Most = Most { items: usize::MAX, lanes: usize::MAX };
+
+/// What differs; `all`: without bounds.
+#[must_use]
+pub fn text(diff: &Diff, all: bool, style: Style) -> String {
+    let most = if all { EVERYTHING } else { FEW };
+    let mut text = String::new();
+    if diff.is_same() {
+        let _ = writeln!(text, "No differences in {}.", counted(diff.compared, "pair"));
+        return text;
+    }
+    let [a, b] = &diff.names;
+    let _ = writeln!(text, "{}\n{}", style.heading(&format!("--- {a}")), style.heading(&format!("+++ {b}")));
+    for (mark, (name, alone)) in ["-", "+"].into_iter().zip(diff.names.iter().zip(&diff.alone)) {
+        list(&mut text, alone, most.items, |text, alone| lonely(text, mark, name, alone, style));
+    }
+    list(&mut text, &diff.pairs, most.items, |text, pair| {
+        wave(text, pair, most, style);
+    });
+    let _ = writeln!(text, "{} of {} compared differ.", diff.pairs.len(), counted(diff.compared, "pair"));
+    text
+}
+
+/// Items up to a bound, and how many there are beyond.
+fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mut String, &T)) {
+    for item in items.iter().take(most) {
+        each(text, item);
+    }
+    if items.len() > most {
+        let _ = writeln!(text, "... and {} more (--all shows all)", items.len() - most);
+    }
+}
+
+fn lonely(text: &mut String, mark: &str, name: &str, alone: &Alone, style: Style) {
+    let why = if alone.is_shared {
+        "without a counterpart in the other dump"
+    } else {
+        "with a stack that the other dump lacks"
+    };
+    let head =
+        format!("{mark} {} of {name} {why} ({})", counted(alone.waves.len(), "wave"), ids(&alone.waves));
+    let _ = writeln!(text, "{}", style.heading(&head));
+    text.push_str(&stack::text(&alone.stack, style));
+}
+
+fn wave(text: &mut String, pair: &WaveDifference, most: Most, style: Style) {
+    let [a, b] = pair.ids;
+    let which = if a == b { format!("wave {a}") } else { format!("wave {a} and wave {b}") };
+    let function = pair.function.as_deref().unwrap_or("an unnamed function");
+    let _ = writeln!(text, "{}", style.heading(&format!("{which}, in {function}:")));
+    if let Some(stop) = &pair.stop {
+        let words = stop.each_ref().map(|stop| match stop {
+            None => "not captured".to_owned(),
+            Some(reasons) if reasons.is_empty() => "running".to_owned(),
+            Some(reasons) => reasons.join(", "),
+        });
+        let _ = writeln!(text, "  stopped for: {}", arrow(&words));
+    }
+    let mut registers = String::new();
+    list(&mut registers, &pair.registers, most.items, |text, of| register(text, of, most.lanes));
+    indent(text, &registers, 2);
+    for frame in &pair.frames {
+        frame_lines(text, frame, most);
+    }
+}
+
+fn register(text: &mut String, of: &DifferentRegister, most: usize) {
+    if let (false, [only]) = (of.is_vector, of.lanes.as_slice()) {
+        let _ = writeln!(text, "{}: {}", of.name, arrow(&only.values.each_ref().map(captured)));
+        return;
+    }
+    let count = counted(of.lanes.len(), "lane");
+    let verb = if of.lanes.len() == 1 { "differs" } else { "differ" };
+    let list = lane_list(of.lanes.iter().map(|lane| lane.lane));
+    let list = list.split_once(' ').map_or("", |(_, list)| list);
+    let _ = writeln!(text, "{}: {count} {verb}: {list}", of.name);
+    lanes(text, &of.lanes, most, captured);
+}
+
+/// Neighbours with the same two values together.
+fn lanes(
+    text: &mut String,
+    each: &[LaneDifference<Option<String>>],
+    most: usize,
+    words: fn(&Option<String>) -> String,
+) {
+    let is_next = |one: &LaneDifference<_>, next: &LaneDifference<_>| {
+        one.values == next.values && u16::from(one.lane.0) + 1 == u16::from(next.lane.0)
+    };
+    let runs: Vec<&[LaneDifference<Option<String>>]> = each.chunk_by(is_next).collect();
+    list(text, &runs, most, |text, run| {
+        let Some(first) = run.first() else { return };
+        let which = lane_list(run.iter().map(|lane| lane.lane));
+        let _ = writeln!(text, "  {which}: {}", arrow(&first.values.each_ref().map(words)));
+    });
+}
+
+fn frame_lines(text: &mut String, frame: &FrameDifference, most: Most) {
+    let head = format!("frame {}", frame.frame);
+    if let Some(functions) = &frame.functions {
+        let words = functions.each_ref().map(|name| name.clone().unwrap_or_else(|| "no function".to_owned()));
+        let _ = writeln!(text, "  {head} is in: {}", arrow(&words));
+    }
+    if let Some(lines) = &frame.lines {
+        let words = lines.each_ref().map(|line| line.clone().unwrap_or_else(|| "no line".to_owned()));
+        let _ = writeln!(text, "  {head} is at: {}", arrow(&words));
+    }
+    if let Some(problems) = &frame.problems {
+        let words = problems.each_ref().map(|why| why.clone().unwrap_or_else(|| "known".to_owned()));
+        let _ = writeln!(text, "  variables of {head}: {}", arrow(&words));
+    }
+    let mut variables = String::new();
+    list(&mut variables, &frame.variables, most.items, |text, of| variable(text, of, most.lanes));
+    if !variables.is_empty() {
+        let _ = writeln!(text, "  variables of {head}:");
+        indent(text, &variables, 4);
+    }
+}
+
+fn variable(text: &mut String, of: &DifferentVariable, most: usize) {
+    let _ = writeln!(text, "{} {}:", of.type_name, of.name);
+    lanes(text, &of.lanes, most, |value| value.clone().unwrap_or_else(|| "no such variable".to_owned()));
+}
+
+fn captured(value: &Option<String>) -> String {
+    value.clone().unwrap_or_else(|| "not captured".to_owned())
+}
+
+fn arrow([a, b]: &[String; 2]) -> String {
+    format!("{a} -> {b}")
+}
+
+fn indent(text: &mut String, lines: &str, by: usize) {
+    for line in lines.lines() {
+        let _ = writeln!(text, "{:by$}{line}", "");
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `waves 1-3, 7`; of many the first.
+fn ids(ids: &[u32]) -> String {
+    let runs: Vec<&[u32]> = ids.chunk_by(|one, next| one.checked_add(1) == Some(*next)).collect();
+    let run = |run: &&[u32]| match run {
+        [first, .., last] => format!("{first}-{last}"),
+        [only] => only.to_string(),
+        [] => String::new(),
+    };
+    let shown: Vec<String> = runs.iter().take(FEW.items).map(run).collect();
+    let more = if runs.len() > FEW.items { ", ..." } else { "" };
+    format!("{} {}{more}", if ids.len() == 1 { "wave" } else { "waves" }, shown.join(", "))
+}

@@ -1,0 +1,227 @@
+//! What differs between two waves.
+
+use super::DiffError;
+use crate::arch::{Register, RegisterValue};
+use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable};
+use crate::units::{LaneId, WaveId};
+
+/// A pair of waves that differ.
+#[derive(Clone, Debug)]
+pub struct WaveDifference {
+    /// Their ids in the first and the second dump.
+    pub ids: [u32; 2],
+    /// What the wave does: the function of its innermost frame in the first dump.
+    pub function: Option<String>,
+    /// Why they stopped, where that differs: names of stop reasons, `None` where they were not captured.
+    pub stop: Option<[Option<Vec<String>>; 2]>,
+    /// Registers of either, in the first one's order.
+    pub registers: Vec<DifferentRegister>,
+    /// Frames from the innermost on that differ in their place or their variables.
+    pub frames: Vec<FrameDifference>,
+}
+
+/// A register that differs.
+#[derive(Clone, Debug)]
+pub struct DifferentRegister {
+    /// Its name.
+    pub name: String,
+    /// Whether it has one value for each lane; else there is one entry for lane 0.
+    pub is_vector: bool,
+    /// Lanes that differ, with both values in hex; `None`: not captured.
+    pub lanes: Vec<LaneDifference<Option<String>>>,
+}
+
+/// A lane in which something differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneDifference<T> {
+    /// The lane.
+    pub lane: LaneId,
+    /// What the first and the second dump have.
+    pub values: [T; 2],
+}
+
+/// A frame that differs.
+#[derive(Clone, Debug)]
+pub struct FrameDifference {
+    /// Its number, 0 innermost.
+    pub frame: usize,
+    /// Functions, where they differ: of waves that the user paired.
+    pub functions: Option<[Option<String>; 2]>,
+    /// `file:line` of both, where they differ.
+    pub lines: Option<[Option<String>; 2]>,
+    /// Why its variables cannot be shown, where only one can or the reasons differ.
+    pub problems: Option<[Option<String>; 2]>,
+    /// Variables that differ.
+    pub variables: Vec<DifferentVariable>,
+}
+
+/// A variable that differs.
+#[derive(Clone, Debug)]
+pub struct DifferentVariable {
+    /// Its name.
+    pub name: String,
+    /// Its type in the first dump, or in the second where only that has it.
+    pub type_name: String,
+    /// Lanes that differ, with both values as text; `None`: there is no such variable.
+    pub lanes: Vec<LaneDifference<Option<String>>>,
+}
+
+type Both<'s> = [(&'s Session, WaveId); 2];
+
+/// Compares two waves; `None` where nothing differs.
+pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<Option<WaveDifference>, DiffError> {
+    let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
+    let stops = infos.each_ref().map(|info| info.stop.clone());
+    let stop = (stops[0] != stops[1]).then_some(stops);
+    let registers = registers(both)?;
+    let (function, frames) = frames(both)?;
+    if stop.is_none() && registers.is_empty() && frames.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(WaveDifference { ids, function, stop, registers, frames }))
+}
+
+fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
+    let kinds = both.map(|(session, _)| session.kind());
+    let value = |side: usize, register: Option<&Register>| -> Result<Option<RegisterValue>, DiffError> {
+        let (session, wave) = both[side];
+        Ok(register.map(|register| session.register(wave, register.id)).transpose()?)
+    };
+    let mut found = Vec::new();
+    // Of waves of two GPUs, which only the user pairs, what has the same name.
+    let only_second = kinds[1].registers().iter().filter(|register| kinds[0].named(&register.name).is_none());
+    for register in kinds[0].registers().iter().chain(only_second) {
+        let values = [value(0, kinds[0].named(&register.name))?, value(1, kinds[1].named(&register.name))?];
+        let lanes = if register.is_vector() { vector(&values) } else { scalar(&values) };
+        if !lanes.is_empty() {
+            let (name, is_vector) = (register.name.clone(), register.is_vector());
+            found.push(DifferentRegister { name, is_vector, lanes });
+        }
+    }
+    Ok(found)
+}
+
+fn scalar(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<String>>> {
+    let words = values.each_ref().map(|value| {
+        let value = value.as_ref().filter(|value| value.known() != 0)?;
+        let dword = |index| value.dword(index).map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}"));
+        let digits: String = (0..value.dwords()).rev().map(dword).collect();
+        let digits = digits.trim_start_matches('0');
+        Some(format!("0x{}", if digits.is_empty() { "0" } else { digits }))
+    });
+    let differs = words[0] != words[1];
+    differs.then(|| LaneDifference { lane: LaneId(0), values: words }).into_iter().collect()
+}
+
+fn vector(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<String>>> {
+    let lanes = values.iter().flatten().map(RegisterValue::dwords).max().unwrap_or(0);
+    let each = (0..lanes).filter_map(|lane| {
+        let dwords = values.each_ref().map(|value| value.as_ref()?.dword(lane));
+        let words = dwords.map(|dword| dword.map(|dword| format!("{dword:#x}")));
+        // A register has at most 64 lanes.
+        (dwords[0] != dwords[1]).then_some(LaneDifference { lane: LaneId(lane as u8), values: words })
+    });
+    each.collect()
+}
+
+fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), DiffError> {
+    let stacks = [both[0].0.backtrace(both[0].1, None)?, both[1].0.backtrace(both[1].1, None)?];
+    let function = stacks[0].frames.first().and_then(|frame| frame.function.clone());
+    let count = stacks[0].frames.len().max(stacks[1].frames.len());
+    let mut found = Vec::new();
+    for frame in 0..count {
+        let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
+        let functions = at.map(|at| at.and_then(|at| at.function.clone()));
+        let lines = at.map(|at| at.and_then(|at| Some(format!("{}:{}", at.file.as_ref()?, at.line?))));
+        let locals = [locals(both[0], frame), locals(both[1], frame)];
+        let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
+        let variables = match &locals {
+            [Ok(a), Ok(b)] => variables(a, b),
+            _ => Vec::new(),
+        };
+        let difference = FrameDifference {
+            frame,
+            functions: (functions[0] != functions[1]).then_some(functions),
+            lines: (lines[0] != lines[1]).then_some(lines),
+            // Why there are none is mostly an address; that there are none in either is no difference.
+            problems: problems.iter().any(Option::is_none).then_some(problems).filter(|why| why[0] != why[1]),
+            variables,
+        };
+        let FrameDifference { functions, lines, problems, variables, .. } = &difference;
+        if functions.is_some() || lines.is_some() || problems.is_some() || !variables.is_empty() {
+            found.push(difference);
+        }
+    }
+    Ok((function, found))
+}
+
+fn locals((session, wave): (&Session, WaveId), frame: usize) -> Result<Locals, String> {
+    let all = session.kind().wave_size.all();
+    session.locals(wave, all, frame).map_err(|error| error.to_string())
+}
+
+fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
+    // Of two with the same name, one of which hides the other, the n-th of one is that of the other.
+    let named = |locals: &'_ Locals, index: usize| -> Option<(String, usize)> {
+        let name = &locals.variables.get(index)?.name;
+        let before = locals.variables.get(..index)?.iter().filter(|variable| variable.name == *name).count();
+        Some((name.clone(), before))
+    };
+    let find = |locals: &Locals, key: &(String, usize)| {
+        locals.variables.iter().filter(|variable| variable.name == key.0).nth(key.1).cloned()
+    };
+    let mut found = Vec::new();
+    for (index, variable) in a.variables.iter().enumerate() {
+        let other = named(a, index).and_then(|key| find(b, &key));
+        found.extend(compared(Some(variable), other.as_ref()));
+    }
+    for (index, variable) in b.variables.iter().enumerate() {
+        if named(b, index).is_some_and(|key| find(a, &key).is_none()) {
+            found.extend(compared(None, Some(variable)));
+        }
+    }
+    found
+}
+
+fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVariable> {
+    let any = a.or(b)?;
+    let mut lanes: Vec<LaneId> =
+        [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
+    lanes.sort_unstable();
+    lanes.dedup();
+    let value = |of: Option<&Variable>, lane: LaneId| -> Option<LaneValue> {
+        of?.lanes.iter().find(|value| value.lane == lane).cloned()
+    };
+    let each = lanes.into_iter().filter_map(|lane| {
+        let values = [value(a, lane), value(b, lane)];
+        let mut words = values
+            .each_ref()
+            .map(|value| value.as_ref().map(|value| crate::report::text::value(&value.state)));
+        if words[0] == words[1] {
+            let bytes = values.each_ref().map(|value| value.as_ref().map(|value| value.bytes.clone()));
+            if bytes[0] == bytes[1] || words[0].is_none() {
+                return None;
+            }
+            // Padding, or what is beyond what is shown.
+            for (words, bytes) in words.iter_mut().flatten().zip(bytes.iter().flatten()) {
+                words.push_str(&format!(" [{}]", digits(bytes, &bytes_of(&values))));
+            }
+        }
+        Some(LaneDifference { lane, values: words })
+    });
+    let lanes: Vec<_> = each.collect();
+    let (name, type_name) = (any.name.clone(), any.type_name.clone());
+    (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, lanes })
+}
+
+fn bytes_of(values: &[Option<LaneValue>; 2]) -> [&[Byte]; 2] {
+    values.each_ref().map(|value| value.as_ref().map_or(&[][..], |value| &value.bytes))
+}
+
+/// The first byte in which two values differ, with its place: `byte 4: 2a`.
+fn digits(bytes: &[Byte], both: &[&[Byte]; 2]) -> String {
+    let length = both[0].len().max(both[1].len());
+    let at = (0..length).find(|at| both[0].get(*at) != both[1].get(*at)).unwrap_or(0);
+    let byte = bytes.get(at).map_or_else(|| "none".to_owned(), ToString::to_string);
+    format!("byte {at}: {byte}")
+}

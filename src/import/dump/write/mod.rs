@@ -1,0 +1,278 @@
+//! Writes a part of a capture as a lanescope dump: docs/dump-format.md, the other way round than the reader beside it.
+//!
+//! Nothing of the reader is shared, so that a mistake in one shows in the other. Bulk bytes are copied by range, a piece at a
+//! time; the manifest comes last and is JSON, whose size is bounded by the number of waves.
+
+mod memory;
+mod objects;
+mod registers;
+mod sink;
+mod tables;
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value, json};
+
+use self::memory::copy_map;
+use self::registers::RegisterWriter;
+use self::sink::Sink;
+use self::tables::Kept;
+use crate::capture::{Bytes, Capture};
+use crate::units::WaveId;
+
+/// What of a capture is written.
+#[derive(Clone, Default)]
+pub struct Plan {
+    /// The waves in the capture's order, each once.
+    pub waves: Vec<PlannedWave>,
+    /// Runs of global memory by first and last address, in order and apart from one another; what of them was captured
+    /// is written.
+    pub global: Vec<(u64, u64)>,
+    /// The code objects that are listed, in the capture's order.
+    pub code_objects: Vec<PlannedObject>,
+}
+
+/// A wave that is written, with its registers and the LDS of its work-group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedWave {
+    /// Which.
+    pub wave: WaveId,
+    /// Private memory below this address of its backing layout is written.
+    pub private_end: u64,
+}
+
+/// A code object that is listed.
+#[derive(Clone)]
+pub struct PlannedObject {
+    /// Its index in the capture.
+    pub index: usize,
+    /// The ELF file to store; `None`: the dump says that it was loaded and nothing more.
+    pub file: Option<Bytes>,
+}
+
+impl fmt::Debug for PlannedObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = self.file.as_ref().map(|file| (**file).as_ref().len());
+        f.debug_struct("PlannedObject").field("index", &self.index).field("size", &size).finish()
+    }
+}
+
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { waves, global, code_objects } = self;
+        let mut debug = f.debug_struct("Plan");
+        debug.field("waves", waves).field("global", global).field("code_objects", code_objects).finish()
+    }
+}
+
+/// Bytes that went into the dump, by what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Registers of waves.
+    pub registers: u64,
+    /// LDS of work-groups.
+    pub lds: u64,
+    /// Private memory of waves.
+    pub private: u64,
+    /// Global memory.
+    pub global: u64,
+    /// Files of code objects.
+    pub code_objects: u64,
+    /// What could not be copied, in words: at most [`MOST_LOSSES`], and then how many more.
+    pub losses: Vec<String>,
+    /// Losses beyond those.
+    pub more_losses: usize,
+}
+
+/// The most losses that are told one by one.
+pub const MOST_LOSSES: usize = 100;
+
+impl Written {
+    /// All bytes of side files.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.registers + self.lds + self.private + self.global + self.code_objects
+    }
+
+    fn lose(&mut self, what: impl fmt::Display) {
+        if self.losses.len() < MOST_LOSSES {
+            self.losses.push(what.to_string());
+        } else {
+            self.more_losses += 1;
+        }
+    }
+}
+
+/// Why no dump was written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// Something is there already.
+    #[error("{0}: there is such a file already; expected a new name")]
+    Exists(PathBuf),
+    /// The operating system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: io::Error,
+    },
+    /// More waves than a manifest can hold.
+    #[error(
+        "a manifest of {size} bytes for {waves} waves; expected at most {limit}: choose fewer with --wave"
+    )]
+    ManifestTooLarge {
+        /// Its size.
+        size: usize,
+        /// Of how many waves.
+        waves: usize,
+        /// What a reader takes.
+        limit: u64,
+    },
+}
+
+/// What the manifest says of the dump's making, once it is known what went in.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// For people: `provenance.note`.
+    pub note: String,
+    /// For programs: the table `x-slim`.
+    pub table: Value,
+}
+
+/// Writes `plan` of `capture` to a new folder, or a new zip where the name ends in `.zip`. It appears under its name when it
+/// is whole: what was begun and failed is taken away.
+///
+/// `progress` is told of every run of bytes that is written, by its length.
+///
+/// # Errors
+/// [`WriteError`]; bytes that cannot be read are left out and told in [`Written::losses`].
+pub fn write(
+    capture: &Capture,
+    plan: &Plan,
+    to: &Path,
+    progress: &mut dyn FnMut(u64),
+    account: &dyn Fn(&Written) -> Account,
+) -> Result<Written, WriteError> {
+    let io = |source| WriteError::Io { path: to.to_owned(), source };
+    // A link that leads nowhere is something, too.
+    if to.symlink_metadata().is_ok() {
+        return Err(WriteError::Exists(to.to_owned()));
+    }
+    let mut sink = Sink::create(to, progress).map_err(io)?;
+    let mut written = Written::default();
+    let manifest = fill(capture, plan, &mut sink, &mut written, account).map_err(io)?;
+    let text = serde_json::to_vec(&manifest).map_err(|error| io(error.into()))?;
+    if text.len() as u64 > super::MOST_MANIFEST {
+        let (size, waves) = (text.len(), plan.waves.len());
+        return Err(WriteError::ManifestTooLarge { size, waves, limit: super::MOST_MANIFEST });
+    }
+    sink.begin(super::JSON, text.len() as u64).map_err(io)?;
+    sink.write_all(&text).map_err(io)?;
+    sink.finish().map_err(io)?;
+    Ok(written)
+}
+
+fn fill(
+    capture: &Capture,
+    plan: &Plan,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+    account: &dyn Fn(&Written) -> Account,
+) -> io::Result<Value> {
+    let kept = Kept::of(capture, plan);
+    let code_objects = objects::write(capture, plan, sink, written)?;
+    let mut waves = tables::waves(capture, plan);
+    let layouts = registers(capture, plan, sink, written, &mut waves)?;
+    private(capture, plan, sink, written, &mut waves)?;
+    let workgroups = workgroups(capture, &kept, sink, written)?;
+    let memory = memory::copy_global(capture, &plan.global, sink, written)?;
+    let Account { note, table } = account(written);
+    let mut manifest = Map::new();
+    manifest.insert("format".to_owned(), json!(1));
+    manifest.insert("provenance".to_owned(), tables::provenance(capture, note));
+    manifest.insert("x-slim".to_owned(), table);
+    let tables = [
+        ("agent", kept.agents(capture)),
+        ("queue", kept.queues(capture)),
+        ("dispatch", kept.dispatches(capture)),
+        ("workgroup", workgroups),
+        ("layout", layouts),
+        ("wave", waves.into_iter().map(Value::Object).collect()),
+        ("memory", memory),
+        ("code_object", code_objects),
+    ];
+    manifest.extend(tables.map(|(name, entries)| (name.to_owned(), Value::Array(entries))));
+    Ok(Value::Object(manifest))
+}
+
+fn registers(
+    capture: &Capture,
+    plan: &Plan,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+    tables: &mut [Map<String, Value>],
+) -> io::Result<Vec<Value>> {
+    let mut writer = RegisterWriter::default();
+    sink.begin(registers::FILE, registers::size(capture, plan))?;
+    for (planned, table) in plan.waves.iter().zip(tables) {
+        if let Some(wave) = capture.wave(planned.wave) {
+            writer.wave(capture, wave, table, sink, written)?;
+        }
+    }
+    written.registers = sink.position();
+    Ok(writer.layouts())
+}
+
+fn private(
+    capture: &Capture,
+    plan: &Plan,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+    tables: &mut [Map<String, Value>],
+) -> io::Result<()> {
+    const FILE: &str = "private.bin";
+    let captured = |planned: &PlannedWave| Some(capture.wave(planned.wave)?.private.captured());
+    sink.begin(FILE, plan.waves.iter().filter_map(captured).sum())?;
+    for (planned, table) in plan.waves.iter().zip(tables) {
+        let Some(wave) = capture.wave(planned.wave) else { continue };
+        let what = format_args!("private memory of wave {}", wave.id);
+        let end = planned.private_end;
+        let pieces = copy_map(capture, &wave.private, end, FILE, &what, sink, written)?;
+        if !pieces.is_empty() {
+            table.insert("private".to_owned(), Value::Array(pieces));
+        }
+    }
+    written.private = sink.position();
+    Ok(())
+}
+
+fn workgroups(
+    capture: &Capture,
+    kept: &Kept,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+) -> io::Result<Vec<Value>> {
+    const FILE: &str = "lds.bin";
+    let groups = || kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
+    sink.begin(FILE, groups().map(|group| group.lds.captured()).sum())?;
+    let mut entries = Vec::new();
+    for group in groups() {
+        let mut entry = tables::workgroup(capture, kept, group);
+        let what = format_args!("LDS of work-group {}", group.id);
+        let pieces = copy_map(capture, &group.lds, u64::MAX, FILE, &what, sink, written)?;
+        if !pieces.is_empty() {
+            entry.insert("lds".to_owned(), Value::Array(pieces));
+        }
+        entries.push(Value::Object(entry));
+    }
+    written.lds = sink.position();
+    Ok(entries)
+}
+
+/// A number as a manifest may have it whatever its size.
+fn number(value: u64) -> Value {
+    json!(format!("{value:#x}"))
+}

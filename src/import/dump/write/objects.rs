@@ -1,0 +1,57 @@
+//! Code objects: their files, and where they were loaded.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::memory::data;
+use super::sink::Sink;
+use super::tables::table;
+use super::{Plan, Written, number};
+use crate::capture::Capture;
+
+/// The most characters of a file's name that come from the capture.
+const MOST_NAME: usize = 64;
+
+/// Writes the files of the plan's code objects; the manifest's entries.
+pub(super) fn write(
+    capture: &Capture,
+    plan: &Plan,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+) -> io::Result<Vec<Value>> {
+    let mut entries = Vec::new();
+    for planned in &plan.code_objects {
+        let Some(object) = capture.code_objects.get(planned.index) else { continue };
+        let agent = object.agent.and_then(|agent| capture.agents.get(agent));
+        let build_id = object.build_id.as_deref();
+        let hex = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
+        let mut entry = table([
+            ("address", Some(number(object.address.0))),
+            ("name", Some(json!(object.name))),
+            ("uri", object.uri.as_ref().map(|uri| json!(uri))),
+            ("build_id", hex.map(|hex| json!(hex))),
+            ("image", (object.image && planned.file.is_some()).then(|| json!(true))),
+            ("agent", agent.map(|agent| json!(agent.id))),
+        ]);
+        if let Some(bytes) = &planned.file {
+            let bytes: &[u8] = (**bytes).as_ref();
+            let file = format!("code/{}-{}", planned.index, plain(&object.name));
+            sink.begin(&file, bytes.len() as u64)?;
+            sink.write_all(bytes)?;
+            written.code_objects += bytes.len() as u64;
+            entry.extend(data(&file, 0, bytes.len() as u64));
+        }
+        entries.push(Value::Object(entry));
+    }
+    Ok(entries)
+}
+
+/// The last part of a name in characters that every file system takes.
+fn plain(name: &str) -> String {
+    let name = name.split(['#', '?']).next().unwrap_or_default();
+    let last = Path::new(name).file_name().map(|last| last.to_string_lossy()).unwrap_or_default();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    last.chars().take(MOST_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()
+}

@@ -1,0 +1,135 @@
+//! Where a dump's files go: a folder or a zip of stored entries, one file after the other, under another name until all is there.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+/// Entries from this size on have their sizes in 64 bits.
+const LARGE: u64 = u32::MAX as u64;
+
+/// A dump that is being written.
+pub(super) struct Sink<'p> {
+    to: PathBuf,
+    /// What is written, beside `to`; empty once it has its name.
+    partial: PathBuf,
+    form: Form,
+    position: u64,
+    progress: &'p mut dyn FnMut(u64),
+}
+
+enum Form {
+    Folder(Option<BufWriter<File>>),
+    Zip(Option<Box<ZipWriter<BufWriter<File>>>>),
+}
+
+impl<'p> Sink<'p> {
+    /// A new folder, or a zip where the name ends in `.zip`.
+    pub(super) fn create(to: &Path, progress: &'p mut dyn FnMut(u64)) -> io::Result<Self> {
+        let mut name = to.file_name().map_or_else(OsString::new, ToOwned::to_owned);
+        name.push(format!(".{}.partial", std::process::id()));
+        let partial = to.with_file_name(name);
+        let is_zip = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
+        let form = if is_zip {
+            // What a process had in memory is nobody else's to read, as of any core.
+            let file = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
+            Form::Zip(Some(Box::new(ZipWriter::new(BufWriter::new(file)))))
+        } else {
+            fs::DirBuilder::new().mode(0o700).create(&partial)?;
+            Form::Folder(None)
+        };
+        Ok(Self { to: to.to_owned(), partial, form, position: 0, progress })
+    }
+
+    /// Begins a file of at most `size` bytes; `name` has `/` between its parts.
+    pub(super) fn begin(&mut self, name: &str, size: u64) -> io::Result<()> {
+        self.position = 0;
+        match &mut self.form {
+            Form::Folder(file) => {
+                if let Some(mut before) = file.take() {
+                    before.flush()?;
+                }
+                let path = self.partial.join(name);
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder)?;
+                }
+                *file = Some(BufWriter::new(File::create_new(path)?));
+            }
+            Form::Zip(zip) => {
+                let options = SimpleFileOptions::default()
+                    .compression_method(CompressionMethod::Stored)
+                    .unix_permissions(0o644)
+                    .large_file(size >= LARGE);
+                zip.as_mut().ok_or_else(closed)?.start_file(name, options)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes of the present file so far.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Everything is there: gives it its name.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        match &mut self.form {
+            Form::Folder(file) => {
+                if let Some(mut file) = file.take() {
+                    file.flush()?;
+                }
+            }
+            Form::Zip(zip) => {
+                let zip = zip.take().ok_or_else(closed)?;
+                zip.finish()?.flush()?;
+            }
+        }
+        // A folder is never put over another one, nor a file over a folder; a file that came meanwhile would be.
+        if self.to.symlink_metadata().is_ok() {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(&self.partial, &self.to)?;
+        self.partial = PathBuf::new();
+        Ok(())
+    }
+}
+
+fn closed() -> io::Error {
+    io::Error::other("the dump was finished")
+}
+
+impl Write for Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = match &mut self.form {
+            Form::Folder(file) => file.as_mut().ok_or_else(closed)?.write(bytes)?,
+            Form::Zip(zip) => zip.as_mut().ok_or_else(closed)?.write(bytes)?,
+        };
+        self.position += count as u64;
+        (self.progress)(count as u64);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Sink<'_> {
+    /// What was begun and did not end well leaves nothing behind.
+    fn drop(&mut self) {
+        if self.partial.as_os_str().is_empty() {
+            return;
+        }
+        let removed = match &mut self.form {
+            Form::Folder(_) => fs::remove_dir_all(&self.partial),
+            Form::Zip(_) => fs::remove_file(&self.partial),
+        };
+        if let Err(error) = removed {
+            log::warn!("cannot remove {}: {error}", self.partial.display());
+        }
+    }
+}

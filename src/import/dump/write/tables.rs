@@ -1,0 +1,165 @@
+//! The manifest's tables that are small: agents, queues, dispatches, work-groups, and what is said of waves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use super::{Plan, number};
+use crate::capture::{Capture, WorkGroup};
+
+/// Indexes of what the chosen waves belong to.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    agents: BTreeSet<usize>,
+    queues: BTreeSet<usize>,
+    /// With their ids in the dump: those that people know need not be unique.
+    dispatches: BTreeMap<usize, u32>,
+    pub(super) workgroups: BTreeSet<usize>,
+}
+
+impl Kept {
+    /// What the plan's waves and code objects belong to.
+    pub(super) fn of(capture: &Capture, plan: &Plan) -> Self {
+        let mut kept = Self::default();
+        for wave in plan.waves.iter().filter_map(|planned| capture.wave(planned.wave)) {
+            kept.agents.insert(wave.agent);
+            kept.workgroups.extend(wave.workgroup);
+        }
+        let groups = || kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
+        kept.queues.extend(groups().filter_map(|group| group.queue));
+        let indexes: BTreeSet<usize> = groups().filter_map(|group| group.dispatch).collect();
+        let dispatch = |index: &usize| Some((*index, capture.dispatches.get(*index)?));
+        let dispatches: Vec<_> = indexes.iter().filter_map(dispatch).collect();
+        kept.queues.extend(dispatches.iter().map(|(_, dispatch)| dispatch.queue));
+        let known: BTreeSet<u32> = dispatches.iter().map(|(_, dispatch)| dispatch.id).collect();
+        let mut free = (0..).filter(|id| !known.contains(id));
+        let mut taken = BTreeSet::new();
+        for (index, dispatch) in dispatches {
+            let id = if taken.insert(dispatch.id) { Some(dispatch.id) } else { free.next() };
+            kept.dispatches.extend(id.map(|id| (index, id)));
+        }
+        let queues = kept.queues.iter().filter_map(|index| capture.queues.get(*index));
+        kept.agents.extend(queues.map(|queue| queue.agent));
+        let objects = plan.code_objects.iter().filter_map(|object| capture.code_objects.get(object.index));
+        kept.agents.extend(objects.filter_map(|object| object.agent));
+        kept
+    }
+
+    pub(super) fn agents(&self, capture: &Capture) -> Vec<Value> {
+        let agents = self.agents.iter().filter_map(|index| capture.agents.get(*index));
+        let each = agents.map(|agent| {
+            let mut apertures = Map::new();
+            for (key, space) in [("local", "local"), ("private", "private_lane")] {
+                let space = agent.target.space_named(space);
+                if let Some(base) = space.and_then(|space| agent.apertures.get(&space.id)) {
+                    apertures.insert(key.to_owned(), number(base.0));
+                }
+            }
+            let apertures = (!apertures.is_empty()).then_some(Value::Object(apertures));
+            table([
+                ("id", Some(json!(agent.id))),
+                ("target", Some(json!(agent.target.name))),
+                ("name", agent.name.as_ref().map(|name| json!(name))),
+                ("apertures", apertures),
+            ])
+        });
+        each.map(Value::Object).collect()
+    }
+
+    pub(super) fn queues(&self, capture: &Capture) -> Vec<Value> {
+        let queues = self.queues.iter().filter_map(|index| capture.queues.get(*index));
+        let each = queues.map(|queue| {
+            table([
+                ("id", Some(json!(queue.id))),
+                ("agent", capture.agents.get(queue.agent).map(|agent| json!(agent.id))),
+                ("name", queue.name.as_ref().map(|name| json!(name))),
+            ])
+        });
+        each.map(Value::Object).collect()
+    }
+
+    pub(super) fn dispatches(&self, capture: &Capture) -> Vec<Value> {
+        let dispatches =
+            self.dispatches.iter().filter_map(|(index, id)| Some((capture.dispatches.get(*index)?, *id)));
+        let each = dispatches.map(|(dispatch, id)| {
+            table([
+                ("id", Some(json!(id))),
+                ("shown_as", (id != dispatch.id).then(|| json!(dispatch.id))),
+                ("queue", capture.queues.get(dispatch.queue).map(|queue| json!(queue.id))),
+                ("packet", dispatch.packet.map(number)),
+                ("packet_header", dispatch.header.map(|header| json!(header))),
+                ("kernel", dispatch.kernel.as_ref().map(|kernel| json!(kernel))),
+                ("grid", dispatch.grid.map(|grid| json!(grid))),
+                ("workgroup", dispatch.workgroup.map(|size| json!(size))),
+                ("kernarg", dispatch.kernarg.map(|address| number(address.0))),
+                ("kernel_object", dispatch.kernel_object.map(|address| number(address.0))),
+                ("private_segment_size", dispatch.private_segment_size.map(number)),
+                ("group_segment_size", dispatch.group_segment_size.map(number)),
+            ])
+        });
+        each.map(Value::Object).collect()
+    }
+}
+
+/// A work-group without its LDS.
+pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
+    let queue = group.queue.and_then(|index| capture.queues.get(index));
+    table([
+        ("id", Some(json!(group.id))),
+        ("dispatch", group.dispatch.and_then(|index| kept.dispatches.get(&index)).map(|id| json!(id))),
+        ("queue", queue.filter(|_| group.dispatch.is_none()).map(|queue| json!(queue.id))),
+        ("position", group.position.map(|position| json!(position))),
+        ("lds_size", group.lds_size.map(number)),
+    ])
+}
+
+/// The chosen waves without registers and memory.
+pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
+    let waves = plan.waves.iter().map(|planned| {
+        let Some(wave) = capture.wave(planned.wave) else { return Map::new() };
+        let group = capture.workgroup_of(wave);
+        // A reader that wants a dispatch of every work-group needs the agent.
+        let agent = capture.agent_of(wave).filter(|_| group.is_none_or(|group| group.dispatch.is_none()));
+        let stop = wave.stop.as_ref().map(|stop| {
+            let reasons = stop.iter().filter_map(|index| wave.kind.target.stop_reasons.get(*index));
+            reasons.map(|reason| json!(reason.name)).collect()
+        });
+        table([
+            ("id", Some(json!(wave.id))),
+            ("workgroup", group.map(|group| json!(group.id))),
+            ("agent", agent.map(|agent| json!(agent.id))),
+            ("wave_in_group", wave.wave_in_group.map(|place| json!(place))),
+            ("wave_size", Some(json!(wave.kind.wave_size.lanes()))),
+            ("stop", stop),
+            ("sgpr_count", wave.sgpr_count.map(|count| json!(count))),
+            ("private_size", wave.private_size.map(number)),
+        ])
+    });
+    waves.collect()
+}
+
+/// Where the capture comes from: its own words, and how this dump was made of it.
+pub(super) fn provenance(capture: &Capture, note: String) -> Value {
+    let from = &capture.provenance;
+    let note = match &from.note {
+        Some(before) => format!("{before}; {note}"),
+        None => note,
+    };
+    let producer = concat!("lanescope ", env!("CARGO_PKG_VERSION"), " slim");
+    let producer = match &from.producer {
+        Some(before) => format!("{producer}, from a {} of {before}", from.format),
+        None => format!("{producer}, from a {}", from.format),
+    };
+    Value::Object(table([
+        ("producer", Some(json!(producer))),
+        ("created", from.created.as_ref().map(|text| json!(text))),
+        ("host", from.host.as_ref().map(|text| json!(text))),
+        ("command", from.command.as_ref().map(|text| json!(text))),
+        ("note", Some(json!(note))),
+    ]))
+}
+
+/// A table of the keys that have a value.
+pub(super) fn table<const N: usize>(entries: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}

@@ -1,0 +1,307 @@
+//! What memory the variables of waves reach: their own, and what their pointers lead to, step by step.
+//!
+//! Step 0 is everything that the questions about a wave read: its stack, its lanes, the variables of every frame for every
+//! lane, the arguments of its kernel. A reader that watches ([`Reader::watching`]) notes that, so that whoever keeps what was
+//! noted gets the same answers again. Each further step follows the pointers that the types of what was reached say are
+//! there: kernel arguments first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are bounded.
+
+mod pointers;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use self::pointers::{PointerAt, Pointers};
+use super::address::{GENERIC, GLOBAL};
+use super::arguments::Raw;
+use super::variables::locals_with;
+use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
+use crate::debuginfo::{DebugInfo, TypeId};
+use crate::units::{Address, LaneId, WaveId};
+
+/// The most bytes of one object that are read for its pointers and kept: what is larger is kept as far.
+pub const MAX_OBJECT: u64 = 1 << 20;
+
+/// How far pointers are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Pointer steps: 0 keeps the variables themselves, 1 what they point to.
+    pub steps: u32,
+    /// Pages of global memory in all.
+    pub pages: u64,
+    /// Pointers that are followed.
+    pub pointers: u64,
+    /// Time for following.
+    pub time: Duration,
+}
+
+/// A bound that was hit: what lies beyond was not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// The number of steps; there were pointers left.
+    Steps,
+    /// The number of pages.
+    Pages,
+    /// The number of pointers.
+    Pointers,
+    /// The time.
+    Time,
+    /// An object's size, or the number of pointers in one.
+    Object,
+}
+
+/// What was reached. The memory itself is what the reader has noted ([`Reader::touched`]).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reach {
+    /// Steps that led anywhere.
+    pub steps: u32,
+    /// Pointers that were followed to memory that was captured.
+    pub followed: u64,
+    /// Pointers that lead to nothing that was captured.
+    pub dangling: u64,
+    /// Bounds that were hit, each once.
+    pub limits: Vec<Limit>,
+}
+
+/// Asks everything of those waves that a client shows, and follows the pointers in what is found.
+///
+/// `progress` is told how many waves were asked, or how many pointers were followed, as it goes on.
+///
+/// # Errors
+/// [`Unreadable::NoSuchWave`], or what the operating system says of a file. What cannot be shown of a frame is no error.
+pub fn reach(
+    reader: &Reader,
+    waves: &[WaveId],
+    bounds: &Bounds,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Reach, Unreadable> {
+    let mut search = Search {
+        reader,
+        bounds,
+        until: Instant::now() + bounds.time,
+        pointers: Pointers::default(),
+        seen: HashSet::new(),
+        next: Vec::new(),
+        reach: Reach::default(),
+        visited: 0,
+    };
+    search.arguments(waves)?;
+    for (count, wave) in (1..).zip(waves) {
+        search.variables(*wave)?;
+        progress(count);
+    }
+    search.follow(progress);
+    Ok(search.reach)
+}
+
+/// An object that a pointer leads to.
+struct Target {
+    place: Place,
+    debug: Arc<DebugInfo>,
+    type_id: TypeId,
+    size: u64,
+}
+
+/// What makes two targets one; private memory and LDS are a wave's.
+type Identity = (u64, Address, Option<(WaveId, Option<LaneId>)>, Option<(usize, TypeId)>);
+
+struct Search<'r> {
+    reader: &'r Reader,
+    bounds: &'r Bounds,
+    until: Instant,
+    pointers: Pointers,
+    seen: HashSet<Identity>,
+    /// What the next step looks into.
+    next: Vec<Target>,
+    reach: Reach,
+    /// Pointers that were looked at.
+    visited: u64,
+}
+
+impl Search<'_> {
+    /// The arguments of the waves' dispatches, each dispatch once.
+    fn arguments(&mut self, waves: &[WaveId]) -> Result<(), Unreadable> {
+        let mut seen = HashSet::new();
+        for id in waves {
+            let wave = self.reader.wave(*id)?;
+            let capture = self.reader.dump().capture();
+            let index = capture.workgroup_of(wave).and_then(|group| group.dispatch);
+            let dispatch =
+                index.filter(|index| seen.insert(*index)).and_then(|index| capture.dispatches.get(index));
+            let Some(dispatch) = dispatch else { continue };
+            let mut found = Vec::new();
+            arguments::of(self.reader, dispatch, &mut |raw: &Raw<'_>| {
+                let bytes = raw.argument.bytes.clone();
+                let is_buffer = !raw.argument.hidden && raw.argument.kind == "global_buffer";
+                found.push((raw.typed.map(|(debug, id)| (Arc::clone(debug), id)), bytes, is_buffer));
+            });
+            for (typed, bytes, is_buffer) in found {
+                match typed {
+                    Some((debug, type_id)) => self.object(&debug, type_id, &bytes, *id, LaneId(0)),
+                    // Of a kernel without debug information only the metadata says which arguments are pointers.
+                    None if is_buffer => {
+                        if let Some(address) = number(&bytes) {
+                            let place = Place {
+                                space: GLOBAL,
+                                address: Address(address),
+                                wave: Some(*id),
+                                lane: None,
+                            };
+                            self.target(place, None);
+                        }
+                    }
+                    None => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything that is shown of a wave.
+    fn variables(&mut self, wave: WaveId) -> Result<(), Unreadable> {
+        let captured = self.reader.wave(wave)?;
+        let all = captured.kind.wave_size.all();
+        lanes::lanes(self.reader, wave, LaneId(0))?;
+        let frames = backtrace::Frames::of(self.reader, wave)?;
+        let count = frames.count();
+        frames.of_wave();
+        drop(frames);
+        backtrace::lane_stacks(self.reader, wave, all)?;
+        for frame in 0..count {
+            let mut found = Vec::new();
+            // A frame without debug information has no variables, and nothing to follow.
+            let _ = locals_with(self.reader, wave, all, frame, &mut |debug, type_id, variable| {
+                for value in &variable.lanes {
+                    found.push((Arc::clone(debug), type_id, value.bytes.clone(), value.lane));
+                }
+            });
+            for (debug, type_id, bytes, lane) in found {
+                self.object(&debug, type_id, &bytes, wave, lane);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the pointers of an object whose bytes are these.
+    fn object(
+        &mut self,
+        debug: &Arc<DebugInfo>,
+        type_id: TypeId,
+        bytes: &[Byte],
+        wave: WaveId,
+        lane: LaneId,
+    ) {
+        let (list, is_whole) = self.pointers.of(debug, type_id);
+        if !is_whole {
+            self.hit(Limit::Object);
+        }
+        for pointer in list.iter() {
+            let at = usize::try_from(pointer.offset).unwrap_or(usize::MAX);
+            let part = bytes.get(at..at.saturating_add(usize::from(pointer.bytes)));
+            let Some(address) = part.and_then(number) else { continue };
+            self.pointer(debug, pointer, address, wave, lane);
+        }
+    }
+
+    fn pointer(&mut self, debug: &Arc<DebugInfo>, at: &PointerAt, address: u64, wave: WaveId, lane: LaneId) {
+        let place = Place { space: at.space, address: Address(address), wave: Some(wave), lane: Some(lane) };
+        // What names no space is generic, or global where no aperture holds it.
+        let place = match at.space {
+            GLOBAL | GENERIC => self.reader.generic(place).ok(),
+            _ => self.reader.space(place).is_ok().then_some(place),
+        };
+        let to = at.to.map(|(to, size)| (Arc::clone(debug), to, size));
+        if let Some(place) = place.filter(|_| address != 0) {
+            self.target(place, to);
+        }
+    }
+
+    /// Takes what a pointer leads to, for the next step.
+    fn target(&mut self, place: Place, to: Option<(Arc<DebugInfo>, TypeId, u64)>) {
+        if self.bounds.steps == 0 {
+            return self.hit(Limit::Steps);
+        }
+        let owner = place.wave.filter(|_| place.space != GLOBAL).map(|wave| (wave, place.lane));
+        let typed = to.as_ref().map(|(debug, id, _)| (Arc::as_ptr(debug) as usize, *id));
+        if self.seen.contains(&(place.space.0, place.address, owner, typed)) {
+            return;
+        }
+        if self.visited >= self.bounds.pointers {
+            return self.hit(Limit::Pointers);
+        }
+        self.visited += 1;
+        self.seen.insert((place.space.0, place.address, owner, typed));
+        match to {
+            Some((debug, type_id, size)) => self.next.push(Target { place, debug, type_id, size }),
+            None => {
+                self.read(place, 1);
+            }
+        }
+    }
+
+    /// Reads an object as far as it goes, which notes its pages; `None` where nothing more may be noted.
+    fn read(&mut self, place: Place, size: u64) -> Option<Vec<u8>> {
+        let is_full = self.reader.touched_pages() >= self.bounds.pages;
+        if is_full && place.space == GLOBAL {
+            self.hit(Limit::Pages);
+            return None;
+        }
+        let mut bytes = vec![0; usize::try_from(size.min(MAX_OBJECT)).unwrap_or(0)];
+        if size > MAX_OBJECT {
+            self.hit(Limit::Object);
+        }
+        let got = self.reader.read_if_captured(place, &mut bytes);
+        bytes.truncate(got);
+        if got == 0 {
+            self.reach.dangling += 1;
+            return None;
+        }
+        self.reach.followed += 1;
+        Some(bytes)
+    }
+
+    fn follow(&mut self, progress: &mut dyn FnMut(u64)) {
+        for step in 1..=self.bounds.steps {
+            let level = std::mem::take(&mut self.next);
+            if level.is_empty() {
+                return;
+            }
+            self.reach.steps = step;
+            let is_last = step == self.bounds.steps;
+            for target in level {
+                if Instant::now() >= self.until {
+                    return self.hit(Limit::Time);
+                }
+                progress(self.visited);
+                let Some(bytes) = self.read(target.place, target.size.max(1)) else { continue };
+                let (list, _) = self.pointers.of(&target.debug, target.type_id);
+                if is_last {
+                    if !list.is_empty() {
+                        self.hit(Limit::Steps);
+                    }
+                    continue;
+                }
+                let bytes: Vec<Byte> = bytes.into_iter().map(Byte::Known).collect();
+                let (wave, lane) =
+                    (target.place.wave.unwrap_or_default(), target.place.lane.unwrap_or_default());
+                self.object(&target.debug, target.type_id, &bytes, wave, lane);
+            }
+        }
+    }
+
+    fn hit(&mut self, limit: Limit) {
+        if !self.reach.limits.contains(&limit) {
+            self.reach.limits.push(limit);
+        }
+    }
+}
+
+/// Bytes that are all known as a number.
+fn number(bytes: &[Byte]) -> Option<u64> {
+    let mut wide = [0; 8];
+    for (to, from) in wide.get_mut(..bytes.len())?.iter_mut().zip(bytes) {
+        let Byte::Known(byte) = from else { return None };
+        *to = *byte;
+    }
+    Some(u64::from_le_bytes(wide))
+}

@@ -1,0 +1,122 @@
+//! Where the pointers of a type are: looked up once for each type, arrays and members laid out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::debuginfo::{DebugInfo, Number, TypeId, TypeKind};
+use crate::units::AddressSpace;
+
+/// The most pointers of one object that are followed.
+pub(super) const MAX_POINTERS: usize = 4096;
+
+/// Records in records in arrays: no source nests deeper.
+const MAX_DEPTH: usize = 32;
+
+/// The most members and elements that are looked at for one type.
+const MAX_PARTS: usize = 1 << 16;
+
+/// A pointer in an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PointerAt {
+    /// Bytes from the object's first.
+    pub(super) offset: u64,
+    /// Its size in bytes.
+    pub(super) bytes: u8,
+    /// The address space that its type names; 0 where it names none.
+    pub(super) space: AddressSpace,
+    /// What it points to, with its size, where that is known.
+    pub(super) to: Option<(TypeId, u64)>,
+}
+
+/// The pointers of a type, and whether those are all.
+type Found = (Arc<[PointerAt]>, bool);
+
+/// The pointers of types that were asked for.
+#[derive(Debug, Default)]
+pub(super) struct Pointers {
+    known: HashMap<(usize, TypeId), Found>,
+    /// Debug information whose address is in a key.
+    held: Vec<Arc<DebugInfo>>,
+}
+
+impl Pointers {
+    /// The pointers of an object of that type.
+    pub(super) fn of(&mut self, debug: &Arc<DebugInfo>, id: TypeId) -> Found {
+        let key = (Arc::as_ptr(debug) as usize, id);
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let mut layout = Layout { debug, found: Vec::new(), parts: 0, is_whole: true };
+        layout.take(id, 0, 0);
+        let found: Found = (layout.found.into(), layout.is_whole);
+        if !self.held.iter().any(|held| Arc::ptr_eq(held, debug)) {
+            self.held.push(Arc::clone(debug));
+        }
+        self.known.insert(key, found.clone());
+        found
+    }
+}
+
+struct Layout<'a> {
+    debug: &'a DebugInfo,
+    found: Vec<PointerAt>,
+    parts: usize,
+    is_whole: bool,
+}
+
+impl Layout<'_> {
+    fn take(&mut self, id: TypeId, offset: u64, depth: usize) {
+        self.parts += 1;
+        if depth > MAX_DEPTH || self.parts > MAX_PARTS || self.found.len() >= MAX_POINTERS {
+            self.is_whole = false;
+            return;
+        }
+        // What cannot be read of the types was said where the variable is shown.
+        let Ok(Some(found)) = self.debug.stripped(id) else { return };
+        if found.indirect.is_some() {
+            return;
+        }
+        match &found.kind {
+            TypeKind::Pointer { to, address_space } | TypeKind::Reference { to, address_space, .. } => {
+                let bytes =
+                    self.debug.byte_size(found.id).ok().flatten().and_then(|size| u8::try_from(size).ok());
+                let Some(bytes) = bytes.filter(|bytes| (1..=8).contains(bytes)) else { return };
+                let size = |to: &TypeId| self.debug.byte_size(*to).ok().flatten();
+                let to = to.map(|to| (to, size(&to).unwrap_or(1)));
+                self.found.push(PointerAt { offset, bytes, space: *address_space, to });
+            }
+            TypeKind::Array { element: Some(element), dimensions, stride: None, rank: None, .. } => {
+                let count = dimensions.iter().try_fold(1u64, |count, dimension| {
+                    let is_plain =
+                        dimension.stride.is_none() && matches!(dimension.lower, Number::Constant(_));
+                    count.checked_mul(dimension.count().filter(|_| is_plain)?)
+                });
+                let size = self.debug.byte_size(*element).ok().flatten().filter(|size| *size > 0);
+                let (Some(count), Some(size)) = (count, size) else { return };
+                let before = self.found.len();
+                for index in 0..count {
+                    let at = index.checked_mul(size).and_then(|by| offset.checked_add(by));
+                    let Some(at) = at.filter(|_| self.is_whole) else { return };
+                    self.take(*element, at, depth + 1);
+                    // An element without pointers says it of them all.
+                    if self.found.len() == before {
+                        return;
+                    }
+                }
+            }
+            TypeKind::Record(record) => {
+                let variants = record.variants.iter().flat_map(|part| &part.variants);
+                for member in record.members.iter().chain(variants.flat_map(|variant| &variant.members)) {
+                    let is_plain = member.place.is_none() && member.bit_size.is_none();
+                    let (Some(id), true) = (member.type_id, is_plain && member.bit_offset.is_multiple_of(8))
+                    else {
+                        continue;
+                    };
+                    let Some(at) = offset.checked_add(member.bit_offset / 8) else { continue };
+                    self.take(id, at, depth + 1);
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Which waves go in: those that the user names, or those that one looks at first.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use super::{Options, SlimError};
+use crate::session::{Dump, Grouping, Inspect as _, NoSession, Session, is_kind, wave_signal};
+use crate::units::WaveId;
+
+/// The most faulting waves of one stack that are chosen unless the user says more: a page fault may stop thousands alike.
+pub const MOST_FAULTED: usize = 64;
+
+/// Which waves are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// Those that faulted, and one of each distinct stack.
+    #[default]
+    Telling,
+    /// Those with these ids.
+    Ids(Vec<RangeInclusive<u32>>),
+    /// All of them.
+    All,
+}
+
+/// Why a wave was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It faulted.
+    Faulted,
+    /// It stands for those with the same stack.
+    Stack,
+    /// The user named it.
+    Named,
+}
+
+/// The chosen waves in the capture's order.
+pub(super) fn choose(dump: &Arc<Dump>, options: &Options) -> Result<Vec<(WaveId, Why)>, SlimError> {
+    let capture = dump.capture();
+    let asked = options.kind.as_deref();
+    if !dump.kinds().any(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked))) {
+        // The session knows what to say of a kind that is not there, and of a dump without waves.
+        return match Session::new(Arc::clone(dump), asked) {
+            Err(error) => Err(error.into()),
+            Ok(_) => Err(NoSession::NoWaves(capture.name.clone()).into()),
+        };
+    }
+    let fits = |wave: &crate::capture::Wave| asked.is_none_or(|asked| is_kind(&wave.kind, asked));
+    let all = (0u32..).map(WaveId).zip(&capture.waves).filter(|(_, wave)| fits(wave));
+    match &options.choice {
+        Choice::Telling => telling(dump, asked),
+        Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
+        Choice::Ids(ranges) => {
+            for range in ranges {
+                if !capture.waves.iter().any(|wave| fits(wave) && range.contains(&wave.id)) {
+                    let (first, last) = (range.start(), range.end());
+                    let ids = if first == last { first.to_string() } else { format!("{first}-{last}") };
+                    return Err(SlimError::NoSuchWaves { dump: capture.name.clone(), ids });
+                }
+            }
+            let named = all.filter(|(_, wave)| ranges.iter().any(|range| range.contains(&wave.id)));
+            Ok(named.map(|(id, _)| (id, Why::Named)).collect())
+        }
+    }
+}
+
+fn telling(dump: &Arc<Dump>, asked: Option<&str>) -> Result<Vec<(WaveId, Why)>, SlimError> {
+    let kinds = dump.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked)));
+    let kinds: Vec<String> =
+        kinds.map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect();
+    let mut chosen = BTreeMap::new();
+    for kind in kinds {
+        let session = Session::new(Arc::clone(dump), Some(&kind))?;
+        for group in session.groups(Grouping::default())?.groups {
+            let faulted =
+                |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
+            let waves = group.members.iter().map(|member| member.wave);
+            let worst: Vec<WaveId> = waves.filter(faulted).take(MOST_FAULTED).collect();
+            if let (true, Some(first)) = (worst.is_empty(), group.members.first()) {
+                chosen.insert(first.wave, Why::Stack);
+            }
+            chosen.extend(worst.into_iter().map(|wave| (wave, Why::Faulted)));
+        }
+    }
+    Ok(chosen.into_iter().collect())
+}

@@ -1,0 +1,230 @@
+//! A small dump of a large capture: chosen waves with all that is needed to look at them again, and nothing else.
+//!
+//! *You give* an opened dump and what is wanted of it.
+//! *You get* a lanescope dump in which the chosen waves answer as before: stack, lanes and the variables of every frame, and
+//! a [`Report`] of what went in and what stayed out.
+//! *Not for* making captures: nothing is read that the capture does not hold.
+//!
+//! Which memory the answers take is not guessed: the questions are asked of a reader that notes what it reads
+//! ([`crate::session::reach`]).
+
+mod choose;
+mod merge;
+mod report;
+mod spool;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+pub use choose::{Choice, MOST_FAULTED, Why};
+pub use report::{Left, Report};
+pub use spool::{Came, Patience, SpoolError, Spooled, spool};
+
+use crate::capture::{self, Bytes, Capture};
+use crate::codeobject::CodeObject;
+use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
+use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
+use crate::units::WaveId;
+
+/// The most bytes of a code object's writable segments that are kept: the source's global variables.
+pub const MOST_STATIC: u64 = 16 << 20;
+
+/// `PF_W`.
+const WRITABLE: u32 = 2;
+
+/// What is wanted.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which waves.
+    pub choice: Choice,
+    /// Only waves of that kind, as [`crate::session::Session::new`] takes it.
+    pub kind: Option<String>,
+    /// How far pointers are followed.
+    pub bounds: Bounds,
+    /// Runs of global memory to keep besides, by first and last address.
+    pub memory: Vec<(u64, u64)>,
+    /// Whether global memory is kept at all.
+    pub global: bool,
+    /// What the report calls the capture, where that is not its file.
+    pub name: Option<String>,
+    /// What is to be said besides, of how the capture came.
+    pub notes: Vec<String>,
+}
+
+/// What is being done, for a bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// That many bytes came from standard input.
+    Reading(u64),
+    /// That many of so many waves were asked for their variables.
+    Asking(u64, u64),
+    /// That many of about so many bytes were written.
+    Writing(u64, u64),
+}
+
+/// Why there is no slim dump.
+#[derive(Debug, thiserror::Error)]
+pub enum SlimError {
+    /// There are no such waves.
+    #[error(transparent)]
+    NoSession(#[from] NoSession),
+    /// No wave has that id.
+    #[error("{dump} has no wave {ids}; `lanescope waves` lists them")]
+    NoSuchWaves {
+        /// The dump.
+        dump: String,
+        /// The ids that were asked for: `7` or `7-9`.
+        ids: String,
+    },
+    /// A wave cannot be read.
+    #[error(transparent)]
+    Unreadable(#[from] Unreadable),
+    /// The dump cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Writes a slim dump of `dump` to `to`: a new folder, or a new zip where the name ends in `.zip`.
+///
+/// # Errors
+/// [`SlimError`]; then nothing was written. What cannot be read of the capture is told in the report.
+pub fn slim(
+    dump: &Arc<Dump>,
+    options: &Options,
+    to: &Path,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Report, SlimError> {
+    let capture = dump.capture();
+    let chosen = choose::choose(dump, options)?;
+    let reader = Reader::watching(Arc::clone(dump));
+    let waves: Vec<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
+    let bounds = Bounds { steps: if options.global { options.bounds.steps } else { 0 }, ..options.bounds };
+    let all = waves.len() as u64;
+    let mut reached =
+        reach(&reader, &waves, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
+    let touched = reader.touched();
+    let used = dump.used_code_objects();
+    let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
+    let mut notes = options.notes.clone();
+    plan.waves = waves.iter().map(|wave| planned(capture, *wave, touched.private_end(*wave))).collect();
+    if options.global {
+        plan.global.extend(touched.runs());
+        plan.global.extend(statics(dump, &used, &mut notes));
+        plan.global.extend(&options.memory);
+        plan.global = joined(std::mem::take(&mut plan.global));
+    } else {
+        // Not looking is no limit.
+        reached.limits.clear();
+    }
+    plan.code_objects = objects(dump, &waves, &used, &mut notes);
+    let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
+    let expected = draft.expected(capture, &plan);
+    let mut done = 0;
+    let account = |written: &write::Written| {
+        let report = draft.clone().with(written.clone());
+        Account { note: report.note(), table: report.json() }
+    };
+    let mut writing = |count| {
+        done += count;
+        progress(Progress::Writing(done, expected));
+    };
+    let written = write::write(capture, &plan, to, &mut writing, &account)?;
+    Ok(draft.with(written))
+}
+
+/// A wave with the private memory that its dispatch asked for, and what its variables read beyond.
+fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
+    let wave = capture.wave(id);
+    let asked =
+        wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
+    let lanes = wave.map_or(0, |wave| u64::from(wave.kind.wave_size.lanes()));
+    let private_end = match asked {
+        Some(size) => size.saturating_mul(lanes).max(read),
+        None => u64::MAX,
+    };
+    PlannedWave { wave: id, private_end }
+}
+
+/// Where the source's global variables are: writable segments of the code objects that have a part in the answers.
+fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u64)> {
+    let capture = dump.capture();
+    let mut runs = Vec::new();
+    for index in used {
+        let (Some(loaded), Ok(object)) = (capture.code_objects.get(*index), dump.code_object(*index)) else {
+            continue;
+        };
+        let mut left = MOST_STATIC;
+        for segment in
+            object.segments().iter().filter(|segment| segment.is_loaded() && segment.flags & WRITABLE != 0)
+        {
+            let size = segment.addresses.end.saturating_sub(segment.addresses.start);
+            let kept = size.min(left);
+            left -= kept;
+            let first = loaded.address.0.wrapping_add(segment.addresses.start);
+            if let Some(last) = kept.checked_sub(1).and_then(|more| first.checked_add(more)) {
+                runs.push((first, last));
+            }
+            if kept < size {
+                notes.push(format!(
+                    "{}: of its global variables the first {MOST_STATIC} bytes are kept; they have {} more",
+                    loaded.name,
+                    size - kept
+                ));
+            }
+        }
+    }
+    runs
+}
+
+/// Runs in order, those that overlap or touch joined.
+fn joined(mut runs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    runs.sort_unstable();
+    runs.dedup_by(|next, before| {
+        let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
+        if touches {
+            before.1 = before.1.max(next.1);
+        }
+        touches
+    });
+    runs
+}
+
+/// The code objects that the waves' agents see: with their files where an answer took them.
+fn objects(dump: &Dump, waves: &[WaveId], used: &[usize], notes: &mut Vec<String>) -> Vec<PlannedObject> {
+    let capture = dump.capture();
+    let agents: HashMap<usize, ()> =
+        waves.iter().filter_map(|wave| Some((capture.wave(*wave)?.agent, ()))).collect();
+    let listed = capture.code_objects.iter().enumerate();
+    let listed = listed.filter(|(_, object)| object.agent.is_none_or(|agent| agents.contains_key(&agent)));
+    listed
+        .map(|(index, object)| {
+            let file = if used.contains(&index) { file(dump, index, object, notes) } else { None };
+            PlannedObject { index, file }
+        })
+        .collect()
+}
+
+/// The file of a code object, with the debug information that is in a file of its own put in.
+fn file(dump: &Dump, index: usize, object: &capture::CodeObject, notes: &mut Vec<String>) -> Option<Bytes> {
+    let parsed: Arc<CodeObject> = match dump.code_object(index) {
+        Ok(parsed) => parsed,
+        Err(why) => {
+            notes.push(why);
+            return None;
+        }
+    };
+    let own: Bytes = Arc::new(parsed.bytes().clone());
+    let debug = dump.debug_info(index).ok();
+    let Some(separate) = debug.as_ref().and_then(|debug| debug.separate()) else { return Some(own) };
+    match merge::merge(parsed.bytes(), separate.bytes()) {
+        Ok(merged) => {
+            notes.push(format!("{}: its separate debug information is put into it", object.name));
+            Some(Arc::new(merged))
+        }
+        Err(why) => {
+            notes.push(format!("{}: its separate debug information stays out: {why}", object.name));
+            Some(own)
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! What went into a slim dump and what stayed out, for people and for programs.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::Options;
+use super::choose::{Choice, MOST_FAULTED, Why};
+use crate::capture::{Capture, MemoryMap};
+use crate::import::write::{Plan, Written};
+use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
+use crate::units::WaveId;
+
+/// Runs of wave ids that a line lists; JSON has all.
+const MAX_RUNS: usize = 16;
+
+/// What went in and what stayed out.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What was opened.
+    pub from: String,
+    /// Its format.
+    pub format: String,
+    /// The chosen waves by their ids in the dump, with why.
+    pub waves: Vec<(u32, Why)>,
+    /// Work-groups whose LDS was copied, code objects with their files, bytes of all.
+    pub written: Written,
+    /// Code objects whose files are in the dump.
+    pub code_objects: usize,
+    /// What stayed out.
+    pub left: Left,
+    /// Whether global memory was kept at all.
+    pub global: bool,
+    /// How many pointer steps were allowed.
+    pub follow: u32,
+    /// What was reached.
+    pub reach: Reach,
+    /// Things to know: debug information that was put in, bytes that could not be read.
+    pub notes: Vec<String>,
+}
+
+/// What stayed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Waves.
+    pub waves: usize,
+    /// Of those, the ones that faulted: more than [`MOST_FAULTED`] of one stack.
+    pub faulted: usize,
+    /// Code objects that are listed without their files.
+    pub code_objects: usize,
+    /// Bytes of captured global memory.
+    pub global: u64,
+    /// Bytes of captured private memory of the chosen waves, beyond what their dispatches asked for.
+    pub private: u64,
+}
+
+impl Report {
+    pub(super) fn new(
+        dump: &Dump,
+        options: &Options,
+        chosen: &[(WaveId, Why)],
+        plan: &Plan,
+        reach: Reach,
+        notes: Vec<String>,
+    ) -> Self {
+        let capture = dump.capture();
+        let id = |wave: WaveId| capture.wave(wave).map(|wave| wave.id);
+        let is_fault = |wave: &crate::capture::Wave| wave_signal(wave).is_fault();
+        let all_faulted = capture.waves.iter().filter(|wave| is_fault(wave)).count();
+        let in_faulted = chosen.iter().filter(|(wave, _)| capture.wave(*wave).is_some_and(is_fault)).count();
+        let code_objects = plan.code_objects.iter().filter(|object| object.file.is_some()).count();
+        let private = plan.waves.iter().filter_map(|planned| {
+            let map = &capture.wave(planned.wave)?.private;
+            Some(map.captured() - below(map, planned.private_end))
+        });
+        let left = Left {
+            waves: capture.waves.len() - chosen.len(),
+            faulted: if options.choice == Choice::Telling { all_faulted - in_faulted } else { 0 },
+            code_objects: plan.code_objects.len() - code_objects,
+            global: capture.global.captured(),
+            private: private.sum(),
+        };
+        Self {
+            from: options.name.clone().unwrap_or_else(|| capture.name.clone()),
+            format: capture.provenance.format.clone(),
+            waves: chosen.iter().filter_map(|(wave, why)| Some((id(*wave)?, *why))).collect(),
+            written: Written::default(),
+            code_objects,
+            left,
+            global: options.global,
+            follow: options.bounds.steps,
+            reach,
+            notes,
+        }
+    }
+
+    /// The same, now that it is known what was written.
+    pub(super) fn with(mut self, written: Written) -> Self {
+        self.left.global = self.left.global.saturating_sub(written.global);
+        self.notes.extend(written.losses.iter().cloned());
+        if written.more_losses > 0 {
+            self.notes.push(format!("{} more losses, not listed", written.more_losses));
+        }
+        self.written = written;
+        self
+    }
+
+    /// About how many bytes will be written.
+    pub(super) fn expected(&self, capture: &Capture, plan: &Plan) -> u64 {
+        let waves =
+            plan.waves.iter().filter_map(|planned| Some((capture.wave(planned.wave)?, planned.private_end)));
+        let waves = waves.map(|(wave, end)| {
+            let image = wave.registers.image.map_or(0, |image| image.length);
+            image.saturating_add(below(&wave.private, end))
+        });
+        let global = plan.global.iter().map(|(first, last)| last - first);
+        let files = plan.code_objects.iter().filter_map(|object| object.file.as_ref());
+        let files = files.map(|file| (**file).as_ref().len() as u64);
+        waves.chain(global).chain(files).fold(0, u64::saturating_add)
+    }
+
+    /// What the dump's provenance says.
+    pub(super) fn note(&self) -> String {
+        let mut note = format!("slimmed from {}: {}", self.format, self.waves_words());
+        let _ = write!(note, "; contains their registers");
+        for (bytes, what) in [(self.written.lds, "LDS"), (self.written.private, "private memory")] {
+            if bytes > 0 {
+                let _ = write!(note, ", {what}");
+            }
+        }
+        if self.code_objects > 0 {
+            let _ = write!(note, ", {}", counted(self.code_objects as u64, "code object"));
+        }
+        match self.written.global {
+            _ if !self.global => note.push_str("; global memory was left out"),
+            0 => note.push_str("; no global memory"),
+            bytes => {
+                let _ = write!(note, ", and {} of global memory", size(bytes));
+            }
+        }
+        note
+    }
+
+    fn waves_words(&self) -> String {
+        let all = self.waves.len() + self.left.waves;
+        format!("{} of {}", self.waves.len(), counted(all as u64, "wave"))
+    }
+
+    /// For people: `to` is the dump that was written.
+    #[must_use]
+    pub fn text(&self, to: &str) -> String {
+        let mut text = format!("{to}: {} of {}\n", self.waves_words(), self.from);
+        let mut line = |what: &str, words: String| {
+            let _ = writeln!(text, "  {what:<14} {words}");
+        };
+        for (why, words) in [
+            (Why::Faulted, "faulted"),
+            (Why::Stack, "for stacks that no other chosen wave has"),
+            (Why::Named, "as asked for"),
+        ] {
+            let ids: Vec<u32> = self.waves.iter().filter(|(_, of)| *of == why).map(|(id, _)| *id).collect();
+            if !ids.is_empty() {
+                line("waves", format!("{} ({words})", runs(&ids)));
+            }
+        }
+        let written = &self.written;
+        line("registers", size(written.registers));
+        line("LDS", size(written.lds));
+        let beyond = match self.left.private {
+            0 => String::new(),
+            bytes => format!("; {} beyond what the dispatches asked for stay out", size(bytes)),
+        };
+        line("private memory", format!("{}{beyond}", size(written.private)));
+        let listed = match self.left.code_objects {
+            0 => String::new(),
+            count => format!("; {} that no chosen wave needs are listed without their files", count),
+        };
+        line("code objects", format!("{} ({}){listed}", self.code_objects, size(written.code_objects)));
+        line("global memory", self.global_words());
+        if self.left.waves > 0 {
+            let faulted = match self.left.faulted {
+                0 => String::new(),
+                count => format!(
+                    ", {count} of which faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"
+                ),
+            };
+            line("left out", format!("{}{faulted}", counted(self.left.waves as u64, "wave")));
+        }
+        for note in &self.notes {
+            line("note", note.clone());
+        }
+        text
+    }
+
+    fn global_words(&self) -> String {
+        if !self.global {
+            return format!("none, as --no-global says; {} stay out", size(self.left.global));
+        }
+        let mut words = size(self.written.global);
+        let _ = write!(words, " reached in {}", counted(u64::from(self.reach.steps), "pointer step"));
+        let _ = write!(words, " by {}", counted(self.reach.followed, "pointer"));
+        if self.reach.dangling > 0 {
+            let _ = write!(words, " ({} more lead to what was not captured)", self.reach.dangling);
+        }
+        if self.left.global > 0 {
+            let _ = write!(words, "; {} stay out", size(self.left.global));
+        }
+        for limit in &self.reach.limits {
+            let _ = write!(words, "; {}", limit_words(*limit, self.follow));
+        }
+        words
+    }
+
+    /// For programs; docs/slim.md says the keys.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let why = |why: Why| match why {
+            Why::Faulted => "faulted",
+            Why::Stack => "stack",
+            Why::Named => "named",
+        };
+        let waves = self.waves.iter().map(|(id, of)| json!({ "id": id, "why": why(*of) }));
+        let written = &self.written;
+        json!({
+            "from": self.from,
+            "format": self.format,
+            "waves": waves.collect::<Vec<_>>(),
+            "bytes": {
+                "registers": written.registers,
+                "lds": written.lds,
+                "private": written.private,
+                "global": written.global,
+                "code_objects": written.code_objects,
+            },
+            "code_objects": self.code_objects,
+            "global": self.global,
+            "follow": self.follow,
+            "steps": self.reach.steps,
+            "pointers": { "followed": self.reach.followed, "dangling": self.reach.dangling },
+            "limits": self.reach.limits.iter().map(|limit| limit_name(*limit)).collect::<Vec<_>>(),
+            "left_out": {
+                "waves": self.left.waves,
+                "faulted": self.left.faulted,
+                "code_objects": self.left.code_objects,
+                "global": self.left.global,
+                "private": self.left.private,
+            },
+            "notes": self.notes,
+        })
+    }
+}
+
+fn limit_name(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Steps => "steps",
+        Limit::Pages => "pages",
+        Limit::Pointers => "pointers",
+        Limit::Time => "time",
+        Limit::Object => "object",
+    }
+}
+
+fn limit_words(limit: Limit, follow: u32) -> String {
+    match limit {
+        Limit::Steps => format!("there are pointers beyond step {follow} (--follow)"),
+        Limit::Pages => "the bound on memory was hit (--most-global)".to_owned(),
+        Limit::Pointers => "the bound on pointers was hit (--most-pointers)".to_owned(),
+        Limit::Time => "the time for following was over (--most-seconds)".to_owned(),
+        Limit::Object => "of large objects only the first part was looked at".to_owned(),
+    }
+}
+
+/// Bytes that a map holds below an address.
+fn below(map: &MemoryMap, end: u64) -> u64 {
+    let segments = map.segments().iter().take_while(|segment| segment.address < end);
+    segments.map(|segment| segment.extent.length.min(end - segment.address)).sum()
+}
+
+/// `12 bytes`, `37.0 KiB`.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    if bytes < PAGE {
+        return counted(bytes, "byte");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut units = UNITS.iter();
+    let mut unit = units.next();
+    while value >= 1024.0
+        && let Some(next) = units.next()
+    {
+        value /= 1024.0;
+        unit = Some(next);
+    }
+    format!("{value:.1} {}", unit.unwrap_or(&""))
+}
+
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// `1-3, 7`
+fn runs(ids: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for id in ids {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(*id) => *last = *id,
+            _ => runs.push((*id, *id)),
+        }
+    }
+    let run = |(first, last): &(u32, u32)| {
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let mut words: Vec<String> = runs.iter().take(MAX_RUNS).map(run).collect();
+    if runs.len() > MAX_RUNS {
+        words.push(format!("... {} in all", ids.len()));
+    }
+    words.join(", ")
+}

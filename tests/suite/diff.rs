@@ -1,0 +1,159 @@
+//! `lanescope diff`: two dumps that differ in known values, word for word; what only one has; exit status.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::fixtures::fixtures;
+use crate::slim::{Scratch, lanescope};
+
+/// The fixture that has all its values in the manifest, and a second one in which some are others.
+struct Pair {
+    scratch: Scratch,
+    a: PathBuf,
+    b: PathBuf,
+}
+
+impl Pair {
+    fn new(name: &str, changes: &[(&str, &str)]) -> Self {
+        let scratch = Scratch::new(name);
+        let text = fs::read_to_string(fixtures().join("dumps/inline.toml")).unwrap();
+        let code = fixtures().join("code");
+        let text = text.replace("../code", code.to_str().unwrap());
+        let (a, b) = (scratch.path("a.toml"), scratch.path("b.toml"));
+        fs::write(&a, &text).unwrap();
+        let changed = changes.iter().fold(text, |text, (old, new)| {
+            assert!(text.contains(old), "{old}");
+            text.replacen(old, new, 1)
+        });
+        fs::write(&b, changed).unwrap();
+        Self { scratch, a, b }
+    }
+
+    fn diff(&self, more: &[&str]) -> (Option<i32>, String) {
+        diff(&self.a, &self.b, more)
+    }
+
+    /// The two first lines of text.
+    fn head(&self) -> String {
+        format!("--- {}\n+++ {}\n", self.a.display(), self.b.display())
+    }
+}
+
+fn diff(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let mut arguments = vec!["diff", a.to_str().unwrap(), b.to_str().unwrap()];
+    arguments.extend(more);
+    let output = lanescope(&arguments);
+    let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), text)
+}
+
+/// What the changes are is what the manifest says: the first wave's stop, a register of the second (where the debug
+/// information has `value`), and one of the third that was not captured.
+const CHANGES: &[(&str, &str)] = &[
+    ("stop = [\"breakpoint\"]", "stop = [\"memory_violation\"]"),
+    ("v2 = [32, 39, 46, 53, 60, 3,", "v2 = [33, 40, 46, 54, 61, 4,"),
+    ("vcc = \"0x4050140\"\n", ""),
+];
+
+#[test]
+fn a_dump_does_not_differ_from_itself() {
+    let pair = Pair::new("diff-same", &[]);
+    assert_eq!(pair.diff(&[]), (Some(0), "No differences in 8 pairs.\n".to_owned()));
+    let (status, text) = pair.diff(&["--json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &answer["same"], &answer["compared"]), (Some(0), &json!(true), &json!(8)));
+}
+
+#[test]
+fn what_differs_is_said_word_for_word() {
+    let pair = Pair::new("diff-words", CHANGES);
+    let expected = pair.head()
+        + "wave 1, in diverge:\n\
+        \x20 stopped for: breakpoint -> memory_violation\n\
+        wave 2, in diverge:\n\
+        \x20 v2: 5 lanes differ: 0-1, 3-5\n\
+        \x20   lane 0: 0x20 -> 0x21\n\
+        \x20   lane 1: 0x27 -> 0x28\n\
+        \x20   lane 3: 0x35 -> 0x36\n\
+        \x20   lane 4: 0x3c -> 0x3d\n\
+        \x20 ... and 1 more (--all shows all)\n\
+        \x20 variables of frame 0:\n\
+        \x20   int value:\n\
+        \x20     lane 0: 32 -> 33\n\
+        \x20     lane 1: 39 -> 40\n\
+        \x20     lane 3: 53 -> 54\n\
+        \x20     lane 4: 60 -> 61\n\
+        \x20   ... and 1 more (--all shows all)\n\
+        wave 3, in diverge:\n\
+        \x20 vcc: 0x4050140 -> not captured\n\
+        3 of 8 pairs compared differ.\n";
+    assert_eq!(pair.diff(&[]), (Some(1), expected));
+    let (_, all) = pair.diff(&["--all"]);
+    assert!(all.contains("    lane 5: 0x3 -> 0x4\n") && all.contains("      lane 5: 3 -> 4\n"), "{all}");
+    assert!(!all.contains("more"), "{all}");
+}
+
+#[test]
+fn json_has_all_of_it() {
+    let pair = Pair::new("diff-json", CHANGES);
+    let (status, text) = pair.diff(&["--json"]);
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((status, &answer["alone"]), (Some(1), &json!([[], []])));
+    let pairs = answer["pairs"].as_array().unwrap();
+    assert_eq!(pairs.len(), 3);
+    assert_eq!(pairs[0]["stop_reasons"], json!([["breakpoint"], ["memory_violation"]]));
+    let lanes = [(0, 0x20), (1, 0x27), (3, 0x35), (4, 0x3c), (5, 0x3)];
+    let hex = lanes
+        .map(|(lane, was)| json!({"lane": lane, "values": [format!("{was:#x}"), format!("{:#x}", was + 1)]}));
+    assert_eq!(pairs[1]["registers"], json!([{"name": "v2", "lanes": hex, "values": null}]));
+    let values =
+        lanes.map(|(lane, was)| json!({"lane": lane, "values": [was.to_string(), (was + 1).to_string()]}));
+    let variable = json!({"name": "value", "type": "int", "lanes": values});
+    assert_eq!(pairs[1]["frames"][0]["variables"], json!([variable]));
+    assert_eq!(pairs[2]["registers"], json!([{"name": "vcc", "lanes": null, "values": ["0x4050140", null]}]));
+}
+
+#[test]
+fn waves_are_paired_by_place_and_by_hand() {
+    // Ids are others; work-groups and places in them are not.
+    let pair = Pair::new("diff-pairs", &[("[[wave]]\nid = 1\n", "[[wave]]\nid = 11\n")]);
+    assert_eq!(pair.diff(&[]).0, Some(0));
+    let (status, text) = pair.diff(&["--wave", "1:11"]);
+    assert_eq!((status, text.as_str()), (Some(0), "No differences in 1 pair.\n"));
+    // Two waves of one dump.
+    let (status, text) = pair.diff(&["--wave", "1:2"]);
+    assert!(status == Some(1) && text.contains("\nwave 1 and wave 2, in diverge:\n"), "{text}");
+    let (status, text) = pair.diff(&["--wave", "1"]);
+    assert_eq!(status, Some(2));
+    assert_eq!(
+        text,
+        format!("lanescope: {} has no wave 1; `lanescope waves` lists them\n", pair.b.display())
+    );
+    let (status, text) = diff(&pair.a, &pair.scratch.path("nothing"), &[]);
+    assert!(status == Some(2) && text.contains("nothing: No such file"), "{text}");
+}
+
+#[test]
+fn what_only_one_dump_has_is_said() {
+    let pair = Pair::new("diff-alone", &[]);
+    let cut = pair.scratch.path("cut");
+    let output = lanescope(&["slim", pair.a.to_str().unwrap(), "-o", cut.to_str().unwrap(), "-w", "1-3,5-8"]);
+    assert!(output.status.success());
+    let (status, text) = diff(&pair.a, &cut, &[]);
+    let lost = format!(
+        "- 1 wave of {} without a counterpart in the other dump (wave 4)\n#0  diverge (",
+        pair.a.display()
+    );
+    assert!(status == Some(1) && text.contains(&lost), "{text}");
+    assert!(text.ends_with("0 of 7 pairs compared differ.\n"), "{text}");
+    // Two builds of one kernel: inlined there, and not here.
+    let dumps = fixtures().join("dumps");
+    let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx90a-O2"), &[]);
+    assert_eq!((status, text.matches("2 waves of ").count()), (Some(1), 2), "{text}");
+    assert_eq!(text.matches("with a stack that the other dump lacks (waves 1-2)").count(), 2, "{text}");
+    // Two GPUs have no waves in common.
+    let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx1100-O0"), &[]);
+    assert!(status == Some(1) && text.ends_with("0 of 0 pairs compared differ.\n"), "{text}");
+}

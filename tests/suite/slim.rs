@@ -1,0 +1,590 @@
+//! `lanescope slim`: what was chosen answers as before, in every fixture; pointers are followed as far as they may be; what a
+//! dump should not contain is not in it.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::cores::{SAMPLES, core};
+use crate::dwarf::{newest, ran};
+use crate::fixtures::fixtures;
+
+/// A folder of the test's own, gone at its end.
+pub(crate) struct Scratch(pub(crate) PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("lanescope-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+pub(crate) fn lanescope(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap()
+}
+
+fn words(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// The answer of a command that must succeed without a warning.
+fn answer(arguments: &[&str]) -> String {
+    let output = lanescope(arguments);
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Both streams of a command, whatever it comes to.
+fn said(arguments: &[&str]) -> (String, String) {
+    let output = lanescope(arguments);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr))
+}
+
+/// An answer without the wave's number in the order of its dump, which is another in a dump of fewer waves.
+fn without_thread(answer: &str) -> String {
+    answer.lines().filter(|line| !line.starts_with("  \"thread\":")).collect::<Vec<_>>().join("\n")
+}
+
+fn slim(dump: &Path, to: &Path, more: &[&str]) -> Value {
+    let arguments: Vec<&str> =
+        ["slim", words(dump), "-o", words(to), "--json"].iter().chain(more).copied().collect();
+    serde_json::from_str(&answer(&arguments)).unwrap()
+}
+
+fn dumps() -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(fixtures().join("dumps")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.sort();
+    assert!(all.len() > 40, "only {} dumps", all.len());
+    all
+}
+
+fn ids(report: &Value) -> Vec<String> {
+    report["waves"].as_array().unwrap().iter().map(|wave| wave["id"].to_string()).collect()
+}
+
+/// Waves of an export by id, without what counts from the dump's first.
+fn waves(export: &str) -> Vec<Value> {
+    let export: Value = serde_json::from_str(export).unwrap();
+    let mut waves = export["waves"].as_array().unwrap().clone();
+    for wave in &mut waves {
+        let wave = wave.as_object_mut().unwrap();
+        wave.remove("ordinal");
+        wave.remove("workgroup");
+    }
+    waves
+}
+
+#[test]
+fn the_variables_of_chosen_waves_are_the_same_in_every_fixture() {
+    let scratch = Scratch::new("slim-same");
+    let mut compared = 0;
+    for (index, dump) in dumps().iter().enumerate() {
+        // Folders and zips in turn.
+        let to = scratch.path(&format!("{index}{}", if index % 2 == 0 { ".zip" } else { "" }));
+        let ids = ids(&slim(dump, &to, &[]));
+        assert!(!ids.is_empty(), "{}", dump.display());
+        for id in ids.iter().take(2) {
+            for frame in ["0", "1"] {
+                let of = |dump: &Path| {
+                    let (answer, mut error) =
+                        said(&["locals", words(dump), "--json", "-w", id, "-l", "all", "-f", frame]);
+                    // Problems of the dump are not those of the wave; that there is no such frame is.
+                    error = error.lines().filter(|line| !line.starts_with("warning")).collect();
+                    (without_thread(&answer), error)
+                };
+                let (before, after) = (of(dump), of(&to));
+                assert_eq!(before, after, "{} wave {id} frame {frame}", dump.display());
+                compared += before.0.len();
+            }
+        }
+        let chosen = |wave: &Value| ids.contains(&wave["id"].to_string());
+        let before: Vec<Value> =
+            waves(&said(&["export", words(dump)]).0).into_iter().filter(chosen).collect();
+        let after = waves(&said(&["export", words(&to)]).0);
+        assert_eq!(before, after, "{}", dump.display());
+    }
+    assert!(compared > 1 << 20, "only {compared} bytes were compared");
+}
+
+#[test]
+fn those_that_faulted_and_one_of_each_stack_are_chosen() {
+    let scratch = Scratch::new("slim-chosen");
+    // By the models: of saxpy's waves on gfx90a wave 1 faulted, and the others are at five places.
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O2");
+    let groups: Value = serde_json::from_str(&answer(&["groups", words(&dump), "--json"])).unwrap();
+    let groups = groups["kinds"][0]["groups"].as_array().unwrap();
+    let report = slim(&dump, &scratch.path("a"), &[]);
+    assert_eq!(ids(&report).len(), groups.len());
+    let faulted: Vec<&Value> =
+        report["waves"].as_array().unwrap().iter().filter(|wave| wave["why"] == "faulted").collect();
+    assert_eq!(faulted, [&json!({"id": 1, "why": "faulted"})]);
+    // By id, and what is not there.
+    assert_eq!(ids(&slim(&dump, &scratch.path("b"), &["--wave", "2,4-5"])), ["2", "4", "5"]);
+    let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("c")), "--wave", "1,900-901"]);
+    assert_eq!(
+        error,
+        format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display())
+    );
+    // What is there is not written over, and what failed leaves nothing.
+    let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("a"))]);
+    assert!(error.ends_with("there is such a file already; expected a new name\n"), "{error}");
+    let mut left: Vec<_> =
+        fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["a", "b"]);
+}
+
+#[test]
+fn no_global_leaves_all_of_it_out() {
+    let scratch = Scratch::new("slim-secret");
+    let dump = fixtures().join("dumps/lds-gfx90a-O0");
+    let to = scratch.path("none.zip");
+    let report = slim(&dump, &to, &["--no-global"]);
+    assert_eq!((&report["bytes"]["global"], &report["global"]), (&json!(0), &json!(false)));
+    let export: Value = serde_json::from_str(&answer(&["export", words(&to)])).unwrap();
+    assert_eq!(export["memory"], json!([]));
+    let note = export["provenance"]["note"].as_str().unwrap();
+    assert!(note.ends_with("; global memory was left out"), "{note}");
+    // The dump's own words are the report.
+    let export = |dump: &Path| -> Value {
+        let manifest = dump.join("manifest.json");
+        serde_json::from_slice::<Value>(&fs::read(manifest).unwrap()).unwrap()["x-slim"].clone()
+    };
+    let folder = scratch.path("folder");
+    let mut report = slim(&dump, &folder, &[]);
+    report.as_object_mut().unwrap().remove("to");
+    assert_eq!(export(&folder), report);
+}
+
+#[test]
+fn ranges_that_are_asked_for_are_kept() {
+    let scratch = Scratch::new("slim-range");
+    let dump = fixtures().join("dumps/lds-gfx90a-O0");
+    let export: Value = serde_json::from_str(&answer(&["export", words(&dump)])).unwrap();
+    let first = &export["memory"][0];
+    let (address, size) = (first["address"].as_u64().unwrap(), first["size"].as_u64().unwrap());
+    assert!(size > 8);
+    let to = scratch.path("range");
+    let range = format!("{:#x}+0x4", address + size - 4);
+    let report = slim(&dump, &to, &["--follow", "0", "--memory", &range, "--memory", "0x10-0x20"]);
+    assert!(report["bytes"]["global"].as_u64().unwrap() >= 4);
+    let read = |dump: &Path| {
+        answer(&["memory", words(dump), "--at", &format!("{:#x}", address + size - 4), "-n", "4"])
+    };
+    assert_eq!(read(&dump), read(&to));
+}
+
+/// A dump of one wave whose kernel has the head of a list for its argument; `nodes` are where each node is.
+struct List {
+    scratch: Scratch,
+    base: u64,
+}
+
+const LIST: &str = "struct node { __global struct node *next; int value; };\n\
+    __kernel void walk(__global struct node *head) { while (head) { head->value++; head = head->next; } }\n";
+
+impl List {
+    /// `next` of each node, as an index or an address; the nodes are `apart` bytes from one another.
+    fn new(name: &str, apart: usize, next: &[Result<usize, u64>]) -> Self {
+        let scratch = Scratch::new(name);
+        let base = 0x7f00_0100_0000u64;
+        fs::write(scratch.path("list.cl"), LIST).unwrap();
+        let mut clang = Command::new(newest("clang"));
+        clang.args([
+            "-x",
+            "cl",
+            "-cl-std=CL2.0",
+            "-target",
+            "amdgcn-amd-amdhsa",
+            "-mcpu=gfx90a",
+            "-nogpulib",
+        ]);
+        clang.args(["-g", "-O1", "-o"]).arg(scratch.path("list.hsaco")).arg(scratch.path("list.cl"));
+        ran(&mut clang);
+        let mut memory = vec![0; next.len() * apart];
+        for (index, next) in next.iter().enumerate() {
+            let to = match next {
+                Ok(next) => base + (next * apart) as u64,
+                Err(address) => *address,
+            };
+            memory[index * apart..index * apart + 8].copy_from_slice(&to.to_le_bytes());
+        }
+        fs::write(scratch.path("nodes.bin"), &memory).unwrap();
+        let manifest = json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "queue": [{"id": 1, "agent": 1}],
+            "dispatch": [{"id": 1, "queue": 1, "kernel": "walk", "kernarg": "0x7f0000300000"}],
+            "workgroup": [{"id": 1, "dispatch": 1}],
+            "wave": [{"id": 7, "workgroup": 1, "wave_size": 64}],
+            "memory": [
+                {"address": "0x7f0000300000", "u32": [base as u32, base >> 32]},
+                {"address": format!("{base:#x}"), "file": "nodes.bin"},
+            ],
+            "code_object": [{"address": "0x7f0000100000", "path": "list.hsaco"}],
+        });
+        fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();
+        Self { scratch, base }
+    }
+
+    fn slim(&self, name: &str, more: &[&str]) -> Value {
+        slim(&self.scratch.0, &self.scratch.path(name), more)
+    }
+}
+
+/// Bytes of the kernel's one argument, which lie in a segment of their own.
+const ARGUMENT: u64 = 8;
+
+#[test]
+fn a_long_list_is_followed_as_far_as_asked() {
+    let next: Vec<Result<usize, u64>> = (1..=1_000_000).map(Ok).collect();
+    let list = List::new("slim-long", 16, &next);
+    // A node is 16 bytes, a page holds 256 of them.
+    let report = list.slim("far", &["--follow", "1000"]);
+    assert_eq!(report["pointers"], json!({"followed": 1000, "dangling": 0}));
+    assert_eq!(report["bytes"]["global"], 4 * 4096 + ARGUMENT);
+    assert_eq!((&report["steps"], &report["limits"]), (&json!(1000), &json!(["steps"])));
+    let report = list.slim("near", &[]);
+    assert_eq!((&report["steps"], &report["bytes"]["global"]), (&json!(2), &json!(4096 + ARGUMENT)));
+    let report = list.slim("none", &["--follow", "0"]);
+    assert_eq!(report["bytes"]["global"], ARGUMENT);
+    let report = list.slim("few", &["--follow", "1000", "--most-pointers", "300"]);
+    assert_eq!(report["pointers"]["followed"], 300);
+    assert_eq!(
+        (&report["bytes"]["global"], &report["limits"]),
+        (&json!(2 * 4096 + ARGUMENT), &json!(["pointers"]))
+    );
+    let report = list.slim("moment", &["--follow", "1000", "--most-seconds", "0"]);
+    assert_eq!((&report["pointers"]["followed"], &report["limits"]), (&json!(0), &json!(["time"])));
+}
+
+#[test]
+fn memory_is_bounded_by_pages() {
+    let next: Vec<Result<usize, u64>> = (1..=100).map(Ok).collect();
+    let list = List::new("slim-pages", 4096, &next);
+    // One page is the argument's.
+    let report = list.slim("small", &["--follow", "50", "--most-global", "12K"]);
+    assert_eq!(
+        (&report["bytes"]["global"], &report["limits"]),
+        (&json!(2 * 4096 + ARGUMENT), &json!(["pages"]))
+    );
+    let report = list.slim("whole", &["--follow", "200"]);
+    assert_eq!(report["bytes"]["global"], 100 * 4096 + ARGUMENT);
+    // The last one points behind the end.
+    assert_eq!(
+        (&report["pointers"], &report["limits"]),
+        (&json!({"followed": 100, "dangling": 1}), &json!([]))
+    );
+}
+
+#[test]
+fn a_cycle_ends_and_nothing_is_looked_for_where_nothing_is() {
+    let list = List::new("slim-cycle", 4096, &[Ok(1), Ok(2), Ok(0)]);
+    let report = list.slim("cycle", &["--follow", "4000000000"]);
+    assert_eq!(report["pointers"], json!({"followed": 3, "dangling": 0}));
+    assert_eq!((&report["bytes"]["global"], &report["limits"]), (&json!(3 * 4096 + ARGUMENT), &json!([])));
+    for (name, to) in [("null", 0), ("low", 8), ("high", u64::MAX), ("wrap", u64::MAX - 7)] {
+        let list = List::new(&format!("slim-{name}"), 4096, &[Err(to)]);
+        let report = list.slim(name, &["--follow", "9"]);
+        let dangling = u64::from(to != 0);
+        assert_eq!(report["pointers"], json!({"followed": 1, "dangling": dangling}), "{name}");
+        // The list can be read again from what was written.
+        let at = format!("{:#x}", list.base);
+        let (answer, _) =
+            said(&["memory", words(&list.scratch.path(name)), "--at", &at, "-n", "8", "--json"]);
+        let bytes: String = to.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["bytes"], bytes, "{name}");
+    }
+}
+
+#[test]
+fn separate_debug_information_is_put_into_the_file() {
+    let scratch = Scratch::new("slim-separate");
+    let name = "calls-gfx90a";
+    let (dump, debug) = (scratch.path("dumps/calls"), scratch.path("debug"));
+    fs::create_dir_all(&dump).unwrap();
+    fs::create_dir_all(&debug).unwrap();
+    fs::create_dir_all(scratch.path("code")).unwrap();
+    for file in fs::read_dir(fixtures().join("dumps").join(name)).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+    }
+    // Relative to the dump's folder, which is two below.
+    fs::rename(&dump, scratch.path("dumps").join(name)).unwrap();
+    let dump = scratch.path("dumps").join(name);
+    let whole = fixtures().join("code").join(format!("{name}.hsaco"));
+    let stripped = scratch.path("code").join(format!("{name}.hsaco"));
+    let objcopy = || Command::new(newest("llvm-objcopy"));
+    ran(objcopy().arg("--only-keep-debug").arg(&whole).arg(debug.join("calls.debug")));
+    let link = format!("--add-gnu-debuglink={}", debug.join("calls.debug").display());
+    ran(objcopy().args(["--strip-debug", &link]).arg(&whole).arg(&stripped));
+    let to = scratch.path("slim");
+    let report = slim(&dump, &to, &["--all-waves", "--debug-dir", words(&debug)]);
+    assert!(report["notes"][0].as_str().unwrap().ends_with("its separate debug information is put into it"));
+    // Nothing is looked for beside the dump any more, and callers are found by the table that was put in.
+    for id in ids(&report) {
+        for frame in ["0", "1", "2"] {
+            let of = |dump: &Path, more: &[&str]| {
+                let mut all = vec!["locals", words(dump), "--json", "-w", &id, "-l", "all", "-f", frame];
+                all.extend(more);
+                without_thread(&said(&all).0)
+            };
+            assert_eq!(of(&dump, &["--debug-dir", words(&debug)]), of(&to, &[]), "wave {id} frame {frame}");
+        }
+    }
+    // LLVM reads the same debug information of the file that was made as of the one that was taken apart.
+    let code = fs::read_dir(to.join("code")).unwrap().next().unwrap().unwrap().path();
+    let dwarf = |file: &Path| {
+        let text = ran(Command::new(newest("llvm-dwarfdump"))
+            .args(["--debug-info", "--debug-line", "--debug-frame"])
+            .arg(file));
+        text.split_once('\n').unwrap().1.to_owned()
+    };
+    assert_eq!(dwarf(&whole), dwarf(&code));
+    let segments = |file: &Path| {
+        let text = ran(Command::new(newest("llvm-readelf"))
+            .args(["--program-headers", "--notes", "--dyn-syms"])
+            .arg(file));
+        text.lines()
+            .filter(|line| !line.contains("hsaco") && !line.contains("None"))
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(segments(&stripped), segments(&code));
+}
+
+/// A core's waves, which keep all but a place outside of their grid: a lanescope dump has none such.
+#[test]
+fn waves_of_cores_are_the_same() {
+    let scratch = Scratch::new("slim-cores");
+    for name in SAMPLES {
+        let to = scratch.path(&format!("{name}.zip"));
+        let report = slim(&core(name), &to, &["--all-waves"]);
+        let (before, after) = (exported(&core(name)), exported(&to));
+        assert_eq!(before.len(), ids(&report).len(), "{name}");
+        for (before, after) in before.iter().zip(&after) {
+            for (key, value) in before.as_object().unwrap() {
+                let is_place = matches!(key.as_str(), "name" | "coord") && after["coord"].is_null();
+                assert!(is_place || after[key] == *value, "{name} wave {}: {key}", before["id"]);
+            }
+        }
+    }
+}
+
+fn exported(dump: &Path) -> Vec<Value> {
+    waves(&said(&["export", words(dump)]).0)
+}
+
+/// `lanescope slim --dir DIR -` over those bytes, after which the writer waits as long as `hold` says.
+fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (Option<i32>, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(["slim", "--json", "--all-waves", "--dir", words(folder), "-"])
+        .args(more)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    // Who is refused does not read all.
+    let _ = input.write_all(bytes);
+    let held = hold.then_some(input);
+    let output = child.wait_with_output().unwrap();
+    drop(held);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// What a folder holds.
+fn listed(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn a_core_from_standard_input_comes_to_the_same() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("slim-stdin");
+    let name = "gfx942-multi-xcc";
+    let direct = scratch.path("direct.zip");
+    slim(&core(name), &direct, &["--all-waves"]);
+    let folder = scratch.path("crashes");
+    fs::create_dir(&folder).unwrap();
+    let (status, report, _) = piped(&fs::read(core(name)).unwrap(), &folder, &[], false);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let to = PathBuf::from(report["to"].as_str().unwrap());
+    // The spool is gone, and what was made is nobody else's.
+    assert_eq!((status, listed(&folder)), (Some(0), vec![to.clone()]));
+    assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!((&report["from"], &report["notes"]), (&json!("standard input"), &json!([])));
+    assert_eq!(exported(&direct), exported(&to));
+}
+
+#[test]
+fn beyond_the_limit_registers_stay() {
+    let scratch = Scratch::new("slim-limit");
+    let name = "gfx90a-unified";
+    let bytes = fs::read(core(name)).unwrap();
+    let (status, report, error) = piped(&bytes, &scratch.0, &["--spool-limit", "60K"], false);
+    assert_eq!(status, Some(0), "{error}");
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let notes = report["notes"].as_array().unwrap();
+    assert!(
+        notes.len() == 1 && notes[0].as_str().unwrap().starts_with("the limit was reached (--spool-limit): "),
+        "{notes:?}"
+    );
+    let kept = |waves: Vec<Value>| -> Vec<Value> {
+        waves.into_iter().map(|wave| json!([wave["id"], wave["pc"], wave["registers"]])).collect()
+    };
+    assert_eq!(kept(exported(&core(name))), kept(exported(Path::new(report["to"].as_str().unwrap()))));
+    // Where not even they fit, that is said.
+    let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "8K"], false);
+    assert!(error.contains(" are of queues and save areas: waves are missing"), "{error}");
+}
+
+#[test]
+fn a_stalled_writer_and_what_is_no_core_end_soon() {
+    let scratch = Scratch::new("slim-stall");
+    let bytes = fs::read(core("gfx90a-unified")).unwrap();
+    let (status, report, error) = piped(&bytes[..100_000], &scratch.0, &["--stall", "1"], true);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(status, Some(0), "{error}");
+    assert_eq!(report["notes"][0], "the writer of the core stalled after 100000 bytes: what came is kept");
+    assert!(!ids(&report).is_empty());
+    let (status, _, error) = piped(&bytes[..20], &scratch.0, &["--stall", "1"], true);
+    let said = "lanescope: standard input: nothing came any more after 20 bytes, before its headers and notes, \
+        which end at 64; expected a core\n";
+    assert_eq!((status, error.as_str()), (Some(1), said));
+    let (status, _, error) = piped(&fs::read(fixtures().join("demo.zip")).unwrap(), &scratch.0, &[], false);
+    let said = "lanescope: standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core\n";
+    assert_eq!((status, error.as_str()), (Some(1), said));
+    assert_eq!(listed(&scratch.0).len(), 1);
+}
+
+/// Packets of two queues with one number, a work-group of which only the queue is known, registers given twice, in part, and
+/// for some lanes.
+const ODD: &str = r#"
+format = 1
+agent = [{ id = 9, target = "gfx1100", name = "a GPU", apertures = { local = "0x1000000000000" } }]
+queue = [{ id = 1, agent = 9 }, { id = 2, agent = 9, name = "second" }]
+dispatch = [
+    { id = 1, queue = 1, shown_as = 5, kernel = "a", grid = [64], workgroup = [32] },
+    { id = 2, queue = 2, shown_as = 5, private_segment_size = 4 },
+    { id = 5, queue = 2 },
+]
+workgroup = [
+    { id = 1, dispatch = 1, position = [1, 0, 0], lds_size = 16, lds = [{ address = 4, hex = "01 02" }] },
+    { id = 2, dispatch = 2 },
+    { id = 3, queue = 2, position = [7, 0, 0] },
+    { id = 4, dispatch = 5 },
+]
+
+[[layout]]
+name = "image"
+blocks = [{ registers = "s0-s3", offset = 4 }, { registers = "v0-v1", offset = 20, lanes = "0xf0" }, { registers = "exec_lo", offset = 276 }]
+
+[[wave]]
+id = 40
+workgroup = 1
+wave_size = 32
+stop = []
+sgpr_count = 128
+image = { layout = "image", file = "odd.bin", length = 280 }
+registers = { s1 = 77, s2 = "xx" }
+bulk = [{ registers = "v1", lanes = "0x3", hex = "11111111 22222222" }]
+
+[[wave]]
+id = 3
+workgroup = 2
+wave_size = 64
+private_size = 4096
+private = [{ address = 0, file = "odd.bin", length = 200 }, { address = 252, file = "odd.bin", length = 100 }]
+image = { layout = "image", file = "odd.bin", offset = 60, length = 8 }
+
+[[wave]]
+id = 7
+workgroup = 3
+wave_size = 32
+wave_in_group = 2
+registers = { pc = "0x7f0000000000" }
+
+[[wave]]
+id = 8
+workgroup = 4
+wave_size = 32
+
+[[wave]]
+id = 12
+agent = 9
+wave_size = 32
+"#;
+
+#[test]
+fn odd_registers_and_numbers_are_kept() {
+    let scratch = Scratch::new("slim-odd");
+    fs::write(scratch.path("odd.toml"), ODD).unwrap();
+    let bytes: Vec<u8> = (0..=255u8).cycle().take(512).collect();
+    fs::write(scratch.path("odd.bin"), bytes).unwrap();
+    let [dump, to, again] = ["odd.toml", "odd", "again.zip"].map(|name| scratch.path(name));
+    let report = slim_loudly(&dump, &to);
+    // Of 64 lanes with 4 bytes each the dispatch has asked for the first 256 bytes.
+    assert_eq!(report["left_out"]["private"], 96);
+    let without_private = |mut waves: Vec<Value>| {
+        for wave in &mut waves {
+            wave["private_wave"] = Value::Null;
+            wave["private_lane"] = Value::Null;
+        }
+        waves
+    };
+    let (before, after) = (exported(&dump), exported(&to));
+    assert_eq!(without_private(before.clone()), without_private(after.clone()));
+    assert_eq!(before[0]["name"], "AMDGPU Wave 9:1:5:40 (1,0,0)/?");
+    assert_eq!(before[1]["name"], "AMDGPU Wave 9:2:5:3 (?,?,?)/?");
+    let pieces = |wave: &Value| -> Vec<(u64, usize)> {
+        let pieces = wave["private_wave"].as_array().unwrap().iter();
+        pieces
+            .map(|piece| (piece["address"].as_u64().unwrap(), piece["bytes"].as_str().unwrap().len() / 2))
+            .collect()
+    };
+    assert_eq!(
+        (pieces(&before[1]), pieces(&after[1])),
+        (vec![(0, 200), (252, 100)], vec![(0, 200), (252, 4)])
+    );
+    let all = |dump: &Path| -> Value {
+        let mut all: Value = serde_json::from_str(&said(&["export", words(dump)]).0).unwrap();
+        for key in ["name", "problems", "provenance", "waves"] {
+            all[key] = Value::Null;
+        }
+        all
+    };
+    assert_eq!(all(&dump), all(&to));
+    // What was made is made again to the byte, and of itself.
+    let (first, second) = (scratch.path("first.zip"), scratch.path("second.zip"));
+    slim_loudly(&dump, &first);
+    slim_loudly(&dump, &second);
+    assert_eq!(fs::read(&first).unwrap(), fs::read(&second).unwrap());
+    slim_loudly(&to, &again);
+    assert_eq!(exported(&to), exported(&again));
+}
+
+/// All waves of a dump that has problems of its own.
+fn slim_loudly(dump: &Path, to: &Path) -> Value {
+    serde_json::from_str(&said(&["slim", words(dump), "-o", words(to), "--json", "--all-waves"]).0).unwrap()
+}
