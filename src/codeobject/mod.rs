@@ -348,23 +348,41 @@ impl CodeObject {
         self.note("GNU", NT_GNU_BUILD_ID).map(|note| note.bytes)
     }
 
-    /// AMD's metadata; `Ok(None)` when the file has no such note.
+    /// AMD's metadata; `Ok(None)` when the file has no such note. A file that was linked of several has a note of each, whose
+    /// kernels follow each other.
     ///
     /// # Errors
-    /// The note is there and is not MessagePack (YAML for code object version 2).
+    /// A note is there and is not MessagePack (YAML for code object version 2).
     pub fn metadata(&self) -> Result<Option<&Metadata>> {
         let metadata = self.metadata.get_or_init(|| {
-            let (note, decoded) = if let Some(note) = self.note("AMDGPU", NT_AMDGPU_METADATA) {
-                let decoded = Metadata::from_msgpack(&note.bytes);
-                (note, decoded)
-            } else if let Some(note) = self.note("AMD", NT_AMD_HSA_METADATA) {
-                let decoded = Metadata::from_yaml(&note.bytes);
-                (note, decoded)
-            } else {
-                return Ok(None);
+            let notes = self.notes();
+            let of = |vendor: &'static str, kind: u32| {
+                notes.iter().filter(move |note| note.vendor == vendor && note.note_type == kind).peekable()
             };
-            let what = format!("note {}", note.type_name().unwrap_or("of metadata"));
-            decoded.map(Some).map_err(|why| CodeObjectError::Malformed { what, offset: note.offset, why })
+            let (mut msgpack, mut yaml) = (of("AMDGPU", NT_AMDGPU_METADATA), of("AMD", NT_AMD_HSA_METADATA));
+            let (each, is_yaml) =
+                if msgpack.peek().is_some() { (&mut msgpack, false) } else { (&mut yaml, true) };
+            let mut all: Option<Metadata> = None;
+            let mut end = 0;
+            for note in each {
+                // Segments that overlap hold the same note again.
+                if note.offset < end {
+                    continue;
+                }
+                end = note.offset.saturating_add(note.bytes.len() as u64);
+                let read = if is_yaml { Metadata::from_yaml } else { Metadata::from_msgpack };
+                let what = || format!("note {}", note.type_name().unwrap_or("of metadata"));
+                let malformed = |why| CodeObjectError::Malformed { what: what(), offset: note.offset, why };
+                let more = read(&note.bytes).map_err(malformed)?;
+                match &mut all {
+                    Some(all) => {
+                        all.kernels.extend(more.kernels);
+                        all.printf.extend(more.printf);
+                    }
+                    None => all = Some(more),
+                }
+            }
+            Ok(all)
         });
         metadata.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
