@@ -2,7 +2,7 @@
 
 use memchr::memmem::{self, Finder};
 
-use crate::import::text::{Cursor, find, skip_spaces};
+use crate::import::text::{Cursor, find, hex, skip_spaces};
 
 /// What the lines after it belong to: `wave_3: pc=0x7f00 (kernel_code_entry=...) (stopped, reason: TRAP)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -231,8 +231,17 @@ fn scalar<'l>(cursor: &mut Cursor<'l>) -> Option<Scalar<'l>> {
         return None;
     }
     cursor.spaces();
-    let (digits, value) = cursor.hex().filter(|(digits, _)| matches!(digits, 8 | 16))?;
-    cursor.at_blank().then_some(Scalar { name, digits, value })
+    let _ = cursor.take("0x");
+    let text = cursor.rest;
+    // Names are set right in 16 columns: one that fills them follows the value before it without a blank.
+    [16, 8].into_iter().find_map(|digits| {
+        let (number, rest) = text.split_at_checked(digits)?;
+        let value = hex(number)?;
+        let mut next = Cursor::new(rest);
+        let ends = next.at_blank() || (next.name().is_some() && next.rest.starts_with(b":"));
+        cursor.rest = if ends { rest } else { text };
+        ends.then_some(Scalar { name, digits, value })
+    })
 }
 
 /// Whether a line begins as a row of registers does whose values cannot be read: `s12: 00ff`.

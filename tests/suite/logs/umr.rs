@@ -1,0 +1,1 @@
+//! Logs inside other output, as people post them.
