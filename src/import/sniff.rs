@@ -101,33 +101,33 @@ fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
     ];
     let mut best: Option<(usize, Format)> = None;
     for (mark, format) in marks {
-        // Behind the one that was found nothing counts, and before it nothing of the others was.
-        let end = best.map_or(text.len(), |(at, _)| at);
-        let lines =
-            memmem::find_iter(text.get(..end).unwrap_or_default(), mark).map(|at| line_around(text, at));
-        let begins = |line: &[u8]| match format {
-            Format::AgentLog => agent_log::begins_report(line),
-            _ => umr::begins_wave(line),
-        };
-        let mut last = usize::MAX;
-        for (start, line) in lines {
-            // A line of a megabyte may hold the mark many times.
-            if start != last && begins(&text::uncoloured(line)) {
+        // Behind the one that was found nothing counts.
+        let text = text.get(..best.map_or(text.len(), |(at, _)| at)).unwrap_or_default();
+        let finder = memmem::Finder::new(mark);
+        let mut from = 0;
+        while let Some(at) = text.get(from..).and_then(|rest| finder.find(rest)) {
+            let (start, end) = line_around(text, from + at);
+            let line = text::uncoloured(text.get(start..end).unwrap_or_default());
+            let begins = match format {
+                Format::AgentLog => agent_log::begins_report(&line),
+                _ => umr::begins_wave(&line),
+            };
+            if begins {
                 best = Some((start, format));
                 break;
             }
-            last = start;
+            // Each line once, however often it has the mark.
+            from = end;
         }
     }
     (best.map(|(_, format)| format), whole)
 }
 
-/// The line around a place, and where it begins.
-fn line_around(text: &[u8], at: usize) -> (usize, &[u8]) {
+/// Where the line around a place begins and ends.
+fn line_around(text: &[u8], at: usize) -> (usize, usize) {
     let (before, after) = text.split_at_checked(at).unwrap_or((text, &[]));
     let start = memrchr(b'\n', before).map_or(0, |at| at + 1);
-    let end = at + memchr(b'\n', after).unwrap_or(after.len());
-    (start, text.get(start..end).unwrap_or_default())
+    (start, before.len() + memchr(b'\n', after).unwrap_or(after.len()))
 }
 
 /// Whether bytes begin as a zip does; an empty one begins with its directory's end.

@@ -305,8 +305,7 @@ impl Builder<'_> {
                 lds: MemoryMap::default(),
             };
             if let Some(best) = best {
-                let differs = with.iter().find(|raw| raw.local_ended && !raw.local.same(&best.local, kept));
-                if let Some(raw) = differs.filter(|_| best.local_ended) {
+                if let Some(raw) = with.iter().find(|raw| raw.local.contradicts(&best.local, kept)) {
                     let what = "LDS differs from that of another wave of the work-group, which counts";
                     self.problems.line(raw.line, what, "the same LDS for all waves of a work-group");
                 }

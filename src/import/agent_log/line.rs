@@ -291,7 +291,9 @@ pub(super) fn lane(cursor: &mut Cursor<'_>) -> Option<Result<(u64, u32), ()>> {
 pub(super) fn memory_row(line: &[u8], into: &mut Vec<u32>) -> Option<(u64, bool)> {
     into.clear();
     let mut cursor = Cursor::new(skip_spaces(line));
-    let row = cursor.address()?;
+    // Four digits at least: `0x10: done` is a program's own line.
+    let (_, row) =
+        cursor.rest.starts_with(b"0x").then(|| cursor.hex())?.filter(|(digits, _)| *digits >= 4)?;
     if !cursor.take(":") {
         return None;
     }

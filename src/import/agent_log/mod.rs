@@ -44,6 +44,3 @@ pub(super) fn open(
 pub(super) fn begins_report(line: &[u8]) -> bool {
     line::Headers::new().find(line).is_some() || line::old_header(line).is_some()
 }
-
-#[cfg(test)]
-mod tests;

@@ -250,6 +250,12 @@ impl<'p> Reader<'p> {
         if let Some((name, mut cursor)) = line::vector(found.line) {
             self.vector_is_over();
             let mut vector = Vector { name: name.to_owned(), lanes: [0; 64], known: 0, line: line.number };
+            // `x: [1.0, 2.0]` is a program's own line.
+            if line::lane(&mut cursor.clone()).is_some_and(|lane| lane.is_err())
+                && !line::begins_as_row(found.line)
+            {
+                return false;
+            }
             self.lanes(line, &mut vector, &mut cursor);
             return self.keep(found, vector);
         }
@@ -415,6 +421,3 @@ impl Hints {
         self.gfx12 |= word.starts_with(b"s_wait_loadcnt") || word.starts_with(b"s_wait_kmcnt");
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -75,6 +75,29 @@ impl Pieces {
             })
     }
 
+    /// Whether both have an address with other bytes.
+    pub(in crate::import) fn contradicts(&self, other: &Self, kept: &Kept) -> bool {
+        let (map, _) = other.map(BackingId(0));
+        self.runs.iter().any(|run| {
+            let mut at = run.address;
+            let end = run.address.saturating_add(run.length);
+            while at < end {
+                let Some(there) = map.find(at) else {
+                    let Some(next) = map.next(at).filter(|next| next.address < end) else { break };
+                    at = next.address;
+                    continue;
+                };
+                let length = (end - at).min(there.last().saturating_sub(at).saturating_add(1));
+                let mine = kept.at(run.offset + (at - run.address), length);
+                if mine != kept.at(there.extent.offset + (at - there.address), length) {
+                    return true;
+                }
+                at = at.saturating_add(length);
+            }
+            false
+        })
+    }
+
     /// The runs as segments of the arena, which is that backing.
     pub(in crate::import) fn segments(&self, arena: BackingId, name: Option<&str>) -> Vec<Segment> {
         let segment = |run: &Run| Segment {

@@ -59,6 +59,3 @@ pub(super) fn open_json(
     let capture = build::build(name, "umr JSON", read, None, chosen.as_ref(), targets, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,6 +3,8 @@
 
 use std::io::BufRead;
 
+use memchr::memrchr;
+
 use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, Row, TTMPS, UmrWave};
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
@@ -190,6 +192,9 @@ impl Reader<'_> {
         if text.starts_with(b"VGPRS:") {
             return Some(Section::Vgprs);
         }
+        if text.starts_with(b"PGM_MEM") {
+            return Some(Section::Nothing);
+        }
         let head = text.trim_ascii_end().strip_suffix(b":")?;
         match head {
             b"Main Registers" => return Some(Section::Main),
@@ -217,8 +222,9 @@ impl Reader<'_> {
     /// `name: value | name: value |`
     fn entries(&mut self, line: Line<'_>, row: &[u8], fields: bool) {
         let Some(wave) = &mut self.wave else { return };
-        for entry in row.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii).filter(|entry| !entry.is_empty())
-        {
+        // What no bar follows is no entry, or one that was cut off.
+        let entries = row.get(..memrchr(b'|', row).unwrap_or(0)).unwrap_or_default();
+        for entry in entries.split(|byte| *byte == b'|') {
             let mut parts = entry.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
             let (Some(name), Some(value)) = (parts.next(), parts.next()) else { continue };
             if fields {
