@@ -96,6 +96,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
     });
     capture.waves.push(Wave {
         id: 1,
+        label: None,
         kind: Arc::clone(&kind),
         agent: 0,
         workgroup: None,

@@ -164,6 +164,8 @@ pub struct WorkGroup {
 pub struct Wave {
     /// The dump's id.
     pub id: u32,
+    /// What the capture calls it, where that says more than its number: the hardware's slot that it was in.
+    pub label: Option<Box<str>>,
     /// What it is: GPU and wave size.
     pub kind: Arc<Kind>,
     /// Index of its agent.

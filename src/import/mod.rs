@@ -4,7 +4,8 @@
 //! [`Opened`], in which all that is sound is loaded and everything else is a [`Problem`], or an [`ImportError`] where
 //! nothing is. Input may be hostile: nothing here panics, and every loop and allocation is bounded by the input's size.
 //!
-//! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files (docs/captures.md).
+//! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files, logs of ROCm's debug agent, and what umr prints
+//! (docs/captures.md).
 
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 #![cfg_attr(
@@ -18,6 +19,7 @@
     )
 )]
 
+mod agent_log;
 mod dump;
 mod file;
 pub mod objects;
@@ -25,9 +27,12 @@ mod options;
 mod problem;
 mod rocm_core;
 mod sniff;
+mod text;
+mod umr;
 
 use std::borrow::Cow;
 use std::fs::File;
+use std::io::{BufReader, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -61,6 +66,9 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let io = |source| ImportError::Io { file: name(), source };
     let metadata = std::fs::metadata(path).map_err(io)?;
     if metadata.is_dir() {
+        if umr::is_radv_folder(path) {
+            return umr::open_radv(path, targets, options);
+        }
         return dump::open_folder(path, targets).map(|opened| unasked(opened, options));
     }
     if !metadata.is_file() {
@@ -72,10 +80,23 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let count = file::read_range(&file, 0, metadata.len(), 0, &mut start).map_err(io)?;
     let start = start.get(..count).unwrap_or_default();
     let refuse = |found: &str| ImportError::NotADump { file: name(), found: found.to_owned() };
-    match sniff::format(start).map_err(refuse)? {
+    let mut format = sniff::format(start).map_err(refuse)?;
+    if format == Format::Manifest && !sniff::is_manifest(start) {
+        // A log may come after much other output.
+        format = sniff::search(&file).map_err(io)?.unwrap_or(Format::Manifest);
+        (&file).rewind().map_err(io)?;
+    }
+    let size = metadata.len();
+    let folder =
+        path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let text = |file| BufReader::with_capacity(1 << 20, file);
+    match format {
         Format::Zip => dump::open_zip(path, file, targets).map(|opened| unasked(opened, options)),
         Format::Manifest => dump::open_manifest(path, targets).map(|opened| unasked(opened, options)),
         Format::Core => rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options),
+        Format::AgentLog => agent_log::open(&name(), text(file), folder, targets, options),
+        Format::UmrText => umr::open(&name(), text(file), None, targets, options),
+        Format::UmrJson => umr::open_json(&name(), file, size, targets, options),
     }
 }
 
@@ -106,9 +127,19 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
 /// As [`open`].
 pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opened, ImportError> {
     let start = bytes.get(..sniff::START.min(bytes.len())).unwrap_or_default();
-    if let Ok(Format::Core) = sniff::format(start) {
-        let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
-        return rocm_core::open(core, targets, &Options::default());
+    let options = Options::default();
+    let mut format = sniff::format(start);
+    if format == Ok(Format::Manifest) && !sniff::is_manifest(start) {
+        format = sniff::search(bytes.as_slice()).ok().flatten().map_or(format, Ok);
     }
-    dump::open_bytes(name, Cow::Owned(bytes), targets)
+    match format {
+        Ok(Format::Core) => {
+            let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
+            rocm_core::open(core, targets, &options)
+        }
+        Ok(Format::AgentLog) => agent_log::open(name, bytes.as_slice(), None, targets, &options),
+        Ok(Format::UmrText) => umr::open(name, bytes.as_slice(), None, targets, &options),
+        Ok(Format::UmrJson) => umr::open_json(name, bytes.as_slice(), bytes.len() as u64, targets, &options),
+        _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
+    }
 }

@@ -86,6 +86,12 @@ pub enum ImportError {
         /// What it looks like.
         found: String,
     },
+    /// The processor that the user names is not known.
+    #[error("--processor: {what}")]
+    Processor {
+        /// Why not, and which there are.
+        what: String,
+    },
     /// The manifest's text cannot be read.
     #[error("{file}: line {line}, column {column}: {what}; expected {expected}")]
     Syntax {
@@ -176,6 +182,17 @@ impl Problems {
         self.push(Some(file), offset, key, what, expected);
     }
 
+    /// Something is wrong in a line of a text, which counts from 1.
+    pub(super) fn line(&mut self, line: impl TryInto<usize>, what: impl Display, expected: impl Display) {
+        let place = Place { line: line.try_into().ok(), ..Place::default() };
+        self.list(None, place, what, expected);
+    }
+
+    /// Something is wrong with the capture as a whole.
+    pub(super) fn whole(&mut self, what: impl Display, expected: impl Display) {
+        self.list(None, Place::default(), what, expected);
+    }
+
     fn push(
         &mut self,
         file: Option<&str>,
@@ -185,11 +202,19 @@ impl Problems {
         expected: impl Display,
     ) {
         if self.list.len() >= MOST_PROBLEMS {
+            // Not even the words are made: there may be millions.
+            self.more += 1;
+            return;
+        }
+        self.list(file, Place { key: Some(key.to_string()), offset, line: None }, what, expected);
+    }
+
+    fn list(&mut self, file: Option<&str>, place: Place, what: impl Display, expected: impl Display) {
+        if self.list.len() >= MOST_PROBLEMS {
             self.more += 1;
             return;
         }
         let file = file.unwrap_or(&self.file).to_owned();
-        let place = Place { key: Some(key.to_string()), offset, line: None };
         self.list.push(Problem { file, place, what: what.to_string(), expected: expected.to_string() });
     }
 

@@ -85,7 +85,8 @@ fn name(agent: u32, queue: Option<u32>, dispatch: Option<u32>, wave: &Wave, at: 
     let known = |id: Option<u32>| id.map_or("?".to_owned(), |id| id.to_string());
     let place = at.map_or("(?,?,?)".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
     let (queue, dispatch, slot) = (known(queue), known(dispatch), known(wave.wave_in_group));
-    format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}", wave.id)
+    let label = wave.label.as_deref().map_or(String::new(), |label| format!(" {label}"));
+    format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}{label}", wave.id)
 }
 
 /// The kinds of wave that a dump holds, in words: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.

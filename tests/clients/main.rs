@@ -17,6 +17,7 @@ mod helpers;
 mod lanes;
 mod lldb;
 mod locals;
+mod logs;
 mod many;
 mod mi;
 mod model;

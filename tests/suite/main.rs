@@ -13,6 +13,7 @@ mod frames;
 mod house;
 mod lane_states;
 mod lanes;
+mod logs;
 mod operations;
 mod print;
 mod scopes;

@@ -64,6 +64,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             memory_map(&mut self.problems, &mut self.sources, key, "private", &entry.private, bounds);
         Some(Wave {
             id,
+            label: None,
             kind,
             agent,
             workgroup,

@@ -119,6 +119,7 @@ impl Waves<'_> {
             registers: Registers { layout: Some(layout), image: Some(image), own },
             private,
             private_size,
+            label: None,
         });
     }
 

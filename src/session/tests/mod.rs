@@ -139,6 +139,7 @@ impl Maker {
         let id = self.capture.waves.len() as u32 + 1;
         self.capture.waves.push(Wave {
             id,
+            label: None,
             kind,
             agent: 0,
             workgroup: group,

@@ -1,0 +1,355 @@
+//! What was read of a log to a capture: processors, work-groups, registers in their places.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::groups::{Groups, Place};
+use super::objects::Objects;
+use super::read::Log;
+use super::wave::{Kernel, RawWave, Stop};
+use crate::arch::{Target, Targets};
+use crate::capture::{
+    Agent, BackingId, Capture, Dispatch, MemoryBacking, MemoryMap, Provenance, Queue, Wave, WorkGroup,
+};
+use crate::codeobject::ElfAddress;
+use crate::import::problem::Problems;
+use crate::import::text::{Placer, Sizes};
+use crate::units::{Address, Pc, WaveSize};
+
+/// The arena's place among the backings.
+const ARENA: BackingId = BackingId(0);
+
+/// Builds the capture; `chosen` is the processor that the user names.
+pub(super) fn build(
+    name: &str,
+    log: Log,
+    objects: Objects,
+    targets: &Targets,
+    chosen: Option<&Arc<Target>>,
+    problems: &mut Problems,
+) -> Capture {
+    let mut builder = Builder {
+        log: &log,
+        objects: &objects,
+        targets,
+        problems,
+        chosen,
+        inferred: None,
+        capture: Capture { name: name.to_owned(), ..Capture::default() },
+        groups: Groups::default(),
+        ids: HashSet::new(),
+        next_id: next_id(&log.waves),
+        placer: Placer::new(ARENA),
+    };
+    builder.provenance();
+    builder.waves();
+    builder.queues_and_dispatches();
+    builder.workgroups();
+    builder.global();
+    let mut capture = builder.capture;
+    capture.code_objects = objects.each.into_iter().map(|object| object.loaded).collect();
+    capture.backings.push(Arc::new(MemoryBacking::new(name, log.kept.into_bytes())));
+    capture.backings.extend(objects.backings);
+    capture
+}
+
+struct Builder<'b> {
+    log: &'b Log,
+    objects: &'b Objects,
+    targets: &'b Targets,
+    problems: &'b mut Problems,
+    chosen: Option<&'b Arc<Target>>,
+    /// What the log as a whole is read as, once a wave needs that.
+    inferred: Option<Option<Arc<Target>>>,
+    capture: Capture,
+    groups: Groups,
+    ids: HashSet<u32>,
+    next_id: u32,
+    placer: Placer,
+}
+
+/// A number that no wave of the log has.
+fn next_id(waves: &[RawWave]) -> u32 {
+    let ids = waves.iter().filter_map(|wave| u32::try_from(wave.id?).ok());
+    ids.max().unwrap_or(0).saturating_add(1)
+}
+
+impl Builder<'_> {
+    fn provenance(&mut self) {
+        let what = "a debug agent's log: registers, LDS and kernel arguments; private and global memory are not in it";
+        self.capture.provenance = Provenance {
+            format: self.log.vintage.words().to_owned(),
+            producer: Some("ROCm debug agent".to_owned()),
+            note: Some(match &self.log.fault {
+                Some(fault) => format!("{what}. The log says: {fault}"),
+                None => what.to_owned(),
+            }),
+            ..Provenance::default()
+        };
+    }
+
+    fn waves(&mut self) {
+        for (index, raw) in self.log.waves.iter().enumerate() {
+            let Some(wave) = self.wave(index, raw) else { continue };
+            self.capture.waves.push(wave);
+        }
+        if self.groups.clashes > 0 {
+            let what = format_args!(
+                "{} waves are in places that other waves have, too: the log does not tell their dispatches apart",
+                self.groups.clashes
+            );
+            self.problems.whole(what, "one report of one process in a log");
+        }
+    }
+
+    fn wave(&mut self, index: usize, raw: &RawWave) -> Option<Wave> {
+        let kept = &self.log.kept;
+        let Some(target) = self.target(raw) else {
+            self.problems.line(raw.line, "no target fits the wave, which is left out", "--processor NAME");
+            return None;
+        };
+        let size = self.wave_size(raw, &target)?;
+        let kind = match self.targets.kind(&target.name, size) {
+            Ok(kind) => kind,
+            Err(error) => {
+                let what = format_args!("{error}; the wave is left out");
+                self.problems.line(raw.line, what, "a target with such waves (--processor)");
+                return None;
+            }
+        };
+        let agent = self.agent(&target);
+        let place = self.groups.place(kept, raw, index, agent, &target);
+        let (id, label) = self.id(raw);
+        let stop = self.stop(raw, &target);
+        let registers = self.placer.place(self.problems, kept, &kind, &raw.values);
+        Some(Wave {
+            id,
+            label,
+            kind,
+            agent,
+            workgroup: place.map(|place: Place| place.workgroup),
+            wave_in_group: place.and_then(|place| place.wave_in_group),
+            stop,
+            sgpr_count: None,
+            registers,
+            private: MemoryMap::default(),
+            private_size: None,
+        })
+    }
+
+    /// The wave's number: the agent's, or one that is free where the log has it twice.
+    fn id(&mut self, raw: &RawWave) -> (u32, Option<Box<str>>) {
+        if let Some(id) = raw.id.and_then(|id| u32::try_from(id).ok())
+            && self.ids.insert(id)
+        {
+            return (id, None);
+        }
+        let id = self.next_id;
+        self.next_id = self.next_id.saturating_add(1);
+        self.ids.insert(id);
+        let Some(given) = raw.id else { return (id, None) };
+        let what = format_args!("wave_{given} is in the log once more; this report of it is wave {id}");
+        self.problems.line(raw.line, what, "each wave once, with a number below 2^32");
+        (id, Some(format!("wave_{given} of line {}", raw.line).into()))
+    }
+
+    /// The user's, else that of the code object in which the wave is, else what the log leads to.
+    fn target(&mut self, raw: &RawWave) -> Option<Arc<Target>> {
+        if let Some(chosen) = self.chosen {
+            return Some(Arc::clone(chosen));
+        }
+        let kept = &self.log.kept;
+        let pc = raw.values.iter().find(|value| kept.text(value.name) == "pc");
+        let pc = pc.map(|pc| {
+            u64::from(kept.dword(pc, 0).unwrap_or(0)) | u64::from(kept.dword(pc, 1).unwrap_or(0)) << 32
+        });
+        let entry = match raw.entry {
+            Kernel::At(entry, _) => Some(entry),
+            _ => None,
+        };
+        let of = |address: Option<u64>| self.objects.at(address?)?.target.clone();
+        if let Some(target) = of(pc).or_else(|| of(entry)) {
+            return Some(target);
+        }
+        // All that are known agree: the log is from one GPU.
+        let mut known = self.objects.each.iter().filter_map(|object| object.target.as_ref());
+        if let Some(first) = known.next()
+            && known.all(|other| Arc::ptr_eq(first, other))
+        {
+            return Some(Arc::clone(first));
+        }
+        let Self { log, targets, problems, inferred, .. } = self;
+        inferred.get_or_insert_with(|| super::infer::target(log, targets, problems)).clone()
+    }
+
+    fn wave_size(&mut self, raw: &RawWave, target: &Target) -> Option<WaveSize> {
+        let (size, contradicts) = Sizes::of(&self.log.kept, &raw.values).wave_size();
+        if contradicts {
+            let what = "vectors have more than 32 lanes and exec has 32 bits: read as wave64";
+            self.problems.line(raw.line, what, "both of one wave size");
+        }
+        if let Some(size) = size {
+            return Some(size);
+        }
+        let first = target.wave_sizes.first().copied();
+        if target.wave_sizes.len() > 1
+            && let Some(first) = first
+        {
+            let what =
+                format_args!("neither exec nor a whole vector is in the log: the wave is read as {first}");
+            self.problems.line(raw.line, what, "exec, which tells the wave size");
+        }
+        first
+    }
+
+    fn agent(&mut self, target: &Arc<Target>) -> usize {
+        let agents = &mut self.capture.agents;
+        if let Some(known) = agents.iter().position(|agent| Arc::ptr_eq(&agent.target, target)) {
+            return known;
+        }
+        let id = agents.len() as u32 + 1;
+        agents.push(Agent {
+            id,
+            target: Arc::clone(target),
+            name: None,
+            apertures: HashMap::new(),
+            hardware: None,
+        });
+        agents.len() - 1
+    }
+
+    fn stop(&mut self, raw: &RawWave, target: &Target) -> Option<Vec<usize>> {
+        let kept = &self.log.kept;
+        let words = match &raw.stop {
+            Stop::Running => return Some(Vec::new()),
+            Stop::Unsaid => {
+                let read = |name: &str| {
+                    let value = raw.values.iter().find(|value| kept.text(value.name) == name)?;
+                    kept.dword(value, 0).map(u64::from)
+                };
+                return Some(target.faults(true, read)).filter(|reasons| !reasons.is_empty());
+            }
+            Stop::Reasons(words) => words,
+        };
+        let mut reasons = Vec::new();
+        for word in words {
+            if word == "NONE" {
+                continue;
+            }
+            match target.reason_index(&word.to_ascii_lowercase()) {
+                Some(reason) if !reasons.contains(&reason) => reasons.push(reason),
+                Some(_) => {}
+                None => {
+                    let what = format_args!("{word:?} is no stop reason of {}", target.name);
+                    self.problems.line(raw.line, what, "reasons of AMD's debugger library");
+                }
+            }
+        }
+        (!reasons.is_empty() || words.iter().any(|word| word == "NONE")).then_some(reasons)
+    }
+
+    fn queues_and_dispatches(&mut self) {
+        let mut queue_of = HashMap::new();
+        for (index, dispatch) in self.groups.dispatches.iter().enumerate() {
+            let Capture { queues, .. } = &mut self.capture;
+            let queue = *queue_of.entry(dispatch.agent).or_insert_with(|| {
+                let id = queues.len() as u32 + 1;
+                // A dispatch has a queue, and the log does not name it.
+                let name = Some("queues are not in the log".to_owned());
+                queues.push(Queue { id, agent: dispatch.agent, name, ring: None });
+                queues.len() - 1
+            });
+            let raw = self.log.waves.get(dispatch.first);
+            let entry = match raw.map(|raw| &raw.entry) {
+                Some(Kernel::At(address, name)) => Some((*address, name.clone())),
+                _ => None,
+            };
+            let found = entry.as_ref().and_then(|(address, _)| self.kernel(*address));
+            let (symbol, descriptor) = found.unzip();
+            self.capture.dispatches.push(Dispatch {
+                id: index as u32 + 1,
+                queue,
+                entry: entry.as_ref().map(|(address, _)| Address(*address)),
+                kernel: symbol.or_else(|| entry?.1),
+                kernarg: raw.and_then(|raw| raw.kernargs).map(Address),
+                kernel_object: descriptor.map(Address),
+                group_segment_size: raw.and_then(|raw| raw.local_asked),
+                ..Dispatch::default()
+            });
+        }
+    }
+
+    /// The symbol and the descriptor's address of the kernel that begins there.
+    fn kernel(&self, entry: u64) -> Option<(String, u64)> {
+        let object = self.objects.at(entry)?;
+        let load = object.loaded.address.0;
+        let at = ElfAddress::of(Pc(entry), load);
+        let mut kernels = object.parsed.as_ref()?.kernels();
+        let kernel = kernels.find(|kernel| kernel.entry == Some(at))?;
+        Some((kernel.name, load.wrapping_add(kernel.descriptor.0)))
+    }
+
+    fn workgroups(&mut self) {
+        let kept = &self.log.kept;
+        // The wave of a group that prints the most of its LDS, and the others.
+        let mut waves_of: Vec<Vec<usize>> = vec![Vec::new(); self.groups.groups.len()];
+        for (group, wave) in &self.groups.members {
+            if let Some(waves) = waves_of.get_mut(*group) {
+                waves.push(*wave);
+            }
+        }
+        for (index, (group, waves)) in self.groups.groups.iter().zip(waves_of).enumerate() {
+            let raws = waves.iter().filter_map(|wave| self.log.waves.get(*wave));
+            let with: Vec<&RawWave> = raws.filter(|raw| !raw.local.is_empty()).collect();
+            let best = with.iter().max_by_key(|raw| (raw.local_ended, raw.local.length())).copied();
+            let mut work = WorkGroup {
+                id: index as u32 + 1,
+                queue: self.capture.dispatches.get(group.dispatch).map(|dispatch| dispatch.queue),
+                dispatch: Some(group.dispatch),
+                position: group.position,
+                lds_size: None,
+                lds: MemoryMap::default(),
+            };
+            if let Some(best) = best {
+                if let Some(raw) = with.iter().find(|raw| raw.local.contradicts(&best.local, kept)) {
+                    let what = "LDS differs from that of another wave of the work-group, which counts";
+                    self.problems.line(raw.line, what, "the same LDS for all waves of a work-group");
+                }
+                let (map, overlaps) = best.local.map(ARENA);
+                if overlaps > 0 {
+                    let what = format_args!("{overlaps} runs of LDS repeat addresses and are left out");
+                    self.problems.line(best.line, what, "each address once");
+                }
+                work.lds_size = best.local.whole().filter(|_| best.local_ended);
+                work.lds = map;
+            }
+            self.capture.workgroups.push(work);
+        }
+    }
+
+    /// Kernel arguments, the one global memory that a log may hold.
+    fn global(&mut self) {
+        let kept = &self.log.kept;
+        let mut taken: HashMap<u64, usize> = HashMap::new();
+        let mut segments = Vec::new();
+        for (index, raw) in self.log.waves.iter().enumerate().filter(|(_, raw)| !raw.kernarg.is_empty()) {
+            let new = raw.kernarg.segments(ARENA, Some("kernel arguments"));
+            let Some(first) = new.first().map(|segment| segment.address) else { continue };
+            let known = *taken.entry(first).or_insert(index);
+            if known == index {
+                segments.extend(new);
+            } else if self.log.waves.get(known).is_some_and(|other| !other.kernarg.same(&raw.kernarg, kept)) {
+                let what =
+                    "kernel arguments differ from those that an earlier wave has there; the earlier count";
+                self.problems.line(raw.line, what, "the same memory for all waves");
+            }
+        }
+        let (map, refused) = MemoryMap::new(segments);
+        if !refused.is_empty() {
+            let what =
+                format_args!("{} runs of kernel arguments overlap others and are left out", refused.len());
+            self.problems.whole(what, "each address once");
+        }
+        self.capture.global = map;
+    }
+}

@@ -1,0 +1,150 @@
+//! Dispatches and work-groups of a log: by the kernel's entry and by what the trap temporaries hold, where they are valid.
+//!
+//! A log names neither queues nor dispatches. Waves with the same kernel entry and the same packet are of one dispatch as
+//! far as the log can tell; where two of them claim one place in it, they are of two.
+
+use std::collections::HashMap;
+
+use super::wave::{Kernel, RawWave};
+use crate::arch::{Generation, Processor, Target};
+use crate::import::text::Kept;
+
+/// Where a wave belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// Index of its work-group.
+    pub(super) workgroup: usize,
+    pub(super) wave_in_group: Option<u32>,
+}
+
+/// A dispatch: what its waves agree in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct GroupDispatch {
+    pub(super) agent: usize,
+    /// Index of the wave that was met first.
+    pub(super) first: usize,
+}
+
+/// A work-group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    pub(super) dispatch: usize,
+    pub(super) position: Option<[u32; 3]>,
+}
+
+/// What the trap temporaries of a wave say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Temporaries {
+    position: [u32; 3],
+    wave_in_group: u32,
+    /// The packet's place in its queue; in old runtimes a part of its address.
+    packet: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct DispatchKey {
+    agent: usize,
+    entry: Option<u64>,
+    packet: Option<u32>,
+    kernargs: Option<u64>,
+    /// Counts dispatches that the rest does not tell apart.
+    nth: u32,
+}
+
+/// Dispatches and work-groups as waves are met.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    pub(super) dispatches: Vec<GroupDispatch>,
+    pub(super) groups: Vec<Group>,
+    /// Work-groups with the waves of the log that are in them.
+    pub(super) members: Vec<(usize, usize)>,
+    by_key: HashMap<DispatchKey, usize>,
+    by_position: HashMap<(usize, [u32; 3]), usize>,
+    /// How many waves claimed each place of what the log shows as one dispatch.
+    claims: HashMap<(DispatchKey, [u32; 3], u32), u32>,
+    /// Waves that claimed a place that was taken.
+    pub(super) clashes: usize,
+}
+
+impl Groups {
+    /// Where a wave belongs. `None`: the log does not say, and nothing of it needs a work-group.
+    pub(super) fn place(
+        &mut self,
+        kept: &Kept,
+        wave: &RawWave,
+        index: usize,
+        agent: usize,
+        target: &Target,
+    ) -> Option<Place> {
+        let temporaries = match wave.entry {
+            Kernel::NotAvailable => None,
+            Kernel::Unsaid | Kernel::At(..) => temporaries(kept, wave, target),
+        };
+        let entry = match wave.entry {
+            Kernel::At(entry, _) => Some(entry),
+            _ => None,
+        };
+        let packet = temporaries.and_then(|temporaries| temporaries.packet);
+        let mut key = DispatchKey { agent, entry, packet, kernargs: wave.kernargs, nth: 0 };
+        let Some(temporaries) = temporaries else {
+            if entry.is_none() && wave.local.is_empty() {
+                return None;
+            }
+            // LDS is a work-group's: each wave that prints some has one of its own.
+            let dispatch = self.dispatch(key, index);
+            let workgroup = self.groups.len();
+            self.groups.push(Group { dispatch, position: None });
+            self.members.push((workgroup, index));
+            return Some(Place { workgroup, wave_in_group: None });
+        };
+        let (position, slot) = (temporaries.position, temporaries.wave_in_group);
+        let claims = self.claims.entry((key.clone(), position, slot)).or_insert(0);
+        key.nth = *claims;
+        *claims = claims.saturating_add(1);
+        self.clashes += usize::from(key.nth > 0);
+        let dispatch = self.dispatch(key, index);
+        let groups = &mut self.groups;
+        let workgroup = *self.by_position.entry((dispatch, position)).or_insert_with(|| {
+            groups.push(Group { dispatch, position: Some(position) });
+            groups.len() - 1
+        });
+        self.members.push((workgroup, index));
+        Some(Place { workgroup, wave_in_group: Some(slot) })
+    }
+
+    fn dispatch(&mut self, key: DispatchKey, first: usize) -> usize {
+        let dispatches = &mut self.dispatches;
+        let agent = key.agent;
+        *self.by_key.entry(key).or_insert_with(|| {
+            dispatches.push(GroupDispatch { agent, first });
+            dispatches.len() - 1
+        })
+    }
+}
+
+/// Reads the trap temporaries that the agent prints; `None` where one that it takes is missing.
+fn temporaries(kept: &Kept, wave: &RawWave, target: &Target) -> Option<Temporaries> {
+    let read = |name: &str| {
+        let value = wave.values.iter().find(|value| kept.text(value.name) == name)?;
+        kept.dword(value, 0)
+    };
+    let generation =
+        Processor::named(&target.name).map_or(Generation::Gfx9, |processor| processor.generation);
+    if matches!(generation, Generation::Gfx12 | Generation::Gfx125) {
+        let (low, x) = (read("ttmp8")?, read("ttmp9")?);
+        // Bit 30 says that the grid has more than one dimension.
+        let yz = if low >> 30 & 1 == 1 { read("ttmp7")? } else { 0 };
+        return Some(Temporaries {
+            position: [x, yz & 0xffff, yz >> 16],
+            wave_in_group: low >> 25 & 0x1f,
+            packet: Some(low & 0x1ff_ffff),
+        });
+    }
+    let position = [read("ttmp8")?, read("ttmp9")?, read("ttmp10")?];
+    let last = read("ttmp11")?;
+    let packet = match generation {
+        Generation::Gfx940 => Some(last >> 6 & 0x1ff_ffff),
+        _ => read("ttmp6").map(|packet| packet & 0x1ff_ffff),
+    };
+    Some(Temporaries { position, wave_in_group: last & 0x3f, packet })
+}

@@ -1,0 +1,46 @@
+//! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
+//!
+//! [`line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
+//! one log; [`read`] puts both together; [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
+//! makes the capture. Values are read once into an arena: a log is text, and text cannot be read by range.
+
+mod build;
+mod groups;
+mod infer;
+mod line;
+mod objects;
+mod read;
+mod streams;
+mod wave;
+
+use std::io::BufRead;
+use std::path::Path;
+
+use super::problem::{ImportError, Problems};
+use super::text::Kept;
+use super::{Opened, Options};
+use crate::arch::Targets;
+
+/// Reads a log; `folder` is where it lies, if it does.
+///
+/// # Errors
+/// The processor that the user names is not known.
+pub(super) fn open(
+    name: &str,
+    source: impl BufRead,
+    folder: Option<&Path>,
+    targets: &Targets,
+    options: &Options,
+) -> Result<Opened, ImportError> {
+    let chosen = infer::chosen(targets, options.target.as_deref())?;
+    let mut problems = Problems::new(name);
+    let log = read::read(source, Kept::default(), &mut problems);
+    let objects = objects::find(&log.objects, folder, targets, options, &mut problems);
+    let capture = build::build(name, log, objects, targets, chosen.as_ref(), &mut problems);
+    Ok(Opened { capture, problems: problems.finish() })
+}
+
+/// Whether a line is one that a debug agent writes at the beginning of a wave's report.
+pub(super) fn begins_report(line: &[u8]) -> bool {
+    line::Headers::new().find(line).is_some() || line::old_header(line).is_some()
+}

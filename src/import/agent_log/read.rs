@@ -1,0 +1,423 @@
+//! Reads a log line by line. It begins anew at every header, so that what is damaged costs one wave at most.
+
+use std::collections::HashMap;
+use std::io::BufRead;
+
+use super::line::{self, Headers, Heading, Module, Scalar};
+use super::streams::{Found, Stream, Streams};
+use super::wave::{RawWave, Section};
+use crate::arch::Processor;
+use crate::import::problem::Problems;
+use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, processors_in};
+
+/// The most code objects that are listed.
+pub(super) const MOST_OBJECTS: usize = 4096;
+
+/// What a log holds.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    pub(super) kept: Kept,
+    /// In the order in which their reports end.
+    pub(super) waves: Vec<RawWave>,
+    pub(super) objects: Vec<RawObject>,
+    pub(super) hints: Hints,
+    /// What the headers look like, for people.
+    pub(super) vintage: Vintage,
+    /// The line that says which address could not be accessed.
+    pub(super) fault: Option<String>,
+}
+
+/// A code object that a disassembly is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct RawObject {
+    pub(super) uri: String,
+    /// First address.
+    pub(super) start: u64,
+    /// The address after the last.
+    pub(super) end: u64,
+    pub(super) line: usize,
+}
+
+/// What speaks for a GPU beside registers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hints {
+    /// The runtime's words on the fault: `GPU agent: AMD gfx900`.
+    pub(super) named: Option<Processor>,
+    /// Instructions that gfx12 has and gfx11 has not.
+    pub(super) gfx12: bool,
+    /// Memory instructions as gfx11 and later name them.
+    pub(super) gfx11: bool,
+    /// Memory instructions as GPUs up to gfx10 name them.
+    pub(super) before_gfx11: bool,
+    /// Cache modifiers of gfx940 and later.
+    pub(super) gfx940: bool,
+}
+
+/// Forms of the header, which came one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Vintage {
+    /// 2018 and 2019: registers lane by lane.
+    Old,
+    /// `wave_1: pc=0x10 (stopped, reason: TRAP)`.
+    #[default]
+    Plain,
+    /// With `kernel_code_entry=`.
+    Entry,
+    /// With `kernargs=`.
+    Kernargs,
+}
+
+impl Vintage {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::Old => "rocr_debug_agent log, 2018 form",
+            Self::Plain => "rocm-debug-agent log",
+            Self::Entry => "rocm-debug-agent log with kernel entries",
+            Self::Kernargs => "rocm-debug-agent log with kernel arguments",
+        }
+    }
+}
+
+/// Reads all of a log, or as far as the operating system gives it.
+pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) -> Log {
+    let mut lines = Lines::new(source);
+    let mut reader = Reader::new(kept, problems);
+    loop {
+        match lines.next() {
+            Ok(Some(line)) => reader.line(line),
+            Ok(None) => break,
+            Err(error) => {
+                reader
+                    .problems
+                    .whole(format_args!("the log cannot be read to its end: {error}"), "a readable file");
+                break;
+            }
+        }
+    }
+    reader.finish()
+}
+
+struct Reader<'p> {
+    log: Log,
+    problems: &'p mut Problems,
+    headers: Headers,
+    streams: Streams<RawWave>,
+    /// Code objects by URI and place.
+    known: HashMap<(String, u64), usize>,
+    uri: Option<(String, usize)>,
+    /// Vector rows that may go on in the next line, where a terminal broke it: the register.
+    unfinished: Option<(Stream, Vector)>,
+    too_many: bool,
+    scalars: Vec<Scalar<'static>>,
+    words: Vec<u32>,
+}
+
+struct Vector {
+    name: Vec<u8>,
+    lanes: [u32; 64],
+    known: u64,
+    line: usize,
+}
+
+impl<'p> Reader<'p> {
+    fn new(kept: Kept, problems: &'p mut Problems) -> Self {
+        Self {
+            log: Log { kept, ..Log::default() },
+            problems,
+            headers: Headers::new(),
+            streams: Streams::new(),
+            known: HashMap::new(),
+            uri: None,
+            unfinished: None,
+            too_many: false,
+            scalars: Vec::new(),
+            words: Vec::new(),
+        }
+    }
+
+    fn line(&mut self, line: Line<'_>) {
+        if line.cut {
+            let what = "the line is longer than what is looked at; its rest is passed over";
+            self.problems.line(line.number, what, "lines of at most 1 MiB");
+        }
+        if self.header(line) {
+            return;
+        }
+        let Some(found) = self.streams.find(line.text) else {
+            self.outside(line, line.text);
+            return;
+        };
+        if self.wave_line(line, found) {
+            self.streams.was_row(found);
+        } else {
+            self.outside(line, found.line);
+        }
+    }
+
+    /// Takes a header; whether it is one.
+    fn header(&mut self, line: Line<'_>) -> bool {
+        let Self { log, .. } = self;
+        let (prefix, wave) = if let Some(header) = self.headers.find(line.text) {
+            let broken = header.state.is_none();
+            if broken {
+                let what = "the header does not say whether the wave runs";
+                self.problems.line(line.number, what, "(running) or (stopped, reason: ...)");
+            }
+            let wave = RawWave::new(&mut log.kept, line.number, &header, broken && !line.ended);
+            let vintage = match (header.entry, header.kernargs) {
+                (_, Some(_)) => Vintage::Kernargs,
+                (line::Entry::Unsaid, _) => Vintage::Plain,
+                _ => Vintage::Entry,
+            };
+            log.vintage = if log.waves.is_empty() { vintage } else { log.vintage.max(vintage) };
+            (header.prefix, wave)
+        } else if let Some(header) = line::old_header(line.text) {
+            if header.count > 1 {
+                let what = format_args!("{} more waves stopped here are not in the log", header.count - 1);
+                self.problems.line(line.number, what, "agents of 2018 print the first of them only");
+            }
+            log.vintage = if log.waves.is_empty() { Vintage::Old } else { log.vintage };
+            (header.prefix, RawWave::old(&mut log.kept, line.number, &header))
+        } else {
+            return false;
+        };
+        self.vector_is_over();
+        if let Some(done) = self.streams.begin(prefix, wave) {
+            self.done(done, false);
+        }
+        true
+    }
+
+    fn done(&mut self, mut wave: RawWave, at_end: bool) {
+        if self.log.waves.len() >= MOST_WAVES {
+            self.too_many = true;
+            return;
+        }
+        wave.finish(&mut self.log.kept, self.problems, at_end);
+        // Waves of a work-group print the same LDS each, and those of a dispatch the same arguments.
+        if let Some(earlier) = self.log.waves.last() {
+            wave.kernarg.share(&earlier.kernarg, &mut self.log.kept);
+            wave.local.share(&earlier.local, &mut self.log.kept);
+        }
+        self.log.waves.push(wave);
+    }
+
+    /// A line of a wave's report; whether it is one.
+    fn wave_line(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+        let text = found.line;
+        if let Some(heading) = line::heading(text) {
+            self.vector_is_over();
+            let Some(wave) = self.streams.wave(found) else { return false };
+            match heading {
+                Heading::Registers | Heading::EndOfDisassembly => wave.enter(Section::Registers),
+                Heading::Local(asked) => {
+                    wave.enter(Section::Local);
+                    wave.local_asked = asked;
+                }
+                Heading::Kernarg => wave.enter(Section::Kernarg),
+                Heading::Disassembly => wave.enter(Section::Disassembly),
+            }
+            return true;
+        }
+        if let Some((accumulation, lane)) = line::old_lane(text)
+            && let Some(wave) = self.streams.wave(found)
+        {
+            wave.enter(Section::OldLane(accumulation, lane));
+            return true;
+        }
+        match self.streams.wave(found).map(|wave| wave.section) {
+            None | Some(Section::Disassembly) => false,
+            Some(Section::Local | Section::Kernarg) => {
+                self.memory(line, found) || self.registers(line, found)
+            }
+            Some(Section::Registers | Section::OldLane(..)) => self.registers(line, found),
+        }
+    }
+
+    fn memory(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+        let Some((address, damaged)) = line::memory_row(found.line, &mut self.words) else { return false };
+        let Some(wave) = self.streams.wave(found) else { return false };
+        if damaged {
+            let what = "a word of the row is none; it and what follows are not captured";
+            self.problems.line(line.number, what, "words of eight hex digits");
+        }
+        let pieces = if wave.section == Section::Local { &mut wave.local } else { &mut wave.kernarg };
+        pieces.push(&mut self.log.kept, address, &self.words);
+        true
+    }
+
+    fn registers(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+        if let Some((name, mut cursor)) = line::vector(found.line) {
+            self.vector_is_over();
+            let mut vector = Vector { name: name.to_owned(), lanes: [0; 64], known: 0, line: line.number };
+            // `x: [1.0, 2.0]` is a program's own line.
+            if line::lane(&mut cursor.clone()).is_some_and(|lane| lane.is_err())
+                && !line::begins_as_row(found.line)
+            {
+                return false;
+            }
+            self.lanes(line, &mut vector, &mut cursor);
+            return self.keep(found, vector);
+        }
+        if found.line.trim_ascii_start().starts_with(b"[")
+            && self.unfinished.as_ref().is_some_and(|(of, _)| *of == found.stream())
+            && let Some((_, mut vector)) = self.unfinished.take()
+        {
+            let mut cursor = Cursor::new(found.line);
+            self.lanes(line, &mut vector, &mut cursor);
+            return self.replace(found, vector);
+        }
+        let mut scalars: Vec<Scalar<'_>> = std::mem::take(&mut self.scalars);
+        let damaged = line::scalars(found.line, &mut scalars);
+        // The last word of a file that was cut may lack digits.
+        if !damaged
+            && !line.ended
+            && let Some(last) = scalars.last()
+            && last.digits == 8
+            && !last.name.last().is_some_and(u8::is_ascii_digit)
+        {
+            let what = "the file ends within or after this value, which is not taken";
+            self.problems.line(line.number, what, "a whole line");
+            scalars.pop();
+        }
+        let row = !scalars.is_empty();
+        if damaged && (row || line::begins_as_row(found.line)) {
+            let what = "something in the row is no register; it and what follows are not captured";
+            self.problems.line(line.number, what, "names and values of 8 or 16 hex digits");
+        }
+        if row {
+            self.vector_is_over();
+            if let Some(wave) = self.streams.wave(found) {
+                wave.scalars(&mut self.log.kept, self.problems, &scalars, line.number);
+            }
+        }
+        scalars.clear();
+        self.scalars = recycled(scalars);
+        row
+    }
+
+    /// Reads lanes of a vector to the end of the line.
+    fn lanes(&mut self, line: Line<'_>, vector: &mut Vector, cursor: &mut Cursor<'_>) {
+        while let Some(lane) = line::lane(cursor) {
+            let Ok((index, value)) = lane else {
+                let what = "something in the row is no lane; it and what follows are not captured";
+                self.problems.line(line.number, what, "[lane] and eight hex digits");
+                return;
+            };
+            let place = usize::try_from(index).ok().and_then(|index| vector.lanes.get_mut(index));
+            let Some(place) = place else {
+                self.problems.line(line.number, format_args!("lane {index} is ignored"), "lanes 0 to 63");
+                continue;
+            };
+            if vector.known >> index & 1 == 1 {
+                let what = format_args!("lane {index} is given a second time, which is ignored");
+                self.problems.line(line.number, what, "each lane once");
+                continue;
+            }
+            *place = value;
+            vector.known |= 1 << index;
+        }
+    }
+
+    fn keep(&mut self, found: Found<'_>, vector: Vector) -> bool {
+        let Some(wave) = self.streams.wave(found) else { return false };
+        wave.vector(&mut self.log.kept, &vector.name, &vector.lanes, vector.known, vector.line);
+        self.unfinished = Some((found.stream(), vector));
+        true
+    }
+
+    /// A row went on in another line: its value is the longer one.
+    fn replace(&mut self, found: Found<'_>, vector: Vector) -> bool {
+        let Some(wave) = self.streams.wave(found) else { return false };
+        if let Some(last) = wave.values.pop()
+            && u64::from(last.offset) + u64::from(last.dwords) * 4 == self.log.kept.end()
+        {
+            self.log.kept.forget(u64::from(last.offset));
+        }
+        self.keep(found, vector)
+    }
+
+    fn vector_is_over(&mut self) {
+        self.unfinished = None;
+    }
+
+    /// A line that is no wave's: code objects, and what speaks for a GPU.
+    fn outside(&mut self, line: Line<'_>, text: &[u8]) {
+        match line::module(text) {
+            Some(Module::Uri(uri)) => {
+                self.uri = Some((String::from_utf8_lossy(uri).into_owned(), line.number));
+                return;
+            }
+            Some(Module::Loaded(start, end)) => {
+                if let Some((uri, line)) = self.uri.take() {
+                    self.object(RawObject { uri, start, end, line });
+                }
+                return;
+            }
+            None => {}
+        }
+        if self.log.fault.is_none() && find(text, "emory access fault").is_some() {
+            let most = text.get(..text.len().min(400)).unwrap_or_default();
+            self.log.fault = Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
+        }
+        let hints = &mut self.log.hints;
+        if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {
+            hints.named = processors_in(text).next();
+        }
+        if let Some(at) = find(text, ":    ") {
+            hints.instruction(text.get(at + 1..).unwrap_or_default());
+        }
+    }
+
+    fn object(&mut self, object: RawObject) {
+        let key = (object.uri.clone(), object.start);
+        if self.known.contains_key(&key) {
+            return;
+        }
+        if self.log.objects.len() >= MOST_OBJECTS {
+            let what = "the code object is left out: there are too many";
+            self.problems.line(object.line, what, format_args!("at most {MOST_OBJECTS}"));
+            return;
+        }
+        self.known.insert(key, self.log.objects.len());
+        self.log.objects.push(object);
+    }
+
+    fn finish(mut self) -> Log {
+        let streams = std::mem::replace(&mut self.streams, Streams::new());
+        for wave in streams.finish() {
+            self.done(wave, true);
+        }
+        if self.too_many {
+            self.problems.whole("the log has more waves than can be served", format_args!("{MOST_WAVES}"));
+        }
+        if self.log.kept.full {
+            let what =
+                "the log has more values or names of registers than are kept; the rest is not captured";
+            self.problems.whole(what, "values of some 1 GiB, and 4096 names");
+        }
+        self.log.waves.sort_by_key(|wave| wave.line);
+        self.log
+    }
+}
+
+/// The room of an empty list for the next line's.
+fn recycled(empty: Vec<Scalar<'_>>) -> Vec<Scalar<'static>> {
+    empty.into_iter().filter_map(|_| None).collect()
+}
+
+impl Hints {
+    /// What the text of an instruction says; mnemonics as LLVM writes them.
+    fn instruction(&mut self, text: &[u8]) {
+        let Some(word) = text.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()) else { return };
+        let memory = ["global_", "flat_", "buffer_", "scratch_", "s_load", "s_buffer_load"];
+        if memory.iter().any(|stem| word.starts_with(stem.as_bytes())) {
+            let has = |part: &str| find(word, part).is_some();
+            self.before_gfx11 |= has("_dword");
+            self.gfx11 |= has("load_b") || has("store_b");
+            let modifier = |name: &[u8]| text.split(u8::is_ascii_whitespace).any(|word| word == name);
+            self.gfx940 |= modifier(b"sc0") || modifier(b"sc1");
+        }
+        self.gfx12 |= word.starts_with(b"s_wait_loadcnt") || word.starts_with(b"s_wait_kmcnt");
+    }
+}

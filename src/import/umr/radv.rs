@@ -1,0 +1,117 @@
+//! The folder that RADV writes when a GPU hangs (`RADV_DEBUG=hang`): umr's text beside what the driver knows of the GPU.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::arch::{Processor, Targets};
+use crate::import::problem::ImportError;
+use crate::import::text::{Lines, find, processors_in};
+use crate::import::{Opened, Options};
+
+/// umr's text; it makes a folder one of these.
+const WAVES: &str = "umr_waves.log";
+
+/// Files that name the GPU, most exact first.
+const NAMING: &[&str] = &["gpu_info.log", "pipeline.log", "app_info.log"];
+
+/// The driver's report on the fault, if there was one.
+const FAULT: &str = "vm_fault.log";
+
+/// The most bytes of those that are looked at; what is looked for stands at their beginning.
+const MOST: u64 = 1 << 20;
+
+/// Mesa's names of GPUs (`name = ` in gpu_info.log), as ac_gpu_info and the kernel have them.
+const NAMES: &[(&str, &str)] = &[
+    ("VEGA10", "gfx900"),
+    ("RAVEN", "gfx902"),
+    ("VEGA12", "gfx904"),
+    ("VEGA20", "gfx906"),
+    ("MI100", "gfx908"),
+    ("RAVEN2", "gfx909"),
+    ("RENOIR", "gfx90c"),
+    ("MI200", "gfx90a"),
+    ("GFX940", "gfx942"),
+    ("NAVI10", "gfx1010"),
+    ("NAVI12", "gfx1011"),
+    ("NAVI14", "gfx1012"),
+    ("NAVI21", "gfx1030"),
+    ("NAVI22", "gfx1031"),
+    ("NAVI23", "gfx1032"),
+    ("VANGOGH", "gfx1033"),
+    ("NAVI24", "gfx1034"),
+    ("REMBRANDT", "gfx1035"),
+    ("RAPHAEL_MENDOCINO", "gfx1036"),
+    ("NAVI31", "gfx1100"),
+    ("NAVI32", "gfx1101"),
+    ("NAVI33", "gfx1102"),
+    ("PHOENIX", "gfx1103"),
+    ("PHOENIX2", "gfx1103"),
+    ("STRIX1", "gfx1150"),
+    ("STRIX_HALO", "gfx1151"),
+    ("NAVI44", "gfx1200"),
+    ("NAVI48", "gfx1201"),
+];
+
+/// Whether a folder is one that RADV wrote.
+pub(in crate::import) fn is_folder(path: &Path) -> bool {
+    path.join(WAVES).is_file()
+}
+
+/// Opens such a folder.
+pub(in crate::import) fn open(
+    path: &Path,
+    targets: &Targets,
+    options: &Options,
+) -> Result<Opened, ImportError> {
+    let file = path.join(WAVES);
+    let name = file.display().to_string();
+    let source = File::open(&file).map_err(|source| ImportError::Io { file: name.clone(), source })?;
+    let named = NAMING.iter().find_map(|name| processor(lines_of(&path.join(name))?));
+    let mut opened = super::open(&name, BufReader::new(source), named, targets, options)?;
+    opened.capture.name = path.display().to_string();
+    opened.capture.provenance.format = "RADV hang folder (umr text)".to_owned();
+    let fault = lines_of(&path.join(FAULT)).and_then(fault);
+    if let (Some(fault), Some(note)) = (fault, &mut opened.capture.provenance.note) {
+        note.push_str(". The driver says: ");
+        note.push_str(&fault);
+    }
+    Ok(opened)
+}
+
+/// The beginning of a file beside umr's text. One that is missing or unreadable says nothing.
+fn lines_of(path: &Path) -> Option<Lines<impl BufRead>> {
+    if !path.is_file() {
+        return None;
+    }
+    Some(Lines::new(BufReader::new(File::open(path).ok()?.take(MOST))))
+}
+
+fn processor(mut lines: Lines<impl BufRead>) -> Option<Processor> {
+    while let Ok(Some(line)) = lines.next() {
+        if let Some(found) = processors_in(line.text).next() {
+            return Some(found);
+        }
+        let text = line.text.trim_ascii();
+        let Some(value) = text.strip_prefix(b"name = ") else { continue };
+        let value = value.strip_prefix(b"CHIP_").unwrap_or(value).to_ascii_uppercase();
+        // Those that have no other name are called after their processor.
+        let small = String::from_utf8_lossy(&value).to_ascii_lowercase();
+        let known = NAMES.iter().find(|(name, _)| name.as_bytes() == value).map(|(_, processor)| *processor);
+        if let Some(found) = known.or(Some(small.as_str())).and_then(Processor::named) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The line that says where memory could not be accessed.
+fn fault(mut lines: Lines<impl BufRead>) -> Option<String> {
+    while let Ok(Some(line)) = lines.next() {
+        if find(line.text, "0x").is_some() && find(line.text, "age").is_some() {
+            let most = line.text.get(..line.text.len().min(400)).unwrap_or_default();
+            return Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
+        }
+    }
+    None
+}

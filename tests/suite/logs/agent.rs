@@ -1,0 +1,193 @@
+//! The debug agent's reports in every form that it had, for GPUs of every generation.
+
+use serde_json::{Value, json};
+
+use super::model::{GFX90A, GFX942, GFX1030, GFX1100, GFX1100_W64, GFX1200, Gpu, Wave, le};
+use super::writer::{self, Form, Module};
+use super::{export, export_text, file, problems, run, same_waves};
+
+const FORMS: [Form; 3] = [Form::Plain, Form::Entry, Form::Kernargs];
+
+fn lds(wave: &Wave) -> Value {
+    json!(wave.lds.iter().map(|word| le(*word)).collect::<String>())
+}
+
+/// Work-groups, dispatches and stops of an export against the model.
+fn same_places(waves: &[Wave], form: Form, export: &Value) {
+    for (wave, shown) in waves.iter().zip(export["waves"].as_array().unwrap()) {
+        assert_eq!(shown["coord"], json!(wave.position), "wave {}", wave.id);
+        assert_eq!(shown["wave_in_group"], wave.slot, "wave {}", wave.id);
+        let mut reasons: Vec<&str> = wave.reasons.split('|').collect();
+        let mut stops: Vec<&str> =
+            shown["stop_reasons"].as_array().unwrap().iter().map(|reason| reason.as_str().unwrap()).collect();
+        reasons.sort_unstable();
+        stops.sort_unstable();
+        assert_eq!(stops, reasons, "wave {}", wave.id);
+        let group = &export["workgroups"][shown["workgroup"].as_u64().unwrap() as usize];
+        assert_eq!(group["local"], lds(wave), "wave {}", wave.id);
+        assert_eq!(group["local_bytes"], wave.lds.len() * 4);
+    }
+    assert_eq!(export["dispatches"].as_array().unwrap().len(), 1);
+    assert_eq!(export["workgroups"].as_array().unwrap().len(), waves.len().div_ceil(2));
+    let dispatch = &export["dispatches"][0];
+    let kernel = "void f<(A)1, B>(int*, (anonymous namespace)::C)";
+    let wanted = match form {
+        Form::Old | Form::Plain => json!([null, null, null]),
+        Form::Entry => json!([kernel, null, null]),
+        Form::Kernargs => json!([kernel, waves[0].kernargs, waves[0].lds.len() * 4 - 24]),
+    };
+    let shown =
+        ["kernel", "kernel_argument_segment_address", "group_segment_size"].map(|key| dispatch[key].clone());
+    assert_eq!(json!(shown), wanted);
+}
+
+#[test]
+fn every_form_gives_every_value_of_every_gpu() {
+    for gpu in [GFX90A, GFX942, GFX1030, GFX1100, GFX1100_W64, GFX1200] {
+        for form in FORMS {
+            let waves = Wave::some(gpu, 4);
+            let text = writer::agent(&waves, form, None);
+            let name = format!("{}-{}-{form:?}", gpu.name, gpu.lanes);
+            let export = export_text(&name, text, &["--processor", gpu.name]);
+            assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+            assert_eq!(export["agents"][0]["architecture"], gpu.name);
+            same_waves(&waves, &export);
+            same_places(&waves, form, &export);
+        }
+    }
+}
+
+#[test]
+fn the_form_of_2018_gives_every_value_lane_by_lane() {
+    for gpu in [GFX90A, Gpu { agprs: 0, ..GFX90A }] {
+        let waves = Wave::some(gpu, 3);
+        let text = format!(
+            "Memory access fault by GPU agent: AMD gfx90a\nNode: 1\nAddress: 0x1502F3Cxxx (page not present;)\n\n{}",
+            writer::agent(&waves, Form::Old, None)
+        );
+        let export = export_text(&format!("old-{}", gpu.agprs), text, &[]);
+        // It prints no more system registers, and neither vcc nor trap temporaries.
+        let printed: Vec<Wave> = waves
+            .into_iter()
+            .map(|wave| {
+                let gone = ["mode", "xnack_mask", "flat_scratch", "vcc"].map(str::to_owned);
+                let gone = gone.into_iter().chain((4..=13).map(|at| format!("ttmp{at}")));
+                gone.fold(wave, |wave, name| wave.without(&name))
+            })
+            .collect();
+        same_waves(&printed, &export);
+        for (wave, shown) in printed.iter().zip(export["waves"].as_array().unwrap()) {
+            assert_eq!(shown["stop_reasons"], json!(["MEMORY_VIOLATION"]));
+            let group = &export["workgroups"][shown["workgroup"].as_u64().unwrap() as usize];
+            assert_eq!((&group["local"], &group["coord"]), (&lds(wave), &Value::Null));
+        }
+        assert!(export["provenance"]["note"].as_str().unwrap().contains("AMD gfx90a"));
+        assert!(problems(&export)[0].contains("by the runtime's words it is read as gfx90a's"));
+    }
+}
+
+/// Without a word on the GPU: AGPRs are of gfx90a and kin, masks of 32 bits of gfx10 and later, state_priv of gfx12.
+#[test]
+fn the_family_follows_from_registers_and_instructions() {
+    let module = Module {
+        uri: "memory://1#offset=0x10&size=20".to_owned(),
+        start: 0x7f00_0010_0000,
+        end: 0x7f00_0010_4000,
+    };
+    for (gpu, module, family) in [
+        (GFX90A, None, "gfx90a"),
+        (Gpu { agprs: 0, ..GFX90A }, None, "gfx90a"),
+        (GFX1100, None, "gfx1100"),
+        (GFX1100_W64, None, "gfx1100"),
+        // The writer's instruction is global_store_dword, which gfx11 calls global_store_b32.
+        (GFX1030, Some(&module), "gfx1030"),
+        (GFX1200, None, "gfx1200"),
+    ] {
+        let waves = Wave::some(gpu, 1);
+        let export = export_text("family", writer::agent(&waves, Form::Entry, module), &[]);
+        assert_eq!(export["agents"][0]["architecture"], family, "{gpu:?}");
+        same_waves(&waves, &export);
+        let said = problems(&export);
+        assert!(said.iter().any(|problem| problem.contains("does not say which GPU")), "{said:?}");
+    }
+    let named = Module { uri: "file:///opt/lib/Kernels.so-000-gfx942.hsaco".to_owned(), ..module };
+    let export = export_text("named", writer::agent(&Wave::some(GFX942, 1), Form::Plain, Some(&named)), &[]);
+    assert_eq!(export["agents"][0]["architecture"], "gfx942");
+}
+
+#[test]
+fn a_processor_that_is_none_is_refused() {
+    let path = file("processor", writer::agent(&Wave::some(GFX90A, 1), Form::Plain, None));
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.args(["info", "--processor", "gfx99", path.to_str().unwrap()]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("--processor") && said.contains("gfx99") && said.contains("gfx1100"), "{said}");
+}
+
+/// A wave that runs, one whose trap temporaries were not set up, one that has a reason that no GPU has.
+#[test]
+fn headers_say_less_at_times() {
+    let waves = Wave::some(GFX90A, 4);
+    let text = writer::agent(&waves, Form::Entry, None);
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let mut headers = lines.iter_mut().filter(|line| line.starts_with("wave_"));
+    let mut replace = |kernel: &str, state: &str| {
+        let line = headers.next().unwrap();
+        let start = line.split(" (").next().unwrap().to_owned();
+        *line = format!("{start} (kernel_code_entry={kernel}) ({state})");
+    };
+    replace("not available", "running");
+    replace("0x10", "running");
+    replace("0x10", "stopped, reason: NONE");
+    replace("0x10", "stopped, reason: TRAP|RESERVED");
+    let export = export_text("headers", lines.join("\n") + "\n", &["--processor", "gfx90a"]);
+    let shown = export["waves"].as_array().unwrap();
+    let stops: Vec<&Value> = shown.iter().map(|wave| &wave["stop_reasons"]).collect();
+    assert_eq!(stops, [&json!([]), &json!([]), &json!([]), &json!(["TRAP"])]);
+    // What its trap temporaries hold says nothing; its LDS needs a work-group all the same.
+    assert_eq!((&shown[0]["coord"], &shown[0]["wave_in_group"]), (&Value::Null, &Value::Null));
+    assert_eq!(shown[1]["coord"], json!(waves[1].position));
+    assert_ne!(shown[0]["workgroup"], shown[1]["workgroup"]);
+    let said = problems(&export);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("\"RESERVED\" is no stop reason"), "{said:?}");
+}
+
+/// Kernel arguments are global memory, from the address of the first word, which is within its row.
+#[test]
+fn kernel_arguments_are_global_memory() {
+    let waves = Wave::some(GFX1100, 4);
+    let path = file("kernargs", writer::agent(&waves, Form::Kernargs, None));
+    let export = export(&path, &["--processor", "gfx1100"]);
+    let words = &waves[0].kernarg_words;
+    let memory =
+        json!([{ "address": waves[0].kernargs, "size": words.len() * 4, "name": "kernel arguments" }]);
+    assert_eq!(export["memory"], memory);
+    let at = format!("{:#x}", waves[0].kernargs);
+    let read = run(&["memory", "--at", &at, "-n", "44", "--processor", "gfx1100", path.to_str().unwrap()]);
+    let shown: String = read
+        .lines()
+        .flat_map(|line| line.split_once(':').map_or(line, |(_, bytes)| bytes).split_whitespace())
+        .filter(|byte| byte.len() == 2)
+        .collect();
+    assert!(shown.contains(&words.iter().map(|word| le(*word)).collect::<String>()), "{read}");
+}
+
+/// The LDS of a work-group is printed by each of its waves; where a later one was cut off the whole one counts.
+#[test]
+fn lds_that_was_cut_off_counts_as_far_as_it_goes() {
+    let waves = Wave::some(GFX90A, 2);
+    let text = writer::agent(&waves, Form::Plain, None);
+    let whole = text.rfind("    0x01c0:").unwrap();
+    let cut = export_text("cut-second", &text[..whole], &["--processor", "gfx90a"]);
+    assert_eq!(cut["workgroups"][0]["local"], lds(&waves[0]));
+    // Of one wave alone: its size is not known, and what is there is.
+    let one = writer::agent(&waves[..1], Form::Plain, None);
+    let at = one.rfind("    0x01c0:").unwrap();
+    let cut = export_text("cut-first", &one[..at], &["--processor", "gfx90a"]);
+    let group = &cut["workgroups"][0];
+    assert_eq!(group["local_bytes"], Value::Null);
+    let bytes: String = waves[0].lds[..0x70].iter().map(|word| le(*word)).collect();
+    assert_eq!(group["local"], json!(bytes));
+}

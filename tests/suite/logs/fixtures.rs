@@ -1,0 +1,388 @@
+//! The committed texts, value by value; and logs of the fixture kernels with their code objects, against the models.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::writer::RULE;
+use super::{export, folder, problems, run};
+
+fn text(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/logs").join(name)
+}
+
+/// Values at JSON pointers.
+fn has(export: &Value, values: &[(&str, Value)]) {
+    for (pointer, wanted) in values {
+        assert_eq!(export.pointer(pointer).unwrap_or(&json!("no such key")), wanted, "{pointer}");
+    }
+}
+
+#[test]
+fn the_agent_of_2018() {
+    let export = export(&text("agent-2018.log"), &[]);
+    let lanes = |values: [u32; 3]| {
+        let [first, second, last] = values.map(|value| json!(super::model::le(value)));
+        let mut lanes = vec![Value::Null; 64];
+        (lanes[0], lanes[1], lanes[63]) = (first, second, last);
+        Value::from(lanes)
+    };
+    has(
+        &export,
+        &[
+            ("/agents/0/architecture", json!("gfx900")),
+            ("/waves/0/pc", json!(0x11_01f0_b1a4_u64)),
+            ("/waves/0/exec", json!(0xffff_ffff_u64)),
+            ("/waves/0/stop_reasons", json!(["MEMORY_VIOLATION"])),
+            ("/waves/0/registers/s0", json!("00040000")),
+            ("/waves/0/registers/s7", json!("efbe0000")),
+            ("/waves/0/registers/s8", Value::Null),
+            ("/waves/0/registers/m0", json!("0c100000")),
+            ("/waves/0/registers/v0", lanes([0x02f4_0094, 0x02f4_0098, 0x02f4_00fc])),
+            ("/waves/0/registers/v3", lanes([0x02f3_c094, 0x02f3_c098, 0x02f3_c0fc])),
+            ("/waves/0/coord", Value::Null),
+            (
+                "/workgroups/0/local",
+                json!("0100000002000000030000000400000005000000060000000700000008000000"),
+            ),
+        ],
+    );
+    let said = problems(&export);
+    assert!(said.iter().any(|problem| problem.contains("line 5: 15 more waves stopped here")), "{said:?}");
+}
+
+#[test]
+fn the_agent_up_to_rocm_6_in_a_test_runners_output() {
+    let path = text("agent-plain.log");
+    let export = export(&path, &[]);
+    has(
+        &export,
+        &[
+            // The code object's name names it.
+            ("/agents/0/architecture", json!("gfx908")),
+            ("/waves/0/id", json!(7)),
+            ("/waves/0/pc", json!(0x7f10_0000_2010_u64)),
+            ("/waves/0/exec", json!(15)),
+            ("/waves/0/stop_reasons", json!(["ASSERT_TRAP"])),
+            ("/waves/0/coord", json!([5, 6, 7])),
+            ("/waves/0/wave_in_group", json!(3)),
+            ("/waves/0/registers/vcc", json!("0100000000000080")),
+            ("/waves/0/registers/flat_scratch", json!("00000001ac7f8000")),
+            ("/waves/0/registers/v0/7", json!("70000000")),
+            ("/waves/0/registers/v0/8", Value::Null),
+            ("/waves/0/registers/v1/1", json!("00000040")),
+            ("/workgroups/0/local", json!("2222222211111111")),
+            ("/workgroups/0/local_bytes", json!(8)),
+            ("/code_objects/0/load_address", json!(0x7f10_0000_0000_u64)),
+            ("/code_objects/0/uri", json!("file:///nowhere/axpy_gfx908.out#offset=4096&size=9000")),
+        ],
+    );
+    let said = problems(&export);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains("file____nowhere_axpy_gfx908.out_offset_4096_size_9000 beside the log"),
+        "{said:?}"
+    );
+    let info = run(&["info", path.to_str().unwrap()]);
+    assert!(info.contains("rocm-debug-agent log") && info.contains("1 wave of gfx908:wave64"), "{info}");
+    assert!(info.contains("private and global memory are not in it"), "{info}");
+    let waves = run(&["waves", path.to_str().unwrap()]);
+    assert!(
+        waves.contains("(5,6,7)/3") && waves.contains("assertion failed") && waves.contains("4/64"),
+        "{waves}"
+    );
+    let registers = run(&["registers", "-r", "vcc,s0", path.to_str().unwrap()]);
+    assert!(registers.contains("8000000000000001") && registers.contains("f520c000"), "{registers}");
+}
+
+#[test]
+fn the_agent_of_rocm_7_on_gfx12() {
+    let export = export(&text("agent-kernargs.log"), &[]);
+    has(
+        &export,
+        &[
+            ("/agents/0/architecture", json!("gfx1200")),
+            ("/waves/0/lanes", json!(32)),
+            ("/waves/0/stop_reasons", json!([])),
+            ("/waves/0/exec", json!(1)),
+            // x is in ttmp9, y and z in ttmp7, the wave's place in ttmp8[29:25].
+            ("/waves/0/coord", json!([1, 2, 3])),
+            ("/waves/0/wave_in_group", json!(3)),
+            ("/waves/0/registers/excp_flag_priv", json!("40000000")),
+            ("/waves/0/registers/trap_ctrl", json!("00000000")),
+            ("/dispatches/0/kernel", json!("spin(int*)")),
+            ("/dispatches/0/group_segment_size", json!(8)),
+            ("/dispatches/0/kernel_argument_segment_address", json!(0x7a08_21e0_0014_u64)),
+            ("/workgroups/0/local_bytes", json!(32)),
+            ("/memory/0", json!({ "address": 0x7a08_21e0_0014_u64, "size": 24, "name": "kernel arguments" })),
+        ],
+    );
+    let said = problems(&export);
+    assert_eq!(said.len(), 1, "{said:?}");
+}
+
+#[test]
+fn umr_in_columns() {
+    let export = export(&text("umr-columns.txt"), &[]);
+    has(
+        &export,
+        &[
+            ("/agents/0/architecture", json!("gfx900")),
+            ("/waves/0/pc", json!(0x1_000e_10cc_u64)),
+            ("/waves/0/exec", json!(15)),
+            ("/waves/0/sgpr_count", json!(32)),
+            ("/waves/0/registers/s0", json!("000080bf")),
+            ("/waves/0/registers/s4", Value::Null),
+            ("/waves/0/registers/vcc", json!("feff7fbb9a99593f")),
+            ("/waves/0/stop_reasons", Value::Null),
+            ("/waves/1/exec", json!(u64::MAX)),
+            ("/waves/1/registers/s0", Value::Null),
+            // MEM_VIOL of TRAPSTS.
+            ("/waves/1/stop_reasons", json!(["ADDRESS_ERROR"])),
+            ("/memory/0", json!({ "address": 0x1_000e_10ac_u64, "size": 4, "name": "code" })),
+            ("/memory/1", json!({ "address": 0x1_000e_10cc_u64, "size": 8, "name": "code" })),
+        ],
+    );
+    assert!(export["waves"][1]["name"].as_str().unwrap().ends_with("se1.sh0.cu3.simd2.wave4"));
+}
+
+#[test]
+fn umr_with_the_hardwares_names() {
+    let export = export(&text("umr-hardware.txt"), &[]);
+    has(
+        &export,
+        &[
+            ("/agents/0/architecture", json!("gfx1201")),
+            ("/waves/0/lanes", json!(32)),
+            ("/waves/0/pc", json!(0x7a09_44aa_5604_u64)),
+            ("/waves/0/registers/mode", Value::Null),
+            ("/waves/0/registers/m0", json!("e09a6c0b")),
+            ("/waves/0/registers/state_priv", json!("00400000")),
+            ("/waves/0/registers/s2", Value::Null),
+            ("/waves/0/registers/s105", json!("90adcd18")),
+            ("/waves/0/registers/vcc", json!("01000000")),
+            ("/waves/0/registers/ttmp4", json!("7dffa10c")),
+            ("/memory/0/size", json!(12)),
+        ],
+    );
+    assert_eq!(problems(&export), Vec::<&str>::new());
+}
+
+/// A log of a fixture's waves, written from the values that its model has (tests/fixtures/expected), with its code object
+/// saved beside it as the agent does.
+struct Saved {
+    log: PathBuf,
+    object: PathBuf,
+    expected: Value,
+}
+
+const URI: &str = "file:///nowhere/bin/program#offset=4096&size=1234";
+const SAVED: &str = "file____nowhere_bin_program_offset_4096_size_1234";
+const LOAD: u64 = 0x7f00_0010_0000;
+
+pub(super) fn number(hex: &str) -> u64 {
+    u64::from_str_radix(hex.trim_start_matches("0x"), 16).unwrap()
+}
+
+/// A register's value from hex of its bytes, lowest first.
+fn value(bytes: &str) -> u64 {
+    let digits: Vec<&str> = (0..bytes.len()).step_by(2).map(|at| &bytes[at..at + 2]).collect();
+    number(&digits.into_iter().rev().collect::<String>())
+}
+
+/// The greatest end of a loaded segment, as llvm-readelf has it.
+fn image_end(object: &Path) -> u64 {
+    let output = std::process::Command::new("llvm-readelf-22").args(["-lW"]).arg(object).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let loads = text.lines().filter(|line| line.trim_start().starts_with("LOAD"));
+    let ends = loads.map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        number(words[2]) + number(words[5])
+    });
+    ends.max().unwrap()
+}
+
+impl Saved {
+    fn new(name: &str, fixture: &str) -> Self {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+        let expected = fs::read(fixtures.join(format!("expected/{fixture}.json"))).unwrap();
+        let expected: Value = serde_json::from_slice(&expected).unwrap();
+        let object = fixtures.join(format!("code/{fixture}.hsaco"));
+        let end = LOAD + image_end(&object);
+        let mut text = String::new();
+        for wave in expected["waves"].as_array().unwrap() {
+            let pc = wave["pc"].as_str().unwrap();
+            text += &format!("\n{RULE}\nwave_{}: pc={pc} (stopped, reason: MEMORY_VIOLATION)\n", wave["id"]);
+            text += "\nall registers:\n";
+            for (name, bytes) in wave["registers"].as_object().unwrap() {
+                text += &match bytes {
+                    Value::String(bytes) => {
+                        format!("{name:>14}: {:0width$x}\n", value(bytes), width = bytes.len())
+                    }
+                    Value::Array(lanes) => {
+                        let lane = |(lane, bytes): (usize, &Value)| {
+                            bytes.as_str().map(|bytes| format!(" [{lane}] {:08x}", value(bytes)))
+                        };
+                        format!(
+                            "{name:>14}:{}\n",
+                            lanes.iter().enumerate().filter_map(lane).collect::<String>()
+                        )
+                    }
+                    _ => String::new(),
+                };
+            }
+            text += &format!("\nDisassembly:\n    code object: {URI}\n    loaded at: [{LOAD:#x}-{end:#x}]\n");
+            text += &format!(" => {pc}:    s_nop 0\n\nEnd of disassembly.\n");
+        }
+        let folder = folder(name);
+        fs::write(folder.join("agent.log"), text).unwrap();
+        Self { log: folder.join("agent.log"), object, expected }
+    }
+
+    fn save(&self) {
+        fs::copy(&self.object, self.log.with_file_name(SAVED)).unwrap();
+    }
+
+    /// The variables of a wave, all lanes.
+    fn locals(&self, wave: &Value) -> Value {
+        let id = wave["id"].to_string();
+        let said = run(&["locals", "--json", "--wave", &id, "--lane", "all", self.log.to_str().unwrap()]);
+        serde_json::from_str(&said).unwrap()
+    }
+}
+
+/// Variables in registers have the model's bytes; those in memory that a log does not hold have none, and say why.
+#[test]
+fn variables_of_a_log_with_its_code_object_are_the_models() {
+    let (mut shown, mut absent) = (0, 0);
+    for fixture in
+        ["saxpy-gfx90a-O2", "saxpy-gfx1100-O2", "lds-gfx1030-O2", "saxpy-gfx90a-O0", "call-gfx1200-O0"]
+    {
+        let saved = Saved::new(&format!("saved-{fixture}"), fixture);
+        saved.save();
+        for wave in saved.expected["waves"].as_array().unwrap() {
+            let answer = saved.locals(wave);
+            assert_eq!(
+                (&answer["function"], &answer["line"]),
+                (&wave["function"], &wave["line"]),
+                "{fixture}"
+            );
+            let variables = answer["variables"].as_array().unwrap();
+            for (model, variable) in wave["locals"].as_array().unwrap().iter().zip(variables) {
+                let name = &model["name"];
+                assert_eq!(variable["name"], *name, "{fixture}");
+                let lanes = wave["lanes"].as_array().unwrap();
+                let bytes = model["bytes"].as_array().cloned().unwrap_or_default();
+                for (lane, bytes) in lanes.iter().zip(bytes) {
+                    let answer = variable["lanes"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .find(|one| one["lane"] == *lane)
+                        .unwrap();
+                    match model["form"].as_str().unwrap() {
+                        "register" | "constant" | "pieces" if model["state"] == "ok" => {
+                            assert_eq!(answer["bytes"], bytes, "{fixture} {name} lane {lane}");
+                            shown += 1;
+                        }
+                        "memory" => {
+                            let why = answer["why"].as_str().unwrap_or_default();
+                            assert_eq!(answer["value"], Value::Null, "{fixture} {name}: {answer}");
+                            assert!(why.contains("not captured"), "{fixture} {name}: {answer}");
+                            absent += 1;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    assert!(shown > 1000 && absent > 1000, "{shown} {absent}");
+}
+
+/// The processor is that of the code object's header; registers are all there.
+#[test]
+fn the_code_object_says_the_processor() {
+    let saved = Saved::new("processor-of-object", "saxpy-gfx942-O2");
+    saved.save();
+    let export = export(&saved.log, &[]);
+    assert_eq!(problems(&export), Vec::<&str>::new());
+    assert_eq!(
+        export["agents"],
+        json!([{ "gpu_id": 1, "architecture": "gfx942", "name": null, "apertures": {} }])
+    );
+    for (model, wave) in
+        saved.expected["waves"].as_array().unwrap().iter().zip(export["waves"].as_array().unwrap())
+    {
+        for (name, bytes) in model["registers"].as_object().unwrap() {
+            let bytes = match bytes {
+                Value::Array(lanes) if lanes.iter().all(Value::is_string) => {
+                    json!(lanes.iter().map(|lane| lane.as_str().unwrap()).collect::<String>())
+                }
+                other => other.clone(),
+            };
+            assert_eq!(wave["registers"][name], bytes, "{name}");
+        }
+        assert_eq!(wave["frames"][0]["line"], model["line"]);
+    }
+}
+
+/// Where the file may be: beside the log, in a folder of symbols, given by name, where the URI says.
+#[test]
+fn a_code_object_is_found_wherever_the_user_has_it() {
+    let saved = Saved::new("wherever", "saxpy-gfx90a-O2");
+    let state = |options: &[&str]| {
+        let export = export(&saved.log, options);
+        (export["code_objects"][0]["problem"].clone(), problems(&export).join("\n"))
+    };
+    let (problem, said) = state(&[]);
+    assert!(problem.as_str().unwrap().contains("not at hand"), "{problem}");
+    assert!(said.contains(SAVED) && said.contains(&format!("--code-object FILE@{LOAD:#x}")), "{said}");
+    let object = saved.object.to_str().unwrap();
+    // By its length, which the log tells, and by its address.
+    assert_eq!(state(&["--code-object", object]), (Value::Null, String::new()));
+    assert_eq!(state(&["--code-object", &format!("{object}@{LOAD:#x}")]), (Value::Null, String::new()));
+    let symbols = folder("wherever-symbols");
+    fs::copy(&saved.object, symbols.join(SAVED)).unwrap();
+    assert_eq!(state(&["--symbols", symbols.to_str().unwrap()]), (Value::Null, String::new()));
+    // In the middle of another file, by the range of its URI.
+    let program = symbols.join("a program");
+    let bytes = fs::read(&saved.object).unwrap();
+    fs::write(&program, [vec![0; 4096], bytes.clone(), vec![7; 99]].concat()).unwrap();
+    let uri = format!(
+        "file://{}#offset=4096&size={}",
+        program.display().to_string().replace(' ', "%20"),
+        bytes.len()
+    );
+    let text = fs::read_to_string(&saved.log).unwrap().replace(URI, &uri);
+    let elsewhere = saved.log.with_file_name("elsewhere.log");
+    fs::write(&elsewhere, text).unwrap();
+    let export = export(&elsewhere, &[]);
+    assert_eq!((&export["code_objects"][0]["problem"], problems(&export).len()), (&Value::Null, 0));
+}
+
+/// Another build is refused by its length, and taken where the user insists.
+#[test]
+fn a_code_object_of_another_build_is_refused() {
+    let saved = Saved::new("other-build", "saxpy-gfx90a-O2");
+    let other = saved.object.with_file_name("saxpy-gfx90a-O0.hsaco");
+    fs::copy(&other, saved.log.with_file_name(SAVED)).unwrap();
+    let refused = export(&saved.log, &[]);
+    assert!(refused["code_objects"][0]["problem"].as_str().unwrap().contains("not at hand"));
+    assert!(problems(&refused)[0].contains("is another build"), "{:?}", problems(&refused));
+    let taken = export(&saved.log, &["--force"]);
+    assert_eq!(taken["code_objects"][0]["problem"], Value::Null);
+    assert!(problems(&taken)[0].contains("taken all the same"), "{:?}", problems(&taken));
+    fs::write(saved.log.with_file_name(SAVED), "no ELF file").unwrap();
+    let broken = export(&saved.log, &[]);
+    assert!(problems(&broken)[0].contains(SAVED), "{:?}", problems(&broken));
+    // A code object that nothing in the log is as long as, and one of an address that the log does not name.
+    let given = other.to_str().unwrap();
+    let unplaced = export(&saved.log, &["--code-object", given]);
+    assert!(
+        problems(&unplaced).iter().any(|problem| problem.contains("as long as no code object of the log"))
+    );
+    let added = export(&saved.log, &["--code-object", &format!("{given}@0x7e0000000000")]);
+    assert_eq!(added["code_objects"][1]["load_address"], json!(0x7e00_0000_0000_u64));
+}

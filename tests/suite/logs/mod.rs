@@ -1,0 +1,84 @@
+//! Logs of the debug agent and what umr prints. The texts are written here after the grammars of their writers
+//! (tests/fixtures/logs/README.md), by code that shares nothing with the readers, and hold values that follow from a seed;
+//! what comes out of `lanescope export --json` is compared with the seed.
+
+mod agent;
+mod fixtures;
+mod hostile;
+mod model;
+mod output;
+mod umr;
+mod writer;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use self::model::Wave;
+
+/// A folder of this test's own, empty.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("logs").join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// A file with that text in a folder of its own.
+fn file(name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+    let path = folder(name).join("log");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// What the program prints; it must succeed.
+fn run(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The capture as JSON, with options before the file's name.
+fn export(path: &Path, options: &[&str]) -> Value {
+    let mut arguments = vec!["export", "--json"];
+    arguments.extend(options);
+    arguments.push(path.to_str().unwrap());
+    serde_json::from_str(&run(&arguments)).unwrap()
+}
+
+/// Opens a text by its name in a folder of its own.
+fn export_text(name: &str, text: impl AsRef<[u8]>, options: &[&str]) -> Value {
+    export(&file(name, text), options)
+}
+
+fn problems(export: &Value) -> Vec<&str> {
+    export["problems"].as_array().unwrap().iter().map(|problem| problem.as_str().unwrap()).collect()
+}
+
+/// Every register of a wave: what was printed is there, bit by bit, and nothing else is.
+fn same_registers(wave: &Wave, export: &Value) {
+    let shown = export["registers"].as_object().unwrap();
+    for (name, value) in shown {
+        let wanted = wave.hex(name);
+        assert_eq!(*value, wanted, "wave {} register {name}", wave.id);
+    }
+    for name in wave.names() {
+        assert!(shown.contains_key(&name), "wave {}: {name} is not shown", wave.id);
+    }
+}
+
+/// The waves of an export against those of a model: which there are, in order, and all of each.
+fn same_waves(waves: &[Wave], export: &Value) {
+    let shown = export["waves"].as_array().unwrap();
+    let ids: Vec<u64> = shown.iter().map(|wave| wave["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids, waves.iter().map(|wave| wave.id).collect::<Vec<_>>());
+    for (wave, shown) in waves.iter().zip(shown) {
+        assert_eq!(shown["lanes"], wave.lanes, "wave {}", wave.id);
+        assert_eq!(shown["pc"], wave.pc, "wave {}", wave.id);
+        same_registers(wave, shown);
+    }
+}
