@@ -110,7 +110,7 @@ fn scalar(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<Stri
         Some(format!("0x{}", if digits.is_empty() { "0" } else { digits }))
     });
     let differs = words[0] != words[1];
-    differs.then(|| LaneDifference { lane: LaneId(0), values: words }).into_iter().collect()
+    differs.then_some(LaneDifference { lane: LaneId(0), values: words }).into_iter().collect()
 }
 
 fn vector(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<String>>> {

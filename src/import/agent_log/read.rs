@@ -402,6 +402,7 @@ impl<'p> Reader<'p> {
 }
 
 /// The room of an empty list for the next line's.
+#[expect(clippy::unnecessary_filter_map, reason = "it changes the type, and collects in place")]
 fn recycled(empty: Vec<Scalar<'_>>) -> Vec<Scalar<'static>> {
     empty.into_iter().filter_map(|_| None).collect()
 }

@@ -177,11 +177,12 @@ impl Reader<'_> {
         match section {
             Section::Main => self.entries(line, row, false),
             Section::Fields => self.entries(line, row, true),
-            Section::Sgprs | Section::Ttmps | Section::Vgprs if row.starts_with(b"[") => {
-                if !row_of_words(&mut self.wave, self.problems, section, line, row) {
-                    let what = "the row cannot be read; its registers are not captured";
-                    self.problems.line(line.number, what, "[first..last] = { words of eight hex digits }");
-                }
+            Section::Sgprs | Section::Ttmps | Section::Vgprs
+                if row.starts_with(b"[")
+                    && !row_of_words(&mut self.wave, self.problems, section, line, row) =>
+            {
+                let what = "the row cannot be read; its registers are not captured";
+                self.problems.line(line.number, what, "[first..last] = { words of eight hex digits }");
             }
             _ => {}
         }

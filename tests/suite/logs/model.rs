@@ -43,6 +43,9 @@ pub(super) const GFX1100_W64: Gpu = Gpu { lanes: 64, system: GFX11_W64, ..GFX110
 pub(super) const GFX1200: Gpu =
     Gpu { name: "gfx1200", lanes: 32, sgprs: 106, vgprs: 5, agprs: 0, system: GFX12 };
 
+/// A class of registers: names with bytes and value.
+pub(super) type Class = (&'static str, Vec<(String, usize, u64)>);
+
 /// A wave and all that is printed of it.
 #[derive(Clone, Debug)]
 pub(super) struct Wave {
@@ -50,7 +53,7 @@ pub(super) struct Wave {
     pub(super) lanes: u32,
     pub(super) pc: u64,
     /// By class in the library's order, `general` last: names with bytes and value.
-    pub(super) classes: Vec<(&'static str, Vec<(String, usize, u64)>)>,
+    pub(super) classes: Vec<Class>,
     pub(super) vectors: Vec<(String, Vec<u32>)>,
     pub(super) reasons: &'static str,
     pub(super) entry: u64,
