@@ -7,7 +7,7 @@ use memchr::{memchr, memmem, memrchr};
 use super::text::{self, find};
 use super::{agent_log, umr};
 
-/// The most bytes that [`format`] looks at.
+/// The most bytes that [`format()`] looks at.
 pub(super) const START: usize = 4096;
 
 /// A format that is read.

@@ -1,6 +1,6 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
-//! [`line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
+//! [`mod@line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
 //! one log; [`read`] puts both together; [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
 //! makes the capture. Values are read once into an arena: a log is text, and text cannot be read by range.
 

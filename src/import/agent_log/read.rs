@@ -259,7 +259,9 @@ impl<'p> Reader<'p> {
             self.lanes(line, &mut vector, &mut cursor);
             return self.keep(found, vector);
         }
-        if found.line.trim_ascii_start().starts_with(b"[")
+        // `[rank0] waiting` is a program's own line.
+        let goes_on = || matches!(line::lane(&mut Cursor::new(found.line)), Some(Ok(_)));
+        if goes_on()
             && self.unfinished.as_ref().is_some_and(|(of, _)| *of == found.stream())
             && let Some((_, mut vector)) = self.unfinished.take()
         {

@@ -4,11 +4,11 @@
 //! of waves, kernel descriptors of dispatches).
 //! *You get* each loaded code object with the best bytes for it, where they came from, and what was refused and why.
 //!
-//! Which code objects there are: the runtime's link map ([`link_map`]) where host memory was captured, what the user says
-//! with an address, and what [`discover`] finds around addresses that nobody else explains. Bytes come from, in this order,
+//! Which code objects there are: the runtime's link map (`link_map`) where host memory was captured, what the user says
+//! with an address, and what `discover` finds around addresses that nobody else explains. Bytes come from, in this order,
 //! what the user gives, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
 //! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than bytes
-//! without. All bytes are compared with memory ([`compare`]) before they are taken: variables of another build would be read
+//! without. All bytes are compared with memory (`compare`) before they are taken: variables of another build would be read
 //! from the wrong places.
 
 mod candidate;
@@ -44,7 +44,7 @@ pub trait Memory {
     fn view(&self, address: u64, length: u64) -> Option<Bytes>;
 }
 
-/// What [`find`] found.
+/// What [`find()`] found.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The code objects: those of the link map in its order, then those that the user placed, then discovered ones.

