@@ -93,9 +93,6 @@ fn lines_of_the_program_between_those_of_the_log_cost_nothing() {
         ["step: 12 loss: 0.25", "hash = 0xdeadbeef", "[rank0] waiting", "", "x: [1.0, 2.0]", "0x10: done"];
     let text = each_line(&log(&waves), |at, line| format!("{}\n{line}", noise[at % noise.len()]));
     shows("interleaved", text, &waves);
-    // A program's line that was not ended before the agent wrote.
-    let text = log(&waves).replace("wave_2:", "iteration 17 of 100 ... wave_2:");
-    shows("not-ended", text, &waves);
 }
 
 /// A terminal of 80 columns breaks vector rows; where between two lanes, they go on in the next line.
