@@ -6,9 +6,9 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::json::hex;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Hardware, MemoryMap, Queue};
+use crate::codeobject::hex;
 use crate::session::{Dump, Place, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
