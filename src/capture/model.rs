@@ -341,8 +341,7 @@ impl Capture {
         let width = usize::from(block.width).min(bytes.len());
         let got = backing.read_at(offset, &mut bytes[..width])?;
         let whole = (got / 4).min(64) as u32;
-        let read = 1u64.checked_shl(whole).map_or(u64::MAX, |bit| bit - 1);
-        value.set_known(block.known.0 & read);
+        value.set_known(block.known.and(LaneSet::lowest(whole)).0);
         Ok(())
     }
 }
