@@ -61,9 +61,9 @@ pub(super) fn open(
         let notes = note::read(&*host, &headers, &mut problems);
         parts.push((host, headers, notes));
         // Which of the two the user called the host's does not matter.
-        parts.sort_by_key(|(_, headers, notes)| !(notes.found || headers.machine == headers::EM_AMDGPU));
+        parts.sort_by_key(|(_, headers, notes)| !has_gpus(headers, notes));
     }
-    let gpu = parts.iter().any(|(_, headers, notes)| notes.found || headers.machine == headers::EM_AMDGPU);
+    let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
         return Err(ImportError::NotADump { file: name, found });
@@ -87,7 +87,7 @@ pub(super) fn open(
 /// Says what tells that a core and the one beside it do not belong together.
 fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) {
     let [(gpu, _, notes), (host, headers, host_notes)] = parts else { return };
-    if let Some(at) = host_notes.found_at {
+    if let Some(at) = host_notes.found_at.filter(|_| notes.state.is_some()) {
         let what = format!("its note of the GPUs' state is not read: that of {} is", gpu.name());
         problems.report_at(
             host.name(),
@@ -107,6 +107,11 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
         let what = format!("it is of process {pid}, and {} of process {of}", gpu.name());
         problems.report_in(host.name(), None, "NT_PRPSINFO", what, "cores of one process");
     }
+}
+
+/// Whether a file speaks of GPUs: by a note, or by what it was made for.
+fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
+    notes.found || headers.machine == headers::EM_AMDGPU
 }
 
 fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
