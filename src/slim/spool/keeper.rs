@@ -31,6 +31,8 @@ struct Piece {
     rank: Rank,
     /// Bytes of its segment.
     size: u64,
+    /// As of its run: what makes an address of an offset.
+    shift: u64,
 }
 
 pub(super) struct Keeper<'f> {
@@ -245,7 +247,8 @@ impl<'f> Keeper<'f> {
         let mut last = self.kept.last_entry();
         let follows = last.as_ref().is_some_and(|last| last.get().end == first);
         let same = |piece: &Piece, begin: u64| {
-            piece.rank == run.rank && piece.size == run.size && piece.end - begin < PIECE
+            (piece.rank, piece.size, piece.shift) == (run.rank, run.size, run.shift)
+                && piece.end - begin < PIECE
         };
         let begin = match last.as_mut() {
             Some(last) if follows && same(last.get(), *last.key()) => {
@@ -257,8 +260,9 @@ impl<'f> Keeper<'f> {
             }
             _ => {
                 self.gaps +=
-                    u64::from(!follows && self.runs.at(first).is_none_or(|(begin, _)| begin != first));
-                self.kept.insert(first, Piece { end, stored, rank: run.rank, size: run.size });
+                    u64::from(!follows && self.runs.at(first).is_some_and(|(begin, _)| begin != first));
+                self.kept
+                    .insert(first, Piece { end, stored, rank: run.rank, size: run.size, shift: run.shift });
                 first
             }
         };
