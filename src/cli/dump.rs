@@ -20,7 +20,8 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 /// Which dump, and how to print.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DumpArgs {
-    /// The dump: a folder, a .zip, a manifest or a ROCm core [default: the embedded demo]
+    /// The dump: a folder, a .zip or a manifest, a ROCm core, a log of ROCm's debug agent, or umr's waves (text, JSON, RADV's hang
+    /// folder) [default: the embedded demo]
     #[arg(value_name = "DUMP")]
     pub dump: Option<PathBuf>,
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32

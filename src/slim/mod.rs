@@ -22,7 +22,7 @@ pub use choose::{Choice, MOST_FAULTED, Why};
 pub use report::{Left, Report};
 pub use spool::{Came, Patience, SpoolError, Spooled, spool};
 
-use crate::capture::{self, Bytes, Capture, joined};
+use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::CodeObject;
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
 use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
@@ -126,7 +126,7 @@ pub fn slim(
         plan.global.extend(statics(dump, &used, &mut notes));
         plan.global.extend(packets(capture, &waves));
         plan.global.extend(&options.memory);
-        plan.global = joined(std::mem::take(&mut plan.global));
+        plan.global = capture::joined(std::mem::take(&mut plan.global));
     } else {
         // Not looking is no limit.
         reached.limits.clear();

@@ -7,12 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidate::{self, Candidate, hex};
+use super::candidate::{self, Candidate};
 use super::compare::{MAX_COMPARED, Verdict, compare};
 use super::discover;
 use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, LinkMap, Memory, folders};
-use crate::codeobject::{Bytes, Uri, UriPlace};
+use crate::codeobject::{Bytes, Uri, UriPlace, hex};
 use crate::import::Options;
 use crate::import::problem::Problems;
 

@@ -61,9 +61,9 @@ pub(super) fn open(
         let notes = note::read(&*host, &headers, &mut problems);
         parts.push((host, headers, notes));
         // Which of the two the user called the host's does not matter.
-        parts.sort_by_key(|(_, headers, notes)| !(notes.found || headers.machine == headers::EM_AMDGPU));
+        parts.sort_by_key(|(_, headers, notes)| !has_gpus(headers, notes));
     }
-    let gpu = parts.iter().any(|(_, headers, notes)| notes.found || headers.machine == headers::EM_AMDGPU);
+    let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
         return Err(ImportError::NotADump { file: name, found });
@@ -81,6 +81,11 @@ pub(super) fn open(
     let capture = Capture { name, provenance, ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
+}
+
+/// Whether a file speaks of GPUs: by a note, or by what it was made for.
+fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
+    notes.found || headers.machine == headers::EM_AMDGPU
 }
 
 fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {

@@ -5,7 +5,8 @@ use crate::arch::save_area::ScratchRing;
 
 /// Fields of `amd_queue_t` after its `read_dispatch_id`, to which the queue's read pointer points.
 const TMPRING: u64 = 0x0c;
-const LOCATION: u64 = 0x20;
+/// `scratch_backing_memory_location`.
+pub(super) const LOCATION: u64 = 0x20;
 const BYTE_SIZE: u64 = 0x28;
 
 /// The version of the runtime's debugger interface since which `amd_queue_t` has no size of the backing memory.

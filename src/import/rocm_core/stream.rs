@@ -7,6 +7,7 @@
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::headers::{self, Headers};
 use super::note;
+use super::scratch::LOCATION;
 use crate::capture::{Backing, MemoryBacking};
 use crate::import::problem::Problems;
 
@@ -16,8 +17,8 @@ pub(crate) const MOST_START: u64 = 256 << 20;
 /// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
 const DESCRIPTOR: u64 = 4096;
 
-/// Where scratch lies, by the queue's read pointer: `scratch_backing_memory_location`.
-const LOCATION: u64 = 0x20;
+/// `e_type` of a core.
+const ET_CORE: u16 = 4;
 
 /// The most XCCs of an agent that says no number.
 const MOST_XCCS: u32 = 16;
@@ -73,17 +74,14 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     if !b"\x7fELF\x02\x01".starts_with(bytes.get(..6.min(bytes.len())).unwrap_or_default()) {
         return Start::NotACore("it does not begin as a little-endian 64-bit ELF file does".to_owned());
     }
-    let number = |at: usize, size: usize| {
-        let part = bytes.get(at..at + size).unwrap_or_default();
-        part.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
-    };
-    if bytes.len() < HEADER {
+    let fields = || Some((u16_at(bytes, 16)?, u64_at(bytes, 32)?, u16_at(bytes, 54)?, u16_at(bytes, 56)?));
+    let Some((kind, table, size, count)) = fields().filter(|_| bytes.len() >= HEADER) else {
         return Start::More(HEADER as u64);
-    }
-    if number(16, 2) != 4 {
+    };
+    if kind != ET_CORE {
         return Start::NotACore("it is an ELF file and no core".to_owned());
     }
-    let table = number(32, 8).saturating_add(number(54, 2) * number(56, 2));
+    let table = table.saturating_add(u64::from(size) * u64::from(count));
     let too_far = |what: &str, end: u64| {
         Start::NotACore(format!(
             "its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"

@@ -54,6 +54,11 @@ impl Words {
         self.hw.as_ref()?.get(usize::from(slot)).copied()
     }
 
+    /// Which of those bits are set; none where the register was not captured.
+    fn flags(&self, slot: u8, bits: u32) -> u32 {
+        self.slot(slot).unwrap_or(0) & bits
+    }
+
     fn long(&self, slot: u8) -> Option<u64> {
         Some(u64::from(self.slot(slot)?) | u64::from(self.slot(slot.checked_add(1)?)?) << 32)
     }
@@ -65,6 +70,11 @@ fn words(bytes: &[u8], first: usize) -> Option<[u32; 16]> {
         *word = u32_at(bytes, (first + index) * 4)?;
     }
     Some(words)
+}
+
+/// A block of one register that was saved whole.
+fn one(first: RegId, dwords: u16, offset: u64) -> RegisterBlock {
+    RegisterBlock { first, count: 1, width: dwords * 4, offset, known: LaneSet(u64::MAX) }
 }
 
 /// What the runtime that wrote the core promises of trap temporaries.
@@ -246,7 +256,7 @@ impl Row {
     /// Why a stopped wave stopped: indexes of the processor's stop reasons.
     pub(super) fn reasons(&mut self, words: &Words, trap: u8) -> Vec<usize> {
         let mut key = vec![u32::from(trap)];
-        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.slot(*slot).unwrap_or(0) & bits));
+        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.flags(*slot, *bits)));
         if let Some(known) = self.reasons.get(&key) {
             return known.clone();
         }
@@ -265,7 +275,7 @@ impl Row {
 
     /// Whether hardware flags, without anybody's enabling bit, say that the wave faulted.
     pub(super) fn has_fault(&self, words: &Words) -> bool {
-        self.hard_faults.iter().any(|(slot, bits)| words.slot(*slot).is_some_and(|word| word & bits != 0))
+        self.hard_faults.iter().any(|(slot, bits)| words.flags(*slot, *bits) != 0)
     }
 
     /// The registers that a user sees otherwise than they were saved, with their bytes.
@@ -346,24 +356,12 @@ impl Row {
                 continue;
             };
             let offset = scalars + u64::from(first) * 4;
-            blocks.push(RegisterBlock {
-                first: register.id,
-                count: 1,
-                width: register.dwords * 4,
-                offset,
-                known: all,
-            });
+            blocks.push(one(register.id, register.dwords, offset));
         }
         for (name, slot) in &area.hwregs {
             let Some(register) = self.kind.named(name) else { continue };
             let offset = slots + u64::from(*slot) * 4;
-            blocks.push(RegisterBlock {
-                first: register.id,
-                count: 1,
-                width: register.dwords * 4,
-                offset,
-                known: all,
-            });
+            blocks.push(one(register.id, register.dwords, offset));
         }
         if let Some(stale) = &area.stale_sgprs
             && let Some(first) = limit.min(allocated).checked_sub(stale.from_end)
@@ -373,13 +371,13 @@ impl Row {
             for index in 0..register.dwords {
                 let Some(sgpr) = self.kind.named(&format!("s{}", first + index)) else { continue };
                 let offset = slots + (u64::from(*slot) + u64::from(index)) * 4;
-                blocks.push(RegisterBlock { first: sgpr.id, count: 1, width: 4, offset, known: all });
+                blocks.push(one(sgpr.id, 1, offset));
             }
         }
         for number in 0..16u64 {
             let Some(register) = self.kind.named(&format!("ttmp{number}")) else { continue };
             let offset = slots + SLOTS + number * 4;
-            blocks.push(RegisterBlock { first: register.id, count: 1, width: 4, offset, known: all });
+            blocks.push(one(register.id, 1, offset));
         }
         blocks
     }
