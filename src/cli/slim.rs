@@ -112,6 +112,7 @@ fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failur
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let patience = Patience { limit: args.spool_limit, stall: Duration::from_secs(args.stall) };
     let mut reading = |count| bar.show(Progress::Reading(count));
+    slim::widen(std::io::stdin());
     Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
 }
 

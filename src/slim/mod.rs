@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use crate::import::write::is_free;
 pub use choose::{Choice, MOST_FAULTED, Why};
 pub use report::{Left, Report};
-pub use spool::{Came, Patience, SpoolError, Spooled, spool};
+pub use spool::{Came, Patience, SpoolError, Spooled, spool, widen};
 
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::CodeObject;

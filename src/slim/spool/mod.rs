@@ -22,7 +22,7 @@ use crate::import::stream::{self, Start};
 
 /// Bytes that are read at a time, and how many such reads may wait to be written.
 const CHUNK: usize = 1 << 20;
-const WAITING: usize = 4;
+const WAITING: usize = 16;
 
 /// What zeros take no room by.
 const PAGE: u64 = 4096;
@@ -149,6 +149,19 @@ impl Came {
         notes
     }
 }
+
+/// Makes a pipe as wide as one read, where the system lets it: of the usual 64 KiB writer and reader wake each other too often.
+/// What is no pipe stays as it is.
+#[cfg(target_os = "linux")]
+pub fn widen(pipe: impl std::os::fd::AsFd) {
+    use nix::fcntl::{FcntlArg, fcntl};
+    // It works as well without.
+    let _ = fcntl(pipe, FcntlArg::F_SETPIPE_SZ(CHUNK as i32));
+}
+
+/// As above: nothing.
+#[cfg(not(target_os = "linux"))]
+pub fn widen(_: impl std::os::fd::AsFd) {}
 
 /// Reads a core from `from` into a file in `folder`.
 ///
