@@ -145,9 +145,9 @@ fn windows_that_name_nothing_are_errors() {
     // A read across the end of a window is cut there.
     assert_eq!(read(token(wave.0, 0, 0, 0xff_fff8), 64), Ok(8));
     assert_eq!(read(token(wave.0, 0, 0, 0xff_ffc0), 4096), Ok(64));
-    // Room by room: a read that begins in one ends in it, and what is in none is an error. `leaf` has one variable.
-    assert_eq!(read(token(wave.0, 0, 0, 0x200), 4096), Ok(8), "its pointer");
-    for offset in [0, 16, 0x1ff, 0x208, 0x3ff, 0x7f_ffff, 0x80_0000, 0x80_0200, 0xff_fdff, 0xff_ffbf] {
+    // Room by room: a read that begins in one ends in it, and what is in none is an error. `leaf` has two variables.
+    assert_eq!(read(token(wave.0, 0, 0, 0x200), 4096), Ok(16), "their pointers");
+    for offset in [0, 16, 0x1ff, 0x210, 0x3ff, 0x7f_ffff, 0x80_0000, 0x80_0200, 0xff_fdff, 0xff_ffbf] {
         read(token(wave.0, 0, 0, offset), 1).expect_err(&format!("offset {offset:#x}"));
     }
 }
@@ -167,7 +167,8 @@ fn a_room_ends_with_its_variable() {
         room.truncate(count);
         Ok::<_, lanescope::session::Unreadable>(room)
     };
-    let pointer = read(0x200, 8, Reading::Exact).unwrap();
+    // The second of `leaf`'s two variables.
+    let pointer = read(0x208, 8, Reading::Exact).unwrap();
     let room = (u64::from_le_bytes(pointer.try_into().unwrap()) & 0xff_ffff) as u32;
     assert_eq!(room % 512, 0, "where lldb's line begins");
     assert_eq!(read(room, 16, Reading::Exact).unwrap(), 500u32.to_le_bytes(), "no more than the variable");

@@ -48,7 +48,8 @@ pub(in crate::session) fn list(
         }
     };
     let anchor = anchor.ok_or_else(missing)?;
-    if asked.address.is_some() && !anchor.is_multiple_of(4) {
+    // Where it is to begin there; else the function that holds the address is listed.
+    if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(4) {
         return Err(DisassembleError::Unaligned(anchor).into());
     }
     // A call is looked up by the instruction before its return address.
