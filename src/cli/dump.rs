@@ -64,7 +64,7 @@ pub struct CaptureArgs {
     pub processor: Option<String>,
 }
 
-const CAPTURES: &str = "Captures that do not say everything";
+pub(super) const CAPTURES: &str = "Captures that do not say everything";
 
 /// The servers that the environment names; debuginfod's own clients separate them by spaces.
 fn servers() -> Vec<String> {
@@ -95,7 +95,7 @@ impl CaptureArgs {
 }
 
 /// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
-fn supplied(text: &str) -> Result<Supplied, String> {
+pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

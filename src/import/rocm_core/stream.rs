@@ -4,6 +4,7 @@
 //! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later; where code
 //! objects lie nothing says. So of all else small segments come before large ones.
 
+use super::agents::MOST_XCCS;
 use super::bytes::{u16_at, u64_at};
 use super::headers::{self, Headers};
 use super::note;
@@ -20,8 +21,8 @@ const DESCRIPTOR: u64 = 4096;
 /// `e_type` of a core.
 const ET_CORE: u16 = 4;
 
-/// The most XCCs of an agent that says no number.
-const MOST_XCCS: u32 = 16;
+/// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
+const MOST_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]
@@ -119,7 +120,18 @@ fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Prob
     for queue in &state.queues {
         let agent = state.agents.iter().find(|agent| agent.gpu_id == queue.gpu_id);
         let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MOST_XCCS);
-        need(queue.save_area, u64::from(queue.save_area_size) * u64::from(xccs));
+        let areas = match queue.save_area_size {
+            // A driver that does not say gave each an allocation of its own: what follows in its segment.
+            0 => {
+                let holds = |load: &&headers::Range| {
+                    queue.save_area.checked_sub(load.address).is_some_and(|skip| skip < load.size)
+                };
+                let load = headers.loads.iter().find(holds);
+                load.map_or(0, |load| load.size - (queue.save_area - load.address)).min(MOST_AREAS)
+            }
+            size => u64::from(size) * u64::from(xccs),
+        };
+        need(queue.save_area, areas);
         need(queue.ring, u64::from(queue.ring_size));
         need(queue.read_pointer, DESCRIPTOR);
         need(queue.write_pointer, 8);
