@@ -35,7 +35,7 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "agents", &agents(capture))?;
     member(out, "queues", &queues(capture)?)?;
     let ids = packet_ids(capture);
-    member(out, "dispatches", &dispatches(capture, &ids))?;
+    member(out, "dispatches", &dispatches(reader.dump(), &ids))?;
     member(out, "code_objects", &code_objects(dump))?;
     member(out, "memory", &segments(&capture.global))?;
     list(out, "workgroups", capture.workgroups.iter(), |group| {
@@ -159,13 +159,14 @@ fn packet_ids(capture: &Capture) -> Vec<Option<u64>> {
     each.collect()
 }
 
-fn dispatches(capture: &Capture, ids: &[Option<u64>]) -> Value {
+fn dispatches(dump: &Dump, ids: &[Option<u64>]) -> Value {
+    let capture = dump.capture();
     let each = capture.dispatches.iter().zip(ids).map(|(dispatch, id)| {
         let bits = |low: u16, mask: u16| dispatch.header.map(|header| header >> low & mask);
         json!({
             "packet_id": id,
             "queue_id": capture.queues.get(dispatch.queue).map(|queue| queue.id),
-            "kernel": dispatch.kernel,
+            "kernel": dump.kernel_name(dispatch),
             "grid_sizes": dispatch.grid,
             "workgroup_sizes": dispatch.workgroup,
             "private_segment_size": dispatch.private_segment_size,

@@ -7,10 +7,9 @@
 use std::sync::Arc;
 
 use super::address::GLOBAL;
-use super::objects::Loaded;
-use super::{Byte, Place, Reader};
+use super::{Byte, Place, Reader, kernels};
 use crate::arch::Target;
-use crate::capture::{Capture, Dispatch};
+use crate::capture::Dispatch;
 use crate::codeobject::{Argument, CodeObject, ElfAddress, Kernel};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
@@ -81,7 +80,7 @@ pub(super) struct Raw<'a> {
 pub(super) fn of(reader: &Reader, dispatch: &Dispatch, each: &mut dyn FnMut(&Raw<'_>)) -> DispatchArguments {
     let mut answer = DispatchArguments {
         dispatch: dispatch.id,
-        kernel: dispatch.kernel.clone(),
+        kernel: reader.dump().kernel_name(dispatch),
         kernarg: dispatch.kernarg,
         size: None,
         arguments: Vec::new(),
@@ -104,7 +103,7 @@ fn read(
     each: &mut dyn FnMut(&Raw<'_>),
 ) -> Result<(), String> {
     let capture = reader.dump().capture();
-    let (loaded, object, name) = kernel_of(reader, dispatch)?;
+    let (loaded, object, name) = kernels::of(reader.dump(), dispatch)?;
     answer.kernel.get_or_insert_with(|| name.clone());
     let metadata = object.metadata().map_err(|error| error.to_string())?;
     let metadata = metadata.ok_or("the code object has no metadata")?;
@@ -136,34 +135,6 @@ fn read(
 fn is_kernel(kernel: &Kernel, name: &str) -> bool {
     let symbol = kernel.symbol.strip_suffix(".kd").or_else(|| kernel.symbol.strip_suffix("@kd"));
     symbol.unwrap_or(&kernel.symbol) == name
-}
-
-/// The code object and the symbol of the kernel that was dispatched.
-fn kernel_of<'r>(
-    reader: &'r Reader,
-    dispatch: &Dispatch,
-) -> Result<(&'r Loaded, Arc<CodeObject>, String), String> {
-    let capture: &Capture = reader.dump().capture();
-    let agent = capture.queues.get(dispatch.queue).map(|queue| queue.agent);
-    if let Some(address) = dispatch.kernel_object {
-        let loaded = reader.dump().objects().at(capture, address.0, agent);
-        let loaded =
-            loaded.ok_or_else(|| format!("no code object holds the kernel descriptor at {address}"))?;
-        let object = loaded.object(capture)?;
-        let elf = loaded.elf(address.0);
-        let kernel = object.kernels().find(|kernel| kernel.descriptor == elf);
-        let kernel = kernel.ok_or_else(|| format!("no kernel has its descriptor at {address}"))?;
-        return Ok((loaded, object, kernel.name));
-    }
-    let name = dispatch.kernel.as_ref().ok_or("neither the kernel's descriptor nor its name is known")?;
-    let found = reader.dump().objects().each_for(agent).find_map(|loaded| {
-        let object = loaded.object(capture).ok()?;
-        let has = object.kernels().any(|kernel| kernel.name == *name);
-        has.then_some((loaded, object))
-    });
-    let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
-    loaded.mark();
-    Ok((loaded, object, name.clone()))
 }
 
 /// The parameters of a kernel's function with complete types, or nothing at all.

@@ -291,7 +291,7 @@ impl Inspect for Session {
     }
 
     fn dispatches(&self) -> Vec<DispatchInfo> {
-        super::dispatches::all(self.reader.dump().capture(), &self.waves())
+        super::dispatches::all(self.reader.dump(), &self.waves())
     }
 
     fn arguments(&self) -> Vec<DispatchArguments> {

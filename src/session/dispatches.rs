@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::Dump;
-use crate::capture::{Capture, Dispatch};
+use crate::capture::Dispatch;
 use crate::units::{Address, WaveId};
 
 /// A kernel launch; `None`: not captured.
@@ -29,7 +29,7 @@ pub struct DispatchInfo {
     pub group_segment_size: Option<u64>,
     /// Private bytes of a work-item.
     pub private_segment_size: Option<u64>,
-    /// Symbol of the kernel.
+    /// The kernel: as the dump names it, else by its descriptor.
     pub kernel: Option<String>,
     /// Address of the kernel descriptor.
     pub kernel_object: Option<Address>,
@@ -116,11 +116,12 @@ impl std::fmt::Display for Fences {
 pub fn dispatches_of(dump: &Dump) -> Vec<DispatchInfo> {
     let capture = dump.capture();
     let waves: Vec<WaveId> = (0u32..).zip(&capture.waves).map(|(ordinal, _)| WaveId(ordinal)).collect();
-    all(capture, &waves)
+    all(dump, &waves)
 }
 
 /// All dispatches in the dump's order; `waves`: those that are served.
-pub(super) fn all(capture: &Capture, waves: &[WaveId]) -> Vec<DispatchInfo> {
+pub(super) fn all(dump: &Dump, waves: &[WaveId]) -> Vec<DispatchInfo> {
+    let capture = dump.capture();
     let mut of: HashMap<usize, Vec<WaveId>> = HashMap::new();
     for id in waves {
         let group = capture.wave(*id).and_then(|wave| capture.workgroup_of(wave));
@@ -129,10 +130,11 @@ pub(super) fn all(capture: &Capture, waves: &[WaveId]) -> Vec<DispatchInfo> {
         }
     }
     let each = capture.dispatches.iter().enumerate();
-    each.map(|(index, dispatch)| info(capture, dispatch, of.remove(&index).unwrap_or_default())).collect()
+    each.map(|(index, dispatch)| info(dump, dispatch, of.remove(&index).unwrap_or_default())).collect()
 }
 
-fn info(capture: &Capture, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchInfo {
+fn info(dump: &Dump, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchInfo {
+    let capture = dump.capture();
     let queue = capture.queues.get(dispatch.queue);
     let agent = queue.and_then(|queue| capture.agents.get(queue.agent)).map_or(0, |agent| agent.id);
     let queue = queue.map_or(0, |queue| queue.id);
@@ -148,7 +150,7 @@ fn info(capture: &Capture, dispatch: &Dispatch, waves: Vec<WaveId>) -> DispatchI
         fences: dispatch.header.map(Fences::of),
         group_segment_size: dispatch.group_segment_size,
         private_segment_size: dispatch.private_segment_size,
-        kernel: dispatch.kernel.clone(),
+        kernel: dump.kernel_name(dispatch),
         kernel_object: dispatch.kernel_object,
         kernarg: dispatch.kernarg,
         waves,

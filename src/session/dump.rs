@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use super::CodeObjectInfo;
 use super::objects::Objects;
+use super::{CodeObjectInfo, kernels};
 use crate::arch::{Kind, RegId};
-use crate::capture::{Capture, Wave};
+use crate::capture::{Capture, Dispatch, Wave};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::DebugInfo;
 use crate::disassembler::Disassembler;
@@ -22,6 +22,7 @@ pub struct Dump {
     problems: Vec<String>,
     kinds: Vec<ServedKind>,
     objects: Objects,
+    kernel_names: kernels::Names,
     disassembler: Disassembler,
 }
 
@@ -66,7 +67,8 @@ impl Dump {
             (std::cmp::Reverse(severity), served.first)
         });
         let objects = Objects::new(&capture, None, folders);
-        Self { capture, problems, kinds, objects, disassembler: Disassembler::default() }
+        let (kernel_names, disassembler) = (kernels::Names::default(), Disassembler::default());
+        Self { capture, problems, kinds, objects, kernel_names, disassembler }
     }
 
     /// The same with the debug information of every code object in that dialect, whatever its units say; `None`: each
@@ -135,6 +137,16 @@ impl Dump {
     #[must_use]
     pub fn used_code_objects(&self) -> Vec<usize> {
         self.objects.used()
+    }
+
+    /// The kernel of a dispatch of this dump: as the capture names it, else the one whose descriptor lies where the dispatch says.
+    #[must_use]
+    pub fn kernel_name(&self, dispatch: &Dispatch) -> Option<String> {
+        kernels::name(self, dispatch)
+    }
+
+    pub(super) fn kernel_names(&self) -> &kernels::Names {
+        &self.kernel_names
     }
 
     pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {

@@ -20,6 +20,7 @@ mod evaluate;
 mod frame;
 mod groups;
 mod inspect;
+mod kernels;
 mod lanes;
 mod locals;
 mod object;

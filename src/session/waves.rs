@@ -31,7 +31,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
         kind: Arc::clone(&wave.kind),
         pc: reader.scalar(id, "pc")?.map(Pc),
         exec: lanes::active(reader, id)?,
-        kernel: dispatch.and_then(|dispatch| dispatch.kernel.clone()),
+        kernel: dispatch.and_then(|dispatch| reader.dump().kernel_name(dispatch)),
         agent,
         queue,
         dispatch: dispatch.map(|dispatch| dispatch.id),

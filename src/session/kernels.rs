@@ -1,0 +1,55 @@
+//! Which kernel was dispatched: where a capture does not name it, the code object whose descriptor lies at the dispatch's address
+//! does. A ROCm core never names it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Dump;
+use super::objects::Loaded;
+use crate::capture::{Capture, Dispatch};
+use crate::codeobject::CodeObject;
+
+/// Names that descriptors led to, by agent and address; as many as dispatches have.
+#[derive(Debug, Default)]
+pub(super) struct Names(Mutex<HashMap<(Option<usize>, u64), Option<Arc<str>>>>);
+
+/// The name of a dispatch's kernel: as the capture has it, else by its descriptor; `None` where no code object tells.
+pub(super) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
+    if let Some(name) = &dispatch.kernel {
+        return Some(name.clone());
+    }
+    let agent = dump.capture().queues.get(dispatch.queue).map(|queue| queue.agent);
+    let mut names = dump.kernel_names().0.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = names
+        .entry((agent, dispatch.kernel_object?.0))
+        .or_insert_with(|| of(dump, dispatch).ok().map(|(_, _, name)| name.into()));
+    name.as_deref().map(str::to_owned)
+}
+
+/// The code object and the symbol of the kernel that was dispatched.
+pub(super) fn of<'d>(
+    dump: &'d Dump,
+    dispatch: &Dispatch,
+) -> Result<(&'d Loaded, Arc<CodeObject>, String), String> {
+    let capture: &Capture = dump.capture();
+    let agent = capture.queues.get(dispatch.queue).map(|queue| queue.agent);
+    if let Some(address) = dispatch.kernel_object {
+        let loaded = dump.objects().at(capture, address.0, agent);
+        let loaded =
+            loaded.ok_or_else(|| format!("no code object holds the kernel descriptor at {address}"))?;
+        let object = loaded.object(capture)?;
+        let elf = loaded.elf(address.0);
+        let kernel = object.kernels().find(|kernel| kernel.descriptor == elf);
+        let kernel = kernel.ok_or_else(|| format!("no kernel has its descriptor at {address}"))?;
+        return Ok((loaded, object, kernel.name));
+    }
+    let name = dispatch.kernel.as_ref().ok_or("neither the kernel's descriptor nor its name is known")?;
+    let found = dump.objects().each_for(agent).find_map(|loaded| {
+        let object = loaded.object(capture).ok()?;
+        let has = object.kernels().any(|kernel| kernel.name == *name);
+        has.then_some((loaded, object))
+    });
+    let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
+    loaded.mark();
+    Ok((loaded, object, name.clone()))
+}
