@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::wave::{FrameDifference, LaneDifference, WaveDifference};
-use super::{Alone, Diff};
+use super::{Alone, Diff, Lacks};
 use crate::report::stack;
 
 /// What differs, without bounds.
@@ -21,7 +21,12 @@ pub fn json(diff: &Diff) -> Value {
 fn lonely(alone: &Alone) -> Value {
     json!({
         "waves": alone.waves,
-        "shared": alone.is_shared,
+        "shared": alone.lacks == Lacks::Counterpart,
+        "lacks": match &alone.lacks {
+            Lacks::Kind(_) => "kind",
+            Lacks::Stack => "stack",
+            Lacks::Counterpart => "counterpart",
+        },
         "stack": stack::json(&alone.stack),
     })
 }

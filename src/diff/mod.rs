@@ -37,6 +37,17 @@ pub enum DiffError {
     /// A wave cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
+    /// They have no kind of wave in common.
+    #[error(
+        "{} has {} and {} has {}: waves of different kinds are compared only where --wave A:B pairs them",
+        .dumps[0], .kinds[0], .dumps[1], .kinds[1]
+    )]
+    NoCommonKind {
+        /// The dumps.
+        dumps: [String; 2],
+        /// The kinds of wave of each, in words.
+        kinds: [String; 2],
+    },
     /// A dump has no wave of that id.
     #[error("{dump} has no wave {id}; `lanescope waves` lists them")]
     NoSuchWave {
@@ -52,10 +63,21 @@ pub enum DiffError {
 pub struct Alone {
     /// Their ids in the dump's order.
     pub waves: Vec<u32>,
-    /// The stack of the first of them.
+    /// What their stacks have in common: no PC, line, file, CFA or problem of a frame in which they differ.
     pub stack: Stack,
-    /// Whether the other dump has the stack, too.
-    pub is_shared: bool,
+    /// What the other dump lacks.
+    pub lacks: Lacks,
+}
+
+/// What a dump lacks for waves of the other one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lacks {
+    /// Waves of their kind, which is named: `gfx90a:wave64`.
+    Kind(String),
+    /// Waves with their stack.
+    Stack,
+    /// As many waves with their stack.
+    Counterpart,
 }
 
 /// What differs.
@@ -93,14 +115,21 @@ pub fn diff(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Diff, Dif
         }
         return Ok(diff);
     }
-    for kind in pair::kinds([a, b], options.kind.as_deref())? {
+    let kinds = pair::kinds([a, b], options.kind.as_deref())?;
+    if !kinds.iter().any(|kind| pair::has_kind(a, kind) && pair::has_kind(b, kind)) {
+        return Err(DiffError::NoCommonKind {
+            dumps: diff.names,
+            kinds: [a, b].map(|dump| pair::words(dump)),
+        });
+    }
+    for kind in kinds {
         // A kind that one dump lacks has no session over it.
         let of = |dump: &Arc<Dump>| match pair::has_kind(dump, &kind) {
             true => Session::new(Arc::clone(dump), Some(&kind)).map(Some),
             false => Ok(None),
         };
         let sessions = [of(a)?, of(b)?];
-        let matched = pair::matched([sessions[0].as_ref(), sessions[1].as_ref()])?;
+        let matched = pair::matched([sessions[0].as_ref(), sessions[1].as_ref()], &kind)?;
         for (side, alone) in diff.alone.iter_mut().zip(matched.alone) {
             side.extend(alone);
         }

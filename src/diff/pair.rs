@@ -1,9 +1,9 @@
 //! Which wave of one dump is compared with which of the other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::{Alone, DiffError};
+use super::{Alone, DiffError, Lacks};
 use crate::session::{
     Dump, Group, GroupBy, Grouping, Inspect as _, NoSession, Session, Stack, WaveInfo, is_kind,
 };
@@ -29,6 +29,13 @@ pub(super) fn kinds(dumps: [&Arc<Dump>; 2], asked: Option<&str>) -> Result<Vec<S
     Ok(kinds)
 }
 
+/// The kinds of wave that a dump has, in words.
+pub(super) fn words(dump: &Dump) -> String {
+    let each = dump.kinds().map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size));
+    let each: Vec<String> = each.collect();
+    if each.is_empty() { "no waves".to_owned() } else { format!("waves of {}", each.join(", ")) }
+}
+
 /// Whether a dump has waves of that kind.
 pub(super) fn has_kind(dump: &Dump, kind: &str) -> bool {
     dump.kinds().any(|(known, _)| is_kind(known, kind))
@@ -50,18 +57,51 @@ fn key(stack: &Stack) -> Key {
 }
 
 /// Waves of one stack.
+#[derive(Default)]
 struct Side {
-    stack: Stack,
     waves: Vec<WaveId>,
+    /// The same with their stacks: PCs and lines may be several.
+    places: Vec<(Vec<WaveId>, Stack)>,
 }
 
-/// Pairs the waves of two sessions; of a kind that one dump lacks all are alone.
-pub(super) fn matched(sessions: [Option<&Session>; 2]) -> Result<Matched, DiffError> {
+impl Side {
+    /// What the stacks of those waves have in common.
+    fn common(&self, waves: &[WaveId]) -> Option<Stack> {
+        let waves: HashSet<&WaveId> = waves.iter().collect();
+        let with = |(members, _): &&(Vec<WaveId>, Stack)| members.iter().any(|wave| waves.contains(wave));
+        let mut stacks = self.places.iter().filter(with).map(|(_, stack)| stack);
+        let mut common = stacks.next()?.clone();
+        for stack in stacks {
+            for (frame, other) in common.frames.iter_mut().zip(&stack.frames) {
+                if frame.file != other.file {
+                    (frame.file, frame.line) = (None, None);
+                }
+                frame.line = frame.line.filter(|line| Some(*line) == other.line);
+                frame.column =
+                    frame.column.filter(|column| frame.line.is_some() && Some(*column) == other.column);
+                frame.pc = frame.pc.filter(|pc| Some(*pc) == other.pc);
+                for (words, others) in [
+                    (&mut frame.cfa, &other.cfa),
+                    (&mut frame.code_object, &other.code_object),
+                    (&mut frame.problem, &other.problem),
+                ] {
+                    if *words != *others {
+                        *words = None;
+                    }
+                }
+            }
+        }
+        Some(common)
+    }
+}
+
+/// Pairs the waves of two sessions of that kind; where one dump lacks the kind all are alone.
+pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Matched, DiffError> {
     let mut order = Vec::new();
     let mut stacks: HashMap<Key, [Option<Side>; 2]> = HashMap::new();
     for (index, session) in sessions.iter().enumerate() {
         let Some(session) = session else { continue };
-        let groups = session.groups(Grouping { by: GroupBy::Function, lanes: false })?;
+        let groups = session.groups(Grouping { by: GroupBy::Pc, lanes: false })?;
         for Group { members, stack, .. } in groups.groups {
             let key = key(&stack);
             let sides = stacks.entry(key.clone()).or_insert_with(|| {
@@ -69,14 +109,20 @@ pub(super) fn matched(sessions: [Option<&Session>; 2]) -> Result<Matched, DiffEr
                 [None, None]
             });
             // Stacks of several code objects may have the same functions.
-            let side = sides[index].get_or_insert_with(|| Side { stack, waves: Vec::new() });
-            side.waves.extend(members.iter().map(|member| member.wave));
+            let side = sides[index].get_or_insert_default();
+            let members: Vec<WaveId> = members.iter().map(|member| member.wave).collect();
+            side.waves.extend(&members);
+            side.places.push((members, stack));
         }
     }
     let mut matched = Matched::default();
     for key in order {
         let Some(sides) = stacks.remove(&key) else { continue };
-        let is_shared = sides.iter().all(Option::is_some);
+        let lacks = match sessions.iter().all(Option::is_some) {
+            false => Lacks::Kind(kind.to_owned()),
+            true if sides.iter().all(Option::is_some) => Lacks::Counterpart,
+            true => Lacks::Stack,
+        };
         let mut left = match (&sides, sessions) {
             ([Some(a), Some(b)], [Some(first), Some(second)]) => {
                 pairs([(first, &a.waves), (second, &b.waves)], &mut matched.pairs)?
@@ -88,8 +134,8 @@ pub(super) fn matched(sessions: [Option<&Session>; 2]) -> Result<Matched, DiffEr
             left[index].sort_unstable();
             let ids = left[index].iter().map(|wave| Ok(session.wave(*wave)?.id));
             let waves = ids.collect::<Result<Vec<u32>, DiffError>>()?;
-            if !waves.is_empty() {
-                matched.alone[index].push(Alone { waves, stack: side.stack, is_shared });
+            if let Some(stack) = side.common(&left[index]) {
+                matched.alone[index].push(Alone { waves, stack, lacks: lacks.clone() });
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
-use super::{Alone, Diff};
+use super::{Alone, Diff, Lacks};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
 
@@ -34,7 +34,10 @@ pub fn text(diff: &Diff, all: bool, style: Style) -> String {
     list(&mut text, &diff.pairs, most.items, |text, pair| {
         wave(text, pair, most, style);
     });
-    let _ = writeln!(text, "{} of {} compared differ.", diff.pairs.len(), counted(diff.compared, "pair"));
+    let _ = match diff.compared {
+        0 => writeln!(text, "No wave of one has a counterpart in the other: nothing was compared."),
+        compared => writeln!(text, "{} of {} compared differ.", diff.pairs.len(), counted(compared, "pair")),
+    };
     text
 }
 
@@ -49,10 +52,10 @@ fn list<T>(text: &mut String, items: &[T], most: usize, mut each: impl FnMut(&mu
 }
 
 fn lonely(text: &mut String, mark: &str, name: &str, alone: &Alone, style: Style) {
-    let why = if alone.is_shared {
-        "without a counterpart in the other dump"
-    } else {
-        "with a stack that the other dump lacks"
+    let why = match &alone.lacks {
+        Lacks::Kind(kind) => format!("of {kind}, a kind of wave that the other dump lacks"),
+        Lacks::Stack => "with a stack that the other dump lacks".to_owned(),
+        Lacks::Counterpart => "without a counterpart in the other dump".to_owned(),
     };
     let head =
         format!("{mark} {} of {name} {why} ({})", counted(alone.waves.len(), "wave"), ids(&alone.waves));

@@ -8,7 +8,8 @@ use super::Style;
 use crate::session::{LaneStack, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
 
-/// A call stack: a line a frame, and a last line where the stack ends before a kernel.
+/// A call stack: a line a frame, and a last line where the stack ends before a kernel. Of a wave's frame without a PC the text says
+/// that PCs differ: the stack is what several have in common.
 #[must_use]
 pub fn text(stack: &Stack, style: Style) -> String {
     let mut text = String::new();
@@ -27,7 +28,10 @@ pub fn text(stack: &Stack, style: Style) -> String {
         text.push_str("No frames: the lane was not active when any of the functions was called.\n");
     }
     if !stack.end.is_normal() {
-        let _ = writeln!(text, "{}", style.dim(&format!("The stack ends here: {}.", stack.end)));
+        // An end's words may name the PC of one of several.
+        let is_common = stack.lane.is_none() && stack.frames.iter().any(|frame| frame.pc.is_none());
+        let end = if is_common { stack.end.name().replace('-', " ") } else { stack.end.to_string() };
+        let _ = writeln!(text, "{}", style.dim(&format!("The stack ends here: {end}.")));
     }
     text
 }
@@ -47,7 +51,8 @@ pub fn lanes_text(stacks: &[LaneStack], style: Style) -> String {
 /// `#1  outer (0x7f00001016a4) at user_ops.hip:19`
 fn line(frame: &StackFrame, problem: Option<&String>, of_lane: bool, style: Style) -> String {
     let function = frame.function.as_deref().unwrap_or("??");
-    let pc = frame.pc.map_or("the lane's PC is not known".to_owned(), |pc| pc.to_string());
+    let no_pc = if of_lane { "the lane's PC is not known" } else { "PCs differ" };
+    let pc = frame.pc.map_or(no_pc.to_owned(), |pc| pc.to_string());
     let mut line = format!("#{:<2} {} ({pc})", frame.level, style.heading(function));
     match (&frame.file, frame.line) {
         (Some(file), Some(number)) => {

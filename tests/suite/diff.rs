@@ -155,8 +155,48 @@ fn what_only_one_dump_has_is_said() {
     assert_eq!((status, text.matches("2 waves of ").count()), (Some(1), 2), "{text}");
     assert_eq!(text.matches("with a stack that the other dump lacks (waves 1-2)").count(), 2, "{text}");
     // Two GPUs have no waves in common.
-    let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx1100-O0"), &[]);
-    assert!(status == Some(1) && text.ends_with("0 of 0 pairs compared differ.\n"), "{text}");
+    let (a, b) = (dumps.join("lds-gfx90a-O0"), dumps.join("lds-gfx1100-O0"));
+    let (status, text) = diff(&a, &b, &[]);
+    let words = format!(
+        "lanescope: {} has waves of gfx90a:wave64 and {} has waves of gfx1100:wave32: waves of different kinds are compared \
+         only where --wave A:B pairs them\n",
+        a.display(),
+        b.display()
+    );
+    assert_eq!((status, text), (Some(2), words));
+    assert_eq!(diff(&a, &b, &["--wave", "1:1"]).0, Some(1));
+}
+
+/// Lines and PCs of waves differ, and their functions do not: what is said of all of them is true of each.
+#[test]
+fn waves_at_several_places_are_headed_by_none_of_them() {
+    let folder = Scratch::new("diff-places");
+    let whole = core("gfx90a-unified");
+    let lines: Vec<(u64, u64, u64)> = expected("gfx90a-unified")["waves"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|wave| {
+            let at = &wave["writer"]["location"];
+            let id = wave["ordinal"].as_u64()? + 1;
+            (at["function"] == "leaf")
+                .then(|| (id, at["line"].as_u64().unwrap(), wave["pc"].as_u64().unwrap()))
+        })
+        .collect();
+    let [(first, line, pc), (second, other_line, other_pc)] = lines[..] else { panic!("{lines:?}") };
+    assert_ne!((line, pc), (other_line, other_pc));
+    let left = folder.path("left");
+    let left_waves = "2-5";
+    let output =
+        lanescope(&["slim", whole.to_str().unwrap(), "-o", left.to_str().unwrap(), "-w", left_waves]);
+    assert!(output.status.success());
+    let (status, text) = diff(&whole, &left, &[]);
+    let head = format!(
+        "- 2 waves of {} with a stack that the other dump lacks (waves {first}, {second})\n#0  leaf (PCs differ) ",
+        whole.display()
+    );
+    assert!(status == Some(1) && text.contains(&head), "{text}");
+    assert!(!text.contains(&format!("{pc:#x}")) && !text.contains(&format!("{other_pc:#x}")), "{text}");
 }
 
 /// A sample's copy in which every dword of private memory is another.
