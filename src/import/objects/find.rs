@@ -111,8 +111,8 @@ impl Search<'_> {
     }
 
     fn place(&mut self, candidates: &[Arc<Candidate>], address: u64, file: &str, problems: &mut Problems) {
-        let index = self.places.iter().position(|place| place.address == address);
-        let index = index.unwrap_or_else(|| {
+        let known = self.places.iter().position(|place| place.address == address);
+        let index = known.unwrap_or_else(|| {
             self.places.push(Place::new(self.memory, address, None));
             self.places.len() - 1
         });
@@ -124,6 +124,10 @@ impl Search<'_> {
                 format_args!("refused: {why}"),
                 "the code object that is loaded there; --force takes it all the same",
             );
+            // That something is loaded there was the word of the one that was refused.
+            if known.is_none() && place.image.is_none() {
+                self.places.pop();
+            }
         }
     }
 
@@ -237,10 +241,15 @@ impl Search<'_> {
                 continue;
             }
             refusals.truncate(MAX_REASONS);
+            let expected = match (self.options.force, &self.places[..], &candidates[..]) {
+                (true, ..) => "an address: --force takes FILE@ADDRESS, and cannot tell where without",
+                (false, [_], [_]) => "a code object that is loaded; --force takes it all the same",
+                (false, ..) => "a code object that is loaded; --force takes another one as FILE@ADDRESS",
+            };
             problems.report(
                 format_args!("--code-object {file}"),
                 format_args!("it is none of those that are loaded: {}", refusals.join("; ")),
-                "a code object that is loaded, or FILE@ADDRESS; --force takes that all the same",
+                expected,
             );
         }
     }
