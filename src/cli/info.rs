@@ -52,7 +52,11 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
     if capture.waves.is_empty() {
-        writeln!(out, "no waves: the dump lists none")?;
+        let why = match dump.problems() {
+            [] => "the dump lists none",
+            _ => "none was found in what could be read; the problems below say what could not",
+        };
+        writeln!(out, "no waves: {why}")?;
     }
     let regions = capture.global.segments().len();
     writeln!(
@@ -70,7 +74,8 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
             false => Table::new(["Code object", "Loaded at", "State"]),
         };
         for object in objects {
-            let state = object.problem.clone().unwrap_or_else(|| "has debug information".to_owned());
+            let state = object.problem.as_deref().map(|problem| without_name(problem, &object.name));
+            let state = state.unwrap_or_else(|| "has debug information".to_owned());
             let mut cells = vec![object.name.clone(), object.address.to_string()];
             cells.extend(is_found.then(|| object.origin.clone().unwrap_or_default()));
             cells.push(state);
@@ -85,6 +90,12 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
     }
     Ok(())
+}
+
+/// A problem in the row of its code object, whose name stands there already.
+fn without_name(problem: &str, name: &str) -> String {
+    let problem = problem.strip_prefix(&format!("{name}: ")).unwrap_or(problem);
+    problem.replace(&format!("; {name}: "), "; ")
 }
 
 /// What a user would expect and not find, and why.

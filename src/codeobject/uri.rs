@@ -3,6 +3,8 @@
 //! AMD's debugger API, "code object URI": the path is percent-encoded; a range follows `#` or `?`; numbers are decimal,
 //! hexadecimal after `0x`, or octal after `0`. `file` without a range is the whole file.
 
+use std::path::Path;
+
 use thiserror::Error;
 
 /// The longest URI that is read; a path has at most 4096 bytes, three characters each when encoded.
@@ -72,6 +74,17 @@ impl Uri {
     #[must_use]
     pub fn is_uri(text: &str) -> bool {
         text.starts_with("file://") || text.starts_with("memory://")
+    }
+
+    /// What to call a file with the code object of that path or URI: the last part of its path, and of a process's memory
+    /// the address there. The process's id would be the same for all of them.
+    #[must_use]
+    pub fn file_name(name: &str) -> String {
+        if let Ok(Self { place: UriPlace::Memory { .. }, offset: Some(offset), .. }) = Self::parse(name) {
+            return format!("memory_{offset:#x}");
+        }
+        let path = name.split(['#', '?']).next().unwrap_or(name);
+        Path::new(path).file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// Reads a URI.

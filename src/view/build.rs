@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::dwarf::{self, Rewritten};
@@ -11,7 +10,7 @@ use super::file::ViewFile;
 use super::frames::{self, Code};
 use super::layout::Layout;
 use super::stacks::OnStacks;
-use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind};
+use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind, Uri};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::session::{Dump, Inspect, StackEnd};
 use crate::units::{Address, DieOffset};
@@ -318,8 +317,7 @@ fn code(
 
 /// The last part of a path or URI, without what could mean something to a shell or a debugger.
 fn file_name(name: &str) -> String {
-    let path = name.split(['#', '?']).next().unwrap_or(name);
-    let last = Path::new(path).file_name().map_or(name.into(), |last| last.to_string_lossy());
+    let last = Uri::file_name(name);
     let plain =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' };
     let last: String = last.chars().map(plain).take(100).collect();

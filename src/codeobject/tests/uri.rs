@@ -28,6 +28,16 @@ fn says_where_it_is_wrong() {
     assert_eq!(bad("file:///a#offset=1&size=+1"), number);
     assert!(bad("file:///a#offset=99999999999999999999").starts_with("offset at byte 17"));
     assert_eq!(bad("file:///a#size=1&x=2"), "`x=2` at byte 17 of the URI, expected offset=N or size=N");
+    for (name, called) in [
+        ("memory://4242#offset=0x555555900123&size=9888", "memory_0x555555900123"),
+        ("memory://4242#offset=4096&size=1", "memory_0x1000"),
+        ("file:///srv/lib%2Bk.so#offset=40960&size=9136", "lib%2Bk.so"),
+        ("/srv/k.hsaco", "k.hsaco"),
+        ("code object at 0x10", "code object at 0x10"),
+        ("..", ""),
+    ] {
+        assert_eq!(Uri::file_name(name), called);
+    }
     assert_eq!(bad("memory://1#size=1"), "a memory:// URI needs offset and size");
     assert!(bad("memory://self#offset=1&size=1").starts_with("process id at byte 9"));
     assert!(bad(&format!("file://{}", "a".repeat(20_000))).contains("expected at most 16384"));

@@ -1,7 +1,6 @@
 //! Code objects: their files, and where they were loaded.
 
 use std::io::{self, Write as _};
-use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -10,7 +9,7 @@ use super::sink::Sink;
 use super::tables::table;
 use super::{Plan, Written, number};
 use crate::capture::Capture;
-use crate::codeobject::hex;
+use crate::codeobject::{Uri, hex};
 
 /// The most characters of a file's name that come from the capture.
 const MOST_NAME: usize = 64;
@@ -50,8 +49,7 @@ pub(super) fn write(
 
 /// The last part of a name in characters that every file system takes.
 fn plain(name: &str) -> String {
-    let name = name.split(['#', '?']).next().unwrap_or_default();
-    let last = Path::new(name).file_name().map(|last| last.to_string_lossy()).unwrap_or_default();
+    let last = Uri::file_name(name);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     last.chars().take(MOST_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }
