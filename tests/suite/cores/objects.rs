@@ -1,7 +1,7 @@
 //! Code objects of the sample cores, and through them stacks and variables: against what AMD's library lists, what the
 //! writing program loaded, and the variables that it laid down for every lane.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -173,6 +173,12 @@ fn what_does_not_match_is_refused_and_forced() {
         assert!(refusal.contains(&part), "{part}: {refusal}");
     }
     assert_eq!(ours["code_objects"][0]["origin"], "its image in the captured memory");
+    // To force one in where several are loaded takes an address, and advice to force what is forced is none.
+    let (several, wrong) = (core("gfx1100"), other.to_str().unwrap());
+    let ours = export(&[several.to_str().unwrap(), "--code-object", wrong, "--force"]);
+    let problems = ours["problems"].to_string();
+    assert!(problems.contains("an address: --force takes FILE@ADDRESS"), "{problems}");
+    assert!(!problems.contains("all the same"), "{problems}");
     let ours = export(&[path.to_str().unwrap(), "--code-object", &placed, "--force"]);
     let origin = format!("--code-object {}, by force", other.display());
     assert_eq!(ours["code_objects"][0]["origin"], json!(origin));
@@ -192,10 +198,73 @@ fn info_says_where_each_came_from() {
     {
         assert!(bare.contains(words), "{words}: {bare}");
     }
+    // The row begins with the name; its state does not say it again.
+    assert!(!bare.contains(": only its image"), "{bare}");
     let unified = run(&[core("gfx1100").to_str().unwrap()]);
     assert!(
         unified.contains("memory://4242#offset=0x555555900123&size=9136, which is the same"),
         "{unified}"
     );
     assert_eq!(unified.matches("has debug information").count(), 2, "{unified}");
+}
+
+/// Kernel descriptors of a code object by ELF address, as llvm-readelf prints its symbols.
+fn descriptors(file: &Path) -> Vec<(u64, String)> {
+    let output =
+        Command::new(newest("llvm-readelf")).args(["--symbols", "--wide"]).arg(file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let name = words.last()?.strip_suffix(".kd")?;
+        Some((u64::from_str_radix(words.get(1)?, 16).ok()?, name.to_owned()))
+    });
+    lines.collect()
+}
+
+#[test]
+fn kernels_are_those_whose_descriptors_lie_where_dispatches_say() {
+    for name in SAMPLES {
+        let expected = expected(name);
+        let of = |address: u64| {
+            let found = expected["code_object_files"].as_array().unwrap().iter().find_map(|object| {
+                let at = address.checked_sub(object["load_address"].as_u64().unwrap())?;
+                let known = descriptors(&code().join(object["file"].as_str().unwrap()));
+                known.into_iter().find(|(elf, _)| *elf == at).map(|(_, name)| name)
+            });
+            found.unwrap_or_else(|| panic!("{name}: no descriptor at {address:#x}"))
+        };
+        let path = core(name);
+        let path = path.to_str().unwrap();
+        let ours = export(&[path]);
+        for (ours, theirs) in pairs(&ours["dispatches"], &expected["dispatches"]) {
+            let kernel = of(theirs["kernel_descriptor_address"].as_u64().unwrap());
+            assert_eq!(ours["kernel"], json!(kernel), "{name}: {ours}");
+        }
+        let listed = lanescope(&["dispatches", path, "--json"]);
+        for dispatch in listed["dispatches"].as_array().unwrap() {
+            let address = dispatch["kernel_object"].to_string();
+            let address = address.trim_matches('"').trim_start_matches("0x");
+            let address = u64::from_str_radix(address, 16).unwrap();
+            assert_eq!(dispatch["kernel"], json!(of(address)), "{name}: {dispatch}");
+        }
+        let waves = lanescope(&["waves", path, "--json"]);
+        let waves = waves["waves"].as_array().unwrap();
+        for (ours, theirs) in waves.iter().zip(expected["waves"].as_array().unwrap()) {
+            assert_eq!(ours["kernel"].is_null(), theirs["packet_id"].is_null(), "{name}: {ours}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_place_leaves_no_code_object_behind() {
+    let path = core("gfx90a-split");
+    let path = path.to_str().unwrap();
+    let expected = expected("gfx90a-split");
+    let address = expected["code_object_files"][0]["load_address"].as_u64().unwrap() + 4;
+    let placed = format!("{}@{address:#x}", loaded(&expected).display());
+    let (bare, ours) = (export(&[path]), export(&[path, "--code-object", &placed]));
+    assert_eq!(ours["code_objects"], bare["code_objects"]);
+    let problems = ours["problems"].as_array().unwrap();
+    let about = problems.iter().filter(|words| words.as_str().unwrap().contains(&format!("{address:#x}")));
+    assert_eq!(about.count(), 1, "{problems:?}");
 }
