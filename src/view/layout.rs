@@ -13,6 +13,8 @@
 //! The boundaries are LLDB's: it reads 512 bytes at a time, and where any of them cannot be read, none can. gdb reads
 //! return addresses 64 bytes at a time.
 
+use std::collections::HashMap;
+
 use crate::units::DieOffset;
 
 /// Bytes from a frame's window to that of its caller.
@@ -85,12 +87,24 @@ pub(super) enum Use {
 /// The variables of a function, or those outside of functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
+    /// What each view added, after what was there before.
+    blocks: Vec<Block>,
+}
+
+/// Variables that came to a window together: pointers, then rooms.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The first pointer.
+    first: u32,
     slots: Vec<Slot>,
 }
 
 /// Gives variables their places.
 #[derive(Debug)]
 pub(super) struct Planner {
+    /// What is where it was, with the pointers by variable.
+    before: Layout,
+    pointers: HashMap<DieOffset, u32>,
     first: u32,
     end: u32,
     slots: Vec<(DieOffset, Sort, u32)>,
@@ -98,16 +112,32 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    pub(super) fn of_function() -> Self {
-        Self { first: POINTERS, end: GLOBALS, slots: Vec::new(), bytes: 0 }
+    /// For the variables of a function, of which an earlier view has some.
+    pub(super) fn of_function(before: Option<&Layout>) -> Self {
+        Self::after(before, POINTERS, GLOBALS)
     }
 
-    pub(super) fn of_globals() -> Self {
-        Self { first: GLOBALS, end: END, slots: Vec::new(), bytes: 0 }
+    /// For variables outside of functions, of which an earlier view has some.
+    pub(super) fn of_globals(before: Option<&Layout>) -> Self {
+        Self::after(before, GLOBALS, END)
+    }
+
+    fn after(before: Option<&Layout>, first: u32, end: u32) -> Self {
+        let before = before.cloned().unwrap_or_default();
+        let first = before.blocks.last().map_or(first, Block::end);
+        let pointers = before.blocks.iter().flat_map(|block| {
+            let places = (block.first..).step_by(POINTER as usize);
+            block.slots.iter().zip(places).map(|(slot, at)| (slot.variable, at))
+        });
+        let pointers = pointers.collect();
+        Self { before, pointers, first, end, slots: Vec::new(), bytes: 0 }
     }
 
     /// The offset of the pointer to one more variable; `None` where the window is full.
     pub(super) fn add(&mut self, variable: DieOffset, sort: Sort, size: Option<u64>) -> Option<u32> {
+        if let Some(known) = self.pointers.get(&variable) {
+            return Some(*known);
+        }
         let size = match (sort, size) {
             (Sort::Plain, Some(size)) => u32::try_from(size).ok()?,
             (Sort::Plain, None) => UNSIZED,
@@ -123,10 +153,16 @@ impl Planner {
         }
         self.slots.push((variable, sort, size));
         self.bytes = bytes;
-        Some(self.first + (count - 1) * POINTER)
+        let pointer = self.first + (count - 1) * POINTER;
+        self.pointers.insert(variable, pointer);
+        Some(pointer)
     }
 
     pub(super) fn finish(self) -> Layout {
+        let mut layout = self.before;
+        if self.slots.is_empty() {
+            return layout;
+        }
         let pointers = rounded(self.slots.len() as u32 * POINTER);
         let mut room = self.first + pointers;
         let slots = self.slots.into_iter().map(|(variable, sort, size)| {
@@ -134,7 +170,9 @@ impl Planner {
             room += rounded(size.max(1));
             slot
         });
-        Layout { slots: slots.collect() }
+        let slots = slots.collect();
+        layout.blocks.push(Block { first: self.first, slots });
+        layout
     }
 }
 
@@ -150,7 +188,25 @@ pub(super) fn is_global(offset: u32) -> bool {
 impl Layout {
     /// What an offset in the window is for; `None` where it is for nothing.
     pub(super) fn at(&self, offset: u32) -> Option<Use> {
-        let first = if is_global(offset) { GLOBALS } else { POINTERS };
+        let after = self.blocks.partition_point(|block| block.first <= offset);
+        self.blocks.get(after.checked_sub(1)?)?.at(offset)
+    }
+
+    /// How many variables it has.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.slots.len()).sum()
+    }
+}
+
+impl Block {
+    /// Where the next may begin.
+    fn end(&self) -> u32 {
+        let last = self.slots.last();
+        last.map_or(self.first, |slot| slot.room + rounded(slot.size.max(1)))
+    }
+
+    fn at(&self, offset: u32) -> Option<Use> {
+        let first = self.first;
         let index = offset.checked_sub(first)? / POINTER;
         if let Some(slot) = self.slots.get(index as usize) {
             return Some(Use::Pointer { slot: *slot, at: (offset - first) % POINTER });
@@ -159,10 +215,5 @@ impl Layout {
         let slot = *self.slots.get(after.checked_sub(1)?)?;
         let at = offset - slot.room;
         (at < rounded(slot.size.max(1))).then_some(Use::Room { slot, at })
-    }
-
-    /// How many variables it has.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
     }
 }
