@@ -9,12 +9,14 @@ mod entry;
 mod filter;
 mod gaps;
 mod group;
+mod lines;
 mod location;
 mod outline;
+mod ranges;
 mod signed;
 mod types;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -157,13 +159,8 @@ pub(super) fn rewrite(
         order.iter().filter(|id| !group.has(**id)).map(|id| Part::One(*id)).collect();
     parts.extend(group.units().next().map(|_| Part::Group(&group)));
     for part in parts {
-        // The library is trusted with files that nobody checked: should it ever give up, the unit is lost and no more.
-        let done = catch_unwind(AssertUnwindSafe(|| wants.part(part, &mut out, &mut plans)));
-        let why = match done {
-            Ok(Ok(())) => continue,
-            Ok(Err(why)) => why,
-            Err(_) => "it cannot be converted".to_owned(),
-        };
+        let done = guarded(|| wants.part(part, &mut out, &mut plans)).and_then(|done| done);
+        let Err(why) = done else { continue };
         match part {
             Part::One(id) => plans.lose(debug, id, &why),
             Part::Group(group) => {
@@ -177,7 +174,8 @@ pub(super) fn rewrite(
     if plans.has_gaps {
         gaps::close(&mut out);
     }
-    if let Err(why) = out.write(&mut sections) {
+    let written = guarded(|| out.write(&mut sections).map_err(|why| why.to_string())).and_then(|done| done);
+    if let Err(why) = written {
         plans.problems.insert(format!("the debug information cannot be written: {why}"));
         sections = Sections::new(EndianVec::new(LittleEndian));
         plans.functions.clear();
@@ -198,6 +196,25 @@ pub(super) fn rewrite(
     });
     debug_assert!(each.is_ok());
     rewritten
+}
+
+thread_local! {
+    /// Whether a panic in this thread is awaited.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does what the library is trusted with on files that nobody checked: should it ever give up, that is lost and no more.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.map_err(|_| "it cannot be converted".to_owned())
+}
+
+/// Whether a panic in this thread is awaited, so that a program's hook need not say it.
+#[must_use]
+pub fn is_guarded() -> bool {
+    GUARDED.get()
 }
 
 /// The units to convert, each with its functions on stacks.
