@@ -85,10 +85,26 @@ def wave_of(ask, thread):
     raise Refused("Thread %d is no wave." % thread)
 
 
+def one_lane(wave):
+    """Refuses to move between lanes where each lane is a thread of its own."""
+    first, last = wave.get("threads") or (None, None)
+    if first != last:
+        raise Refused("Lanes are threads here: select the thread of the lane, which has its number in its name.")
+
+
 def _has(wave, thread):
     """Whether a thread is the wave, or one of its lanes."""
     first, last = wave.get("threads") or (wave["thread"], wave["thread"])
     return first is not None and first <= thread <= last
+
+
+def printed(said):
+    """The value of a path, or why there is none."""
+    lanes = said["lanes"]
+    if not lanes:
+        return "<unavailable>"
+    lane = lanes[0]
+    return lane["value"] if lane["value"] is not None else "<%s>" % (lane["why"] or lane["state"])
 
 
 def table(heads, rows):

@@ -34,6 +34,8 @@ NOT_SERVED = "This is for captures that lanescope serves, and gdb is not connect
 LONGEST_INSTRUCTION = 16
 # AMDGPU's are so many bytes, or a multiple.
 SMALLEST_INSTRUCTION = 4
+# What gdb itself has a rule for in every frame, or is not the wave's.
+FACADE = ("pc", "lane")
 # A piece of the target description.
 PIECE = 0x8000
 
@@ -158,6 +160,7 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
         found = [lane for lane in server.lanes(thread) if lane["lane"] == number]
         if not found:
             raise gdb.GdbError("Lane %d does not exist on this thread." % number)
+        form.one_lane(server.wave(thread))
         focus(number)
         lane = found[0]
         where = form.lane_name(server.wave(thread), lane)
@@ -201,6 +204,7 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
         lanes = server.lanes(thread)
         chosen = form.filtered(lanes, which, options)
         wave, before, level = server.wave(thread), focused(lanes), gdb.selected_frame().level()
+        form.one_lane(wave)
         try:
             for lane in chosen:
                 focus(lane["lane"])
@@ -359,13 +363,31 @@ in the named register groups."""
                     show_registers(members)
             elif name in groups and not word.startswith("$"):
                 show_registers(groups[name])
+            elif any(name in members for members in groups.values()):
+                show_registers([name])
             else:
                 gdb.execute("info all-registers " + word)
 
 
 def show_registers(names):
+    """gdb has rules for x86's registers only, and takes all others of an outer frame for the innermost one's."""
+    server, level = Server.here(), gdb.selected_frame().level()
     for name in names:
-        gdb.execute("info all-registers " + name)
+        if level == 0 or server is None or name in FACADE:
+            gdb.execute("info all-registers " + name)
+        else:
+            print("%-15s%s" % (name, in_frame(server, name, level)))
+
+
+def in_frame(server, name, level):
+    """A register as the frame has it: where a callee saved it, or why nobody knows."""
+    path = ("$" + name).encode().hex()
+    asked = dict(thread=selected().ptid[1], frame=level, path=path)
+    try:
+        said = server.ask(form.request("Print", format="x", **asked))
+    except form.Refused as words:
+        return "<%s>" % words
+    return form.printed(said)
 
 
 def register_groups(server):

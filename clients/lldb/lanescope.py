@@ -10,6 +10,7 @@ docs/clients.md. A command or alias that has one of these names already is left 
 
 import importlib.util
 import os
+import re
 import shlex
 
 import lldb
@@ -149,6 +150,7 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
         lane = next((lane for lane in lanes if lane["lane"] == number), None)
         if lane is None:
             raise form.Refused("Lane %d does not exist on this thread." % number)
+        form.one_lane(server.wave(thread))
         # lldb forgets what it has read only when a register is written.
         result = lldb.SBCommandReturnObject()
         server.interpreter.HandleCommand("register write lane %d" % number, result)
@@ -199,7 +201,9 @@ lldb's own `disassemble` takes the code for x86."""
 
     def run(self, server, thread, words):
         server.monitor("wave %d" % thread.GetThreadID())
-        return server.monitor(" ".join(["disassemble"] + words))
+        said = server.monitor(" ".join(["disassemble"] + words))
+        # The server counts threads from 1 as lldb does, but not in lldb's order.
+        return re.sub(r"\A[Tt]hread %d\b" % thread.GetThreadID(), "Thread %d" % thread.GetIndexID(), said)
 
 
 class Groups(Command):

@@ -109,6 +109,31 @@ pub struct Ring {
     pub write: Option<u64>,
 }
 
+impl Ring {
+    /// Bytes of a packet.
+    pub const PACKET: u64 = 64;
+
+    /// Where the packets lie that were put on it and not taken off, by first and last address, in their order; none where
+    /// their number is not known, more than the ring holds, or more than `most`.
+    #[must_use]
+    pub fn packets(&self, most: u64) -> Vec<(u64, u64)> {
+        let count = self.size / Self::PACKET;
+        let (Some(read), Some(write)) = (self.read, self.write) else { return Vec::new() };
+        let Some(active) = write.checked_sub(read).filter(|active| (1..=count.min(most)).contains(active))
+        else {
+            return Vec::new();
+        };
+        let first = read % count;
+        let before_end = active.min(count - first);
+        let run = |index: u64, packets: u64| {
+            let last = (packets * Self::PACKET).checked_sub(1)?;
+            let start = self.address.checked_add(index * Self::PACKET)?;
+            Some((start, start.checked_add(last)?))
+        };
+        [run(first, before_end), run(0, active - before_end)].into_iter().flatten().collect()
+    }
+}
+
 /// A kernel launch.
 #[derive(Clone, Debug, Default)]
 pub struct Dispatch {

@@ -36,6 +36,9 @@ pub struct DumpArgs {
     /// What the dump does not say itself
     #[command(flatten)]
     pub with: CaptureArgs,
+    /// What messages call the dump, where that is not its path
+    #[arg(skip)]
+    pub called: Option<String>,
     /// What to disassemble with, given once for all commands
     #[arg(skip)]
     pub disassembler: Option<PathBuf>,
@@ -64,7 +67,7 @@ pub struct CaptureArgs {
     pub processor: Option<String>,
 }
 
-const CAPTURES: &str = "Captures that do not say everything";
+pub(super) const CAPTURES: &str = "Captures that do not say everything";
 
 /// The servers that the environment names; debuginfod's own clients separate them by spaces.
 fn servers() -> Vec<String> {
@@ -83,6 +86,7 @@ impl CaptureArgs {
     /// As the importers take it, with what the environment adds.
     fn options(&self) -> Options {
         Options {
+            name: None,
             host_core: self.host_core.clone(),
             code_objects: self.code_objects.clone(),
             symbols: self.symbols.clone(),
@@ -95,7 +99,7 @@ impl CaptureArgs {
 }
 
 /// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
-fn supplied(text: &str) -> Result<Supplied, String> {
+pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),
@@ -142,7 +146,10 @@ pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Fail
 /// Opens the dump; what is wrong with it is for the caller to say.
 pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let opened = match &args.dump {
-        Some(path) => import::open(path, targets, &args.with.options())?,
+        Some(path) => {
+            let options = Options { name: args.called.clone(), ..args.with.options() };
+            import::open(path, targets, &options)?
+        }
         None => import::open_zip_bytes("the embedded demo", DEMO, targets)?,
     };
     let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();

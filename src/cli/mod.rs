@@ -151,6 +151,15 @@ impl Command {
 /// Runs the command line of this process.
 #[must_use]
 pub fn main() -> ExitCode {
+    let say = std::panic::take_hook();
+    // What is awaited is told in words where it happens.
+    std::panic::set_hook(Box::new(move |panic| {
+        if crate::view::is_guarded() {
+            log::debug!("{panic}");
+        } else {
+            say(panic);
+        }
+    }));
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

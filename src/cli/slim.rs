@@ -29,7 +29,7 @@ pub(super) struct Args {
     /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time
     #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = size)]
     spool_limit: u64,
-    /// Wait at most so many seconds for a writer from whom nothing comes
+    /// Wait at most so many seconds in all for its writer, beside what the bytes take at 4 MiB/s
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     stall: u64,
     /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
@@ -38,6 +38,9 @@ pub(super) struct Args {
     /// All waves
     #[arg(long)]
     all_waves: bool,
+    /// All waves, all memory and all code objects: the capture as a lanescope dump
+    #[arg(long, conflicts_with_all = ["wave", "all_waves", "memory", "no_global"])]
+    whole: bool,
     /// How many pointers are followed one after the other, from kernel arguments and variables on
     #[arg(long, value_name = "N", default_value_t = 2)]
     follow: u32,
@@ -109,11 +112,14 @@ fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failur
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let patience = Patience { limit: args.spool_limit, stall: Duration::from_secs(args.stall) };
     let mut reading = |count| bar.show(Progress::Reading(count));
+    slim::widen(std::io::stdin());
     Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let to = target(args)?;
+    // Before long work, and before a stream that comes once only.
+    slim::is_free(&to)?;
     let mut bar = bar::Bar::on_terminal();
     let mut from = args.from.clone();
     let spooled = match &from.dump {
@@ -122,7 +128,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     };
     bar.clear();
     if let Some(spooled) = &spooled {
-        from.dump = Some(spooled.path().to_owned());
+        from.dump = Some(spooled.path());
+        from.called = Some("standard input".to_owned());
         for note in spooled.came.notes() {
             writeln!(anstream::stderr(), "warning: {note}")?;
         }
@@ -130,7 +137,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let opened = dump::open(&from, targets)?;
     let choice = match &args.wave {
         Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
-        None if args.all_waves => Choice::All,
+        None if args.all_waves || args.whole => Choice::All,
         None => Choice::Telling,
     };
     let options = slim::Options {
@@ -144,7 +151,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         },
         memory: args.memory.clone(),
         global: !args.no_global,
-        name: spooled.as_ref().map(|_| "standard input".to_owned()),
+        whole: args.whole,
         notes: spooled.as_ref().map_or_else(Vec::new, |spooled| spooled.came.notes()),
     };
     let report = slim::slim(&opened, &options, &to, &mut |progress| bar.show(progress));

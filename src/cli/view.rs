@@ -16,7 +16,7 @@ use crate::view::{Extent, View};
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
-    /// The folder to write to; it is made where it is missing
+    /// The folder to write to; it is made where it is missing, and no file in it is overwritten
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
     /// What has variables: stack (functions on stacks of waves), unit (all of their units) or all
@@ -50,10 +50,16 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let fail =
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
-    for object in view.objects() {
-        let path = args.output.join(&object.name);
+    // The folder may be the dump's own: a file that is there may be the code object that is being read.
+    let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
+    if let Some((_, there)) = files().find(|(_, path)| path.symlink_metadata().is_ok()) {
+        let words =
+            format!("{} is there already: choose another folder, or remove it first", there.display());
+        return Err(words.into());
+    }
+    for (object, path) in files() {
         let words = path.display().to_string();
-        let file = File::create(&path).map_err(|error| fail(&words, error))?;
+        let file = File::create_new(&path).map_err(|error| fail(&words, error))?;
         let mut file = BufWriter::new(file);
         object.file.write_to(&mut file).and_then(|()| file.flush()).map_err(|error| fail(&words, error))?;
         writeln!(out, "{words}: loaded at {}, {} variables", object.address, object.variables())?;
@@ -66,22 +72,18 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let others = || view.objects().iter().filter(|object| object.index != main.index);
     writeln!(
         out,
-        "\nServe the dump with lanescope serve. Where the debugger runs, with copies of the files:\n"
+        "\nWhere the dump is: lanescope serve {} --listen ADDRESS, this machine's, which lets everybody in who reaches it;\n\
+         without --listen only this machine does.\n\
+         Where the debugger runs, with copies of the files, HOST being this machine:\n",
+        args.from.dump.as_ref().map_or_else(|| "DUMP".to_owned(), |path| path.display().to_string())
     )?;
     write!(out, "  gdb {}", path(&main.name))?;
     for object in others() {
         write!(out, " -ex 'add-symbol-file {} -o {}'", path(&object.name), object.address)?;
     }
     writeln!(out, " -ex 'target remote HOST:1234'")?;
-    write!(out, "  lldb {}", path(&main.name))?;
-    for object in others() {
-        write!(out, " -o 'target modules add {}'", path(&object.name))?;
-    }
-    write!(out, " -o 'gdb-remote HOST:1234'")?;
-    for object in others() {
-        let (file, slide) = (path(&object.name), object.address);
-        write!(out, " -o 'target modules load --file {file} --slide {slide}'")?;
-    }
-    writeln!(out)?;
+    // LLDB looks there for files of the names that the server tells it, and takes their addresses from the server, too.
+    let folder = args.output.display();
+    writeln!(out, "  lldb -o 'settings append target.exec-search-paths {folder}' -o 'gdb-remote HOST:1234'")?;
     Ok(())
 }

@@ -32,8 +32,10 @@ pub(super) fn run(
     input: Vec<u8>,
     limit: Duration,
 ) -> Result<Output, DisassembleError> {
-    let not_run =
-        |error: std::io::Error| DisassembleError::NotRun { tool: tool.name(), error: error.to_string() };
+    let not_run = |error: std::io::Error| DisassembleError::NotRun {
+        tool: tool.path.display().to_string(),
+        error: error.to_string(),
+    };
     let mut command = Command::new(&tool.path);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(not_run)?;
@@ -78,7 +80,10 @@ fn finish(
             Ok(None) if left().is_zero() => return Err(late()),
             Ok(None) => thread::sleep(POLL),
             Err(error) => {
-                return Err(DisassembleError::NotRun { tool: tool.name(), error: error.to_string() });
+                return Err(DisassembleError::NotRun {
+                    tool: tool.path.display().to_string(),
+                    error: error.to_string(),
+                });
             }
         }
     }

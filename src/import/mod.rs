@@ -66,7 +66,7 @@ pub struct Opened {
 /// # Errors
 /// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
 pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
-    let name = || path.display().to_string();
+    let name = || options.name.clone().unwrap_or_else(|| path.display().to_string());
     let io = |source| ImportError::Io { file: name(), source };
     let refuse = |found: String| ImportError::NotADump { file: name(), found };
     let metadata = std::fs::metadata(path).map_err(io)?;

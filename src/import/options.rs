@@ -5,6 +5,8 @@ use std::path::PathBuf;
 /// What goes with a capture; the default adds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    /// What messages call the capture, where that is not the path of its file: `standard input`.
+    pub name: Option<String>,
     /// The core of the host process, for a GPU core that was written beside it.
     pub host_core: Option<PathBuf>,
     /// Code objects, each with the address where it was loaded if the user knows.

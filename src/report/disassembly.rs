@@ -21,8 +21,10 @@ pub fn text(of: &Disassembly, style: Style) -> String {
         let now = one.file.as_ref().map(|file| (file, one.line));
         if now.is_some() && now != place {
             let (file, line) = (one.file.as_deref().unwrap_or_default(), one.line);
-            let line = line.map_or("no line".to_owned(), |line| line.to_string());
-            let _ = writeln!(text, "{file}:{line}:");
+            let _ = match line {
+                Some(line) => writeln!(text, "{file}:{line}:"),
+                None => writeln!(text, "{file}, of no line:"),
+            };
         }
         place = now.or(place);
         let mark = match (one.is_pc, one.lanes.is_empty()) {

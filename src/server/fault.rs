@@ -45,6 +45,7 @@ impl From<Unreadable> for Fault {
             Unreadable::NotCaptured { .. }
             | Unreadable::NoVariables(_)
             | Unreadable::NoActiveLanes { .. }
+            | Unreadable::NoLanePc { .. }
             | Unreadable::NoSuchFrame { .. } => NOT_THERE,
             Unreadable::NoSuchLane { .. } | Unreadable::NoSuchSpace(..) | Unreadable::Needs { .. } => {
                 MALFORMED

@@ -158,6 +158,14 @@ impl State {
         Some(self.grown.view().unwrap_or(first))
     }
 
+    /// What is to be known of the dump, and of the view of it.
+    pub(super) fn notices(&self) -> Vec<String> {
+        let mut notices = self.session.notices();
+        let problems = self.view().into_iter().flat_map(View::problems);
+        notices.extend(problems.map(|problem| format!("the view has a problem: {problem}")));
+        notices
+    }
+
     /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and a
     /// thread that is a lane is never another one.
     fn names_lanes(&self, thread: Thread) -> bool {

@@ -1,8 +1,8 @@
 //! Where clients come from: TCP, a unix socket, or standard input and output.
 //!
 //! One thread for each client, because a session answers by reading files and a slow client must not hold up another.
-//! The listening thread waits on sockets and signals together, so that SIGINT and SIGTERM end the server cleanly: no
-//! new clients, the open connections shut down, the unix socket removed.
+//! The listening thread waits on sockets and signals together, so that SIGINT, SIGTERM, SIGHUP and SIGQUIT end the server
+//! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed.
 
 mod endpoint;
 mod signals;
@@ -57,7 +57,7 @@ impl Default for ServeOptions {
     }
 }
 
-/// Serves until SIGINT or SIGTERM, or with `once` until the first client is done.
+/// Serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or with `once` until the first client is done.
 ///
 /// `make_session` is called for each client, in its thread. `ready` is told where clients can connect.
 ///

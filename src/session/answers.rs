@@ -248,6 +248,14 @@ pub enum Unreadable {
         /// What was asked for.
         what: String,
     },
+    /// Nothing tells where a lane that is not active goes on.
+    #[error(
+        "where lane {lane} goes on is not known: it is not active, and the debug information does not say"
+    )]
+    NoLanePc {
+        /// The lane.
+        lane: LaneId,
+    },
     /// Which lanes are active is not known, and why.
     #[error("which lanes are active is not known: {why}")]
     NoActiveLanes {

@@ -13,13 +13,14 @@ mod merge;
 mod report;
 mod spool;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use crate::import::write::is_free;
 pub use choose::{Choice, MOST_FAULTED, Why};
 pub use report::{Left, Report};
-pub use spool::{Came, Patience, SpoolError, Spooled, spool};
+pub use spool::{Came, Patience, SpoolError, Spooled, spool, widen};
 
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::CodeObject;
@@ -29,6 +30,9 @@ use crate::units::WaveId;
 
 /// The most bytes of a code object's writable segments that are kept: the source's global variables.
 pub const MOST_STATIC: u64 = 16 << 20;
+
+/// The most packets of a queue that are kept: four times the largest ring that ROCm makes.
+pub const MOST_PACKETS: u64 = 1 << 16;
 
 /// `PF_W`.
 const WRITABLE: u32 = 2;
@@ -46,8 +50,8 @@ pub struct Options {
     pub memory: Vec<(u64, u64)>,
     /// Whether global memory is kept at all.
     pub global: bool,
-    /// What the report calls the capture, where that is not its file.
-    pub name: Option<String>,
+    /// Whether all memory of the waves and all global memory is kept, and all code objects.
+    pub whole: bool,
     /// What is to be said besides, of how the capture came.
     pub notes: Vec<String>,
 }
@@ -96,21 +100,31 @@ pub fn slim(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Report, SlimError> {
     let capture = dump.capture();
+    write::is_free(to)?;
     let chosen = choose::choose(dump, options)?;
     let reader = Reader::watching(Arc::clone(dump));
     let waves: Vec<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
-    let bounds = Bounds { steps: if options.global { options.bounds.steps } else { 0 }, ..options.bounds };
+    let follows = options.global && !options.whole;
+    let bounds = Bounds { steps: if follows { options.bounds.steps } else { 0 }, ..options.bounds };
     let all = waves.len() as u64;
+    // Who keeps all need not ask what is needed.
+    let asked = if options.whole { &[][..] } else { &waves };
     let mut reached =
-        reach(&reader, &waves, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
+        reach(&reader, asked, &bounds, &mut |done| progress(Progress::Asking(done.min(all), all)))?;
     let touched = reader.touched();
-    let used = dump.used_code_objects();
+    let used =
+        if options.whole { (0..capture.code_objects.len()).collect() } else { dump.used_code_objects() };
     let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
     let mut notes = options.notes.clone();
-    plan.waves = waves.iter().map(|wave| planned(capture, *wave, touched.private_end(*wave))).collect();
-    if options.global {
+    let read = |wave: WaveId| if options.whole { u64::MAX } else { touched.private_end(wave) };
+    plan.waves = waves.iter().map(|wave| planned(capture, *wave, read(*wave))).collect();
+    if options.whole {
+        plan.global.push((0, u64::MAX));
+        reached.limits.clear();
+    } else if options.global {
         plan.global.extend(touched.runs());
         plan.global.extend(statics(dump, &used, &mut notes));
+        plan.global.extend(packets(capture, &waves));
         plan.global.extend(&options.memory);
         plan.global = capture::joined(std::mem::take(&mut plan.global));
     } else {
@@ -119,7 +133,7 @@ pub fn slim(
     }
     plan.code_objects = objects(dump, &waves, &used, &mut notes);
     let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
-    let expected = draft.expected(capture, &plan);
+    let expected = write::expected(capture, &plan);
     let mut done = 0;
     let account = |written: &write::Written| {
         let report = draft.clone().with(written.clone());
@@ -175,6 +189,19 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
         }
     }
     runs
+}
+
+/// Where the packets lie that the waves' queues were given and have not done with; of all queues where all waves are wanted.
+fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
+    let of_waves = waves.iter().filter_map(|wave| capture.wave(*wave)?.workgroup);
+    let queues: BTreeSet<usize> = if waves.len() == capture.waves.len() {
+        (0..capture.queues.len()).collect()
+    } else {
+        let groups: BTreeSet<usize> = of_waves.collect();
+        groups.into_iter().filter_map(|group| capture.workgroups.get(group)?.queue).collect()
+    };
+    let rings = queues.into_iter().filter_map(|queue| capture.queues.get(queue)?.ring);
+    rings.flat_map(|ring| ring.packets(MOST_PACKETS)).collect()
 }
 
 /// The code objects that the waves' agents see: with their files where an answer took them.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Options;
 use super::choose::{Choice, MOST_FAULTED, Why};
-use crate::capture::{Capture, MemoryMap};
+use crate::capture::MemoryMap;
 use crate::import::write::{Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
 use crate::units::WaveId;
@@ -31,6 +31,8 @@ pub struct Report {
     pub left: Left,
     /// Whether global memory was kept at all.
     pub global: bool,
+    /// Whether all of it was kept.
+    pub whole: bool,
     /// How many pointer steps were allowed.
     pub follow: u32,
     /// What was reached.
@@ -81,13 +83,14 @@ impl Report {
             private: private.sum(),
         };
         Self {
-            from: options.name.clone().unwrap_or_else(|| capture.name.clone()),
+            from: capture.name.clone(),
             format: capture.provenance.format.clone(),
             waves: chosen.iter().filter_map(|(wave, why)| Some((id(*wave)?, *why))).collect(),
             written: Written::default(),
             code_objects,
             left,
             global: options.global,
+            whole: options.whole,
             follow: options.bounds.steps,
             reach,
             notes,
@@ -103,20 +106,6 @@ impl Report {
         }
         self.written = written;
         self
-    }
-
-    /// About how many bytes will be written.
-    pub(super) fn expected(&self, capture: &Capture, plan: &Plan) -> u64 {
-        let waves =
-            plan.waves.iter().filter_map(|planned| Some((capture.wave(planned.wave)?, planned.private_end)));
-        let waves = waves.map(|(wave, end)| {
-            let image = wave.registers.image.map_or(0, |image| image.length);
-            image.saturating_add(below(&wave.private, end))
-        });
-        let global = plan.global.iter().map(|(first, last)| last - first);
-        let files = plan.code_objects.iter().filter_map(|object| object.file.as_ref());
-        let files = files.map(|file| (**file).as_ref().len() as u64);
-        waves.chain(global).chain(files).fold(0, u64::saturating_add)
     }
 
     /// What the dump's provenance says.
@@ -197,6 +186,10 @@ impl Report {
             return format!("none, as --no-global says; {} stay out", size(self.left.global));
         }
         let mut words = size(self.written.global);
+        if self.whole {
+            let _ = write!(words, ", all that was captured");
+            return words;
+        }
         let _ = write!(words, " reached in {}", counted(u64::from(self.reach.steps), "pointer step"));
         let _ = write!(words, " by {}", counted(self.reach.followed, "pointer"));
         if self.reach.dangling > 0 {
@@ -234,6 +227,7 @@ impl Report {
             },
             "code_objects": self.code_objects,
             "global": self.global,
+            "whole": self.whole,
             "follow": self.follow,
             "steps": self.reach.steps,
             "pointers": { "followed": self.reach.followed, "dangling": self.reach.dangling },

@@ -1,17 +1,17 @@
 //! Where in a window things are. A window belongs to a frame of a lane; `rsp` of the frame is its first address.
 //!
 //! ```text
-//! 0          nothing: zeros
-//! 16         8 bytes: the tagged address of the wave's LDS
+//! 0          nothing
 //! 0x200      pointers to the function's variables, 8 bytes each
 //! ...        rooms for its variables that are not in memory, each on a boundary of 512 bytes
 //! 0x80_0000  pointers to variables outside of functions, then their rooms
-//! 0xff_fe00  zeros, up to
+//! 0xff_fe00  nothing, up to
 //! 0xff_fff8  8 bytes: the return address of the frame, where DW_CFA_offset(16, -8) looks for it
 //! ```
 //!
-//! The boundaries are LLDB's: it reads 512 bytes at a time, and where any of them cannot be read, none can. gdb reads
-//! return addresses 64 bytes at a time.
+//! What is for nothing cannot be read. The boundaries are LLDB's: it reads 512 bytes at a time, and of a line that does not
+//! come whole it knows less than it was given, so that a line that something is in comes with zeros in the rest of it. gdb
+//! reads just what it wants, but for return addresses: 64 bytes at a time, or, where it does not get them, one by one.
 
 use crate::units::DieOffset;
 
@@ -21,13 +21,13 @@ pub const STRIDE: u32 = 1 << 24;
 pub const MAX_FRAMES: usize = 128;
 /// Set in the frame of a token of the lane's own stack.
 pub(super) const OWN_STACK: u32 = 0x80;
-/// Where the address of LDS is.
-pub(super) const LDS: u32 = 16;
 /// Where the return address is.
 pub(super) const RETURN_ADDRESS: u32 = STRIDE - 8;
 
 /// LLDB's line of memory.
 pub(super) const LINE: u32 = 512;
+/// gdb's line of a stack.
+const STACK_LINE: u32 = 64;
 /// The first pointer.
 const POINTERS: u32 = LINE;
 /// What belongs to variables outside of functions.
@@ -77,9 +77,40 @@ pub(super) enum Use {
     Room {
         /// Which.
         slot: Slot,
-        /// From the first on; past the variable's size there are zeros.
+        /// From the first on; less than the variable's size.
         at: u32,
     },
+    /// The return address, or what comes before it in its line.
+    ReturnAddress,
+    /// The rest of a line that something is in.
+    Rest,
+}
+
+/// How a client reads memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// As many bytes as something has; of a stack in lines of 64 bytes.
+    Exact,
+    /// In lines of 512 bytes.
+    Lines,
+}
+
+impl Reading {
+    /// Whole lines of what there is.
+    fn whole(self, bytes: u32) -> u32 {
+        match self {
+            Self::Exact => bytes,
+            Self::Lines => rounded(bytes),
+        }
+    }
+
+    /// Where the line of the return address begins.
+    fn return_line(self) -> u32 {
+        match self {
+            Self::Exact => STRIDE - STACK_LINE,
+            Self::Lines => STRIDE - LINE,
+        }
+    }
 }
 
 /// The variables of a function, or those outside of functions.
@@ -148,17 +179,27 @@ pub(super) fn is_global(offset: u32) -> bool {
 }
 
 impl Layout {
-    /// What an offset in the window is for; `None` where it is for nothing.
-    pub(super) fn at(&self, offset: u32) -> Option<Use> {
+    /// What an offset in the window is for, and the offset where that which it is a part of ends: all pointers, one room, or
+    /// the line of the return address. `None` where it is for nothing.
+    pub(super) fn at(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
+        let line = reading.return_line();
+        if (line..STRIDE).contains(&offset) {
+            return Some((Use::ReturnAddress, STRIDE));
+        }
         let first = if is_global(offset) { GLOBALS } else { POINTERS };
-        let index = offset.checked_sub(first)? / POINTER;
-        if let Some(slot) = self.slots.get(index as usize) {
-            return Some(Use::Pointer { slot: *slot, at: (offset - first) % POINTER });
+        let from_first = offset.checked_sub(first)?;
+        let pointers = self.slots.len() as u32 * POINTER;
+        if from_first < reading.whole(pointers) {
+            let slot = self.slots.get((from_first / POINTER) as usize);
+            let used = slot.map(|slot| Use::Pointer { slot: *slot, at: from_first % POINTER });
+            return Some((used.unwrap_or(Use::Rest), first + reading.whole(pointers)));
         }
         let after = self.slots.partition_point(|slot| slot.room <= offset);
         let slot = *self.slots.get(after.checked_sub(1)?)?;
         let at = offset - slot.room;
-        (at < rounded(slot.size.max(1))).then_some(Use::Room { slot, at })
+        let size = reading.whole(slot.size);
+        let used = if at < slot.size { Use::Room { slot, at } } else { Use::Rest };
+        (at < size).then_some((used, slot.room + size))
     }
 
     /// How many variables it has.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -71,7 +72,8 @@ impl Views {
     /// What the operating system says, in words.
     pub fn folder(&self) -> Result<&Path, String> {
         let folder = self.folder.get_or_init(|| {
-            let folder = tempfile::Builder::new().prefix("lanescope-").tempdir();
+            let only_us = fs::Permissions::from_mode(0o700);
+            let folder = tempfile::Builder::new().prefix("lanescope-").permissions(only_us).tempdir();
             let folder = folder.map_err(|error| format!("cannot make a folder for views: {error}"))?;
             for object in self.get().objects() {
                 write(&folder.path().join(&object.name), |out| object.file.write_to(out))
@@ -88,5 +90,5 @@ fn write(path: &PathBuf, contents: impl FnOnce(&mut dyn io::Write) -> io::Result
     let mut out = BufWriter::new(File::create_new(path)?);
     contents(&mut out)?;
     out.flush()?;
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o400))
+    fs::set_permissions(path, fs::Permissions::from_mode(0o400))
 }

@@ -34,9 +34,10 @@ mod tests;
 mod windows;
 
 pub use build::{Extent, Growth, View, ViewObject};
+pub use dwarf::is_guarded;
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
-pub use layout::{MAX_FRAMES, STRIDE};
+pub use layout::{MAX_FRAMES, Reading, STRIDE};
 pub use lazy::Views;
 pub use stacks::OnStacks;
 pub use windows::{read, stack_pointer, write};

@@ -1,10 +1,7 @@
 //! Reads and writes in windows: a token says wave, lane and frame, and an offset says what of the frame.
 
 use super::build::{View, ViewObject};
-use super::layout::{
-    self, LDS, Layout, MAX_FRAMES, OWN_STACK, POINTER, RETURN_ADDRESS, STRIDE, Slot, Sort, Use,
-};
-use crate::arch::SpaceScope;
+use super::layout::{self, Layout, MAX_FRAMES, OWN_STACK, RETURN_ADDRESS, Reading, STRIDE, Slot, Sort, Use};
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
 use crate::session::{Activations, Byte, Inspect, Place, StackEnd, Unreadable, Unwritable, ValueState};
@@ -38,8 +35,8 @@ pub fn stack_pointer(
     Ok(address::window(wave, named, if own { OWN_STACK * STRIDE } else { 0 }))
 }
 
-/// Reads from a window; how many bytes. A read ends where the window or what is known ends, and never runs into another
-/// frame's. `wave`: the one that the client looks at.
+/// Reads from a window; how many bytes. A read ends where what it begins in ends, a variable's room or all pointers, or
+/// where what is known of it ends. `wave`: the one that the client looks at.
 ///
 /// # Errors
 /// The address is in no window, names no wave, lane, frame or variable, or what is there is not known: in words that
@@ -49,23 +46,31 @@ pub fn read(
     session: &dyn Inspect,
     at: u64,
     wave: WaveId,
+    reading: Reading,
     into: &mut [u8],
 ) -> Result<usize, Unreadable> {
     let (window, offset) = window(session, at, wave)?;
     let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
     let frame = Frame::find(view, session, window, offset + count > RETURN_ADDRESS)?;
-    let count = count as usize;
+    let (_, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
+    let count = count.min(end - offset) as usize;
     let into = into.get_mut(..count).unwrap_or_default();
+    // LLDB's expressions take the rest of a line that came short for zeros.
+    let is_line =
+        reading == Reading::Lines && offset.is_multiple_of(layout::LINE) && count >= layout::LINE as usize;
     let mut done = 0;
     while let Some(rest) = into.get_mut(done..)
         && !rest.is_empty()
     {
-        match frame.read(offset + done as u32, rest) {
+        match frame.read(offset + done as u32, reading, rest) {
             Ok(0) => break,
             Ok(count) => done += count,
-            Err(_) if done > 0 => break,
+            Err(_) if done > 0 && !is_line => break,
             Err(error) => return Err(error),
         }
+    }
+    if is_line && done < count {
+        return Err(Unreadable::NoVariables("a part of that line was not captured".to_owned()));
     }
     Ok(done)
 }
@@ -140,7 +145,7 @@ impl<'a> Frame<'a> {
             let what = "that place of the frame, which holds no variable outside of memory,".to_owned();
             Unwritable::NoMemory(what)
         };
-        match self.used(offset) {
+        match self.used(offset, Reading::Exact).map(|(used, _)| used) {
             Some(Use::Room { slot, at }) if length as u64 <= u64::from(slot.size.saturating_sub(at)) => {
                 if self.is_translated(slot) {
                     let why = "a pointer of 4 bytes is shown with 8 here; `monitor set` writes it";
@@ -152,33 +157,32 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// What an offset is for.
-    fn used(&self, offset: u32) -> Option<Use> {
-        if layout::is_global(offset) {
-            self.object.and_then(|object| object.globals().at(offset))
-        } else {
-            self.function.and_then(|function| function.at(offset))
-        }
+    /// What an offset is for, and where that ends.
+    fn used(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
+        let none = Layout::default();
+        let layout =
+            if layout::is_global(offset) { self.object.map(ViewObject::globals) } else { self.function };
+        layout.unwrap_or(&none).at(offset, reading)
+    }
+
+    fn nothing(&self, offset: u32) -> Unreadable {
+        let words = format!("nothing is {offset:#x} bytes into the window of frame {}", self.window.level);
+        Unreadable::NoVariables(words)
     }
 
     /// Reads what begins at an offset; at least one byte, and not beyond one thing.
-    fn read(&self, offset: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
-        if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
-            return Ok(copy(&self.return_address().to_le_bytes(), at, into));
-        }
-        if let Some(at) = offset.checked_sub(LDS).filter(|at| *at < POINTER) {
-            return Ok(copy(&self.lds().to_le_bytes(), at, into));
-        }
-        match self.used(offset) {
-            Some(Use::Pointer { slot, at }) => Ok(copy(&self.pointer(slot).to_le_bytes(), at, into)),
-            Some(Use::Room { slot, at }) => self.room(slot, at, into),
-            // What is between two things is zeros, up to the next that might be one.
-            None => {
-                let gap = (POINTER - offset % POINTER) as usize;
-                let count = gap.min(into.len());
-                into.get_mut(..count).unwrap_or_default().fill(0);
-                Ok(count)
+    fn read(&self, offset: u32, reading: Reading, into: &mut [u8]) -> Result<usize, Unreadable> {
+        match self.used(offset, reading) {
+            Some((Use::Pointer { slot, at }, _)) => Ok(copy(&self.pointer(slot).to_le_bytes(), at, into)),
+            Some((Use::Room { slot, at }, _)) => self.room(slot, at, into),
+            Some((Use::ReturnAddress, _)) => {
+                if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
+                    return Ok(copy(&self.return_address().to_le_bytes(), at, into));
+                }
+                Ok(zeros(into, (RETURN_ADDRESS - offset) as usize))
             }
+            Some((Use::Rest, end)) => Ok(zeros(into, end.saturating_sub(offset) as usize)),
+            None => Err(self.nothing(offset)),
         }
     }
 
@@ -191,16 +195,6 @@ impl<'a> Frame<'a> {
         let too_deep = StackEnd::TooDeep { limit: MAX_FRAMES };
         let end = if caller < MAX_FRAMES { self.stack.end.as_ref() } else { Some(&too_deep) };
         self.object.zip(end).and_then(|(object, end)| object.end(end)).unwrap_or(0)
-    }
-
-    /// The tagged address of the wave's LDS; 0 where its target has none.
-    fn lds(&self) -> u64 {
-        let kind = self.session.kind();
-        let space = kind.target.spaces.iter().find(|space| space.scope == SpaceScope::WorkGroup);
-        let Window { wave, lane, explicit, .. } = self.window;
-        space
-            .and_then(|space| address::encode(space.id, Some(wave), explicit.then_some(lane), 0))
-            .unwrap_or(0)
     }
 
     fn asked(&self, slot: Slot) -> VariableIn {
@@ -226,7 +220,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Whether the lines of 512 bytes at both ends of a variable can be read to their ends: LLDB reads whole lines, and
-    /// where one is short it has nothing of it.
+    /// the first time that one comes short it reports an error with what it was given.
     fn fills_lines(&self, place: Place, slot: Slot) -> bool {
         const LINE: u64 = layout::LINE as u64;
         let first = place.address.0 / LINE * LINE;
@@ -267,10 +261,6 @@ impl<'a> Frame<'a> {
 
     /// Reads what a variable's room holds.
     fn room(&self, slot: Slot, at: u32, into: &mut [u8]) -> Result<usize, Unreadable> {
-        if at >= slot.size {
-            into.get_mut(..1).unwrap_or_default().fill(0);
-            return Ok(1.min(into.len()));
-        }
         let left = (slot.size - at) as usize;
         let count = left.min(into.len());
         let into = into.get_mut(..count).unwrap_or_default();
@@ -310,6 +300,13 @@ impl<'a> Frame<'a> {
             Whereabouts::Nowhere(why) => Err(unreadable(&why)),
         }
     }
+}
+
+/// Fills what belongs to nothing in a line that something is in.
+fn zeros(into: &mut [u8], count: usize) -> usize {
+    let count = count.min(into.len());
+    into.get_mut(..count).unwrap_or_default().fill(0);
+    count
 }
 
 /// Copies what is left of a thing from byte `at` on.

@@ -76,6 +76,7 @@ fn session(fixture: &Fixture, attach: &Value) {
         let name = thread["name"].as_str().unwrap();
         assert!(name.starts_with("AMDGPU Wave ") && name.ends_with(&wave.name_suffix().unwrap()), "{name}");
         stack(&mut dap, wave);
+        call(&mut dap, wave);
     }
     for wave in &fixture.waves {
         for command in ["continue", "next", "stepIn"] {
@@ -142,6 +143,24 @@ fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {
         let asked = json!({ "expression": name, "frameId": frame, "context": "watch" });
         assert_eq!(dap.ask("evaluate", &asked)["result"], value, "{name}");
     }
+}
+
+/// Nothing can be called: the answer is a refusal with words, and the frame is what it was.
+fn call(dap: &mut Dap, wave: &Wave) {
+    let before = frames(dap, wave);
+    let function = wave.expected["function"].as_str().unwrap();
+    for context in ["watch", "hover", "repl"] {
+        let expression =
+            if context == "repl" { format!("`expression {function}()") } else { format!("{function}()") };
+        let asked = json!({ "expression": expression, "frameId": before[0]["id"], "context": context });
+        let sent = dap.send("evaluate", &asked);
+        let is_it = |message: &Value| (message["request_seq"] == sent).then(|| message.clone());
+        let (answer, _) = dap.talk.wait("evaluate", is_it);
+        let said = answer.to_string();
+        assert!(answer["success"] == false || said.contains("error:"), "{context}: {answer}");
+        assert!(said.contains("error"), "{context}: {answer}");
+    }
+    assert_eq!(frames(dap, wave)[0]["line"], before[0]["line"]);
 }
 
 /// What resumes is answered, the words are said, and the thread has stopped where it was.

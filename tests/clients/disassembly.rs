@@ -173,8 +173,8 @@ fn without_a_tool_gdb_says_so() {
     let mut script = Script::new(&fixture.name);
     script.say(format!("source {}", helper("gdb").display()));
     script.say(format!("target remote {}", server.address));
-    script.expect("x/i $pc", "(no disassembly: Cannot run llvm-objdump: No such file");
-    script.expect("monitor disassemble", "Cannot run llvm-objdump: No such file");
+    script.expect("x/i $pc", "(no disassembly: Cannot run /nowhere/llvm-objdump: No such file");
+    script.expect("monitor disassemble", "Cannot run /nowhere/llvm-objdump: No such file");
     script.must_pass(&Debugger::Gdb("gdb"));
     server.finish();
 }

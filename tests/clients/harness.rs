@@ -95,6 +95,11 @@ impl Server {
         assert!(complaints.next().is_none(), "the server complained: {said}");
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
     /// Waits for it to end by itself.
     pub(crate) fn ended(mut self) -> ExitStatus {
         wait(&mut self.child, LIMIT).expect("the server does not end")

@@ -572,3 +572,46 @@ fn the_users_own_commands_stay() {
     script.expect("waves", NOT_SERVED);
     script.must_pass(&Debugger::Lldb(lldb_name()));
 }
+
+/// calls-gfx90a, second wave: `leaf` runs with another EXEC than `launch`, two frames out. The values are the model's.
+#[test]
+fn registers_of_outer_frames_are_those_frames_own() {
+    let fixture = super::model::named("calls-gfx90a");
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("outer frames");
+        script.say(format!("source {}", helper("gdb").display()));
+        script.say(format!("target remote {}", server.address));
+        script.expect("info registers exec", "0x1111111111111111");
+        script.say("frame 2");
+        script.expect("info registers exec", "0x5555555555555555");
+        script.expect("info registers", "0x5555555555555555");
+        script.expect("info registers pc", "0x7f0000101778");
+        // What gdb itself says: docs/view.md.
+        script.expect("p/x $exec", "= 0x1111111111111111");
+        script.expect("monitor print/x frame 2 $exec", "= 0x5555555555555555");
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
+#[test]
+fn lanes_that_are_threads_are_not_moved_to() {
+    const WORDS: &str = "Lanes are threads here";
+    let fixture = super::model::named("saxpy-gfx1100-O0");
+    let server = Server::start(&fixture.dump, &["--threads=lanes"]);
+    let mut script = Script::new("lanes as threads");
+    script.say(format!("source {}", helper("gdb").display()));
+    script.say(format!("target remote {}", server.address));
+    script.expect("lane 1", WORDS);
+    script.expect("lane apply all print 1", WORDS);
+    script.expect("lane", "[Current thread is ");
+    script.must_pass(&Debugger::Gdb("gdb"));
+    let mut script = Script::new("lanes as threads");
+    script.say(format!("command script import {}", helper("lldb").display()));
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("lane 1", WORDS);
+    script.expect("lane", "[Current thread is ");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}

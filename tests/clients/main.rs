@@ -22,6 +22,7 @@ mod many;
 mod mi;
 mod model;
 mod reconnect;
+mod remote;
 mod resume;
 mod script;
 mod shown;

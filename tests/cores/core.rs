@@ -63,6 +63,16 @@ pub(crate) enum Bulk {
 }
 
 pub(crate) fn build(plan: &Plan, bulk: Bulk, more: Vec<Segment>) -> Core {
+    build_ordered(plan, bulk, more, &|_| ())
+}
+
+/// As [`build`], with the segments in an order of one's own.
+pub(crate) fn build_ordered(
+    plan: &Plan,
+    bulk: Bulk,
+    more: Vec<Segment>,
+    order: &dyn Fn(&mut Vec<Segment>),
+) -> Core {
     let mut segments = Vec::new();
     for index in 0..plan.agents.len() {
         let name = format!("code{index}");
@@ -110,6 +120,7 @@ pub(crate) fn build(plan: &Plan, bulk: Bulk, more: Vec<Segment>) -> Core {
         segments.extend(scratch(plan, index, by_xcc, bulk));
     }
     segments.extend(more);
+    order(&mut segments);
     put_together(plan, &sizes, segments, places)
 }
 

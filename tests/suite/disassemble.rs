@@ -266,6 +266,14 @@ fn odd_questions_have_short_answers() {
     let error = |asked: Instructions| session.disassemble(wave, &asked).unwrap_err().to_string();
     let odd = Instructions { address: Some(pc + 2), count: Some(1), ..none.clone() };
     assert!(error(odd).contains("multiples of 4 bytes"));
+    let last = Instructions { address: Some(u64::MAX), count: Some(5), ..none.clone() };
+    assert!(error(last).contains("multiples of 4 bytes"));
+    // Without DW_AT_LLVM_lane_pc nothing tells where an inactive lane waits; the wave's PC was captured.
+    let inactive =
+        session.lanes(wave).unwrap().into_iter().find(|lane| lane.state == Some(LaneState::Inactive));
+    let inactive = inactive.unwrap().lane;
+    let words = format!("where lane {inactive} goes on is not known");
+    assert!(error(Instructions { lane: Some(inactive), ..none.clone() }).contains(&words));
     assert!(error(Instructions { frame: 99, ..none.clone() }).contains("there is no frame 99"));
     assert!(error(Instructions { lane: Some(LaneId(64)), ..none.clone() }).contains("no lane 64"));
     let all = Instructions { address: Some(pc), count: Some(usize::MAX), ..none.clone() };
@@ -346,7 +354,8 @@ fn the_command_lists_marks_and_refuses() {
         (&["--frame", "7"], 1, "there is no frame 7"),
         (&["--lane", "64"], 1, "no lane 64"),
         (&["--lane", "all"], 1, "--lane takes one lane here"),
-        (&["--disassembler", "/nowhere/llvm-objdump"], 1, "cannot run llvm-objdump"),
+        (&["--disassembler", "/nowhere/llvm-objdump"], 1, "cannot run /nowhere/llvm-objdump"),
+        (&["--address", "0xffffffffffffffff", "--count", "5"], 1, "multiples of 4 bytes"),
     ] {
         let output = lanescope(&[&["disassemble", dump], arguments].concat(), None);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

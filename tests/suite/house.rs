@@ -27,7 +27,7 @@ const LEVELS: &[(&str, u8)] = &[
 /// Crates that only some rooms may name.
 const KEPT: &[(&str, &[&str])] = &[
     ("gdbstub", &["server"]),
-    ("nix", &["server", "mapping"]),
+    ("nix", &["server", "mapping", "slim"]),
     ("memmap2", &["mapping"]),
     ("gimli", &["dwarf", "debuginfo", "view"]),
     ("object", &["codeobject", "debuginfo", "import", "view"]),

@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
+use object::{Object as _, ObjectSection as _};
+
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Inspect, Session, address};
 use lanescope::units::{LaneId, WaveId};
-use lanescope::view::{self, Extent, View, Views};
+use lanescope::view::{self, Extent, Reading, View, Views};
 
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{expected, open};
@@ -120,7 +122,8 @@ fn windows_that_name_nothing_are_errors() {
     let view = View::new(&dump, &session, Extent::Stacks);
     let wave = session.first_wave();
     let mut room = [0; 4096];
-    let mut read = |at: u64, length: usize| view::read(&view, &session, at, wave, &mut room[..length]);
+    let mut read =
+        |at: u64, length: usize| view::read(&view, &session, at, wave, Reading::Exact, &mut room[..length]);
     let token = |wave: u32, lane: u8, frame: u32, offset: u32| {
         address::window(WaveId(wave), Some(LaneId(lane)), frame << 24 | offset).unwrap()
     };
@@ -142,15 +145,162 @@ fn windows_that_name_nothing_are_errors() {
     // A read across the end of a window is cut there.
     assert_eq!(read(token(wave.0, 0, 0, 0xff_fff8), 64), Ok(8));
     assert_eq!(read(token(wave.0, 0, 0, 0xff_ffc0), 4096), Ok(64));
-    // Every offset of a frame is an answer or an error.
-    for offset in (0..0x100_0000u32).step_by(509) {
-        let _ = read(token(wave.0, 0, 1, offset), 16);
+    // Room by room: a read that begins in one ends in it, and what is in none is an error. `leaf` has two variables.
+    assert_eq!(read(token(wave.0, 0, 0, 0x200), 4096), Ok(16), "their pointers");
+    for offset in [0, 16, 0x1ff, 0x210, 0x3ff, 0x7f_ffff, 0x80_0000, 0x80_0200, 0xff_fdff, 0xff_ffbf] {
+        read(token(wave.0, 0, 0, offset), 1).expect_err(&format!("offset {offset:#x}"));
     }
+}
+
+/// `y` of `leaf` in wave 2 is VGPR40: 4 bytes, 500 and on by lanes. The expected bytes are the model's.
+#[test]
+fn a_room_ends_with_its_variable() {
+    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let dump = open(&dump);
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let view = View::new(&dump, &session, Extent::Stacks);
+    let wave = session.first_wave();
+    let token = |offset: u32| address::window(wave, Some(LaneId(0)), offset).unwrap();
+    let read = |offset: u32, length: usize, reading: Reading| {
+        let mut room = vec![0xee; length];
+        let count = view::read(&view, &session, token(offset), wave, reading, &mut room)?;
+        room.truncate(count);
+        Ok::<_, lanescope::session::Unreadable>(room)
+    };
+    // The second of `leaf`'s two variables.
+    let pointer = read(0x208, 8, Reading::Exact).unwrap();
+    let room = (u64::from_le_bytes(pointer.try_into().unwrap()) & 0xff_ffff) as u32;
+    assert_eq!(room % 512, 0, "where lldb's line begins");
+    assert_eq!(read(room, 16, Reading::Exact).unwrap(), 500u32.to_le_bytes(), "no more than the variable");
+    read(room + 4, 4, Reading::Exact).expect_err("past the variable");
+    read(room + 512, 4, Reading::Exact).expect_err("where there is none");
+    // lldb's lines are whole where something is in them, and errors where nothing is.
+    let line = read(room, 512, Reading::Lines).unwrap();
+    assert_eq!((line.len(), &line[..4]), (512, &500u32.to_le_bytes()[..]));
+    assert!(line[4..].iter().all(|byte| *byte == 0));
+    assert_eq!(read(room, 1024, Reading::Lines).unwrap().len(), 512, "no more than that line");
+    assert_eq!(read(0x200, 512, Reading::Lines).unwrap().len(), 512);
+    assert_eq!(read(0xff_fe00, 512, Reading::Lines).unwrap().len(), 512);
+    for offset in [0, room + 512, 0x80_0000, 0xff_fc00] {
+        read(offset, 512, Reading::Lines).expect_err(&format!("line {offset:#x}"));
+    }
+}
+
+/// What a client must not change: below the token, tables of pointers, beyond a variable, other frames.
+#[test]
+fn writes_that_no_variable_takes_are_refused_as_a_whole() {
+    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    let dump = open(&dump);
+    let mut session = Session::new(Arc::clone(&dump), None).unwrap();
+    let view = View::new(&dump, &session, Extent::Stacks);
+    let wave = session.first_wave();
+    let token = |offset: u32| address::window(wave, Some(LaneId(0)), offset).unwrap();
+    let mut pointer = [0; 8];
+    view::read(&view, &session, token(0x200), wave, Reading::Exact, &mut pointer).unwrap();
+    let room = (u64::from_le_bytes(pointer) & 0xff_ffff) as u32;
+    let below = token(0) - 8;
+    for (what, at, length) in [
+        ("below the token", below, 8),
+        ("at the token", token(0), 8),
+        ("across the end of the variable", token(room), 8),
+        ("past the variable", token(room + 4), 4),
+        ("the pointer of the variable", token(0x200), 8),
+        ("into the table of pointers from before it", token(0x1fc), 8),
+        ("the return address", token(0xff_fff8), 8),
+        ("across the end of the window", token(0xff_fffc), 8),
+        ("globals, of which there are none", token(0x80_0000), 8),
+        ("a frame that is not there", token(3 << 24 | 0x400), 4),
+    ] {
+        let refused = view::write(&view, &mut session, at, wave, &vec![0x5a; length]);
+        assert!(!refused.expect_err(what).to_string().is_empty(), "{what}");
+    }
+    let changes = session.changes(16).unwrap();
+    assert!(changes.registers.is_empty() && changes.memory.is_empty(), "{changes:?}");
+    view::write(&view, &mut session, token(room), wave, &7u32.to_le_bytes()).unwrap();
+    assert_eq!(session.changes(16).unwrap().registers.len(), 1);
+}
+
+/// LLDB moves the first of its files by what `qOffsets` says, whichever file that is.
+#[test]
+fn lldb_is_told_of_several_files_in_their_list_only() {
+    let told = |name: &str, facade| {
+        let mut client = client_of(name, facade).0;
+        String::from_utf8(ask(&mut client, b"qOffsets")).unwrap()
+    };
+    assert_eq!(told("mixed-vgprs", Facade::Lldb), "");
+    assert_eq!(told("mixed-vgprs", Facade::Gdb), "TextSeg=7f1000100000");
+    assert_eq!(told("calls-gfx90a", Facade::Lldb), "TextSeg=7f0000100000");
+}
+
+/// What was lost of a view is told to who asks for notices.
+fn are_noted(dump: &Arc<lanescope::session::Dump>, problems: &[String]) {
+    let session = || Session::new(Arc::clone(dump), None).unwrap();
+    let views = Some(Arc::new(Views::new(Arc::clone(dump), session(), Extent::Stacks)));
+    let options = ClientOptions { facade: Some(Facade::Gdb), views, threads: None };
+    let mut client = Client::new(Box::new(session()), options);
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let said = String::from_utf8(ask(&mut client, format!("qRcmd,{}", hex("notices")).as_bytes())).unwrap();
+    for problem in problems {
+        assert!(said.contains(&hex(&format!("the view has a problem: {problem}"))), "{problem}: {said}");
+    }
+}
+
+/// Damage to a line table or to ranges costs what is damaged: the view of every code object that differs from a sound one in
+/// one byte of those sections is sound to LLVM.
+#[test]
+fn damaged_lines_and_ranges_make_sound_views() {
+    let dwarfdump = newest("llvm-dwarfdump");
+    let sound = crate::fixtures::fixtures().join("dumps/call-gfx90a-O0");
+    let code = std::fs::read(crate::fixtures::fixtures().join("code/call-gfx90a-O0.hsaco")).unwrap();
+    let folder = folder("damaged");
+    for file in std::fs::read_dir(&sound).unwrap().flatten() {
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let manifest = std::fs::read_to_string(sound.join("manifest.toml")).unwrap();
+    let name = "damaged.hsaco";
+    let referred = manifest.split('"').find(|word| word.ends_with(".hsaco")).unwrap();
+    std::fs::write(folder.join("manifest.toml"), manifest.replace(referred, name)).unwrap();
+    let section = |name: &str| {
+        let elf = object::File::parse(&*code).unwrap();
+        let (at, size) = elf.section_by_name(name).unwrap().file_range().unwrap();
+        at as usize..(at + size) as usize
+    };
+    let (mut views, mut told) = (0, 0);
+    for (of, step) in [(".debug_line", 7), (".debug_info", 23), (".debug_rnglists", 3), (".debug_addr", 3)] {
+        for at in section(of).step_by(step) {
+            let mut damaged = code.clone();
+            damaged[at] ^= 0x7f;
+            std::fs::write(folder.join(name), &damaged).unwrap();
+            let dump = open(&folder);
+            let session = Session::new(Arc::clone(&dump), None).unwrap();
+            let view = View::new(&dump, &session, Extent::Stacks);
+            views += 1;
+            if !view.problems().is_empty() {
+                told += 1;
+                if told == 1 {
+                    are_noted(&dump, view.problems());
+                }
+            }
+            for object in view.objects() {
+                let path = written("damaged-view", object);
+                let said = Command::new(&dwarfdump).arg("--verify").arg(&path).output().unwrap();
+                let said = String::from_utf8_lossy(&said.stdout).into_owned();
+                let is_ours = ["not contained in its parent", "decreasing address"];
+                let wrong = is_ours.into_iter().find(|words| said.contains(words));
+                assert!(wrong.is_none(), "{of} byte {at:#x}: {said}");
+            }
+        }
+    }
+    assert!(views > 100 && told > 10, "{told} of {views} views had something to tell");
 }
 
 /// A client of a real session with views.
 fn client(facade: Facade) -> (Client, u64) {
-    let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
+    client_of("calls-gfx90a", facade)
+}
+
+fn client_of(name: &str, facade: Facade) -> (Client, u64) {
+    let (_, dump, _) = expected().into_iter().find(|(of, ..)| of == name).unwrap();
     let dump = open(&dump);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
     let size = View::new(&dump, &session, Extent::Stacks).main().unwrap().file.len();

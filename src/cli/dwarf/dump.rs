@@ -14,8 +14,15 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
     let debug_dirs = args.debug_dirs.clone();
     let file = Some(PathBuf::from(&args.file));
     let with = args.with.clone();
-    let from =
-        DumpArgs { dump: file, kind: None, dialect: args.dialect, debug_dirs, with, disassembler: None };
+    let from = DumpArgs {
+        dump: file,
+        kind: None,
+        dialect: args.dialect,
+        debug_dirs,
+        with,
+        disassembler: None,
+        called: None,
+    };
     let dump = dump::open(&from, targets)?;
     let objects = &dump.capture().code_objects;
     if objects.is_empty() {

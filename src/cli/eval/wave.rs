@@ -13,8 +13,15 @@ use crate::session::{Expression, Inspect as _, NotEvaluated, Question, Want};
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (from, expression) = asked(args)?;
     let (kind, dialect, debug_dirs) = (args.kind.clone(), args.dialect, args.debug_dirs.clone());
-    let from =
-        DumpArgs { dump: from, kind, dialect, debug_dirs, with: args.with.clone(), disassembler: None };
+    let from = DumpArgs {
+        dump: from,
+        kind,
+        dialect,
+        debug_dirs,
+        with: args.with.clone(),
+        disassembler: None,
+        called: None,
+    };
     let of = WaveArgs { from, wave: args.wave, json: args.json };
     let (session, wave) = dump::session(&of, targets)?;
     let lanes = dump::lanes(&session, wave, args.lane.as_deref(), 0)?;

@@ -74,7 +74,7 @@ fn one_that_fails_says_why() {
 fn one_that_is_not_there_or_no_program_is_named() {
     let gone = Disassembler::new(Some(PathBuf::from("/nowhere/llvm-objdump")));
     let error = gone.decode(&machine("gfx90a"), 0x1000, &NOP).unwrap_err();
-    assert!(error.to_string().starts_with("cannot run llvm-objdump: No such file"), "{error}");
+    assert!(error.to_string().starts_with("cannot run /nowhere/llvm-objdump: No such file"), "{error}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("llvm-mc");
     fs::write(&file, "text").unwrap();

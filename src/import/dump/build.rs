@@ -12,9 +12,12 @@ use super::registers::{KindIndex, Layouts};
 use super::shape::{Field, Text};
 use super::store::Store;
 use crate::arch::{Kind, Target, Targets};
-use crate::capture::{Agent, Capture, CodeObject, Dispatch, Extent, Provenance, Queue, WorkGroup};
+use crate::capture::{Capture, CodeObject, Dispatch, Extent, Provenance, WorkGroup};
 use crate::import::problem::{Problem, Problems};
 use crate::units::{Address, WaveSize};
+
+/// What the two bits of a packet that say how many dimensions a grid has can hold.
+const MOST_DIMENSIONS: u8 = 3;
 
 /// What a manifest comes to, while it is read.
 #[derive(Debug)]
@@ -25,7 +28,7 @@ pub(super) struct Builder<'m, 'de> {
     pub(super) sources: Sources,
     pub(super) capture: Capture,
     pub(super) agents: Ids,
-    queues: Ids,
+    pub(super) queues: Ids,
     dispatches: Ids,
     pub(super) workgroups: Ids,
     pub(super) layouts: Layouts<'m, 'de>,
@@ -88,76 +91,6 @@ impl<'m> Builder<'m, '_> {
         self.capture.provenance = provenance;
     }
 
-    fn agents(&mut self) {
-        let table = Key::Root.name("agent");
-        for (index, entry) in self.problems.entries(&Key::Root, "agent", &self.manifest.agent) {
-            let key = table.index(index);
-            self.problems.extra(&key, &entry.extra);
-            let Some(id) = self.agents.declare(&mut self.problems, &key, &entry.id) else { continue };
-            let Some(name) = self.problems.required(&key, "target", &entry.target) else { continue };
-            let target = match self.targets.target(&name.0) {
-                Ok(target) => target,
-                Err(error) => {
-                    let what = format_args!("{error}; the agent and all that runs on it are left out");
-                    self.problems.report(key.name("target"), what, "the name of a target");
-                    continue;
-                }
-            };
-            let name = self.problems.text(&key, "name", &entry.name);
-            let apertures = self.apertures(&key, &target, &entry.apertures);
-            self.agents.place(id, self.capture.agents.len());
-            self.capture.agents.push(Agent { id, target, name, apertures, hardware: None });
-        }
-    }
-
-    fn apertures(
-        &mut self,
-        key: &Key<'_>,
-        target: &Target,
-        field: &Field<manifest::Apertures<'_>>,
-    ) -> HashMap<crate::units::AddressSpace, Address> {
-        let mut apertures = HashMap::new();
-        let Some(given) = self.problems.given(key, "apertures", field) else { return apertures };
-        let key = key.name("apertures");
-        self.problems.extra(&key, &given.extra);
-        for (name, space, base) in
-            [("local", "local", &given.local), ("private", "private_lane", &given.private)]
-        {
-            let Some(base) = self.problems.number(&key, name, base) else { continue };
-            let Some(space) = target.space_named(space) else { continue };
-            // An aperture is a window of 2^32 bytes, aligned to its size; at 0 it would hide global memory.
-            let taken = target
-                .spaces
-                .iter()
-                .filter(|other| other.id != space.id)
-                .any(|other| apertures.get(&other.id).copied().or(other.aperture) == Some(Address(base)));
-            if base == 0 || base & 0xffff_ffff != 0 || taken {
-                let expected = "a multiple of 2^32 above 0 that no other aperture has";
-                self.problems.report(key.name(name), format_args!("{base:#x}"), expected);
-                continue;
-            }
-            apertures.insert(space.id, Address(base));
-        }
-        apertures
-    }
-
-    fn queues(&mut self) {
-        let table = Key::Root.name("queue");
-        for (index, entry) in self.problems.entries(&Key::Root, "queue", &self.manifest.queue) {
-            let key = table.index(index);
-            self.problems.extra(&key, &entry.extra);
-            let Some(id) = self.queues.declare(&mut self.problems, &key, &entry.id) else { continue };
-            if self.problems.required(&key, "agent", &entry.agent).is_none() {
-                continue;
-            }
-            let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
-            let Some(agent) = agent else { continue };
-            let name = self.problems.text(&key, "name", &entry.name);
-            self.queues.place(id, self.capture.queues.len());
-            self.capture.queues.push(Queue { id, agent, name, ring: None });
-        }
-    }
-
     fn dispatches(&mut self) {
         let table = Key::Root.name("dispatch");
         for (index, entry) in self.problems.entries(&Key::Root, "dispatch", &self.manifest.dispatch) {
@@ -204,9 +137,16 @@ impl<'m> Builder<'m, '_> {
                     &entry.private_segment_size,
                 ),
                 group_segment_size: problems.number(&key, "group_segment_size", &entry.group_segment_size),
-                entry: None,
-                dimensions: None,
-                completion: None,
+                entry: problems.number(&key, "entry", &entry.entry).map(Address),
+                dimensions: problems.number(&key, "dimensions", &entry.dimensions).and_then(|count| {
+                    let fits = u8::try_from(count).ok().filter(|count| *count <= MOST_DIMENSIONS);
+                    if fits.is_none() {
+                        let expected = format_args!("at most {MOST_DIMENSIONS}");
+                        problems.report(key.name("dimensions"), format_args!("{count}, ignored"), expected);
+                    }
+                    fits
+                }),
+                completion: problems.number(&key, "completion", &entry.completion).map(Address),
             };
             self.dispatches.place(id, self.capture.dispatches.len());
             self.capture.dispatches.push(dispatch);
@@ -245,12 +185,19 @@ impl<'m> Builder<'m, '_> {
                 }
                 inside
             });
+            let recorded = problems.triple(&key, "recorded_position", &entry.recorded_position, 0);
+            if position.is_some() && recorded.is_some() {
+                let what = "beside a position, ignored";
+                problems.report(key.name("recorded_position"), what, "either of the two");
+            }
             if let Some(position) = position
                 && !taken.insert((queue, dispatch, position))
             {
                 let what = format_args!("{position:?} is the place of an earlier entry, too");
                 problems.report(key.name("position"), what, "one work-group at each place");
             }
+            // What the hardware says is not judged.
+            let position = position.or(recorded);
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
             let target = self.target_of(queue);
             let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
@@ -330,7 +277,7 @@ impl<'m> Builder<'m, '_> {
                 agent,
                 name,
                 image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
-                origin: None,
+                origin: self.problems.text(&key, "origin", &entry.origin),
             };
             self.capture.code_objects.push(object);
         }

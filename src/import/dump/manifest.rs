@@ -41,6 +41,7 @@ tables! {
         target: Text<'de>,
         name: Text<'de>,
         apertures: Apertures<'de>,
+        hardware: Hardware<'de>,
     }
 
     /// `agent.apertures`
@@ -49,11 +50,30 @@ tables! {
         private: u64,
     }
 
+    /// `agent.hardware`
+    Hardware {
+        vendor: u64,
+        device: u64,
+        location: u64,
+        simds: u64,
+        waves_per_simd: u64,
+        xccs: u64,
+    }
+
     /// `[[queue]]`
     Queue {
         id: u64,
         agent: u64,
         name: Text<'de>,
+        ring: Ring<'de>,
+    }
+
+    /// `queue.ring`
+    Ring {
+        address: u64,
+        size: u64,
+        read: u64,
+        write: u64,
     }
 
     /// `[[dispatch]]`
@@ -70,6 +90,9 @@ tables! {
         kernel_object: u64,
         private_segment_size: u64,
         group_segment_size: u64,
+        entry: u64,
+        dimensions: u64,
+        completion: u64,
     }
 
     /// `[[workgroup]]`
@@ -78,6 +101,7 @@ tables! {
         dispatch: u64,
         queue: u64,
         position: Vec<Field<u64>>,
+        recorded_position: Vec<Field<u64>>,
         lds_size: u64,
         lds: Entries<Piece<'de>>,
     }
@@ -85,6 +109,7 @@ tables! {
     /// `[[wave]]`
     Wave {
         id: u64,
+        label: Text<'de>,
         workgroup: u64,
         agent: u64,
         wave_in_group: u64,
@@ -151,6 +176,7 @@ tables! {
         entry: Text<'de>,
         build_id: Text<'de>,
         name: Text<'de>,
+        origin: Text<'de>,
         image: bool,
         agent: u64,
         file: Text<'de>,

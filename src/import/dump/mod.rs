@@ -3,6 +3,7 @@
 //! [`store`] finds side files and gives them as backings; [`shape`] and [`manifest`] parse the manifest leniently;
 //! [`build`] and its siblings check it and make the capture. Opening reads the manifest and nothing else.
 
+mod agents;
 mod archive;
 mod build;
 mod data;

@@ -64,7 +64,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             memory_map(&mut self.problems, &mut self.sources, key, "private", &entry.private, bounds);
         Some(Wave {
             id,
-            label: None,
+            label: self.problems.text(key, "label", &entry.label).map(Into::into),
             kind,
             agent,
             workgroup,

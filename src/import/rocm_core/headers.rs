@@ -18,7 +18,8 @@ const PROGRAM_HEADER: u64 = 56;
 const SECTION_HEADER: u64 = 64;
 const PN_XNUM: u16 = 0xffff;
 
-const PT_LOAD: u32 = 1;
+/// A segment of memory.
+pub(super) const PT_LOAD: u32 = 1;
 const PT_NOTE: u32 = 4;
 
 /// What the headers say.
@@ -37,6 +38,8 @@ pub(super) struct Headers {
 pub(super) struct Range {
     /// Index of the program header.
     pub(super) index: u32,
+    /// p_flags, which are not what they say in every core.
+    pub(super) flags: u32,
     /// p_offset.
     pub(super) offset: u64,
     /// p_vaddr.
@@ -106,7 +109,8 @@ fn sort(
     for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
         let range = || {
             let at = |offset| u64_at(header, offset);
-            Some(Range { index, offset: at(8)?, address: at(16)?, size: at(32)? })
+            let flags = u32_at(header, 4)?;
+            Some(Range { index, flags, offset: at(8)?, address: at(16)?, size: at(32)? })
         };
         match (u32_at(header, 0), range()) {
             (Some(PT_LOAD), Some(range)) => headers.loads.push(range),

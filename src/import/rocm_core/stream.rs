@@ -1,10 +1,11 @@
 //! A core that comes as a stream: what its first bytes say of the rest, so that what must stay can be told as it comes.
 //!
 //! The headers and the note come first. They name the queues, and with them the save areas in which all registers and all LDS
-//! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later; where code
-//! objects lie nothing says. So of all else small segments come before large ones.
+//! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later. Where code
+//! objects lie only their own first bytes say ([`code`]); which segments were meant to run, the headers' flags say in some cores.
 
-use super::bytes::{u16_at, u64_at};
+use super::agents::MOST_XCCS;
+use super::bytes::{u16_at, u32_at, u64_at};
 use super::headers::{self, Headers};
 use super::note;
 use super::scratch::LOCATION;
@@ -20,8 +21,8 @@ const DESCRIPTOR: u64 = 4096;
 /// `e_type` of a core.
 const ET_CORE: u16 = 4;
 
-/// The most XCCs of an agent that says no number.
-const MOST_XCCS: u32 = 16;
+/// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
+const MOST_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]
@@ -43,6 +44,8 @@ pub(crate) struct Segment {
     pub(crate) address: u64,
     /// Bytes.
     pub(crate) size: u64,
+    /// Its header's flags say that it is code.
+    pub(crate) executable: bool,
 }
 
 /// What comes where.
@@ -58,7 +61,13 @@ pub(crate) struct Layout {
     pub(crate) needed: Vec<(u64, u64)>,
     /// Where each queue's descriptor says where scratch lies.
     pub(crate) scratch: Vec<u64>,
+    /// The notes lie too far behind to be waited for, so that nothing is known of queues.
+    pub(crate) blind: bool,
 }
+
+/// `PF_X`, and `SHF_EXECINSTR`: ROCr makes the flags of its program headers of those of sections.
+const PF_X: u32 = 1;
+const SHF_EXECINSTR: u32 = 4;
 
 /// Looks at the first bytes of a stream.
 pub(crate) fn start(bytes: &[u8]) -> Start {
@@ -94,7 +103,8 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     let end =
         headers.notes.iter().map(|note| note.offset.saturating_add(note.size)).max().unwrap_or(0).max(table);
     if end > MOST_START {
-        return too_far("notes", end);
+        let blind = Layout { start: table, blind: true, ..segments(&headers) };
+        return Start::Layout(blind);
     }
     if end > bytes.len() as u64 {
         return Start::More(end);
@@ -102,24 +112,78 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     Start::Layout(layout(&file, &headers, end, &mut problems))
 }
 
-fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Problems) -> Layout {
-    let mut layout = Layout { start, ..Layout::default() };
-    let segment =
-        |load: &headers::Range| Segment { offset: load.offset, address: load.address, size: load.size };
-    layout.segments = headers.loads.iter().map(segment).collect();
+/// Bytes of the code object that begins in memory with `page`, if one does: its image, or its file where that is more. The
+/// bytes are the first ones of a page, as loaders and bundlers place code objects.
+pub(crate) fn code(page: &[u8]) -> Option<u64> {
+    const HEADER: usize = 64;
+    const PROGRAM_HEADER: usize = 56;
+    const SHARED: u16 = 3;
+    let is_code = page.starts_with(b"\x7fELF\x02\x01")
+        && u16_at(page, 16) == Some(SHARED)
+        && u16_at(page, 18) == Some(headers::EM_AMDGPU);
+    if !is_code {
+        return None;
+    }
+    let table = usize::try_from(u64_at(page, 32)?).ok()?;
+    let count = usize::from(u16_at(page, 56)?);
+    let sections = u64::from(u16_at(page, 58)?) * u64::from(u16_at(page, 60)?);
+    let mut end = u64_at(page, 40)?.saturating_add(sections).max(HEADER as u64);
+    for index in 0..count {
+        let at = table.saturating_add(index * PROGRAM_HEADER);
+        let header = page.get(at..at.saturating_add(PROGRAM_HEADER)).unwrap_or_default();
+        let size = u64_at(header, 16).zip(u64_at(header, 40));
+        let Some((kind, (address, size))) = u32_at(header, 0).zip(size) else {
+            // Its headers are elsewhere: nothing says where it ends.
+            return Some(u64::MAX);
+        };
+        if kind == headers::PT_LOAD {
+            end = end.max(address.saturating_add(size));
+        }
+    }
+    Some(end)
+}
+
+/// What the program headers alone say.
+fn segments(headers: &Headers) -> Layout {
+    let execute = if headers.machine == headers::EM_AMDGPU { SHF_EXECINSTR } else { PF_X };
+    let segment = |load: &headers::Range| Segment {
+        offset: load.offset,
+        address: load.address,
+        size: load.size,
+        executable: load.flags & execute != 0,
+    };
+    let mut layout = Layout { segments: headers.loads.iter().map(segment).collect(), ..Layout::default() };
     layout.segments.sort_by_key(|segment| segment.offset);
     layout.notes = headers.notes.iter().map(|note| (note.offset, note.size)).collect();
+    layout
+}
+
+fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Problems) -> Layout {
+    let mut layout = Layout { start, ..segments(headers) };
     let state = note::read(file, headers, problems).state.unwrap_or_default();
+    let (needed, segments) = (&mut layout.needed, &layout.segments);
     let mut need = |address: u64, length: u64| {
         if let Some(more) = length.checked_sub(1).filter(|_| address != 0) {
-            layout.needed.push((address, address.saturating_add(more)));
+            needed.push((address, address.saturating_add(more)));
         }
     };
     need(state.r_debug, DESCRIPTOR);
     for queue in &state.queues {
         let agent = state.agents.iter().find(|agent| agent.gpu_id == queue.gpu_id);
         let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MOST_XCCS);
-        need(queue.save_area, u64::from(queue.save_area_size) * u64::from(xccs));
+        let size = u64::from(queue.save_area_size) * u64::from(xccs);
+        // An entry that is too short to say how large it is: to the end of its segment.
+        let all = || {
+            let mut segments = segments.iter();
+            let inside = |segment: &&Segment| {
+                queue.save_area.checked_sub(segment.address).is_some_and(|skip| skip < segment.size)
+            };
+            segments
+                .find(inside)
+                .map_or(0, |segment| segment.size - (queue.save_area - segment.address))
+                .min(MOST_AREAS)
+        };
+        need(queue.save_area, if size == 0 { all() } else { size });
         need(queue.ring, u64::from(queue.ring_size));
         need(queue.read_pointer, DESCRIPTOR);
         need(queue.write_pointer, 8);

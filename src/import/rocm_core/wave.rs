@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::area::{Block, Counts, SLOTS};
 use super::bytes::u32_at;
 use super::memory::CoreMemory;
-use crate::arch::save_area::{SaveArea, TtmpBits};
+use crate::arch::save_area::{Parked, SaveArea, TtmpBits};
 use crate::arch::{Kind, RegId, Target};
 use crate::capture::RegisterBlock;
 use crate::units::LaneSet;
@@ -92,7 +92,7 @@ const MARKS: u32 = 10;
 /// What a wave's words say of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Where it is.
+    /// Where it is; `None`: not known, whatever its PC register has.
     pub(super) pc: Option<u64>,
     /// The trap handler stopped it; `None`: not known.
     pub(super) stopped: Option<bool>,
@@ -244,8 +244,11 @@ impl Row {
                 None => (is_captured(candidate) || !saved.is_some_and(&is_captured)).then_some(candidate),
             }
         });
+        // Whoever knows not whether it was parked knows not where it is.
+        let may_park = |parked: &Parked| promise.r_version.is_none_or(|version| version >= parked.since);
+        let is_lost = words.ttmps.is_none() && area.parked.as_ref().is_some_and(may_park);
         Facts {
-            pc: parked.or(saved),
+            pc: if is_lost { None } else { parked.or(saved) },
             stopped,
             trap: if is_stopped { words.ttmp(ttmps.trap_id).unwrap_or(0) as u8 } else { 0 },
             halt: if is_stopped { words.ttmp(ttmps.halt).map(|bit| bit != 0) } else { None },
@@ -278,22 +281,28 @@ impl Row {
         self.hard_faults.iter().any(|(slot, bits)| words.flags(*slot, *bits) != 0)
     }
 
-    /// The registers that a user sees otherwise than they were saved, with their bytes.
-    pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, &[u8])) {
-        if let (Some((id, slot)), Some(pc)) = (self.pc, facts.pc)
-            && words.long(slot) != Some(pc)
+    /// The registers that a user sees otherwise than they were saved, with their bytes; `None`: what was saved says nothing.
+    pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, Option<&[u8]>)) {
+        if let Some((id, slot)) = self.pc
+            && words.long(slot) != facts.pc
         {
-            each(id, &pc.to_le_bytes());
+            each(id, facts.pc.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
         }
         for rewrite in &self.rewrites {
             let Some(saved) = words.slot(rewrite.slot) else { continue };
             let mut seen = saved & !rewrite.hidden;
+            // HALT that is set may be the trap handler's; one that is not is nobody's.
+            let halt = rewrite.halt.map_or(0, |bit| 1u32.checked_shl(bit.into()).unwrap_or(0));
+            if facts.stopped.is_none() && saved & halt != 0 {
+                each(rewrite.id, None);
+                continue;
+            }
             if let (Some(bit), Some(halt)) = (rewrite.halt, facts.halt) {
                 let bit = 1u32.checked_shl(bit.into()).unwrap_or(0);
                 seen = if halt { seen | bit } else { seen & !bit };
             }
             if seen != saved {
-                each(rewrite.id, &seen.to_le_bytes());
+                each(rewrite.id, Some(&seen.to_le_bytes()));
             }
         }
     }

@@ -30,11 +30,13 @@ pub(super) fn reset(state: &mut State, arguments: &[&str]) -> Result<String, Str
 pub(super) fn set(state: &mut State, arguments: &[&str]) -> Result<String, String> {
     let thread = state.selected();
     let wave = thread.wave;
+    let usage = || "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned();
+    if arguments.is_empty() {
+        return Err(usage());
+    }
     let (lanes, frame, query) = super::print::typed(state, thread, arguments)?;
     let Some((path, value)) = halves(&query.path).filter(|_| query.letter.is_none()) else {
-        return Err(
-            "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned()
-        );
+        return Err(usage());
     };
     let set = state.session.assign(wave, lanes, frame, path, value);
     set.map_err(|why| match why {

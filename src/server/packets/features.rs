@@ -4,27 +4,15 @@ use super::super::PACKET_SIZE;
 use super::super::facade::Facade;
 use super::super::fault::Fault;
 use super::super::front::reply::Reply;
-use super::super::front::router::Request;
+use super::super::front::router::{self, Request};
 use super::super::state::State;
 
-/// What the front answers beyond gdbstub's list.
+/// What the front answers beyond gdbstub's list; and our own packets, which are those of the router's table.
 const OWN: &[&str] = &[
     "QStartNoAckMode+",
     "qXfer:threads:read+",
     "binary-upload+",
     "error-message+",
-    "qlanescope.Version+",
-    "qlanescope.Waves+",
-    "qlanescope.Lanes+",
-    "qlanescope.LanePc+",
-    "qlanescope.Groups+",
-    "qlanescope.Memory+",
-    "qlanescope.Locals+",
-    "qlanescope.Frames+",
-    "qlanescope.Evaluate+",
-    "qlanescope.Print+",
-    "qlanescope.Explain+",
-    "qlanescope.CodeObjects+",
     "qXfer:lanescope-waves:read+",
     "qXfer:lanescope-lanes:read+",
     "qXfer:lanescope-groups:read+",
@@ -56,6 +44,9 @@ pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<
     };
     for feature in OWN.iter().chain(theirs).chain(view) {
         reply.text(";").text(feature);
+    }
+    for (packet, _) in router::table().filter(|(name, _)| name.starts_with("qlanescope.")) {
+        reply.text(";").text(packet).text("+");
     }
     Ok(())
 }

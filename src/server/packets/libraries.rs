@@ -16,6 +16,7 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::vfile::FOLDER;
 use crate::units::Address;
+use crate::view::View;
 
 /// Whether a client can do anything with gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
@@ -93,9 +94,11 @@ pub(crate) fn program(state: &State) -> Option<String> {
     Some(format!("{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
-/// `qOffsets`: how far the program was moved.
+/// `qOffsets`: how far the program was moved. LLDB takes it for the first of the files that it has, whichever that is: of
+/// several it is told in the list of libraries only.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    if let Some(main) = state.view().and_then(|view| view.main()) {
+    let moves_one = |view: &&View| !state.facade().is_lldb() || view.objects().len() == 1;
+    if let Some(main) = state.view().filter(moves_one).and_then(View::main) {
         reply.text("TextSeg=").number(main.address.0);
     }
     Ok(Flow::Continue)

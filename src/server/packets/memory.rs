@@ -19,7 +19,7 @@ use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
-use crate::view::{self, View, Views};
+use crate::view::{self, Reading, View, Views};
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
@@ -117,11 +117,12 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
         Meant::Place(place) => read_place(state, place, length),
         Meant::Window { views, grown, address, wave } => {
             let view = grown.as_deref().unwrap_or_else(|| views.get());
+            let reading = if state.facade().is_lldb() { Reading::Lines } else { Reading::Exact };
             let into = state.buffer.get_mut(..length.min(MAX_READ as u64) as usize).unwrap_or_default();
             if into.is_empty() {
                 return Err(Fault::malformed("no length"));
             }
-            match view::read(view, &*state.session, address, wave, into)? {
+            match view::read(view, &*state.session, address, wave, reading, into)? {
                 0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
                 read => Ok(read),
             }

@@ -16,6 +16,9 @@ use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::print::{NotPrinted, ParseError, Query, no_letter};
 use crate::units::LaneSet;
 
+/// Characters of a reason that a user reads: it may quote the path.
+const MOST_WORDS: usize = 200;
+
 /// `qlanescope.Print:path:HEX;[thread:ID;][lane:N;][frame:N;][format:LETTER;]`, `lane:all;` and `lane:active;` for several.
 pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let of = |key: &[u8]| value(request.args, key);
@@ -142,5 +145,19 @@ fn wrong(path: &str, why: NotPrinted) -> String {
 
 /// A path with its error below; the column is one of the path as it is shown.
 pub(super) fn wrong_path(path: &str, why: &ParseError) -> String {
-    format!("{path}\n{}^\nThe path is wrong at {why}.", " ".repeat(why.column.saturating_sub(1)))
+    /// Characters on either side of what is wrong; those of a terminal's line.
+    const AROUND: usize = 40;
+    let at = why.column.saturating_sub(1);
+    let skipped = if path.chars().count() > 2 * AROUND { at.saturating_sub(AROUND) } else { 0 };
+    let mut shown: String = path.chars().skip(skipped).take(2 * AROUND).collect();
+    let is_cut = skipped + shown.chars().count() < path.chars().count();
+    let before = if skipped > 0 { "..." } else { "" };
+    shown.push_str(if is_cut { "..." } else { "" });
+    let spaces = " ".repeat(at - skipped + before.len());
+    let words: String = why.to_string().chars().take(MOST_WORDS).collect();
+    format!("{before}{shown}\n{spaces}^\nThe path is wrong at {words}.")
 }
+
+#[cfg(test)]
+#[path = "print_tests.rs"]
+mod tests;

@@ -137,7 +137,10 @@ fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
 /// A register that only the facade has.
 fn absent(slot: &Slot) -> Fault {
     let name = match slot.source {
-        Source::StackPointer => "stack pointer".to_owned(),
+        Source::StackPointer => {
+            let words = "the stack pointer says here which wave, lane and frame it is, and cannot be written";
+            return Fault::new(READ_ONLY, words);
+        }
         Source::Absent { name, .. } if !name.is_empty() => name.to_owned(),
         _ => format!("register {}", slot.number),
     };

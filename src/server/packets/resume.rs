@@ -12,7 +12,12 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::grown;
 use super::super::state::{State, Stop};
+use super::super::threads::Thread;
 use super::stop;
+use crate::session::RegisterChange;
+
+/// Changed dwords that are looked through for a PC.
+const MOST_CHANGES: usize = 4096;
 
 /// What the user reads.
 const WORDS: &str = "This is a captured state: nothing can run.\n";
@@ -42,7 +47,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         reply.text("T05library:;thread:").number(state.number(thread)).text(";");
         return Ok(Flow::Continue);
     }
-    reply.console(&format!("{WORDS}{}", state.grown.words()));
+    reply.console(&format!("{WORDS}{}{}", changed_pc(state, thread), state.grown.words()));
     if lldb {
         stop::write(state, thread, reply)?;
         if has_new_files {
@@ -52,6 +57,17 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         reply.text("T00thread:").number(state.number(thread)).text(";");
     }
     Ok(Flow::Continue)
+}
+
+/// That a what-if write has moved the PC, which `jump` does before it asks to go on.
+fn changed_pc(state: &State, thread: Thread) -> &'static str {
+    let changes = state.session.changes(MOST_CHANGES);
+    let is_pc = |change: &RegisterChange| change.wave == thread.wave && change.name == "pc";
+    if changes.is_ok_and(|changes| changes.registers.iter().any(is_pc)) {
+        "The PC is not the captured one: a what-if write changed it. `monitor reset` drops all changes.\n"
+    } else {
+        ""
+    }
 }
 
 /// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line with a

@@ -36,7 +36,7 @@ pub(crate) fn version(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
         "waves": state.waves.len(),
         "threads": state.threads.all().len(),
         "lane_threads": state.threads.lanes(),
-        "notices": state.session.notices(),
+        "notices": state.notices(),
     });
     send(Ok(answer), reply)
 }

@@ -1,8 +1,8 @@
-//! SIGINT and SIGTERM as something to wait for.
+//! SIGINT, SIGTERM, SIGHUP and SIGQUIT as something to wait for.
 //!
 //! A handler can do next to nothing, and a flag would not end a wait. Blocked and read from a descriptor, a signal is
 //! one more thing that `poll` reports. Only Linux has such descriptors; elsewhere the signals keep ending the process
-//! at once, which loses nothing but the removal of a unix socket.
+//! at once, which loses nothing but the removal of a unix socket and of the folder of views.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -23,7 +23,11 @@ mod system {
 
     impl Blocked {
         pub(super) fn new() -> io::Result<Self> {
-            let mask: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+            let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+            // What is blocked is not ignored any more: under `nohup` the end of a terminal is to change nothing.
+            let ignored = ignored();
+            let mask: SigSet =
+                all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect();
             let fd = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
             mask.thread_block()?;
             Ok(Self { fd, mask })
@@ -36,10 +40,17 @@ mod system {
         pub(super) fn terminated(&self) -> bool {
             let mut terminated = false;
             while let Ok(Some(signal)) = self.fd.read_signal() {
-                terminated |= i32::try_from(signal.ssi_signo) == Ok(Signal::SIGTERM as i32);
+                terminated |= i32::try_from(signal.ssi_signo) != Ok(Signal::SIGINT as i32);
             }
             terminated
         }
+    }
+
+    /// The signals that the process ignores, signal 1 in the lowest bit: proc(5), `SigIgn`.
+    fn ignored() -> u64 {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        line.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
     }
 
     impl Drop for Blocked {
@@ -53,7 +64,7 @@ mod system {
     }
 }
 
-/// The two signals, blocked in this thread and those that it starts, as long as this lives.
+/// The signals, blocked in this thread and those that it starts, as long as this lives.
 #[derive(Debug)]
 pub(super) struct Signals {
     #[cfg(target_os = "linux")]
@@ -69,7 +80,8 @@ impl Signals {
         })
     }
 
-    /// Takes the signals that have come; whether SIGTERM is among them.
+    /// Takes the signals that have come; whether one other than SIGINT, which a debugger's user sends to the debugger, is
+    /// among them.
     pub(super) fn terminated(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.blocked.terminated();

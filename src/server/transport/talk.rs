@@ -33,7 +33,7 @@ pub(super) fn stdio(client: Client) -> io::Result<()> {
     talk(&mut UntilTerminated { input, signals: Signals::block()? }, &mut output, client)
 }
 
-/// An input that ends when SIGTERM comes.
+/// An input that ends when SIGTERM comes, SIGHUP or SIGQUIT.
 struct UntilTerminated {
     input: File,
     signals: Signals,

@@ -11,10 +11,10 @@ use super::{
 };
 use crate::capture::Capture;
 use crate::debuginfo::DebugInfo;
-use crate::disassembler::Instruction;
+use crate::disassembler::{DisassembleError, Instruction};
 use crate::session::objects::Loaded;
 use crate::session::source::tidy;
-use crate::session::stack::StackFrame;
+use crate::session::stack::{Stack, StackFrame};
 use crate::session::{Reader, Unreadable, backtrace};
 use crate::units::{Address, Pc, WaveId};
 
@@ -37,8 +37,21 @@ pub(in crate::session) fn list(
     }
     let pc = frame.and_then(|frame| frame.pc);
     let anchor = asked.address.or(pc.map(|pc| pc.0));
-    let missing = || Unreadable::NotCaptured { what: "the PC".to_owned() };
+    let missing = || {
+        let has_pc = |stack: Stack| stack.frames.first().is_some_and(|frame| frame.pc.is_some());
+        match asked.lane {
+            // The wave's is known: what is not is where this lane waits.
+            Some(lane) if backtrace::backtrace(reader, wave, None).is_ok_and(has_pc) => {
+                Unreadable::NoLanePc { lane }
+            }
+            _ => Unreadable::NotCaptured { what: "the PC".to_owned() },
+        }
+    };
     let anchor = anchor.ok_or_else(missing)?;
+    // Where it is to begin there; else the function that holds the address is listed.
+    if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(4) {
+        return Err(DisassembleError::Unaligned(anchor).into());
+    }
     // A call is looked up by the instruction before its return address.
     let is_return = asked.address.is_none() && frame.is_some_and(|frame| frame.physical > 0);
     let lookup = if is_return { anchor.saturating_sub(1) } else { anchor };

@@ -90,10 +90,10 @@ fn plain_register(
     let (Ok(path_of), Ok(number)) = (parse(path, &|_| false), parse(value, &|_| false)) else {
         return Ok(None);
     };
-    let number = match &number.node {
-        Node::Integer { value, .. } => *value,
+    let (number, wide) = match &number.node {
+        Node::Integer { value, .. } => (*value, i128::from(*value)),
         Node::Unary(Unary::Minus, operand) => match operand.node {
-            Node::Integer { value, .. } => value.wrapping_neg(),
+            Node::Integer { value, .. } => (value.wrapping_neg(), -i128::from(value)),
             _ => return Ok(None),
         },
         _ => return Ok(None),
@@ -117,11 +117,31 @@ fn plain_register(
         let bytes = number.to_le_bytes();
         let count = if register.is_vector() { 4 } else { register.bytes().min(bytes.len()) };
         let bytes = bytes.get(..count).unwrap_or_default();
+        let what = if register.is_vector() { "a lane" } else { "all" };
+        fits(wide, count as u64 * 8).map_err(|why| {
+            Unwritable::State(ValueState::Error(format!("{why} of {what} of `${}`", register.name)))
+        })?;
         let mut alone = Batch::default();
         reader.add_register(&mut alone, wave, register.id, slot * 4, bytes, &vec![0xff; count])?;
         merged(&mut batch, alone, path)?;
     }
     Ok(Some(batch))
+}
+
+/// Whether a number is written as no whole one: `2.5`, `1e99`.
+fn is_fraction(literal: &str) -> bool {
+    literal.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))
+        && literal.contains(['.', 'e', 'E'])
+}
+
+/// Whether so many bits hold a number, with a sign or without one: `-1` and `0xffffffff` both fit 32.
+fn fits(number: i128, bits: u64) -> Result<(), String> {
+    let bits = bits.clamp(1, 64) as u32;
+    let (least, most) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
+    if (least..=most).contains(&number) {
+        return Ok(());
+    }
+    Err(format!("{number} does not fit {bits} bits, {least} to {most},"))
 }
 
 /// The dword of a register that a path is about.
@@ -217,6 +237,10 @@ impl Walk<'_, '_, '_> {
             (_, Ok(number)) if floating && size == 8 => number.to_bits(),
             ("true", _) if truth => 1,
             ("false", _) if truth => 0,
+            (literal, Ok(_)) if is_fraction(literal) => {
+                let ty = self.type_name(&object.ty);
+                return error(format!("`{literal}` is no whole number, and `{ty}` holds no other"));
+            }
             _ => {
                 let parsed = parse(value, &|name| self.scene.is_type(name));
                 let parsed = parsed.or_else(|why| error(format!("the value is wrong at {why}")))?;
@@ -231,6 +255,14 @@ impl Walk<'_, '_, '_> {
                         ));
                     }
                 };
+                if let (Shape::Number(_), Ok(number)) = (&shape, self.integer(&given))
+                    && !truth
+                    && !floating
+                {
+                    let bits = object.bits.unwrap_or_else(|| size.saturating_mul(8));
+                    let ty = self.type_name(&object.ty);
+                    fits(number.wide(), bits).or_else(|why| error(format!("{why} of `{ty}`")))?;
+                }
                 self.read(&self.cast(&to, &given)?)?
             }
         };

@@ -13,9 +13,10 @@ use gimli::{DwAt, DwTag, constants};
 
 use super::context::Unit;
 use super::filter::{Outline, TypeRef, has_code};
+use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
 use super::types::SmallPointers;
-use super::{Plans, Slice, location, outline, types};
+use super::{Plans, Slice, lines, location, outline, types};
 use crate::dwarf::draft;
 use crate::units::DieOffset;
 use crate::view::layout::Planner;
@@ -56,12 +57,26 @@ pub(super) fn convert<'r>(
     plans: &mut Plans,
     signed: Signed<'r>,
 ) -> ConvertResult<()> {
-    if let Some(lines) = to.read_line_program(None, None)? {
-        let (program, files) = lines.convert(&constant)?;
-        to.set_line_program(program, files);
-    }
+    let name = unit.facts.name.as_deref().unwrap_or("without a name").to_owned();
+    let problem = |plans: &mut Plans, words: String| plans.problems.insert(format!("unit {name}: {words}"));
+    let has_lines = match lines::convert(to) {
+        Ok(Some(lines::Lines { program, files, left_out })) => {
+            if left_out > 0 {
+                problem(plans, left_out_rows(left_out));
+            }
+            to.set_line_program(program, files);
+            true
+        }
+        Ok(None) => false,
+        Err(why) => {
+            problem(plans, format!("it has no lines: {why}"));
+            false
+        }
+    };
+    let first = plans.code.len();
+    let mut places = Places::default();
     let mut conversion = Conversion { unit, to, plans, small: SmallPointers::default(), signed };
-    conversion.root(root)?;
+    conversion.root(root, has_lines)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
     while let Some(id) = conversion.to.read_entry(&mut entry)? {
@@ -80,13 +95,35 @@ pub(super) fn convert<'r>(
             continue;
         }
         let is_function = is_function(entry.tag()) && has_code(&entry.read_entry);
+        if !places.holds(&entry, is_function) {
+            entry.read_entry.attrs.retain(|attribute| !ranges::PLACES.contains(&attribute.name()));
+        }
         let function = if is_function { Some(die) } else { outer.and_then(|outer| outer.function) };
         conversion.entry(id, &entry, die, function)?;
         if let Some(function) = function {
             around.push(Around { depth: entry.depth(), function: Some(function) });
         }
     }
-    conversion.copy_types()
+    conversion.copy_types()?;
+    let Conversion { to, plans, .. } = conversion;
+    if ranges::hold(to, root, plans.code.get(first..).unwrap_or_default()) {
+        problem(plans, "its code is not all within its ranges".to_owned());
+    }
+    if places.left_out > 0 {
+        problem(plans, left_out_places(places.left_out));
+    }
+    Ok(())
+}
+
+fn left_out_rows(count: usize) -> String {
+    let rows = if count == 1 { "row of its line table is" } else { "rows of its line table are" };
+    format!("{count} {rows} left out, where no instruction can begin or the addresses go backwards")
+}
+
+fn left_out_places(count: usize) -> String {
+    let (blocks, them) =
+        if count == 1 { ("block lies", "it, and is") } else { ("blocks lie", "them, and are") };
+    format!("{count} {blocks} outside of the code that holds {them} shown without a place")
 }
 
 pub(super) fn constant(address: u64) -> Option<Address> {
@@ -114,12 +151,13 @@ pub(super) fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_
 }
 
 impl<'r> Conversion<'_, '_, '_, 'r> {
-    fn root(&mut self, root: &ConvertUnitEntry<'_, Slice<'r>>) -> ConvertResult<()> {
+    fn root(&mut self, root: &ConvertUnitEntry<'_, Slice<'r>>, has_lines: bool) -> ConvertResult<()> {
         let id = self.to.unit.root();
         for attribute in &root.attrs {
             let name = attribute.name();
             let value = match name {
                 constants::DW_AT_producer => continue,
+                constants::DW_AT_stmt_list if !has_lines => continue,
                 constants::DW_AT_language => match attribute.value() {
                     gimli::AttributeValue::Language(language) => AttributeValue::Language(spoken(language)),
                     _ => continue,
@@ -283,6 +321,13 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         // Without a frame base gdb finds no frame for a variable of a function, whatever its location says.
         let base = AttributeValue::Exprloc(Expression::raw(vec![constants::DW_OP_call_frame_cfa.0]));
         self.to.unit.get_mut(id).set(constants::DW_AT_frame_base, base);
+        self.no_calls(id);
+    }
+
+    /// Says that nothing can be called, so that gdb does not try (DWARF 5 section 3.3.1.1).
+    pub(super) fn no_calls(&mut self, id: UnitEntryId) {
+        let convention = AttributeValue::CallingConvention(constants::DW_CC_nocall);
+        self.to.unit.get_mut(id).set(constants::DW_AT_calling_convention, convention);
     }
 
     pub(super) fn code(&mut self, entry: &ConvertUnitEntry<'_, Slice<'r>>) {

@@ -7,11 +7,14 @@
 mod context;
 mod entry;
 mod filter;
+mod lines;
 mod location;
 mod outline;
+mod ranges;
 mod signed;
 mod types;
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -84,18 +87,14 @@ pub(super) fn rewrite(
         let id = *id;
         let wanted: HashSet<DieOffset> = wanted.remove(&id).unwrap_or_default().into_iter().collect();
         let whole = extent != Extent::Stacks;
-        // The library is trusted with files that nobody checked: should it ever give up, the unit is lost and no more.
-        let done = catch_unwind(AssertUnwindSafe(|| unit(debug, id, &wanted, whole, &mut out, &mut plans)));
-        let lost = match done {
-            Ok(Ok(())) => continue,
-            Ok(Err(why)) => why,
-            Err(_) => "it cannot be converted".to_owned(),
-        };
+        let done = guarded(|| unit(debug, id, &wanted, whole, &mut out, &mut plans));
+        let Err(lost) = done.and_then(|done| done) else { continue };
         let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
         let name = name.map_or_else(|| format!("{}", id.0), |name| name.to_string());
         plans.problems.insert(format!("no variables in unit {name}: {lost}"));
     }
-    if let Err(why) = out.write(&mut sections) {
+    let written = guarded(|| out.write(&mut sections).map_err(|why| why.to_string())).and_then(|done| done);
+    if let Err(why) = written {
         plans.problems.insert(format!("the debug information cannot be written: {why}"));
         sections = Sections::new(EndianVec::new(LittleEndian));
         plans.functions.clear();
@@ -116,6 +115,25 @@ pub(super) fn rewrite(
     });
     debug_assert!(each.is_ok());
     rewritten
+}
+
+thread_local! {
+    /// Whether a panic in this thread is awaited.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Does what the library is trusted with on files that nobody checked: should it ever give up, that is lost and no more.
+fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(work));
+    GUARDED.set(before);
+    done.map_err(|_| "it cannot be converted".to_owned())
+}
+
+/// Whether a panic in this thread is awaited, so that a program's hook need not say it.
+#[must_use]
+pub fn is_guarded() -> bool {
+    GUARDED.get()
 }
 
 /// The units to convert, each with its functions on stacks.

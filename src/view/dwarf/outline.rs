@@ -40,6 +40,7 @@ pub(super) fn convert<'r>(
             conversion.to.unit.get_mut(id).set(name, value);
         }
     }
+    conversion.no_calls(id);
     conversion.to.unit.get_mut(id).set(constants::DW_AT_prototyped, AttributeValue::FlagPresent);
     let returns = type_of(entry.read_unit, &entry.read_entry);
     if let Some(returns) = returns.and_then(|of| conversion.type_id(of)) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::session::print::MAX_COMPOSED_BYTES;
 use crate::units::DieOffset;
-use crate::view::layout::{Planner, Sort, Use, is_global};
+use crate::view::layout::{Planner, Reading, Sort, Use, is_global};
 use crate::view::layout::{RETURN_ADDRESS, STRIDE};
 
 const LINE: u32 = 512;
@@ -25,7 +25,7 @@ fn a_full_window_takes_no_more() {
     assert_eq!(count, (8 << 20) / MAX_COMPOSED_BYTES - 1);
     let layout = planner.finish();
     assert_eq!(layout.len() as u64, count);
-    assert_eq!(layout.at(STRIDE / 2 - 1).map(|_| ()), None, "the rest is for nothing");
+    assert_eq!(layout.at(STRIDE / 2 - 1, Reading::Lines), None, "the rest is for nothing");
 }
 
 #[test]
@@ -33,8 +33,8 @@ fn a_pointer_is_as_large_as_the_client_takes_it_for() {
     let mut planner = Planner::of_function();
     planner.add(DieOffset(1), Sort::SmallPointer, Some(4)).unwrap();
     let layout = planner.finish();
-    match layout.at(0x200) {
-        Some(Use::Pointer { slot, at: 0 }) => assert_eq!(slot.size, 8),
+    match layout.at(0x200, Reading::Exact) {
+        Some((Use::Pointer { slot, at: 0 }, 0x208)) => assert_eq!(slot.size, 8),
         other => panic!("{other:?}"),
     }
 }
@@ -54,15 +54,24 @@ proptest! {
         let mut last = 0;
         for (index, pointer) in pointers.iter().enumerate() {
             prop_assert_eq!(is_global(*pointer), global);
-            let Some(Use::Pointer { slot, at: 3 }) = layout.at(pointer + 3) else {
+            let Some((Use::Pointer { slot, at: 3 }, _)) = layout.at(pointer + 3, Reading::Exact) else {
                 return Err(TestCaseError::fail("no pointer"));
             };
             prop_assert_eq!(slot.variable, DieOffset(index as u64));
             prop_assert_eq!(slot.room % LINE, 0);
             prop_assert!(slot.room >= last && slot.room > *pointers.last().unwrap());
             last = slot.room + slot.size.max(1);
-            let found = layout.at(slot.room + slot.size.saturating_sub(1));
-            prop_assert_eq!(found, Some(Use::Room { slot, at: slot.size.saturating_sub(1) }));
+            let end = slot.room + slot.size;
+            if let Some(at) = slot.size.checked_sub(1) {
+                prop_assert_eq!(layout.at(end - 1, Reading::Exact), Some((Use::Room { slot, at }, end)));
+                let line = end.next_multiple_of(LINE);
+                prop_assert_eq!(layout.at(end - 1, Reading::Lines), Some((Use::Room { slot, at }, line)));
+                let rest = (end < line).then_some((Use::Rest, line));
+                prop_assert_eq!(layout.at(end, Reading::Lines).filter(|_| end < line), rest);
+            }
+            if !end.is_multiple_of(LINE) {
+                prop_assert_eq!(layout.at(end, Reading::Exact), None);
+            }
         }
         let end = if global { STRIDE - LINE } else { STRIDE / 2 };
         prop_assert!(last <= end);

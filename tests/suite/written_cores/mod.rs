@@ -6,4 +6,6 @@ mod described;
 mod generations;
 mod layout;
 mod samples;
+mod slimmed;
+mod spooled;
 mod wire;

@@ -2,6 +2,8 @@
 
 use super::{check, check_whole, lines, open_text, show};
 use crate::arch::Targets;
+use crate::capture::{Hardware, Ring};
+use crate::units::Address;
 
 #[test]
 fn a_sound_manifest_has_no_problems() {
@@ -198,6 +200,79 @@ fn places_lie_within_the_grid_and_are_taken_once() {
     );
     assert_eq!(capture.workgroups[1].position, None);
     assert_eq!(capture.waves[1].wave_in_group, None);
+}
+
+#[test]
+fn what_drivers_and_packets_say_is_read() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx942", hardware =
+            { vendor = 4098, device = 0x74a1, location = 256, simds = 1216, waves_per_simd = 8, xccs = 8 } }]
+        queue = [{ id = 1, agent = 1, ring = { address = "0x7f2000000000", size = 4096, read = 62, write = 66 } },
+                 { id = 2, agent = 1, ring = { address = 4096, size = 0 } }]
+        dispatch = [{ id = 1, queue = 1, entry = "0x7f1000001c00", dimensions = 0, completion = 0, grid = [64], workgroup = [64] },
+                    { id = 2, queue = 1, dimensions = 3, completion = "0x7f3000000040" }]
+        workgroup = [{ id = 1, dispatch = 1, recorded_position = [7, 0, 9] }, { id = 2, dispatch = 1, recorded_position = [7, 0, 9] }]
+        wave = [{ id = 1, label = "se0.sh0.cu1", workgroup = 1 }]
+        code_object = [{ address = 0, uri = "file:///a", origin = "memory" }]
+        "#,
+        &[],
+    );
+    let hardware =
+        Hardware { vendor: 4098, device: 0x74a1, location: 256, simds: 1216, waves_per_simd: 8, xccs: 8 };
+    assert_eq!(capture.agents[0].hardware, Some(hardware));
+    let ring = Ring { address: 0x7f20_0000_0000, size: 4096, read: Some(62), write: Some(66) };
+    assert_eq!(capture.queues[0].ring, Some(ring));
+    // 64 packets of 64 bytes: the last two and the first two.
+    let packets = [(0x7f20_0000_0f80, 0x7f20_0000_0fff), (0x7f20_0000_0000, 0x7f20_0000_007f)];
+    assert_eq!(ring.packets(4), packets);
+    assert_eq!(ring.packets(3), []);
+    assert_eq!(capture.queues[1].ring, Some(Ring { address: 4096, size: 0, read: None, write: None }));
+    let [first, second] = &capture.dispatches[..] else { panic!() };
+    assert_eq!((first.entry, first.dimensions), (Some(Address(0x7f10_0000_1c00)), Some(0)));
+    assert_eq!((first.completion, second.completion), (Some(Address(0)), Some(Address(0x7f30_0000_0040))));
+    assert_eq!((second.entry, second.dimensions), (None, Some(3)));
+    assert_eq!(capture.workgroups[0].position, Some([7, 0, 9]));
+    assert_eq!(capture.waves[0].label.as_deref(), Some("se0.sh0.cu1"));
+    assert_eq!(capture.code_objects[0].origin.as_deref(), Some("memory"));
+}
+
+#[test]
+fn what_drivers_and_packets_cannot_say_is_not_known() {
+    let number = "expected a non-negative integer below 2^64 or a string \"0x...\"";
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx942", hardware = { vendor = "x", device = 1, location = 4294967296, simds = 1, xccs = 8, x = 1 } },
+                 { id = 2, target = "gfx942", hardware = 7 }]
+        queue = [{ id = 1, agent = 1, ring = { address = "0xffffffffffffffc0", size = 65 } }, { id = 2, agent = 1, ring = { size = 64 } },
+                 { id = 3, agent = 1, ring = { address = "0xffffffffffffffc0", size = 64, read = -1, write = 1 } }]
+        dispatch = [{ id = 1, queue = 1, dimensions = 4, entry = "here", grid = [64], workgroup = [64] }]
+        workgroup = [{ id = 1, dispatch = 1, position = [0], recorded_position = [5] },
+                     { id = 2, dispatch = 1, position = [3], recorded_position = [5] }]
+        "#,
+        &[
+            "agent[0].hardware.x: is not a key of format 1, so that it is ignored; expected keys of format 1, or x-...",
+            &format!("agent[0].hardware.vendor: \"x\"; {number}"),
+            "agent[0].hardware.location: 0x100000000; expected a number below 2^32",
+            &format!("agent[0].hardware.waves_per_simd: is missing, so that the entry is left out; {number}"),
+            "agent[1].hardware: 7; expected a table",
+            "queue[0].ring.size: 0x41 bytes from 0xffffffffffffffc0 on, ignored; expected an end within the address space",
+            &format!("queue[1].ring.address: is missing, so that the entry is left out; {number}"),
+            &format!("queue[2].ring.read: -1; {number}"),
+            &format!("dispatch[0].entry: \"here\"; {number}"),
+            "dispatch[0].dimensions: 4, ignored; expected at most 3",
+            "workgroup[0].recorded_position: beside a position, ignored; expected either of the two",
+            "workgroup[1].position: [3, 0, 0], ignored; expected a position within the 1 x 1 x 1 work-groups of the grid",
+        ],
+    );
+    assert_eq!((capture.agents[0].hardware, capture.agents[1].hardware), (None, None));
+    assert_eq!((capture.queues[0].ring, capture.queues[1].ring), (None, None));
+    assert_eq!(capture.queues[2].ring.map(|ring| (ring.read, ring.write)), Some((None, Some(1))));
+    assert_eq!((capture.dispatches[0].dimensions, capture.dispatches[0].entry), (None, None));
+    let positions: Vec<_> = capture.workgroups.iter().map(|group| group.position).collect();
+    assert_eq!(positions, [Some([0, 0, 0]), Some([5, 0, 0])]);
 }
 
 #[test]

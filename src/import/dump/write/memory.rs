@@ -83,6 +83,12 @@ pub(super) fn copy_global(
     Ok(pieces)
 }
 
+/// Bytes that a map holds below an address.
+pub(super) fn below(map: &MemoryMap, end: u64) -> u64 {
+    let segments = map.segments().iter().take_while(|segment| segment.address < end);
+    segments.map(|segment| segment.extent.length.min(end - segment.address)).sum()
+}
+
 /// What of a run of addresses a map holds, segment by segment.
 pub(super) fn parts(map: &MemoryMap, (first, last): (u64, u64)) -> Vec<(&Segment, (u64, u64))> {
     let from = map.segments().partition_point(|segment| segment.last() < first);

@@ -142,6 +142,18 @@ pub struct Account {
     pub table: Value,
 }
 
+/// Whether a dump can be written there.
+///
+/// # Errors
+/// [`WriteError::Exists`].
+pub fn is_free(to: &Path) -> Result<(), WriteError> {
+    // A link that leads nowhere is something, too.
+    match to.symlink_metadata() {
+        Ok(_) => Err(WriteError::Exists(to.to_owned())),
+        Err(_) => Ok(()),
+    }
+}
+
 /// Writes `plan` of `capture` to a new folder, or a new zip where the name ends in `.zip`. It appears under its name when it
 /// is whole: what was begun and failed is taken away.
 ///
@@ -157,10 +169,7 @@ pub fn write(
     account: &dyn Fn(&Written) -> Account,
 ) -> Result<Written, WriteError> {
     let io = |source| WriteError::Io { path: to.to_owned(), source };
-    // A link that leads nowhere is something, too.
-    if to.symlink_metadata().is_ok() {
-        return Err(WriteError::Exists(to.to_owned()));
-    }
+    is_free(to)?;
     let mut sink = Sink::create(to, progress).map_err(io)?;
     let mut written = Written::default();
     let manifest = fill(capture, plan, &mut sink, &mut written, account).map_err(io)?;
@@ -173,6 +182,24 @@ pub fn write(
     sink.write_all(&text).map_err(io)?;
     sink.finish().map_err(io)?;
     Ok(written)
+}
+
+/// About how many bytes [`write`] copies of what was captured: no fewer, and little more.
+#[must_use]
+pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
+    let kept = Kept::of(capture, plan);
+    let groups = kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
+    let lds = groups.map(|group| group.lds.captured());
+    let private = plan
+        .waves
+        .iter()
+        .filter_map(|planned| Some(memory::below(&capture.wave(planned.wave)?.private, planned.private_end)));
+    let global = plan.global.iter().flat_map(|run| memory::parts(&capture.global, *run));
+    let global = global.map(|(_, (first, last))| last - first + 1);
+    let files = plan.code_objects.iter().filter_map(|object| object.file.as_ref());
+    let files = files.map(|file| (**file).as_ref().len() as u64);
+    let all = lds.chain(private).chain(global).chain(files);
+    all.fold(registers::size(capture, plan), u64::saturating_add)
 }
 
 fn fill(
@@ -234,7 +261,9 @@ fn private(
     tables: &mut [Map<String, Value>],
 ) -> io::Result<()> {
     const FILE: &str = "private.bin";
-    let captured = |planned: &PlannedWave| Some(capture.wave(planned.wave)?.private.captured());
+    let captured = |planned: &PlannedWave| {
+        Some(memory::below(&capture.wave(planned.wave)?.private, planned.private_end))
+    };
     sink.begin(FILE, plan.waves.iter().filter_map(captured).sum())?;
     for (planned, table) in plan.waves.iter().zip(tables) {
         let Some(wave) = capture.wave(planned.wave) else { continue };

@@ -30,6 +30,7 @@ pub(super) fn write(
             ("address", Some(number(object.address.0))),
             ("name", Some(json!(object.name))),
             ("uri", object.uri.as_ref().map(|uri| json!(uri))),
+            ("origin", object.origin.as_ref().filter(|_| planned.file.is_some()).map(|origin| json!(origin))),
             ("build_id", object.build_id.as_deref().map(|id| json!(hex(id)))),
             ("image", (object.image && planned.file.is_some()).then(|| json!(true))),
             ("agent", agent.map(|agent| json!(agent.id))),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,35 @@ pub(super) struct Sink<'p> {
 
 enum Form {
     Folder(Option<BufWriter<File>>),
-    Zip(Option<Box<ZipWriter<BufWriter<File>>>>),
+    Zip(Option<Box<ZipWriter<BufWriter<Once>>>>),
+}
+
+/// A file that refuses once. A zip that is not finished writes its directory when it is dropped, and says on standard error
+/// that it could not; what was refused is taken away in any case.
+struct Once {
+    file: File,
+    refused: bool,
+}
+
+impl Write for Once {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.refused {
+            return Ok(bytes.len());
+        }
+        let result = self.file.write(bytes);
+        self.refused = result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        result
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.refused { Ok(()) } else { self.file.flush() }
+    }
+}
+
+impl Seek for Once {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
 }
 
 impl<'p> Sink<'p> {
@@ -37,7 +65,7 @@ impl<'p> Sink<'p> {
         let form = if is_zip {
             // What a process had in memory is nobody else's to read, as of any core.
             let file = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
-            Form::Zip(Some(Box::new(ZipWriter::new(BufWriter::new(file)))))
+            Form::Zip(Some(Box::new(ZipWriter::new(BufWriter::new(Once { file, refused: false })))))
         } else {
             fs::DirBuilder::new().mode(0o700).create(&partial)?;
             Form::Folder(None)

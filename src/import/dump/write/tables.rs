@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::{Plan, number};
-use crate::capture::{Capture, WorkGroup};
+use crate::capture::{Capture, Hardware, Ring, WorkGroup};
 
 /// Indexes of what the chosen waves belong to.
 #[derive(Debug, Default)]
@@ -21,13 +21,22 @@ impl Kept {
     /// What the plan's waves and code objects belong to.
     pub(super) fn of(capture: &Capture, plan: &Plan) -> Self {
         let mut kept = Self::default();
+        if plan.waves.len() == capture.waves.len() {
+            // Who wants all waves wants what has none, too.
+            kept.agents.extend(0..capture.agents.len());
+            kept.queues.extend(0..capture.queues.len());
+            kept.workgroups.extend(0..capture.workgroups.len());
+        }
         for wave in plan.waves.iter().filter_map(|planned| capture.wave(planned.wave)) {
             kept.agents.insert(wave.agent);
             kept.workgroups.extend(wave.workgroup);
         }
         let groups = || kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
         kept.queues.extend(groups().filter_map(|group| group.queue));
-        let indexes: BTreeSet<usize> = groups().filter_map(|group| group.dispatch).collect();
+        let mut indexes: BTreeSet<usize> = groups().filter_map(|group| group.dispatch).collect();
+        if plan.waves.len() == capture.waves.len() {
+            indexes.extend(0..capture.dispatches.len());
+        }
         let dispatch = |index: &usize| Some((*index, capture.dispatches.get(*index)?));
         let dispatches: Vec<_> = indexes.iter().filter_map(dispatch).collect();
         kept.queues.extend(dispatches.iter().map(|(_, dispatch)| dispatch.queue));
@@ -61,6 +70,7 @@ impl Kept {
                 ("target", Some(json!(agent.target.name))),
                 ("name", agent.name.as_ref().map(|name| json!(name))),
                 ("apertures", apertures),
+                ("hardware", agent.hardware.as_ref().map(hardware)),
             ])
         });
         each.map(Value::Object).collect()
@@ -73,6 +83,7 @@ impl Kept {
                 ("id", Some(json!(queue.id))),
                 ("agent", capture.agents.get(queue.agent).map(|agent| json!(agent.id))),
                 ("name", queue.name.as_ref().map(|name| json!(name))),
+                ("ring", queue.ring.as_ref().map(ring)),
             ])
         });
         each.map(Value::Object).collect()
@@ -95,6 +106,9 @@ impl Kept {
                 ("kernel_object", dispatch.kernel_object.map(|address| number(address.0))),
                 ("private_segment_size", dispatch.private_segment_size.map(number)),
                 ("group_segment_size", dispatch.group_segment_size.map(number)),
+                ("entry", dispatch.entry.map(|address| number(address.0))),
+                ("dimensions", dispatch.dimensions.map(|count| json!(count))),
+                ("completion", dispatch.completion.map(|signal| number(signal.0))),
             ])
         });
         each.map(Value::Object).collect()
@@ -104,13 +118,45 @@ impl Kept {
 /// A work-group without its LDS.
 pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
     let queue = group.queue.and_then(|index| capture.queues.get(index));
+    let position = || group.position.map(|position| json!(position));
+    let is_outside = is_outside(capture, group);
     table([
         ("id", Some(json!(group.id))),
         ("dispatch", group.dispatch.and_then(|index| kept.dispatches.get(&index)).map(|id| json!(id))),
         ("queue", queue.filter(|_| group.dispatch.is_none()).map(|queue| json!(queue.id))),
-        ("position", group.position.map(|position| json!(position))),
+        ("position", position().filter(|_| !is_outside)),
+        ("recorded_position", position().filter(|_| is_outside)),
         ("lds_size", group.lds_size.map(number)),
     ])
+}
+
+/// Whether a work-group's position is none of its grid, as a core may have it: the format has a key of its own for that.
+fn is_outside(capture: &Capture, group: &WorkGroup) -> bool {
+    let dispatch = group.dispatch.and_then(|index| capture.dispatches.get(index));
+    let sizes = dispatch.and_then(|dispatch| dispatch.grid.zip(dispatch.workgroup));
+    let (Some((grid, size)), Some(position)) = (sizes, group.position) else { return false };
+    position.iter().zip(grid.iter().zip(size)).any(|(at, (grid, size))| *at >= grid.div_ceil(size.max(1)))
+}
+
+fn hardware(hardware: &Hardware) -> Value {
+    let Hardware { vendor, device, location, simds, waves_per_simd, xccs } = hardware;
+    json!({
+        "vendor": vendor,
+        "device": device,
+        "location": location,
+        "simds": simds,
+        "waves_per_simd": waves_per_simd,
+        "xccs": xccs,
+    })
+}
+
+fn ring(ring: &Ring) -> Value {
+    Value::Object(table([
+        ("address", Some(number(ring.address))),
+        ("size", Some(number(ring.size))),
+        ("read", ring.read.map(number)),
+        ("write", ring.write.map(number)),
+    ]))
 }
 
 /// The chosen waves without registers and memory.
@@ -126,6 +172,7 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
         });
         table([
             ("id", Some(json!(wave.id))),
+            ("label", wave.label.as_ref().map(|label| json!(label))),
             ("workgroup", group.map(|group| json!(group.id))),
             ("agent", agent.map(|agent| json!(agent.id))),
             ("wave_in_group", wave.wave_in_group.map(|place| json!(place))),

@@ -17,6 +17,7 @@ fn made(files: &[Made<'_>]) -> (MemoryMap, Vec<Problem>) {
     let mut problems = Problems::new("made");
     let files = files.iter().map(|(size, loads)| {
         let loads = (0..).zip(loads.iter()).map(|(index, (offset, address, size))| Range {
+            flags: 0,
             index,
             offset: *offset,
             address: *address,

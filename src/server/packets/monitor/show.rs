@@ -175,6 +175,6 @@ pub(super) fn objects(state: &State) -> String {
 }
 
 pub(super) fn notices(state: &State) -> String {
-    let notices = state.session.notices();
+    let notices = state.notices();
     if notices.is_empty() { "Nothing to note.\n".to_owned() } else { notices.join("\n") }
 }

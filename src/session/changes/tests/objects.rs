@@ -207,6 +207,9 @@ fn numbers_are_set_as_c_converts_them() {
         ("$v3[9]", "77", "77"),
         ("$v3", "78", "78"),
         ("$s0", "-1", "4294967295"),
+        // What fits with a sign or without one is taken; what was written is read.
+        ("n", "0xffffffff", "-1"),
+        ("n", "-2147483648", "-2147483648"),
     ] {
         session.assign(WAVE, lanes, 0, path, value).unwrap_or_else(|why| panic!("{path} = {value}: {why}"));
         assert_eq!(printed(&session, path, 5), read, "{path} = {value}");
@@ -217,6 +220,15 @@ fn numbers_are_set_as_c_converts_them() {
         ("n", "nothing", "there is no `nothing` in this frame or its code object"),
         ("$v900", "1", "gfx90a has no register `v900`"),
         ("$v3[64]", "1", "there is no lane 64 in `$v3`: it has 64"),
+        // C would cut these: 32 bits hold -2^31 to 2^32 - 1.
+        ("n", "99999999999", "99999999999 does not fit 32 bits, -2147483648 to 4294967295, of `int`"),
+        ("n", "-2147483649", "-2147483649 does not fit 32 bits"),
+        ("n", "4294967296", "4294967296 does not fit 32 bits"),
+        ("sample.low", "99", "99 does not fit 5 bits, -16 to 31,"),
+        ("n", "2.5", "`2.5` is no whole number"),
+        ("n", "1e99", "`1e99` is no whole number"),
+        ("$v3[9]", "0x100000000", "4294967296 does not fit 32 bits"),
+        ("$s0", "-2147483649", "does not fit 32 bits"),
     ] {
         let before = session.changes(1000).unwrap();
         let why = session.assign(WAVE, lanes, 0, path, value).unwrap_err();

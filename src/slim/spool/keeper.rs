@@ -1,0 +1,430 @@
+//! What is kept of a stream as it comes: by rank, within the limit, with holes for pages of zeros; and the headers of a file
+//! that has that and no more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use super::ranks::{Rank, Run, Runs};
+use super::{Came, PAGE};
+use crate::import::stream::{self, Layout, Segment};
+
+/// What is kept is remembered, and given up for what is worth more, in pieces of about so many bytes.
+const PIECE: u64 = 16 << 20;
+
+/// The most places within segments at which something is kept again after something was dropped: each takes a header.
+pub(super) const MOST_GAPS: u64 = 1 << 16;
+
+/// The most program headers that are written: as many as the reader of cores takes.
+const MOST_HEADERS: usize = 1 << 18;
+
+/// A page of zeros.
+static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
+
+/// A part of the stream that is kept.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    end: u64,
+    /// Bytes that take room.
+    stored: u64,
+    rank: Rank,
+    /// Bytes of its segment.
+    size: u64,
+    /// As of its run: what makes an address of an offset.
+    shift: u64,
+}
+
+pub(super) struct Keeper<'f> {
+    file: &'f File,
+    layout: Layout,
+    limit: u64,
+    /// Bytes of the stream so far, without those of `begun`.
+    position: u64,
+    /// The first bytes of a page whose others are to come.
+    begun: Vec<u8>,
+    /// Bytes that take room.
+    stored: u64,
+    runs: Runs,
+    /// Where in the stream queues say where their scratch is; the last one comes first.
+    descriptors: Vec<u64>,
+    /// Where in the stream scratch is, as far as that is known: to the ends of its segments.
+    scratch: Vec<(u64, u64)>,
+    /// Queues whose descriptors were not kept.
+    unplaced: u64,
+    /// By first offset.
+    kept: BTreeMap<u64, Piece>,
+    /// What may be given up, the least worth last: rank, size of the segment, first offset.
+    least: BTreeSet<(Rank, u64, u64)>,
+    gaps: u64,
+    /// By rank.
+    dropped: BTreeMap<Rank, u64>,
+}
+
+impl<'f> Keeper<'f> {
+    pub(super) fn new(file: &'f File, layout: Layout, limit: u64) -> Self {
+        let runs = Runs::new(&layout, limit);
+        let mut descriptors: Vec<u64> =
+            layout.scratch.iter().filter_map(|at| Some(offset_of(&layout, *at)?.0)).collect();
+        let unplaced = (layout.scratch.len() - descriptors.len()) as u64;
+        descriptors.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            file,
+            layout,
+            limit,
+            position: 0,
+            begun: Vec::new(),
+            stored: 0,
+            runs,
+            descriptors,
+            scratch: Vec::new(),
+            unplaced,
+            kept: BTreeMap::new(),
+            least: BTreeSet::new(),
+            gaps: 0,
+            dropped: BTreeMap::new(),
+        }
+    }
+
+    /// Bytes of the stream so far.
+    pub(super) fn came(&self) -> u64 {
+        self.position + self.begun.len() as u64
+    }
+
+    /// The next bytes of the stream.
+    pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.begun.is_empty() {
+            let used = self.pages(bytes, false)?;
+            self.begun.extend_from_slice(&bytes[used..]);
+            return Ok(());
+        }
+        let mut begun = std::mem::take(&mut self.begun);
+        begun.extend_from_slice(bytes);
+        let used = self.pages(&begun, false)?;
+        begun.drain(..used);
+        self.begun = begun;
+        Ok(())
+    }
+
+    /// Takes whole pages, because a page tells whether it is zeros or begins a code object; how many bytes that were.
+    fn pages(&mut self, bytes: &[u8], is_end: bool) -> io::Result<usize> {
+        let mut used = 0;
+        while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
+            if self.position < self.layout.start {
+                let count = within(rest, self.layout.start - self.position);
+                let run = Run { end: self.layout.start, rank: Rank::Needed, size: 0, shift: 0 };
+                self.keep(&rest[..count], &run)?;
+                used += count;
+                continue;
+            }
+            let Some((first, run)) = self.runs.at(self.position) else {
+                // Padding between segments.
+                let next = self.runs.next(self.position).unwrap_or(u64::MAX);
+                let count = within(rest, next - self.position);
+                self.position += count as u64;
+                used += count;
+                continue;
+            };
+            let address = self.position.wrapping_add(run.shift);
+            let whole = within(rest, run.end - self.position);
+            let page = (PAGE - address % PAGE) as usize;
+            let is_whole = is_end || whole as u64 == run.end - self.position;
+            if !is_whole && whole < page {
+                break;
+            }
+            let count = if is_whole { whole } else { whole - (whole - page) % PAGE as usize };
+            let part = &rest[..count];
+            let code = |at: usize| {
+                let page = part.get(at..).map(|page| &page[..page.len().min(PAGE as usize)]);
+                page.and_then(stream::code).filter(|_| run.rank > Rank::Code)
+            };
+            if (page == PAGE as usize || first == self.position)
+                && let Some(size) = code(0)
+            {
+                let end = self.position.saturating_add(size.checked_next_multiple_of(PAGE).unwrap_or(size));
+                let segment = self.layout.segments.iter().find(|segment| holds(segment, self.position));
+                let last = segment.map_or(run.end, |segment| segment.offset.saturating_add(segment.size));
+                self.runs.raise(self.position, end.min(last), Rank::Code);
+                continue;
+            }
+            let next = (page..count).step_by(PAGE as usize).find(|at| code(*at).is_some()).unwrap_or(count);
+            self.place(&part[..next], &run)?;
+            used += next;
+        }
+        Ok(used)
+    }
+
+    /// Bytes that may be written for that rank.
+    fn room(&self, rank: Rank) -> u64 {
+        self.limit.saturating_sub(self.stored).saturating_sub(self.runs.before(rank))
+    }
+
+    /// Keeps the next bytes or drops them.
+    fn place(&mut self, part: &[u8], run: &Run) -> io::Result<()> {
+        self.runs.came(run.rank, part.len() as u64);
+        if part.len() as u64 <= self.room(run.rank) && self.gaps < MOST_GAPS {
+            return self.keep(part, run);
+        }
+        // Near the limit a page at a time: each may be zeros.
+        let mut rest = part;
+        while !rest.is_empty() {
+            let address = self.position.wrapping_add(run.shift);
+            let count = within(rest, PAGE - address % PAGE);
+            let (page, after) = rest.split_at(count);
+            let need = if is_zero(page) { 0 } else { count as u64 };
+            if need > self.room(run.rank) {
+                self.give_up(need.max(PIECE.min(part.len() as u64)), run.rank)?;
+            }
+            let follows = self.kept.last_key_value().is_some_and(|(_, piece)| piece.end == self.position);
+            let is_few = follows || self.gaps < MOST_GAPS || run.rank <= Rank::Scratch;
+            if need <= self.room(run.rank) && is_few {
+                self.keep(page, run)?;
+            } else {
+                *self.dropped.entry(run.rank).or_default() += count as u64;
+                self.position += count as u64;
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+
+    /// Makes room by giving up what is worth less than that rank: only code and scratch, whose coming nobody could foresee,
+    /// and what is needed more than the limit allows for are worth that.
+    fn give_up(&mut self, need: u64, rank: Rank) -> io::Result<()> {
+        while rank <= Rank::Scratch && self.room(rank) < need {
+            let Some(least) = self.least.last().copied().filter(|(least, ..)| *least > rank) else { break };
+            let (kind, _, first) = least;
+            self.least.remove(&least);
+            let Some(piece) = self.kept.get(&first).copied() else { continue };
+            if !punch(self.file, first, piece.end - first)? {
+                // What cannot be given up stays.
+                self.least.clear();
+                break;
+            }
+            self.kept.remove(&first);
+            self.gaps += 1;
+            self.stored = self.stored.saturating_sub(piece.stored);
+            *self.dropped.entry(kind).or_default() += piece.end - first;
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, part: &[u8], run: &Run) -> io::Result<()> {
+        let (first, end) = (self.position, self.position + part.len() as u64);
+        let (mut at, mut rest, mut stored) = (first, part, 0);
+        while !rest.is_empty() {
+            // Pages of zeros are holes; what lies between two of them is written at once. Holes are pages of the file.
+            let page = |at: u64, bytes: &[u8]| within(bytes, PAGE - at % PAGE);
+            let mut count = page(at, rest);
+            let hole = is_zero(&rest[..count]);
+            while count < rest.len() {
+                let next = page(at + count as u64, &rest[count..]);
+                if is_zero(&rest[count..count + next]) != hole {
+                    break;
+                }
+                count += next;
+            }
+            if !hole {
+                self.file.write_all_at(&rest[..count], at)?;
+                stored += count as u64;
+            }
+            at += count as u64;
+            rest = &rest[count..];
+        }
+        self.stored += stored;
+        self.position = end;
+        self.note(first, end, stored, run);
+        // What a queue says of its scratch has come.
+        while self.descriptors.last().is_some_and(|at| at.saturating_add(8) <= end) {
+            let at = self.descriptors.pop().unwrap_or_default();
+            self.plan_scratch(at)?;
+        }
+        Ok(())
+    }
+
+    /// Remembers what was kept.
+    fn note(&mut self, first: u64, end: u64, stored: u64, run: &Run) {
+        let mut last = self.kept.last_entry();
+        let follows = last.as_ref().is_some_and(|last| last.get().end == first);
+        let same = |piece: &Piece, begin: u64| {
+            (piece.rank, piece.size, piece.shift) == (run.rank, run.size, run.shift)
+                && piece.end - begin < PIECE
+        };
+        let begin = match last.as_mut() {
+            Some(last) if follows && same(last.get(), *last.key()) => {
+                let begin = *last.key();
+                let piece = last.get_mut();
+                piece.end = end;
+                piece.stored += stored;
+                begin
+            }
+            _ => {
+                self.gaps +=
+                    u64::from(!follows && self.runs.at(first).is_some_and(|(begin, _)| begin != first));
+                self.kept
+                    .insert(first, Piece { end, stored, rank: run.rank, size: run.size, shift: run.shift });
+                first
+            }
+        };
+        if stored > 0 && run.rank >= Rank::Scratch {
+            self.least.insert((run.rank, run.size, begin));
+        }
+    }
+
+    /// Ranks the segment in which a queue's scratch lies, what of it has come and what is to come.
+    fn plan_scratch(&mut self, offset: u64) -> io::Result<()> {
+        if self.kept_of(offset, offset.saturating_add(8)) < 8 {
+            self.unplaced += 1;
+            return Ok(());
+        }
+        let mut location = [0; 8];
+        self.file.read_exact_at(&mut location, offset)?;
+        let Some((first, segment)) = offset_of(&self.layout, u64::from_le_bytes(location)) else {
+            return Ok(());
+        };
+        let end = segment.offset.saturating_add(segment.size);
+        self.scratch.push((first, end));
+        self.runs.raise(first.max(self.position), end, Rank::Scratch);
+        for (first, piece) in self.kept.range_mut(first..end).filter(|(_, piece)| piece.rank > Rank::Scratch)
+        {
+            if self.least.remove(&(piece.rank, piece.size, *first)) {
+                self.least.insert((Rank::Scratch, piece.size, *first));
+            }
+            piece.rank = Rank::Scratch;
+        }
+        Ok(())
+    }
+
+    /// Bytes between two offsets that are kept.
+    fn kept_of(&self, first: u64, end: u64) -> u64 {
+        let begin = self.kept.range(..first).next_back().map_or(first, |(begin, _)| *begin);
+        let inside = self
+            .kept
+            .range(begin..end.max(begin))
+            .map(|(begin, piece)| piece.end.min(end).saturating_sub((*begin).max(first)));
+        inside.fold(0, u64::saturating_add)
+    }
+
+    /// Takes what is there of a page that was begun, and writes headers that speak of what is there.
+    pub(super) fn finish(&mut self, came: &mut Came) -> io::Result<()> {
+        let begun = std::mem::take(&mut self.begun);
+        self.pages(&begun, true)?;
+        came.read = self.position;
+        let dropped = |rank: Rank| self.dropped.get(&rank).copied().unwrap_or(0);
+        came.dropped = self.dropped.values().fold(0, |sum, dropped| sum.saturating_add(*dropped));
+        came.needed = dropped(Rank::Needed);
+        came.code = dropped(Rank::Code);
+        let lost = self.scratch.iter().map(|(first, end)| {
+            let end = (*end).min(self.position).max(*first);
+            (end - first).saturating_sub(self.kept_of(*first, end))
+        });
+        came.scratch = lost.fold(0, u64::saturating_add);
+        came.unplaced = self.unplaced + self.descriptors.len() as u64;
+        came.blind = self.layout.blind;
+        let segments = self.layout.segments.iter();
+        came.missing = segments
+            .map(|segment| {
+                segment.offset.saturating_add(segment.size).saturating_sub(self.position.max(segment.offset))
+            })
+            .fold(0, u64::saturating_add);
+        self.write_headers()
+    }
+
+    fn headers(&self) -> Vec<Vec<u8>> {
+        let mut kept: Vec<(u64, u64)> = Vec::new();
+        for (first, piece) in &self.kept {
+            match kept.last_mut().filter(|(_, last)| last == first) {
+                Some(run) => run.1 = piece.end,
+                None => kept.push((*first, piece.end)),
+            }
+        }
+        let notes = self.layout.notes.iter().map(|(offset, size)| program_header(4, *offset, 0, *size));
+        let loads = self.layout.segments.iter().flat_map(|segment| {
+            let end = segment.offset.saturating_add(segment.size);
+            let from = kept.partition_point(|(_, last)| *last <= segment.offset);
+            let inside = kept.iter().skip(from).take_while(move |(first, _)| *first < end);
+            inside.map(move |(first, last)| {
+                let (first, last) = ((*first).max(segment.offset), (*last).min(end));
+                let address = segment.address.wrapping_add(first - segment.offset);
+                program_header(1, first, address, last - first)
+            })
+        });
+        notes.chain(loads).take(MOST_HEADERS).collect()
+    }
+
+    fn write_headers(&self) -> io::Result<()> {
+        let headers = self.headers();
+        let count = headers.len();
+        let at = self.kept.last_key_value().map_or(0, |(_, piece)| piece.end).next_multiple_of(8);
+        let table: Vec<u8> = headers.concat();
+        self.file.write_all_at(&table, at)?;
+        // e_phoff, e_phentsize, e_phnum.
+        self.file.write_all_at(&at.to_le_bytes(), 32)?;
+        self.file.write_all_at(&56u16.to_le_bytes(), 54)?;
+        let short = u16::try_from(count).ok().filter(|count| *count != u16::MAX);
+        self.file.write_all_at(&short.unwrap_or(u16::MAX).to_le_bytes(), 56)?;
+        if short.is_none() {
+            // PN_XNUM: the count is sh_info of section 0.
+            let section = at + table.len() as u64;
+            let mut header = [0; 64];
+            header[44..48].copy_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+            self.file.write_all_at(&header, section)?;
+            self.file.write_all_at(&section.to_le_bytes(), 40)?;
+            self.file.write_all_at(&[64, 0, 1, 0], 58)?;
+        }
+        Ok(())
+    }
+}
+
+/// Gives the file's room for those bytes back; whether that is possible where the file lies.
+#[cfg(target_os = "linux")]
+fn punch(file: &File, first: u64, length: u64) -> io::Result<bool> {
+    use nix::errno::Errno;
+    use nix::fcntl::{FallocateFlags, fallocate};
+    let (Ok(first), Ok(length)) = (i64::try_from(first), i64::try_from(length)) else { return Ok(false) };
+    let flags = FallocateFlags::FALLOC_FL_PUNCH_HOLE | FallocateFlags::FALLOC_FL_KEEP_SIZE;
+    match fallocate(file, flags, first, length) {
+        Ok(()) => Ok(true),
+        Err(Errno::EOPNOTSUPP | Errno::ENOSYS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// As above: nowhere.
+#[cfg(not(target_os = "linux"))]
+fn punch(_: &File, _: u64, _: u64) -> io::Result<bool> {
+    Ok(false)
+}
+
+fn holds(segment: &Segment, offset: u64) -> bool {
+    offset.checked_sub(segment.offset).is_some_and(|skip| skip < segment.size)
+}
+
+/// Where an address comes in the stream, and in which segment.
+fn offset_of(layout: &Layout, address: u64) -> Option<(u64, Segment)> {
+    let holds =
+        |segment: &&Segment| address.checked_sub(segment.address).is_some_and(|skip| skip < segment.size);
+    let segment = layout.segments.iter().find(holds)?;
+    Some((segment.offset.checked_add(address - segment.address)?, *segment))
+}
+
+/// So many bytes, or as many as there are.
+fn within(bytes: &[u8], count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX).min(bytes.len())
+}
+
+/// Compared page by page, which the processor does faster than looking at each byte.
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(ZEROS.len()).all(|page| *page == ZEROS[..page.len()])
+}
+
+/// An `Elf64_Phdr`.
+pub(super) fn program_header(kind: u32, offset: u64, address: u64, size: u64) -> Vec<u8> {
+    let mut header = Vec::with_capacity(56);
+    header.extend(kind.to_le_bytes());
+    header.extend(4u32.to_le_bytes());
+    for word in [offset, address, 0, size, size, 1] {
+        header.extend(word.to_le_bytes());
+    }
+    header
+}

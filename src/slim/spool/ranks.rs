@@ -1,0 +1,158 @@
+//! What of a stream is kept before what: runs of it, by rank.
+
+use std::collections::BTreeMap;
+
+use crate::import::stream::{Layout, Segment};
+
+/// The most parts of segments that are ranked as needed, in all: each queue has four.
+const MOST_PARTS: usize = 1 << 20;
+
+/// What becomes of a run of the stream, from what is kept first on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    /// What all waves need: save areas, descriptors, rings, notes.
+    Needed,
+    /// A code object.
+    Code,
+    /// Private memory, as far as a queue has said where.
+    Scratch,
+    /// There is room for it beside all that: whole segments, from the smallest on.
+    Planned,
+    /// There may be room left over.
+    Spare,
+}
+
+/// How many ranks there are.
+pub(super) const RANKS: usize = 5;
+
+/// A run of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    /// Behind its last byte.
+    pub(super) end: u64,
+    pub(super) rank: Rank,
+    /// Bytes of its segment.
+    pub(super) size: u64,
+    /// What makes an address of an offset, wrapping.
+    pub(super) shift: u64,
+}
+
+/// Runs by first offset, apart from one another; what lies in none is no memory.
+#[derive(Debug, Default)]
+pub(super) struct Runs {
+    all: BTreeMap<u64, Run>,
+    /// Bytes of each rank that are still to come.
+    left: [u64; RANKS],
+}
+
+impl Runs {
+    /// The runs of a layout, of which `limit` bytes are to be kept.
+    pub(super) fn new(layout: &Layout, limit: u64) -> Self {
+        let mut runs = Self::default();
+        // Where segments lie over each other in the file the first one counts.
+        let mut at = layout.start;
+        let mut own: Vec<(u64, u64, Segment)> = Vec::new();
+        for segment in &layout.segments {
+            let (first, end) = (segment.offset.max(at), segment.offset.saturating_add(segment.size));
+            if first < end {
+                let shift = segment.address.wrapping_sub(segment.offset);
+                runs.insert(first, Run { end, rank: Rank::Spare, size: segment.size, shift });
+                own.push((first, end, *segment));
+                at = end;
+            }
+        }
+        for (offset, size) in layout.notes.iter().filter(|(offset, _)| *offset >= layout.start) {
+            let end = offset.saturating_add(*size);
+            // Notes that lie between segments, or where nobody says that memory is.
+            if runs.at(*offset).is_none()
+                && runs.next(*offset).is_none_or(|next| next >= end)
+                && *offset < end
+            {
+                runs.insert(*offset, Run { end, rank: Rank::Needed, size: *size, shift: 0 });
+            } else {
+                runs.raise(*offset, end, Rank::Needed);
+            }
+        }
+        runs.need(layout, &own);
+        let mut room = limit.saturating_sub(layout.start).saturating_sub(runs.left[Rank::Needed as usize]);
+        // What was meant to run first, if a core says so of some: no code object is a large segment.
+        own.sort_by_key(|(.., segment)| (!segment.executable, segment.size));
+        for (first, end, _) in own {
+            let rest = runs.all.range(first..end).filter(|(_, run)| run.rank == Rank::Spare);
+            let rest = rest.map(|(first, run)| run.end - first).fold(0, u64::saturating_add);
+            if rest <= room {
+                runs.raise(first, end, Rank::Planned);
+                room -= rest;
+            }
+        }
+        runs
+    }
+
+    /// Ranks what the note says that is needed.
+    fn need(&mut self, layout: &Layout, own: &[(u64, u64, Segment)]) {
+        let needed = crate::capture::joined(layout.needed.clone());
+        let mut left = MOST_PARTS;
+        for (first, end, segment) in own {
+            let address = |offset: u64| segment.address.saturating_add(offset - segment.offset);
+            let (low, high) = (address(*first), address(end - 1));
+            let from = needed.partition_point(|(_, last)| *last < low);
+            let inside = needed.iter().skip(from).take_while(|(begin, _)| *begin <= high).take(left);
+            for (begin, last) in inside {
+                left -= 1;
+                let offset = |address: u64| segment.offset + (address - segment.address);
+                let (begin, last) = (offset((*begin).max(low)), offset((*last).min(high)));
+                self.raise(begin, last.saturating_add(1), Rank::Needed);
+            }
+        }
+    }
+
+    /// The run that holds an offset, with its first.
+    pub(super) fn at(&self, offset: u64) -> Option<(u64, Run)> {
+        let (first, run) = self.all.range(..=offset).next_back()?;
+        (run.end > offset).then_some((*first, *run))
+    }
+
+    /// Where the next run begins.
+    pub(super) fn next(&self, offset: u64) -> Option<u64> {
+        self.all.range(offset..).next().map(|(first, _)| *first)
+    }
+
+    /// Bytes that are to come of what is kept before that rank.
+    pub(super) fn before(&self, rank: Rank) -> u64 {
+        self.left.iter().take(rank as usize).fold(0, |sum, left| sum.saturating_add(*left))
+    }
+
+    /// So many bytes of a rank came.
+    pub(super) fn came(&mut self, rank: Rank, bytes: u64) {
+        let left = &mut self.left[rank as usize];
+        *left = left.saturating_sub(bytes);
+    }
+
+    /// Gives what lies from `first` to before `end`, all of which is still to come, at least that rank.
+    pub(super) fn raise(&mut self, first: u64, end: u64, rank: Rank) {
+        if first >= end {
+            return;
+        }
+        let begin = self.at(first).map_or(first, |(begin, _)| begin);
+        let lower = self.all.range(begin..end).filter(|(_, run)| run.rank > rank);
+        let lower: Vec<(u64, Run)> = lower.map(|(at, run)| (*at, *run)).collect();
+        for (at, run) in lower {
+            let (from, to) = (at.max(first), run.end.min(end));
+            self.all.remove(&at);
+            self.came(run.rank, to - from);
+            if at < from {
+                self.all.insert(at, Run { end: from, ..run });
+            }
+            self.insert(from, Run { end: to, rank, ..run });
+            if to < run.end {
+                self.all.insert(to, run);
+            }
+        }
+    }
+
+    fn insert(&mut self, first: u64, run: Run) {
+        let left = &mut self.left[run.rank as usize];
+        *left = left.saturating_add(run.end - first);
+        self.all.insert(first, run);
+    }
+}

@@ -1,0 +1,358 @@
+//! What is kept of a stream: by rank, within the limit, with holes for zeros; and headers that speak of that alone.
+
+use std::io::Read;
+
+use super::keeper::{MOST_GAPS, program_header};
+use super::*;
+
+/// A core with the given segments, each of one byte repeated, by address; no notes.
+fn core(segments: &[(u64, u64, u8)]) -> Vec<u8> {
+    let mut file = b"\x7fELF\x02\x01\x01".to_vec();
+    file.resize(64, 0);
+    file[16] = 4;
+    file[18] = 224;
+    file[32] = 64;
+    file[54] = 56;
+    file[56] = segments.len() as u8;
+    let mut offset = 0x1000u64;
+    for (address, size, _) in segments {
+        file.extend(program_header(1, offset, *address, *size));
+        offset += size;
+    }
+    file.resize(0x1000, 0);
+    for (_, size, byte) in segments {
+        file.extend(std::iter::repeat_n(*byte, *size as usize));
+    }
+    file
+}
+
+fn number(file: &[u8], at: usize, size: usize) -> u64 {
+    file[at..at + size].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+/// The segments of a spooled file: address, size, and its bytes where they are all one.
+fn segments(file: &[u8]) -> Vec<(u64, u64, u8)> {
+    let (at, count) = (number(file, 32, 8) as usize, number(file, 56, 2) as usize);
+    let each = (0..count).map(|index| at + index * 56).map(|at| {
+        let (offset, size) = (number(file, at + 8, 8) as usize, number(file, at + 32, 8) as usize);
+        let bytes = &file[offset..offset + size];
+        assert!(bytes.iter().all(|byte| *byte == bytes[0]));
+        (number(file, at + 16, 8), size as u64, bytes[0])
+    });
+    each.collect()
+}
+
+const FOREVER: Duration = Duration::from_secs(60);
+
+fn spooled(stream: impl Read + Send + 'static, limit: u64, stall: Duration) -> (Vec<(u64, u64, u8)>, Came) {
+    let folder = tempfile::tempdir().unwrap();
+    let spooled = spool(stream, folder.path(), Patience { limit, stall }, &mut |_| ()).unwrap();
+    let found = (segments(&std::fs::read(spooled.path()).unwrap()), spooled.came.clone());
+    drop(spooled);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    found
+}
+
+const BIG: (u64, u64, u8) = (0x10_0000, 0x8000, 1);
+const ZEROS: (u64, u64, u8) = (0x20_0000, 0x40_0000, 0);
+const SMALL: (u64, u64, u8) = (0x80_0000, 0x2000, 3);
+
+#[test]
+fn what_fits_is_kept_as_it_came() {
+    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 1 << 30, FOREVER);
+    assert_eq!(segments, [BIG, ZEROS, SMALL]);
+    assert_eq!((came.dropped, came.missing, came.stalled), (0, 0, false));
+    assert_eq!(came.notes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_small_segment_that_comes_late_is_kept_before_a_large_one() {
+    // The header's page, three pages of the large segment, two of the small one; zeros take no room.
+    let (segments, came) = spooled(std::io::Cursor::new(core(&[BIG, ZEROS, SMALL])), 0x5000 + 0xe8, FOREVER);
+    assert_eq!(segments, [(BIG.0, 0x3000, 1), ZEROS, SMALL]);
+    assert_eq!((came.dropped, came.needed), (0x5000, 0));
+    assert_eq!(came.notes(), ["the limit was reached (--spool-limit): 20480 bytes of memory were dropped"]);
+}
+
+#[test]
+fn a_stream_that_breaks_off_leaves_what_came() {
+    let mut bytes = core(&[BIG, SMALL]);
+    bytes.truncate(0x1000 + 0x8000 + 0x123);
+    let (segments, came) = spooled(std::io::Cursor::new(bytes), 1 << 30, FOREVER);
+    assert_eq!(segments, [BIG, (SMALL.0, 0x123, 3)]);
+    assert_eq!((came.missing, came.stalled), (0x2000 - 0x123, false));
+}
+
+/// Gives what it has and then waits.
+struct Stalling(std::io::Cursor<Vec<u8>>, Receiver<()>);
+
+impl Read for Stalling {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => {
+                let _ = self.1.recv();
+                Ok(0)
+            }
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn a_writer_that_stalls_is_given_up() {
+    let mut bytes = core(&[BIG, SMALL]);
+    bytes.truncate(0x1000 + 0x5000);
+    let (held, wait) = channel();
+    let stream = Stalling(std::io::Cursor::new(bytes), wait);
+    let (segments, came) = spooled(stream, 1 << 30, Duration::from_millis(200));
+    assert_eq!(segments, [(BIG.0, 0x5000, 1)]);
+    assert_eq!((came.stalled, came.missing), (true, 0x3000 + 0x2000));
+    drop(held);
+}
+
+#[test]
+fn what_is_no_core_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit: 1 << 20, stall: FOREVER };
+    let refused = |bytes: &[u8]| {
+        let stream = std::io::Cursor::new(bytes.to_vec());
+        spool(stream, folder.path(), patience, &mut |_| ()).unwrap_err().to_string()
+    };
+    let not_elf =
+        "standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core";
+    assert_eq!(refused(b"PK\x03\x04 and more of it"), not_elf);
+    let whole = core(&[SMALL]);
+    let mut shared = whole.clone();
+    shared[16] = 3;
+    assert_eq!(refused(&shared), "standard input: it is an ELF file and no core; expected a core");
+    assert_eq!(
+        refused(&whole[..70]),
+        "standard input: it ended after 70 bytes, before its headers and notes, which end at 120; expected a core"
+    );
+    assert_eq!(
+        refused(b""),
+        "standard input: it ended after 0 bytes, before its headers and notes, which end at 64; expected a core"
+    );
+    let mut far = whole;
+    far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
+    assert!(refused(&far).contains("program headers end at 0xffffffffffffffff, beyond"), "{}", refused(&far));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn every_truncation_ends_well() {
+    let whole = core(&[(0x1000, 0x30, 7), (0x1010, 0x40, 7)]);
+    for length in 0..whole.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let stream = std::io::Cursor::new(whole[..length].to_vec());
+        let patience = Patience { limit: 100, stall: FOREVER };
+        let result = spool(stream, folder.path(), patience, &mut |_| ());
+        assert_eq!(result.is_err(), length < 64 + 2 * 56, "{length}");
+    }
+}
+
+/// A byte, and then nothing for a while.
+struct Trickling(std::io::Cursor<Vec<u8>>, usize);
+
+impl Read for Trickling {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        if self.0.position() < self.1 as u64 {
+            let left = self.1 - self.0.position() as usize;
+            let count = left.min(buffer.len());
+            return self.0.read(&mut buffer[..count]);
+        }
+        std::thread::sleep(Duration::from_millis(20));
+        self.0.read(&mut buffer[..1])
+    }
+}
+
+#[test]
+fn a_writer_that_trickles_is_given_up_as_well() {
+    let bytes = core(&[BIG, SMALL]);
+    let begun = Instant::now();
+    let stream = Trickling(std::io::Cursor::new(bytes), 0x1000 + 0x5000);
+    let (segments, came) = spooled(stream, 1 << 30, Duration::from_millis(400));
+    assert!(came.stalled && came.read >= 0x6000 && came.read < 0x6100, "{came:?}");
+    assert_eq!(segments, [(BIG.0, came.read - 0x1000, 1)]);
+    // 0x3000 bytes more would take four minutes.
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    // Before the headers have come, too.
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit: 1 << 30, stall: Duration::from_millis(300) };
+    let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
+    let error = spool(stream, folder.path(), patience, &mut |_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("standard input: nothing came any more after "), "{error}");
+}
+
+/// A core whose segments have those bytes, all others noise.
+fn core_of(segments: &[(u64, Vec<u8>)]) -> Vec<u8> {
+    let plain: Vec<(u64, u64, u8)> =
+        segments.iter().map(|(address, bytes)| (*address, bytes.len() as u64, 7)).collect();
+    let mut file = core(&plain);
+    file.truncate(0x1000);
+    segments.iter().for_each(|(_, bytes)| file.extend(bytes));
+    file
+}
+
+/// The start of a code object whose one segment ends at `size`: gABI chapter 4 and 5, EM_AMDGPU of LLVM's AMDGPUUsage.
+fn code(size: u64, length: usize) -> Vec<u8> {
+    let mut bytes = b"\x7fELF\x02\x01\x01\x40".to_vec();
+    bytes.resize(16, 0);
+    bytes.extend([3, 0, 224, 0, 1, 0, 0, 0]);
+    for word in [0u64, 64, 0] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend([0, 0, 0, 0, 64, 0, 56, 0, 1, 0, 64, 0, 0, 0, 0, 0]);
+    bytes.extend(1u32.to_le_bytes());
+    bytes.extend(5u32.to_le_bytes());
+    for word in [0, 0, 0, size, size, 4096] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.resize(length, 9);
+    bytes
+}
+
+/// Addresses and sizes of what is kept.
+fn places(stream: Vec<u8>, limit: u64) -> (Vec<(u64, u64)>, Came) {
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit, stall: FOREVER };
+    let spooled = spool(std::io::Cursor::new(stream), folder.path(), patience, &mut |_| ()).unwrap();
+    let file = std::fs::read(spooled.path()).unwrap();
+    let (at, count) = (number(&file, 32, 8) as usize, number(&file, 56, 2) as usize);
+    let each = (0..count).map(|index| at + index * 56);
+    let places = each.map(|at| (number(&file, at + 16, 8), number(&file, at + 32, 8))).collect();
+    (places, spooled.came.clone())
+}
+
+#[test]
+fn a_code_object_takes_the_room_of_what_is_worth_less() {
+    // The header's page and four more; a code object of two pages in a segment that is larger than the rest.
+    let limit = 0x5000;
+    let small = |at: u64| (at, vec![5; 0x2000]);
+    let large = (0x90_0000, code(0x1800, 0x6000));
+    let before = core_of(&[small(0x10_0000), small(0x20_0000), large.clone()]);
+    let (kept, came) = places(before, limit);
+    // Of two that are alike the later one goes.
+    assert_eq!(kept, [(0x10_0000, 0x2000), (0x90_0000, 0x2000)]);
+    assert_eq!((came.dropped, came.code), (0x2000 + 0x4000, 0));
+    // What comes later and is worth less finds no room.
+    let after = core_of(&[large.clone(), small(0x10_0000), small(0x20_0000)]);
+    assert_eq!(places(after, limit).0, [(0x90_0000, 0x2000), (0x10_0000, 0x2000)]);
+    // At a page within a segment as well; what lies around it is no code, of which the room that is left holds a page.
+    let mut inside = vec![6; 0x3000];
+    inside.extend(code(0x1000, 0x4000));
+    let (kept, _) = places(core_of(&[small(0x10_0000), small(0x20_0000), (0x90_0000, inside)]), limit);
+    assert_eq!(kept, [(0x10_0000, 0x2000), (0x90_3000, 0x2000)]);
+    // More code than there is room for, which is said.
+    let (kept, came) = places(core_of(&[small(0x10_0000), (0x90_0000, code(0x7000, 0x7000))]), limit);
+    assert_eq!((kept, came.code), (vec![(0x90_0000, 0x4000)], 0x3000));
+    assert_eq!(came.notes()[1], "of these 12288 are of code objects: variables may be missing");
+    // A core of its own in memory is no code object, nor is that of another machine.
+    for (at, value) in [(16, 4), (18, 62), (4, 1), (5, 2)] {
+        let mut other = code(0x1800, 0x6000);
+        other[at] = value;
+        let (kept, _) = places(core_of(&[small(0x10_0000), small(0x20_0000), (0x90_0000, other)]), limit);
+        assert_eq!(kept, [(0x10_0000, 0x2000), (0x20_0000, 0x2000)]);
+    }
+}
+
+#[test]
+fn a_code_object_that_comes_in_small_pieces_is_known() {
+    struct Bytewise(std::io::Cursor<Vec<u8>>);
+    impl Read for Bytewise {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let count = buffer.len().min(7);
+            self.0.read(&mut buffer[..count])
+        }
+    }
+    let stream = core_of(&[(0x10_0000, vec![5; 0x2000]), (0x90_0000, code(0x1800, 0x6000))]);
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit: 0x3000, stall: FOREVER };
+    let spooled =
+        spool(Bytewise(std::io::Cursor::new(stream)), folder.path(), patience, &mut |_| ()).unwrap();
+    assert_eq!((spooled.came.code, spooled.came.dropped), (0, 0x6000));
+}
+
+#[test]
+fn segments_that_their_headers_call_code_come_first() {
+    let large = (0x90_0000, vec![8; 0x2000]);
+    let mut stream = core_of(&[(0x10_0000, vec![5; 0x1000]), (0x20_0000, vec![5; 0x1000]), large]);
+    let flags = 64 + 2 * 56 + 4;
+    // ROCr's SHF_EXECINSTR in a core of a GPU; PF_X, which ROCr uses for what may be written, in one of the host.
+    let kept = |stream: &[u8]| places(stream.to_vec(), 0x3000).0;
+    let plain = vec![(0x10_0000, 0x1000), (0x20_0000, 0x1000)];
+    for header in 0..3 {
+        stream[64 + header * 56 + 4] = 3;
+    }
+    assert_eq!(kept(&stream), plain);
+    stream[flags] = 7;
+    assert_eq!(kept(&stream), [(0x90_0000, 0x2000)]);
+    stream[18] = 62;
+    (0..3).for_each(|header| stream[64 + header * 56 + 4] = 6);
+    assert_eq!(kept(&stream), plain);
+    stream[flags] = 5;
+    assert_eq!(kept(&stream), [(0x90_0000, 0x2000)]);
+}
+
+/// Pages of which every second one is zeros, without end.
+struct Striped(std::io::Cursor<Vec<u8>>, u64);
+
+impl Read for Striped {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 => {
+                let page = (buffer.len() as u64).min(4096) as usize;
+                buffer[..page].fill((self.1 % 2) as u8);
+                self.1 += 1;
+                Ok(page)
+            }
+            count => Ok(count),
+        }
+    }
+}
+
+#[test]
+fn holes_between_what_was_dropped_are_bounded() {
+    let size = 2 * 4096 * (MOST_GAPS + 1000);
+    let mut head = core(&[(0x10_0000, 0, 0)]);
+    head[64 + 32..64 + 40].copy_from_slice(&size.to_le_bytes());
+    head[64 + 40..64 + 48].copy_from_slice(&size.to_le_bytes());
+    let stream = Striped(std::io::Cursor::new(head), 1).take(0x1000 + size);
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit: 0x1000, stall: FOREVER };
+    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
+    use std::os::unix::fs::FileExt as _;
+    let file = std::fs::File::open(spooled.path()).unwrap();
+    let mut header = [0; 64];
+    file.read_exact_at(&mut header, 0).unwrap();
+    assert_eq!(number(&header, 56, 2), 0xffff);
+    let mut section = [0; 64];
+    file.read_exact_at(&mut section, number(&header, 40, 8)).unwrap();
+    assert_eq!(number(&section, 44, 4), MOST_GAPS);
+    assert_eq!(spooled.came.dropped, 4096 * (MOST_GAPS + 1000) + 4096 * 1000);
+}
+
+#[test]
+fn notes_that_come_too_late_are_kept_and_that_is_said() {
+    // As long as nothing is waited for that is beyond what is looked at: 256 MiB.
+    let late = (256 << 20) + 0x1000;
+    let mut head = core(&[(0x10_0000, 0, 0), (0, 0, 0)]);
+    for (header, kind, offset, size) in [(0, 1u32, 0x1000u64, late - 0x1000), (1, 4, late, 0x100)] {
+        let at = 64 + header * 56;
+        head[at..at + 4].copy_from_slice(&kind.to_le_bytes());
+        head[at + 8..at + 16].copy_from_slice(&offset.to_le_bytes());
+        head[at + 32..at + 40].copy_from_slice(&size.to_le_bytes());
+    }
+    let stream = head.into_iter().collect::<Vec<u8>>();
+    let stream = Striped(std::io::Cursor::new(stream), 1).take(late + 0x100);
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit: 0x2000, stall: FOREVER };
+    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
+    let file = std::fs::read(spooled.path()).unwrap();
+    assert_eq!(file[late as usize..late as usize + 0x100], [1; 0x100]);
+    assert!(
+        spooled.came.blind && spooled.came.notes()[1].contains("came after memory"),
+        "{:?}",
+        spooled.came
+    );
+}

@@ -1,0 +1,87 @@
+//! Line tables, row by row: gimli's own conversion gives up, or goes wrong, on tables that go backwards or to where no
+//! instruction can begin.
+
+use gimli::LineEncoding;
+use gimli::write::{
+    Address, ConvertError, ConvertLineProgram, ConvertLineRow, ConvertResult, ConvertUnit, FileId,
+    LineProgram, LineString,
+};
+
+use super::Slice;
+
+/// A line table of a view.
+pub(super) struct Lines {
+    pub(super) program: LineProgram,
+    /// The file of each index of the code object's table.
+    pub(super) files: Vec<FileId>,
+    /// Rows that it has not: they went backwards, or to an address that is no multiple of the instruction length.
+    pub(super) left_out: usize,
+}
+
+/// A sequence that is being converted.
+struct Sequence {
+    /// Its first address.
+    start: u64,
+    /// That of the last row.
+    last: u64,
+}
+
+/// Converts a unit's table; `None` where it has none.
+///
+/// # Errors
+/// It cannot be read, in words.
+pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>) -> Result<Option<Lines>, String> {
+    let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
+        return Ok(None);
+    };
+    // Counted in single bytes any address can be said, and the numbers of a damaged header are not gimli's to divide by.
+    let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
+    let words = |error: ConvertError| error.to_string();
+    let Some(from) = to.read_line_program(None, Some(encoding)).map_err(words)? else { return Ok(None) };
+    let lines = rows(from, u64::from(header.minimum_instruction_length()).max(1)).map_err(words)?;
+    // Version 4 ends its list of files with an empty name.
+    let is_empty = |name: &LineString| matches!(name, LineString::String(name) if name.is_empty());
+    if lines.program.files().any(|(_, name, _)| is_empty(name)) {
+        return Err("a file of the line table has no name".to_owned());
+    }
+    Ok(Some(lines))
+}
+
+fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64) -> ConvertResult<Lines> {
+    let (mut base, mut left_out) = (0u64, 0);
+    let mut sequence: Option<Sequence> = None;
+    while let Some(row) = from.read_row()? {
+        match row {
+            ConvertLineRow::SetAddress(address) => base = address,
+            ConvertLineRow::Row(mut row) => {
+                let address = base.wrapping_add(row.address_offset);
+                let goes_on = sequence.as_ref().is_none_or(|sequence| sequence.last <= address);
+                if !address.is_multiple_of(step) || address < base || !goes_on {
+                    left_out += 1;
+                    continue;
+                }
+                let start = sequence.as_ref().map_or(address, |sequence| sequence.start);
+                if sequence.is_none() {
+                    from.set_address(Address::Constant(start));
+                }
+                sequence = Some(Sequence { start, last: address });
+                (row.address_offset, row.op_index) = (address - start, 0);
+                from.generate_row(row);
+            }
+            ConvertLineRow::EndSequence(length) => {
+                if let Some(sequence) = sequence.take() {
+                    let end = base.saturating_add(length).max(sequence.last);
+                    from.end_sequence(end - sequence.start);
+                }
+                base = 0;
+            }
+        }
+    }
+    if sequence.is_some() {
+        return Err(ConvertError::MissingLineEndSequence);
+    }
+    let (mut program, files) = from.program();
+    // LLDB compares the sum with a file that it has not found, too, and warns.
+    program.file_has_md5 = false;
+    Ok(Lines { program, files, left_out })
+}

@@ -1,0 +1,132 @@
+//! Cores from a stream of which little may be kept: what waves need stays, in whatever order segments come.
+
+use std::io::Cursor;
+use std::time::Duration;
+
+use lanescope::slim::{Came, Patience, spool};
+
+use super::compare::{self, Differences, Opened};
+use crate::core_writer::core::{Bulk, build_ordered};
+use crate::core_writer::elf::Segment;
+use crate::core_writer::filler::{self, Kind};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan};
+use crate::core_writer::{gpu, matrix, model};
+use crate::fixtures::fixtures;
+
+const GLOBAL: u64 = 0x7a00_0000_0000;
+/// Where a code object was loaded: not where its segment begins.
+const CODE: u64 = 0x7f60_0000_5000;
+
+fn noise(bytes: u64, which: u32) -> Vec<u8> {
+    filler::bytes((0..bytes as u32 / 4).map(|word| filler::word(77, Kind::Gap, which, word, 9)))
+}
+
+/// Buffers, smaller and larger than what is wanted; and one code object at a page of a large segment.
+fn more(code: &[u8]) -> Vec<Segment> {
+    let sizes = (0..48).map(|_| 32 << 10).chain((0..3).map(|_| 2 << 20));
+    let mut at = GLOBAL;
+    let mut all: Vec<Segment> = (0..)
+        .zip(sizes)
+        .map(|(index, size)| {
+            let segment = Segment::of(&format!("global{index}"), at, noise(size, index));
+            at += size + 0x10_0000;
+            segment
+        })
+        .collect();
+    let mut bytes = noise(3 << 20, 99);
+    bytes[0x5000..0x5000 + code.len()].copy_from_slice(code);
+    all.push(Segment::of("code object", CODE - 0x5000, bytes));
+    all
+}
+
+fn is_global(segment: &Segment) -> bool {
+    segment.name.starts_with("global") || segment.name == "code object"
+}
+
+type Order = (&'static str, fn(&mut Vec<Segment>));
+
+/// ROCr writes mappings by address. Where scratch comes before the queue that says so, it is large beside what is kept.
+const ORDERS: [Order; 4] = [
+    ("as they are made", |_| ()),
+    ("by address", |segments| segments.sort_by_key(|segment| segment.address)),
+    ("buffers first", |segments| segments.sort_by_key(|segment| !is_global(segment))),
+    ("the other way round", |segments| segments.reverse()),
+];
+
+/// A plan whose queues have scratch of different places and descriptors.
+fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
+    let plans = (700..).map(|seed| matrix::plan(gpu::named(name), lanes, seed));
+    let wanted = |plan: &Plan| {
+        let mut aql = plan.queues.iter().filter(|queue| queue.kind == AQL && !queue.xccs.is_empty());
+        aql.all(|queue| queue.scratch.is_some()) && plan.waves().count() >= 4
+    };
+    let mut plan = plans.take(500).find(wanted).unwrap();
+    plan.file = FilePlan {
+        layout,
+        rocr_headers: layout == Layout::Split,
+        host_notes: NotePlace::Alone,
+        zero_headers: 0,
+        cut_every: None,
+        host_views: false,
+    };
+    plan
+}
+
+/// The core through a spool that has room for all but the buffers.
+fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, Came) {
+    let core = build_ordered(plan, Bulk::Filled, more(code), &order.1);
+    let bytes = core.gpu.bytes();
+    let inside = |address: u64| (GLOBAL..GLOBAL + (1 << 32)).contains(&address) || address == CODE - 0x5000;
+    let buffers: u64 = core.gpu.segments.iter().filter(|(at, ..)| inside(*at)).map(|(.., size)| size).sum();
+    let limit = bytes.len() as u64 - buffers + code.len().next_multiple_of(4096) as u64 + 0x8000;
+    let folder = tempfile::tempdir().unwrap();
+    let patience = Patience { limit, stall: Duration::from_secs(60) };
+    let spooled = spool(Cursor::new(bytes), folder.path(), patience, &mut |_| ()).unwrap();
+    // Room on the disk, in blocks of 512 bytes; segments that do not begin with a page share theirs.
+    let room = {
+        use std::os::unix::fs::MetadataExt as _;
+        std::fs::metadata(spooled.path()).unwrap().blocks() * 512
+    };
+    assert!(room <= limit + (256 << 10), "{}: {room} bytes with a limit of {limit}", plan.name);
+    let opened = compare::open(&spooled.path(), &compare::options(plan)).unwrap();
+    // Before the file is gone.
+    let mut found = vec![0; code.len()];
+    let capture = opened.dump.capture();
+    assert_eq!(capture.read(&capture.global, CODE, &mut found).unwrap(), code.len(), "{}", order.0);
+    assert_eq!(found, code);
+    (opened, spooled.came.clone())
+}
+
+#[test]
+fn registers_lds_code_and_scratch_stay_in_every_order() {
+    let mut lost = 0;
+    for (name, lanes, layout, code) in [
+        ("gfx90a", 64, Layout::Split, "k-gfx90a-O0.hsaco"),
+        ("gfx942", 64, Layout::Unified, "k-gfx942-O0.hsaco"),
+        ("gfx1100", 32, Layout::Split, "k-gfx1100-O0.hsaco"),
+        ("gfx1201", 32, Layout::Unified, "k-gfx1100-O0.hsaco"),
+    ] {
+        let plan = plan(name, lanes, layout);
+        let code = std::fs::read(fixtures().join("gpucore/code").join(code)).unwrap();
+        let model = model::of(&plan);
+        for order in &ORDERS {
+            let (opened, came) = spooled(&plan, &code, order);
+            assert!(came.dropped > 0 && came.needed == 0 && came.code == 0, "{}: {came:?}", order.0);
+            assert_eq!(came.notes().len(), 1 + usize::from(came.scratch > 0), "{:?}", came.notes());
+            let mut wrong = Differences::new();
+            compare::all(&plan, &opened, &model, &mut wrong);
+            if order.0 == "the other way round" {
+                // Nobody could know what it is; where it was dropped that is said.
+                let before = wrong.all.len();
+                wrong.all.retain(|text| !text.contains(": private_"));
+                // What is dropped need not be any wave's.
+                assert!(before == wrong.all.len() || came.scratch > 0, "{}: {came:?}", plan.name);
+                lost += usize::from(came.scratch > 0);
+            } else {
+                assert_eq!((came.scratch, came.unplaced), (0, 0), "{}, {}", plan.name, order.0);
+            }
+            wrong.fail_if_any();
+        }
+    }
+    assert!(lost > 0, "no order loses anything: the limit is no limit");
+}
