@@ -51,7 +51,8 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for (kind, count) in dump.kinds() {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
-    if capture.waves.is_empty() {
+    // A problem may say why.
+    if capture.waves.is_empty() && !dump.problems().iter().any(|problem| problem.contains("no waves: ")) {
         writeln!(out, "no waves: the dump lists none")?;
     }
     let regions = capture.global.segments().len();

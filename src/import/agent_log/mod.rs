@@ -21,6 +21,9 @@ use super::text::Kept;
 use super::{Opened, Options};
 use crate::arch::Targets;
 
+/// What the runtime says of a fault, in front of the agent's report or alone.
+pub(super) const FAULT: &str = "emory access fault";
+
 /// Reads a log; `folder` is where it lies, if it does.
 ///
 /// # Errors

@@ -5,6 +5,7 @@
 //! ([`Placer`]). What is kept is bounded, whatever the file's size.
 
 mod kept;
+mod launch;
 mod lines;
 mod pieces;
 mod place;
@@ -12,6 +13,7 @@ mod processor;
 mod words;
 
 pub(super) use kept::{Kept, Value};
+pub(super) use launch::{Launch, ttmp};
 pub(super) use lines::{Line, Lines, uncoloured};
 pub(super) use pieces::Pieces;
 pub(super) use place::{Placer, Sizes};

@@ -7,6 +7,7 @@ mod fixtures;
 mod hostile;
 mod model;
 mod output;
+mod posted;
 mod umr;
 mod writer;
 

@@ -42,7 +42,7 @@ const WORDS: [(&str, u8, u8); 28] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct Gpu {
+pub(super) struct Gpu {
     name: &'static str,
     /// The N of gfxN.
     generation: u8,
@@ -62,19 +62,22 @@ impl Gpu {
 }
 
 /// gfx9: 2 times 16 SGPRs are allocated; vcc is in the last two, flat_scratch in those from 26 on.
-const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
-const NAVI21: Gpu = Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
-const NAVI31: Gpu = Gpu { name: "gfx1100", generation: 11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
-const NAVI48: Gpu = Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+pub(super) const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
+pub(super) const NAVI21: Gpu =
+    Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
+pub(super) const NAVI31: Gpu =
+    Gpu { name: "gfx1100", generation: 11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+pub(super) const NAVI48: Gpu =
+    Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
 
 /// What umr's kernel interface gives for what it cannot read.
 const UNREADABLE: u32 = 0xbebe_beef;
 
 #[derive(Debug)]
-struct Wave {
+pub(super) struct Wave {
     gpu: Gpu,
     number: u64,
-    slot: String,
+    pub(super) slot: String,
     words: BTreeMap<&'static str, u32>,
 }
 
@@ -151,12 +154,12 @@ impl Wave {
     }
 }
 
-fn waves(gpu: Gpu) -> Vec<Wave> {
+pub(super) fn waves(gpu: Gpu) -> Vec<Wave> {
     (0..2).map(|number| Wave::new(gpu, number)).collect()
 }
 
 /// Compares all waves; `without`: registers that a flavour does not print.
-fn same(waves: &[Wave], export: &Value, without: &dyn Fn(&str) -> bool) {
+pub(super) fn same(waves: &[Wave], export: &Value, without: &dyn Fn(&str) -> bool) {
     let shown = export["waves"].as_array().unwrap();
     assert_eq!(shown.len(), waves.len());
     for (wave, shown) in waves.iter().zip(shown) {
@@ -215,7 +218,7 @@ fn code(wave: &Wave) -> String {
 }
 
 /// The oldest flavour: columns. No VGPRs.
-fn columns(waves: &[Wave]) -> String {
+pub(super) fn columns(waves: &[Wave]) -> String {
     let before_gfx10 = waves[0].gpu.own == 102;
     let (place, names): (_, &[&str]) = match before_gfx10 {
         true => (
@@ -293,7 +296,7 @@ fn columns(waves: &[Wave]) -> String {
 }
 
 /// The second flavour: `-O bits` with small names; fields of some registers.
-fn small(waves: &[Wave]) -> String {
+pub(super) fn small(waves: &[Wave]) -> String {
     let mut text = String::new();
     for wave in waves {
         let word = |name: &str| wave.words.get(name).copied().unwrap_or(0);
@@ -326,7 +329,7 @@ fn small(waves: &[Wave]) -> String {
 }
 
 /// The present flavour: the hardware's names; with `bits`, fields of all registers.
-fn hardware(waves: &[Wave], bits: bool) -> String {
+pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
     let mut text = String::new();
     for wave in waves {
         writeln!(text, "\n{}\n{}\n\n\nMain Registers:", "-".repeat(54), wave.slot).unwrap();
@@ -435,7 +438,7 @@ fn words_of_code_are_memory() {
     assert!(said.contains(&bytes.join(" ")), "{said}");
 }
 
-fn json_answer(waves: &[Wave], negative: bool) -> Value {
+pub(super) fn json_answer(waves: &[Wave], negative: bool) -> Value {
     // Older servers write the upper half of 32 bits as negative numbers.
     let number = |word: u32| if negative { json!(word as i32) } else { json!(word) };
     let waves: Vec<Value> = waves
@@ -488,11 +491,8 @@ fn the_json_answer_has_the_same_registers() {
             }
         }
     }
-    let path = file("json-broken", "{\"waves\":[{\"sgpr\":[1,2");
-    let output =
-        std::process::Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("info").arg(&path).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("line 1, column"), "{said}");
+    let broken = export_text("json-broken", "{\"waves\":[{\"sgpr\":[1,2", &[]);
+    assert!(problems(&broken)[0].contains("offset 0xa: waves[0]: the wave cannot be read"), "{broken}");
     let text = r#"{"waves":[{"se":0,"sa":0,"wgp":1,"PC":64,"sgpr":[1.5,1e300,7],"vgpr":[[1,2.5]],"threads":[true]}]}"#;
     let export = export_text("json-numbers", text, &["--processor", "gfx1100"]);
     assert!(problems(&export).iter().any(|problem| problem.contains("3 values are no 32-bit numbers")));
