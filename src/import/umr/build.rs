@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::groups::{Groups, Without};
 use super::wave::{Read, UmrWave};
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::capture::{
     Agent, BackingId, Capture, Extent, MemoryBacking, MemoryMap, Provenance, Segment, Wave,
 };
+use crate::import::nearest::nearest;
 use crate::import::problem::Problems;
-use crate::import::text::{Placer, nearest};
+use crate::import::text::Placer;
 use crate::import::{ImportError, Options};
 use crate::units::WaveSize;
 
@@ -43,7 +45,10 @@ pub(super) fn build(
         ..Provenance::default()
     };
     if let Some(target) = target(&read, named, chosen, targets, problems) {
-        waves(&mut capture, &read, &target, targets, problems);
+        let without = waves(&mut capture, &read, &target, targets, problems);
+        if let Some(note) = &mut capture.provenance.note {
+            note.push_str(&without.words(read.waves.len()));
+        }
     }
     if read.waves.is_empty() && read.idle {
         problems
@@ -72,7 +77,8 @@ fn waves(
     target: &Arc<Target>,
     targets: &Targets,
     problems: &mut Problems,
-) {
+) -> Without {
+    let mut groups = Groups::default();
     capture.agents.push(Agent {
         id: 1,
         target: Arc::clone(target),
@@ -93,13 +99,14 @@ fn waves(
         };
         let registers = placer.place(problems, &read.kept, &kind, &raw.values);
         let stop = stop(raw, target);
+        let place = groups.place(raw, &read.kept, target, &mut capture.workgroups);
         capture.waves.push(Wave {
             id,
             label: Some(raw.slot.as_str().into()),
             kind,
             agent: 0,
-            workgroup: None,
-            wave_in_group: None,
+            workgroup: place.map(|(workgroup, _)| workgroup),
+            wave_in_group: place.map(|(_, slot)| slot),
             stop,
             sgpr_count: raw.sgpr_count().filter(|count| *count <= target.sgpr_count),
             registers,
@@ -107,6 +114,7 @@ fn waves(
             private_size: None,
         });
     }
+    groups.without
 }
 
 /// What the exception bits say; umr halts waves itself, so that without any it is not known why one stands.

@@ -1,9 +1,11 @@
 //! What umr prints of waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
 //! (docs/captures.md, "umr").
 //!
-//! [`text`] and [`json`] read waves as umr names things; [`wave`] turns them into registers; [`build`] makes the capture.
+//! [`text`] and [`json`] read waves as umr names things; [`wave`] turns them into registers; [`groups`] finds
+//! work-groups; [`build`] makes the capture.
 
 mod build;
+mod groups;
 mod json;
 mod radv;
 mod text;
@@ -59,3 +61,6 @@ pub(super) fn open_json(
     let capture = build::build(name, "umr JSON", read, None, chosen.as_ref(), targets, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }
+
+#[cfg(test)]
+mod tests;

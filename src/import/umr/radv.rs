@@ -19,7 +19,7 @@ const NAMING: &[&str] = &["gpu_info.log", "pipeline.log", "app_info.log"];
 const FAULT: &str = "vm_fault.log";
 
 /// The most bytes of those that are looked at; what is looked for stands at their beginning.
-const MOST: u64 = 1 << 20;
+pub(super) const MOST: u64 = 1 << 20;
 
 /// Mesa's names of GPUs (`name = ` in gpu_info.log), as ac_gpu_info and the kernel have them.
 const NAMES: &[(&str, &str)] = &[

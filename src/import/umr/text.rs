@@ -14,13 +14,19 @@ use crate::units::WaveSize;
 pub(super) const MOST_CODE: usize = 16 << 20;
 
 /// The most columns of the oldest flavour; it has 19.
-const MOST_COLUMNS: usize = 64;
+pub(super) const MOST_COLUMNS: usize = 64;
 
 /// Reads all of a text, or as far as the operating system gives it.
 pub(super) fn read(source: impl BufRead, problems: &mut Problems) -> Read {
+    read_up_to(source, MOST_CODE, problems)
+}
+
+/// [`read`] with another bound on the words of code that are kept.
+pub(super) fn read_up_to(source: impl BufRead, most_code: usize, problems: &mut Problems) -> Read {
     let mut lines = Lines::new(source);
     let mut reader = Reader {
         read: Read::default(),
+        most_code,
         problems,
         columns: Vec::new(),
         wave: None,
@@ -60,6 +66,7 @@ enum Section {
 
 struct Reader<'p> {
     read: Read,
+    most_code: usize,
     problems: &'p mut Problems,
     /// Of the oldest flavour.
     columns: Vec<String>,
@@ -280,7 +287,7 @@ impl Reader<'_> {
             );
             return;
         };
-        if self.read.code.len() < MOST_CODE {
+        if self.read.code.len() < self.most_code {
             self.read.code.entry((vmid, address)).or_insert(word);
         } else {
             self.read.kept.full = true;
@@ -334,7 +341,7 @@ fn row_of_words(
         Section::Ttmps => TTMPS,
         _ => MOST_SGPRS,
     };
-    if first.saturating_add(if section == Section::Vgprs { 0 } else { words.len() as u64 }) > most {
+    if first.saturating_add(if section == Section::Vgprs { 1 } else { words.len() as u64 }) > most {
         problems.line(
             line.number,
             format_args!("register {first} is ignored"),
