@@ -89,10 +89,7 @@ impl WaveSize {
     /// All lanes of such a wave.
     #[must_use]
     pub fn all(self) -> LaneSet {
-        match self {
-            Self::W32 => LaneSet(u64::from(u32::MAX)),
-            Self::W64 => LaneSet(u64::MAX),
-        }
+        LaneSet::lowest(self.lanes().into())
     }
 
     /// Whether such a wave has that lane.
@@ -120,6 +117,12 @@ impl LaneSet {
     #[must_use]
     pub fn one(lane: LaneId) -> Self {
         Self(1u64.checked_shl(u32::from(lane.0)).unwrap_or(0))
+    }
+
+    /// The set of the first `count` lanes, and so of as many dwords; all of them from 64 on.
+    #[must_use]
+    pub fn lowest(count: u32) -> Self {
+        Self(1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1))
     }
 
     /// Whether the lane is in the set.
@@ -181,3 +184,7 @@ impl fmt::Debug for LaneSet {
         write!(f, "LaneSet({:#x})", self.0)
     }
 }
+
+#[cfg(test)]
+#[path = "units_tests.rs"]
+mod tests;

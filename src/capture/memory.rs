@@ -1,8 +1,10 @@
 //! A sparse address space: segments that were captured, nothing between them.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 
-use super::Extent;
+use super::{Backing, Extent};
 
 /// A run of captured bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +77,34 @@ impl MemoryMap {
     #[must_use]
     pub fn next(&self, address: u64) -> Option<&Segment> {
         self.segments.get(self.segments.partition_point(|segment| segment.address <= address))
+    }
+
+    /// Reads captured bytes from `address` on, as far as they reach without a gap; 0 where the first was not captured.
+    /// `stores` are what the extents' backings are indexes of.
+    ///
+    /// # Errors
+    /// What the operating system says of the file.
+    pub fn read(&self, stores: &[Arc<dyn Backing>], address: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let Some(segment) = self.find(at) else { break };
+            let Some(store) = stores.get(segment.extent.backing.0 as usize) else { break };
+            let skip = at - segment.address;
+            let left = usize::try_from(segment.extent.length - skip).unwrap_or(usize::MAX);
+            let want = left.min(buffer.len() - done);
+            let got = match store.read_at(segment.extent.offset + skip, &mut buffer[done..done + want]) {
+                Ok(got) => got,
+                // What was read before stays read: the answer is short.
+                Err(error) if done == 0 => return Err(error),
+                Err(_) => break,
+            };
+            done += got;
+            if got < want {
+                break;
+            }
+        }
+        Ok(done)
     }
 
     /// Bytes captured in all.

@@ -317,26 +317,7 @@ impl Capture {
     /// # Errors
     /// What the operating system says of the file.
     pub fn read(&self, map: &MemoryMap, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while done < buffer.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            let Some(segment) = map.find(at) else { break };
-            let skip = at - segment.address;
-            let left = segment.extent.length - skip;
-            let want = usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len() - done);
-            let Some(backing) = self.backing(segment.extent.backing) else { break };
-            let got = match backing.read_at(segment.extent.offset + skip, &mut buffer[done..done + want]) {
-                Ok(got) => got,
-                // What was read before stays read: the answer is short.
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            done += got;
-            if got < want {
-                break;
-            }
-        }
-        Ok(done)
+        map.read(&self.backings, address, buffer)
     }
 
     /// A lasting view of an extent.
@@ -360,8 +341,7 @@ impl Capture {
         let width = usize::from(block.width).min(bytes.len());
         let got = backing.read_at(offset, &mut bytes[..width])?;
         let whole = (got / 4).min(64) as u32;
-        let read = 1u64.checked_shl(whole).map_or(u64::MAX, |bit| bit - 1);
-        value.set_known(block.known.0 & read);
+        value.set_known(block.known.and(LaneSet::lowest(whole)).0);
         Ok(())
     }
 }

@@ -7,13 +7,13 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use super::dump::{CAPTURES, CaptureArgs, supplied};
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::diff::{self, Options};
+use crate::import::Supplied;
 use crate::report::Style;
-use crate::session::Dump;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -36,9 +36,46 @@ pub(super) struct Args {
     /// Print JSON, which has all
     #[arg(long)]
     json: bool,
+    /// What neither dump says itself
+    #[command(flatten)]
+    with: CaptureArgs,
+    /// What the first dump does not say itself
+    #[command(flatten)]
+    of_a: OfA,
+    /// What the second dump does not say itself
+    #[command(flatten)]
+    of_b: OfB,
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
     pub(super) debug_dirs: Vec<PathBuf>,
+}
+
+/// What goes with the first dump alone.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct OfA {
+    /// The core of the first one's host process
+    #[arg(long, value_name = "FILE", help_heading = CAPTURES)]
+    a_host_core: Option<PathBuf>,
+    /// A code object of the first one; may be repeated
+    #[arg(long, value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
+    a_code_object: Vec<Supplied>,
+    /// The version of the runtime's debugger interface that the first one lacks
+    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    a_r_version: Option<u32>,
+}
+
+/// What goes with the second dump alone.
+#[derive(Clone, Debug, Default, clap::Args)]
+struct OfB {
+    /// The core of the second one's host process
+    #[arg(long, value_name = "FILE", help_heading = CAPTURES)]
+    b_host_core: Option<PathBuf>,
+    /// A code object of the second one; may be repeated
+    #[arg(long, value_name = "FILE[@ADDRESS]", value_parser = supplied, help_heading = CAPTURES)]
+    b_code_object: Vec<Supplied>,
+    /// The version of the runtime's debugger interface that the second one lacks
+    #[arg(long, value_name = "N", help_heading = CAPTURES)]
+    b_r_version: Option<u32>,
 }
 
 /// Two dumps that could not be compared: exit status 2, as `diff` has it.
@@ -66,11 +103,18 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
 }
 
 fn compared(args: &Args, targets: &Targets) -> Result<diff::Diff, Failure> {
-    let open = |path: &PathBuf| -> Result<Arc<Dump>, Failure> {
-        let from =
-            DumpArgs { dump: Some(path.clone()), debug_dirs: args.debug_dirs.clone(), ..DumpArgs::default() };
-        dump::open(&from, targets)
+    let open = |path: &PathBuf, host: &Option<PathBuf>, code: &[Supplied], r_version: Option<u32>| {
+        let mut with = args.with.clone();
+        // What is said of one dump goes before what is said of both.
+        with.host_core = host.clone().or(with.host_core);
+        with.r_version = r_version.or(with.r_version);
+        with.code_objects.splice(0..0, code.iter().cloned());
+        let debug_dirs = args.debug_dirs.clone();
+        dump::open(&DumpArgs { dump: Some(path.clone()), debug_dirs, with, ..DumpArgs::default() }, targets)
     };
+    let (of_a, of_b) = (&args.of_a, &args.of_b);
+    let a = open(&args.a, &of_a.a_host_core, &of_a.a_code_object, of_a.a_r_version)?;
+    let b = open(&args.b, &of_b.b_host_core, &of_b.b_code_object, of_b.b_r_version)?;
     let options = Options { pairs: args.wave.clone(), kind: args.kind.clone() };
-    Ok(diff::diff(&open(&args.a)?, &open(&args.b)?, &options)?)
+    Ok(diff::diff(&a, &b, &options)?)
 }

@@ -20,7 +20,8 @@ static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 /// Which dump, and how to print.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct DumpArgs {
-    /// The dump: a folder, a .zip, a manifest or a ROCm core [default: the embedded demo]
+    /// The dump: a folder, a .zip or a manifest, a ROCm core, a log of ROCm's debug agent, or umr's waves (text, JSON, RADV's hang
+    /// folder) [default: the embedded demo]
     #[arg(value_name = "DUMP")]
     pub dump: Option<PathBuf>,
     /// Serve waves of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
@@ -63,7 +64,7 @@ pub struct CaptureArgs {
     pub processor: Option<String>,
 }
 
-const CAPTURES: &str = "Captures that do not say everything";
+pub(super) const CAPTURES: &str = "Captures that do not say everything";
 
 /// The servers that the environment names; debuginfod's own clients separate them by spaces.
 fn servers() -> Vec<String> {
@@ -94,7 +95,7 @@ impl CaptureArgs {
 }
 
 /// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
-fn supplied(text: &str) -> Result<Supplied, String> {
+pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     let number = |text: &str| match text.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16).ok(),
         None => text.parse().ok(),

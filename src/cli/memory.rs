@@ -7,7 +7,8 @@ use std::io::Write;
 
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
-use crate::report::{json, spaces, text};
+use crate::codeobject::hex;
+use crate::report::{spaces, text};
 use crate::session::{Inspect as _, Unreadable};
 
 /// The most bytes that are printed.
@@ -57,7 +58,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     };
     let name = spaces::place_name(&session, place);
     if args.of.json {
-        let answer = serde_json::json!({ "place": name, "length": got, "bytes": json::hex(&bytes[..got]) });
+        let answer = serde_json::json!({ "place": name, "length": got, "bytes": hex(&bytes[..got]) });
         return print_json(out, &answer);
     }
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));

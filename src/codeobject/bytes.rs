@@ -97,14 +97,18 @@ impl PartialEq for Bytes {
 
 impl Eq for Bytes {}
 
+/// Bytes as hex digits, lowest address first.
+#[must_use]
+pub fn hex(bytes: &[u8]) -> String {
+    faster_hex::hex_string(bytes)
+}
+
 /// Hex for short slices, the length for long ones.
 impl fmt::Debug for Bytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const SHOWN: usize = 32;
         f.write_str("Bytes(")?;
-        for byte in self.iter().take(SHOWN) {
-            write!(f, "{byte:02x}")?;
-        }
+        f.write_str(&hex(self.get(..SHOWN).unwrap_or(self)))?;
         if self.len() > SHOWN {
             write!(f, ".. {} bytes", self.len())?;
         }

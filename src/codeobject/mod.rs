@@ -39,7 +39,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use address::ElfAddress;
-pub use bytes::{Bytes, Owner};
+pub use bytes::{Bytes, Owner, hex};
 pub use descriptor::KernelDescriptor;
 pub use error::{CodeObjectError, Result};
 pub use fat::{Entry, FatFile, MAX_ENTRIES, MAX_UNPACKED};

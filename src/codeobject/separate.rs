@@ -12,7 +12,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::bytes::Bytes;
+use super::bytes::{Bytes, hex};
 use super::elf::Fields;
 use super::{CodeObject, CodeObjectError, Result};
 
@@ -69,7 +69,7 @@ impl CodeObject {
     pub fn separate_debug_file(&self, folders: &[PathBuf]) -> Separate {
         let mut search = Separate::default();
         if let Some(id) = self.build_id().filter(|id| id.len() > 1) {
-            let hex: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = hex(&id);
             let (first, rest) = hex.split_at(2);
             let places = folders.iter().flat_map(|folder| {
                 let gdbs = folder.join(".build-id").join(first).join(format!("{rest}.debug"));

@@ -1,8 +1,8 @@
 //! Two dumps of one program side by side: which stacks only one of them has, and what differs in the waves that both have.
 //!
 //! Waves are paired within a stack: the same functions, inlined calls among them, whatever the lines. There the one with the
-//! same place (work-group and number in it) is a wave's counterpart, else the one with the same id; waves whose place nobody
-//! knows are paired in order. A pair is compared by stop reasons, source lines of its frames, registers, and the variables of
+//! same place (work-group and number in it) is a wave's counterpart, of what is left the one with the same id, and at last the
+//! waves are paired in order. A pair is compared by stop reasons, source lines of its frames, registers, and the variables of
 //! every frame for every lane. What one dump has captured and the other has not differs.
 
 mod json;

@@ -116,18 +116,14 @@ fn pairs(
     // Places that several waves have, of two dispatches say, tell none of them.
     take(&mut a, &mut b, found, |info| position(info).map(|at| (info.dispatch, at)));
     take(&mut a, &mut b, found, position);
-    take(&mut a, &mut b, found, |info| position(info).is_none().then_some(info.id));
-    // Of waves without a place the first one left is as good as any.
-    let unplaced = |infos: &mut Vec<WaveInfo>| -> Vec<WaveId> {
-        infos.extract_if(.., |info| position(info).is_none()).map(|info| info.wave).collect()
-    };
-    let (one, other) = (unplaced(&mut a), unplaced(&mut b));
+    // A place may be known in one dump alone.
+    take(&mut a, &mut b, found, |info| Some(info.id));
+    // Of those that nothing tells apart the first one left is as good as any.
+    let waves = |infos: Vec<WaveInfo>| infos.iter().map(|info| info.wave).collect::<Vec<WaveId>>();
+    let (mut one, mut other) = (waves(a), waves(b));
     let both = one.len().min(other.len());
-    found.extend(one.iter().copied().zip(other.iter().copied()));
-    let left = |placed: Vec<WaveInfo>, unplaced: &[WaveId]| {
-        placed.iter().map(|info| info.wave).chain(unplaced.iter().skip(both).copied()).collect()
-    };
-    Ok([left(a, &one), left(b, &other)])
+    found.extend(one.drain(..both).zip(other.drain(..both)));
+    Ok([one, other])
 }
 
 /// Pairs what has the same key in both and once in each; those are taken out.

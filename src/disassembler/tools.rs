@@ -1,15 +1,16 @@
 //! The programs: where they are, what they are told of the processor, and whether they knew it.
 
 use std::cmp::Reverse;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::run::Output;
 use super::{DisassembleError, Machine};
 
 /// Tools that are tried in turn for a processor that the first ones do not know.
 pub const MAX_TRIED: usize = 6;
-/// Where ROCm has LLVM's tools, beside the PATH.
-const ROCM: [&str; 2] = ["/opt/rocm/llvm/bin", "/opt/rocm/lib/llvm/bin"];
+/// Where ROCm is unless `ROCM_PATH` says otherwise, and where in it LLVM's tools are.
+const ROCM: &str = "/opt/rocm";
+const LLVM: [&str; 2] = ["llvm/bin", "lib/llvm/bin"];
 /// Letters of what a tool said that an error repeats.
 const MAX_WORDS: usize = 200;
 
@@ -94,9 +95,9 @@ impl Tool {
 /// The tools on the PATH and of ROCm, in the order to try them.
 pub(super) fn installed() -> Vec<Tool> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let rocm = std::env::var_os("ROCM_PATH").map(|folder| Path::new(&folder).join("llvm/bin"));
-    let folders = std::env::split_paths(&path).chain(rocm).chain(ROCM.iter().map(PathBuf::from));
-    in_folders(folders)
+    let rocm = std::env::var_os("ROCM_PATH").filter(|folder| !folder.is_empty());
+    let rocm = rocm.map_or_else(|| PathBuf::from(ROCM), PathBuf::from);
+    in_folders(std::env::split_paths(&path).chain(LLVM.iter().map(|llvm| rocm.join(llvm))))
 }
 
 /// The tools in some folders: `llvm-objdump` before `llvm-mc`, then the newest by name before those that have no number, then

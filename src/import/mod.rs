@@ -56,7 +56,8 @@ pub struct Opened {
     pub problems: Vec<Problem>,
 }
 
-/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest) or a ROCm core.
+/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of ROCm's debug
+/// agent, or what umr prints of waves (text, JSON, or RADV's hang folder).
 ///
 /// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it.
 ///
@@ -122,7 +123,7 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
     dump::open_bytes(name, Cow::Borrowed(bytes), targets)
 }
 
-/// Opens a dump that is in memory: a zip, a manifest without side files, or a core. What a fuzzer calls.
+/// Opens a dump that is in memory: a zip, a manifest without side files, a core, a log, or umr's text or JSON. What a fuzzer calls.
 ///
 /// # Errors
 /// As [`open`].

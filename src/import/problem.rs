@@ -78,7 +78,7 @@ pub enum ImportError {
     },
     /// A file of no known kind.
     #[error(
-        "{file}: {found}; expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest) or a ROCm core"
+        "{file}: {found}; expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves"
     )]
     NotADump {
         /// The file.

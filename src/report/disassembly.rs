@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Style;
-use super::json::hex;
 use super::text::lane_list;
+use crate::codeobject::hex;
 use crate::session::{Disassembly, ListedInstruction, Symbolic};
 use crate::units::LaneSet;
 

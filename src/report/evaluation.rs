@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Style;
 use super::text::lane_list;
+use crate::codeobject::hex;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::session::{Byte, Evaluation, Found, LaneFound};
@@ -59,7 +60,7 @@ pub fn json(evaluation: &Evaluation) -> Value {
         "pc": evaluation.pc.map(|pc| pc.to_string()),
         "dialect": evaluation.dialect.name(),
         "expression": evaluation.expression,
-        "expression_bytes": super::json::hex(&evaluation.bytes),
+        "expression_bytes": hex(&evaluation.bytes),
         "lanes": evaluation.lanes.iter().map(lane_json).collect::<Vec<_>>(),
     })
 }

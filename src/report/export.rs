@@ -2,13 +2,14 @@
 //!
 //! Written wave by wave, so that what is held in memory at a time is one wave and not the capture.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::json::hex;
 use crate::arch::RegisterValue;
-use crate::capture::{Capture, Hardware, MemoryMap, Queue};
+use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue};
+use crate::codeobject::hex;
 use crate::session::{Dump, Place, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
@@ -33,16 +34,16 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "problems", &json!(dump.problems()))?;
     member(out, "agents", &agents(capture))?;
     member(out, "queues", &queues(capture)?)?;
-    member(out, "dispatches", &dispatches(capture))?;
+    let ids = packet_ids(capture);
+    member(out, "dispatches", &dispatches(capture, &ids))?;
     member(out, "code_objects", &code_objects(dump))?;
     member(out, "memory", &segments(&capture.global))?;
     list(out, "workgroups", capture.workgroups.iter(), |group| {
-        let dispatch = group.dispatch.and_then(|index| capture.dispatches.get(index));
         let queue = group.queue.and_then(|index| capture.queues.get(index));
         Ok(json!({
             "id": group.id,
             "queue_id": queue.map(|queue| queue.id),
-            "packet_id": dispatch.map(|dispatch| dispatch.id),
+            "packet_id": group.dispatch.and_then(|index| *ids.get(index)?),
             "coord": group.position,
             "local_bytes": group.lds_size,
             "local": bytes(capture, &group.lds, group.lds_size)?,
@@ -50,7 +51,7 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     })?;
     let all = (0u32..).take(capture.waves.len()).map(WaveId);
     let chosen = all.filter(|wave| waves.is_none_or(|waves| waves.contains(wave)));
-    list(out, "waves", chosen, |id| wave(reader, id))?;
+    list(out, "waves", chosen, |id| wave(reader, &ids, id))?;
     out.write_all(b"}\n")
 }
 
@@ -146,11 +147,23 @@ fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-fn dispatches(capture: &Capture) -> Value {
+/// By what a document names each dispatch, together with its queue: its packet's id. A dump without may have numbers of its own,
+/// which count where no packet of the queue has them.
+fn packet_ids(capture: &Capture) -> Vec<Option<u64>> {
+    let known = |dispatch: &Dispatch| Some((dispatch.queue, dispatch.packet?));
+    let packets: HashSet<(usize, u64)> = capture.dispatches.iter().filter_map(known).collect();
     let each = capture.dispatches.iter().map(|dispatch| {
+        let own = u64::from(dispatch.id);
+        dispatch.packet.or((!packets.contains(&(dispatch.queue, own))).then_some(own))
+    });
+    each.collect()
+}
+
+fn dispatches(capture: &Capture, ids: &[Option<u64>]) -> Value {
+    let each = capture.dispatches.iter().zip(ids).map(|(dispatch, id)| {
         let bits = |low: u16, mask: u16| dispatch.header.map(|header| header >> low & mask);
         json!({
-            "packet_id": dispatch.packet.unwrap_or(u64::from(dispatch.id)),
+            "packet_id": id,
             "queue_id": capture.queues.get(dispatch.queue).map(|queue| queue.id),
             "kernel": dispatch.kernel,
             "grid_sizes": dispatch.grid,
@@ -234,7 +247,7 @@ fn pieces_json(pieces: Vec<(u64, String)>, size: Option<u64>) -> Value {
     }
 }
 
-fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
+fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
     let capture = reader.dump().capture();
     let words = |error: crate::session::Unreadable| io::Error::other(error.to_string());
     let info = crate::session::wave_info(reader, id).map_err(words)?;
@@ -244,6 +257,7 @@ fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
         let value = reader.register(id, register.id).map_err(words)?;
         registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
     }
+    let dispatch = capture.workgroup_of(wave).and_then(|group| group.dispatch);
     let lanes = wave.kind.wave_size.lanes();
     let private_lane: Vec<Value> = if wave.private.segments().is_empty() {
         Vec::new()
@@ -260,7 +274,7 @@ fn wave(reader: &Reader, id: WaveId) -> io::Result<Value> {
         "gpu_id": info.agent,
         "queue_id": info.queue,
         "workgroup": wave.workgroup,
-        "packet_id": info.dispatch,
+        "packet_id": dispatch.and_then(|index| *ids.get(index)?),
         "coord": info.workgroup,
         "wave_in_group": wave.wave_in_group,
         "lanes": lanes,

@@ -9,12 +9,6 @@ use crate::session::{
 };
 use crate::units::{LaneId, WaveId};
 
-/// Bytes as hex digits, lowest address first.
-#[must_use]
-pub fn hex(bytes: &[u8]) -> String {
-    faster_hex::hex_string(bytes)
-}
-
 /// A wave: ids, place, PC, EXEC and why it stopped.
 #[must_use]
 pub fn wave(info: &WaveInfo) -> Value {

@@ -58,6 +58,14 @@ pub(super) fn grow(state: &mut State) -> bool {
     let is_changed = state.session.changes(0).is_ok_and(|changes| changes.left_out > 0);
     let Some(views) = state.views.clone().filter(|_| is_changed) else { return false };
     let Some(growth) = state.view().and_then(|view| views.grown(view, &*state.session)) else { return false };
+    // Before any is written: this is asked at every stop.
+    if state.grown.added.len() + growth.added.len() > MAX_ADDED {
+        state.grown.words = format!(
+            "More than {MAX_ADDED} further files of code objects would be needed: what stacks lead to since has no \
+             variables here. Start `lanescope serve` with --view all to have them.\n"
+        );
+        return false;
+    }
     let lldb = state.facade().is_lldb();
     let mut new = Vec::new();
     for object in growth.added {
@@ -66,13 +74,6 @@ pub(super) fn grow(state: &mut State) -> bool {
             Ok(path) => new.push(Added { object, path }),
             Err(words) => log::error!("{words}"),
         }
-    }
-    if state.grown.added.len() + new.len() > MAX_ADDED {
-        state.grown.words = format!(
-            "More than {MAX_ADDED} further files of code objects would be needed: what stacks lead to since has no \
-             variables here. Start `lanescope serve` with --view all to have them.\n"
-        );
-        return false;
     }
     for name in growth.in_old_units {
         state.grown.words.push_str(&format!(

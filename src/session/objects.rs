@@ -9,7 +9,7 @@ use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
 use super::{CodeObjectInfo, entry};
 use crate::capture::Capture;
-use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::DebugInfo;
 use crate::dwarf::Dialect;
 use crate::units::{Address, Pc};
@@ -247,10 +247,6 @@ impl Objects {
         let skip = at - segment.addresses.start;
         Some((loaded, object, segment, skip))
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Whether a segment's contents in memory are those of the file.

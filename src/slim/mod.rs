@@ -112,7 +112,7 @@ pub fn slim(
         plan.global.extend(touched.runs());
         plan.global.extend(statics(dump, &used, &mut notes));
         plan.global.extend(&options.memory);
-        plan.global = joined(std::mem::take(&mut plan.global));
+        plan.global = capture::joined(std::mem::take(&mut plan.global));
     } else {
         // Not looking is no limit.
         reached.limits.clear();
@@ -174,19 +174,6 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
             }
         }
     }
-    runs
-}
-
-/// Runs in order, those that overlap or touch joined.
-fn joined(mut runs: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
-    runs.sort_unstable();
-    runs.dedup_by(|next, before| {
-        let touches = before.1.checked_add(1).is_none_or(|after| next.0 <= after);
-        if touches {
-            before.1 = before.1.max(next.1);
-        }
-        touches
-    });
     runs
 }
 

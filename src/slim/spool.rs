@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
+use crate::capture::joined;
 use crate::import::stream::{self, Layout, Segment, Start};
 
 /// Bytes that are read at a time, and how many such reads may wait to be written.
@@ -434,15 +435,7 @@ fn split(bytes: &[u8], at: u64) -> (&[u8], &[u8]) {
 
 /// Runs of the stream with their ranks: needed ones first, then whole segments from the smallest on as far as there is room.
 fn ranks(layout: &Layout, limit: u64) -> BTreeMap<u64, (u64, Rank)> {
-    let mut needed = layout.needed.clone();
-    needed.sort_unstable();
-    needed.dedup_by(|next, before| {
-        let touches = next.0 <= before.1.saturating_add(1);
-        if touches {
-            before.1 = before.1.max(next.1);
-        }
-        touches
-    });
+    let needed = joined(layout.needed.clone());
     // By segment, what is needed of it, as runs of the stream.
     let parts = |segment: &Segment| -> Vec<(u64, u64)> {
         let last = segment.address.saturating_add(segment.size.saturating_sub(1));

@@ -114,3 +114,38 @@ fn a_kind_may_be_a_gpu_alone() {
     assert!(all.contains("gfx1100:wave32") && all.contains("gfx1100:wave64"), "{all}");
     assert!(!all.contains("gfx90a"), "{all}");
 }
+
+/// Packets are counted by queue; a dump's own numbers stand in where no packet has them.
+#[test]
+fn an_export_names_a_dispatch_by_one_number_everywhere() {
+    // Queue, id, packet, and the number that is to be read.
+    let dispatches = [
+        (2, 5, Some(9), Some(9)),
+        (2, 6, None, Some(6)),
+        (2, 9, None, None),
+        (3, 7, Some(9), Some(9)),
+        (3, 8, Some(1 << 40), Some(1u64 << 40)),
+    ];
+    let mut manifest = String::from(
+        "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 2\nagent = 1\n[[queue]]\nid = 3\nagent = 1\n",
+    );
+    for (queue, id, packet, _) in dispatches {
+        let packet = packet.map_or(String::new(), |packet: u64| format!("packet = {packet}\n"));
+        manifest += &format!(
+            "[[dispatch]]\nid = {id}\nqueue = {queue}\n{packet}[[workgroup]]\nid = {id}\ndispatch = {id}\n[[wave]]\nid = {id}\nworkgroup = {id}\n"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("manifest.toml");
+    std::fs::write(&path, manifest).unwrap();
+    let output = run(&["export", path.to_str().unwrap()]);
+    let export: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(export["problems"], serde_json::json!([]), "{}", text(&output.stderr));
+    let expected: Vec<_> =
+        dispatches.iter().map(|(queue, .., named)| serde_json::json!([queue, named])).collect();
+    for table in ["dispatches", "workgroups", "waves"] {
+        let rows = export[table].as_array().unwrap().iter();
+        let named: Vec<_> = rows.map(|row| serde_json::json!([row["queue_id"], row["packet_id"]])).collect();
+        assert_eq!(named, expected, "{table}");
+    }
+}

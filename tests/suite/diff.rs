@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::cores::{SAMPLES, core, expected, part};
 use crate::fixtures::fixtures;
 use crate::slim::{Scratch, lanescope};
 
@@ -156,4 +157,97 @@ fn what_only_one_dump_has_is_said() {
     // Two GPUs have no waves in common.
     let (status, text) = diff(&dumps.join("lds-gfx90a-O0"), &dumps.join("lds-gfx1100-O0"), &[]);
     assert!(status == Some(1) && text.ends_with("0 of 0 pairs compared differ.\n"), "{text}");
+}
+
+/// A sample's copy in which every dword of private memory is another.
+fn other_memory(name: &str, folder: &Scratch) -> PathBuf {
+    let mut bytes = fs::read(core(name)).unwrap();
+    let segments = expected(name)["segments"].as_array().unwrap().clone();
+    let scratch = segments.iter().find(|segment| segment["name"] == "scratch1").unwrap();
+    let [at, size] = ["off", "filesz"].map(|key| scratch[key].as_u64().unwrap() as usize);
+    bytes[at..at + size].iter_mut().step_by(4).for_each(|byte| *byte ^= 1);
+    let path = folder.path("other.core");
+    fs::write(&path, bytes).unwrap();
+    path
+}
+
+/// The variables that differ, of all pairs: their frames name them.
+fn variables(text: &str) -> Vec<Value> {
+    let answer: Value = serde_json::from_str(
+        text.lines()
+            .find(|line| line.starts_with('{'))
+            .map_or(text, |_| &text[text.find('{').unwrap()..=text.rfind('}').unwrap()]),
+    )
+    .unwrap();
+    let pairs = answer["pairs"].as_array().unwrap().clone();
+    let frames = pairs.iter().flat_map(|pair| pair["frames"].as_array().unwrap());
+    frames.flat_map(|frame| frame["variables"].as_array().cloned().unwrap_or_default()).collect()
+}
+
+#[test]
+fn two_gpu_cores_alone_have_variables_with_their_code_objects() {
+    let folder = Scratch::new("diff-cores");
+    let (a, b) = (core("gfx90a-split"), other_memory("gfx90a-split", &folder));
+    let code = fixtures().join("gpucore/code");
+    let (status, text) = diff(&a, &b, &["--json"]);
+    assert_eq!((status, variables(&text)), (Some(0), Vec::new()), "{text}");
+    let file = code.join("k-gfx90a-O0.hsaco");
+    let (code, file) = (code.to_str().unwrap(), file.to_str().unwrap());
+    for with in [
+        &["--symbols", code][..],
+        &["--code-object", file],
+        &["--a-code-object", file, "--b-code-object", file],
+    ] {
+        let (status, text) = diff(&a, &b, &[with, &["--json"]].concat());
+        assert!(status == Some(1) && !variables(&text).is_empty(), "{with:?}: {text}");
+        // The same core twice has the same variables.
+        assert_eq!(diff(&a, &a, with).0, Some(0), "{with:?}");
+    }
+    let (status, text) = diff(&a, &b, &["--symbols", code, "--r-version", "9", "--b-r-version", "10"]);
+    assert!(status == Some(1) && text.contains("variables of frame 0"), "{text}");
+}
+
+#[test]
+fn each_core_may_have_a_host_core() {
+    let folder = Scratch::new("diff-hosts");
+    let (whole, other) = (core("gfx90a-unified"), other_memory("gfx90a-unified", &folder));
+    let split = |whole: &Path, name: &str, host: bool| {
+        let path = folder.path(name);
+        fs::write(&path, part("gfx90a-unified", &fs::read(whole).unwrap(), host)).unwrap();
+        path
+    };
+    let (a, b) = (split(&whole, "a", false), split(&other, "b", false));
+    let host = split(&whole, "host", true);
+    let host = host.to_str().unwrap();
+    let lacking = |text: &str| text.matches("the list of code objects is in the host's memory").count();
+    let (_, text) = diff(&a, &b, &[]);
+    assert_eq!(lacking(&text), 2, "{text}");
+    let (_, text) = diff(&a, &b, &["--b-host-core", host]);
+    assert_eq!(lacking(&text), 1, "{text}");
+    for with in [&["--a-host-core", host, "--b-host-core", host][..], &["--host-core", host]] {
+        let (status, text) = diff(&a, &b, with);
+        assert!(status == Some(1) && lacking(&text) == 0, "{text}");
+        assert!(text.contains("variables of frame 0"), "{text}");
+    }
+}
+
+/// A dump of a core knows less of the places of waves: each is still its own counterpart.
+#[test]
+fn a_core_and_its_own_dump_are_paired_wave_by_wave() {
+    for name in SAMPLES {
+        let folder = Scratch::new(&format!("diff-own-{name}"));
+        let slim = folder.path("slim.zip");
+        let whole = core(name);
+        let output =
+            lanescope(&["slim", whole.to_str().unwrap(), "--all-waves", "-o", slim.to_str().unwrap()]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let output = lanescope(&["diff", whole.to_str().unwrap(), slim.to_str().unwrap(), "--json"]);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(answer["alone"], json!([[], []]), "{name}");
+        let waves = expected(name)["waves"].as_array().unwrap().len();
+        assert_eq!(answer["compared"], json!(waves), "{name}");
+        for pair in answer["pairs"].as_array().unwrap() {
+            assert_eq!(pair["waves"][0], pair["waves"][1], "{name}: {pair}");
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! The rules between rooms, held by reading the sources: what ARCHITECTURE.md calls invariants.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -244,7 +244,7 @@ fn files_stay_small() {
 #[test]
 fn the_code_map_is_true() {
     let map = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rooms: std::collections::BTreeSet<String> =
+    let rooms: BTreeSet<String> =
         sources().into_iter().map(|(room, ..)| room).filter(|room| room != "lib" && room != "main").collect();
     for room in &rooms {
         let named = map.contains(&format!("`src/{room}/`")) || map.contains(&format!("`src/{room}.rs`"));
@@ -266,4 +266,31 @@ fn no_paths_of_a_machine_in_the_sources() {
             assert!(home.is_none(), "{}:{}: {home:?}", path.display(), number + 1);
         }
     }
+}
+
+/// `scripts/test --long` runs what `fuzz/Cargo.toml` has: every target's file, and its row in the description, is there.
+#[test]
+fn every_fuzz_target_is_listed() {
+    let read = |file: &str| fs::read_to_string(root().join("fuzz").join(file)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let listed: BTreeSet<String> = manifest["bin"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|target| {
+            let name = target["name"].as_str().unwrap();
+            assert_eq!(target["path"].as_str(), Some(&*format!("fuzz_targets/{name}.rs")));
+            name.to_owned()
+        })
+        .collect();
+    let files: BTreeSet<String> = fs::read_dir(root().join("fuzz/fuzz_targets"))
+        .unwrap()
+        .map(|file| file.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(listed, files, "fuzz/Cargo.toml and the files");
+    let rows: BTreeSet<String> = read("README.md")
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("| `")?.split_once('`')?.0.to_owned()))
+        .collect();
+    assert_eq!(listed, rows, "fuzz/Cargo.toml and fuzz/README.md");
 }

@@ -234,3 +234,63 @@ fn a_view_says_how_far_it_was_moved() {
     let (mut client, _) = client(Facade::Gdb);
     assert_eq!(ask(&mut client, b"qOffsets"), b"TextSeg=7f0000100000");
 }
+
+/// One file of code at many addresses, each loaded as a code object of its own: by the user's hand the wave goes into one after
+/// the other, and each is a unit that the client's view has not.
+#[test]
+fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() {
+    /// What docs/view.md promises a client.
+    const MOST: u64 = 64;
+    const WORDS: &str = "More than 64 further files of code objects would be needed";
+    const STEP: u64 = 0x10_0000;
+    let scratch = tempfile::tempdir().unwrap();
+    let code = std::fs::read(crate::fixtures::fixtures().join("code/saxpy-gfx90a-O0.hsaco")).unwrap();
+    let kernel = lanescope::codeobject::CodeObject::parse(code.clone()).unwrap();
+    let start = kernel.symbol("saxpy").unwrap().value;
+    let pc = |object: u64| 0x7f00_0010_0000 + object * STEP + start;
+    std::fs::write(scratch.path().join("code.hsaco"), &code).unwrap();
+    let mut manifest = format!(
+        "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n[[dispatch]]\nid = 1\n\
+         queue = 1\n[[workgroup]]\nid = 1\ndispatch = 1\n[[wave]]\nid = 1\nworkgroup = 1\n\
+         registers = {{ pc = \"{:#x}\", exec = \"0xff\" }}\n",
+        pc(0)
+    );
+    for object in 0..MOST + 2 {
+        manifest +=
+            &format!("[[code_object]]\npath = \"code.hsaco\"\naddress = \"{:#x}\"\n", pc(object) - start);
+    }
+    std::fs::write(scratch.path().join("manifest.toml"), manifest).unwrap();
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    // In the disguise the PC is rip, the 17th of gdb's x86-64 registers, and the first of lldb's.
+    for (facade, number) in [(Facade::Gdb, "10"), (Facade::Lldb, "0")] {
+        let dump = open(scratch.path());
+        assert!(dump.problems().is_empty(), "{:?}", dump.problems());
+        let session = || Session::new(Arc::clone(&dump), None).unwrap();
+        let views = Arc::new(Views::new(Arc::clone(&dump), session(), Extent::Stacks));
+        let options = ClientOptions { facade: Some(facade), views: Some(Arc::clone(&views)), threads: None };
+        let mut client = Client::new(Box::new(session()), options);
+        let mut ask = |body: &str| String::from_utf8_lossy(&ask(&mut client, body.as_bytes())).into_owned();
+        let files = || std::fs::read_dir(views.folder().unwrap()).unwrap().count();
+        let value = |object: u64| format!("{:016x}", pc(object).swap_bytes());
+        let mut stop_in = |object: u64| {
+            assert_eq!(ask(&format!("P{number}={}", value(object))), "OK", "{facade:?}");
+            let said = ask("vCont;s:1");
+            (said.contains("library:;"), said.contains(&hex(WORDS)))
+        };
+        for object in 1..=MOST {
+            assert_eq!(stop_in(object), (true, false), "{facade:?}: file {object}");
+        }
+        let before = files();
+        for _ in 0..3 {
+            assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");
+        }
+        assert_eq!(files(), before, "{facade:?}: files that no client is told of");
+        // Where it has files the client goes on as before, and the user reads variables everywhere.
+        assert_eq!(stop_in(MOST), (false, false), "{facade:?}");
+        assert_eq!(stop_in(MOST + 1), (false, true), "{facade:?}");
+        assert!(ask(&format!("p{number}")).starts_with(&value(MOST + 1)), "{facade:?}");
+        let locals = ask(&format!("qRcmd,{}", hex("locals")));
+        assert!(locals.contains(&hex("saxpy")), "{facade:?}: {locals}");
+        assert!(ask("?").starts_with('T'), "{facade:?}");
+    }
+}

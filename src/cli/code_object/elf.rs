@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::describe::hex;
 use crate::arch::Processor;
-use crate::codeobject::{CodeObject, Feature, Section, Segment, Symbol, SymbolKind};
+use crate::codeobject::{self, CodeObject, Feature, Section, Segment, Symbol, SymbolKind};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Header {
@@ -118,7 +118,7 @@ pub(super) fn header(object: &CodeObject, processor: Option<Processor>) -> Heade
         sramecc: word(header.sramecc()),
         generic_version: Some(header.generic_version()).filter(|version| *version != 0),
         entry: hex(header.entry),
-        build_id: object.build_id().map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect()),
+        build_id: object.build_id().map(|id| codeobject::hex(&id)),
     }
 }
 

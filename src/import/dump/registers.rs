@@ -237,7 +237,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let name = &*problems.required(key, "registers", registers)?.0;
         let (first, count) = self.range(problems, &key.name("registers"), wave, name)?;
         let register = wave.kind.registers().get(usize::from(first.0))?;
-        let mut known = all(register.dwords);
+        let mut known = LaneSet::lowest(register.dwords.into());
         if register.is_vector() {
             if lanes.is_given() {
                 // A mask that cannot be read says that not all were captured, and not which.
@@ -325,7 +325,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         if whole > 0 {
             blocks.push((extent.backing, RegisterBlock { count: whole, ..block }));
         }
-        let known = LaneSet(block.known.0 & all(left as u16).0);
+        let known = block.known.and(LaneSet::lowest(left as u32));
         if !known.is_empty() {
             let first = RegId(block.first.0.saturating_add(whole));
             let offset = block.offset + u64::from(whole) * u64::from(block.width);
@@ -338,9 +338,4 @@ impl<'m, 'de> Layouts<'m, 'de> {
 /// Bytes of all registers of a block.
 pub(super) fn run_length(block: &RegisterBlock) -> u64 {
     u64::from(block.count) * u64::from(block.width)
-}
-
-/// That many dwords, all known.
-pub(super) fn all(dwords: u16) -> LaneSet {
-    LaneSet(1u64.checked_shl(u32::from(dwords)).map_or(u64::MAX, |bit| bit - 1))
 }

@@ -3,7 +3,7 @@
 use super::data::{ARENA, Sources};
 use super::inline::{Inline, found, scalar};
 use super::key::Key;
-use super::registers::{all, run_length};
+use super::registers::run_length;
 use crate::arch::{Kind, RegId};
 use crate::capture::{BackingId, RegisterBlock};
 use crate::import::problem::Problems;
@@ -66,7 +66,7 @@ impl Values<'_> {
                 Ok(Some(value)) => {
                     let bytes = value.to_le_bytes();
                     self.sources.push(bytes.get(..register.bytes()).unwrap_or(&bytes));
-                    all(register.dwords)
+                    LaneSet::lowest(register.dwords.into())
                 }
                 Err((found, expected)) => {
                     self.problems.report(key, found, expected);

@@ -83,8 +83,3 @@ pub(super) fn map(path: &Path) -> Result<Bytes, String> {
 pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, String> {
     of_bytes(&map(path)?, &path.display().to_string())
 }
-
-/// Bytes as hex digits.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}

@@ -6,8 +6,8 @@
 use std::cell::Cell;
 
 use super::Memory;
-use super::candidate::{Candidate, hex};
-use crate::codeobject::{CodeObject, Segment};
+use super::candidate::Candidate;
+use crate::codeobject::{CodeObject, Segment, hex};
 
 /// `PF_W`.
 const WRITABLE: u32 = 2;

@@ -8,8 +8,8 @@
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::candidate::{hex, map};
-use crate::codeobject::CodeObject;
+use super::candidate::map;
+use crate::codeobject::{CodeObject, hex};
 
 /// Seconds that a request may take in all where the environment does not say.
 const TIMEOUT: u64 = 90;

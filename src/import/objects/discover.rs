@@ -3,7 +3,7 @@
 //! ROCr loads a code object as one piece with its ELF header first, on a page of its own. So the header is looked for below
 //! the address, page by page. What is found is an image: segments, notes and dynamic symbols, and nothing that is not loaded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use super::Memory;
@@ -16,7 +16,9 @@ pub(super) const PAGE: u64 = 4096;
 pub(super) const MAX_PAGES: u64 = 65_536;
 /// Pages that are looked at for all addresses together.
 pub(super) const MAX_PAGES_IN_ALL: u64 = 4 * MAX_PAGES;
-/// Code objects that are discovered in all.
+/// How deep is looked below every address before any is looked below deeper: 16 MiB, which most code objects have not, and all.
+const DEPTHS: [u64; 2] = [4096, MAX_PAGES];
+/// Images that are discovered in all, those among them that hold none of the addresses.
 pub(super) const MAX_FOUND: usize = 4096;
 /// The largest image.
 pub(super) const MAX_IMAGE: u64 = 4 << 30;
@@ -30,7 +32,7 @@ pub(super) const MAX_NOTES: usize = 4096;
 pub(super) const MAX_BUILD_ID: u32 = 64;
 /// `\x7fELF`, 64 bits, little-endian, version 1, AMDGPU_HSA.
 const IDENTITY: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x40];
-/// Images that were found last, which may hold the next address.
+/// Images below an address that may hold it, of those that were seen before.
 const RECENT: usize = 8;
 /// Bytes of code that are looked for to find out where a code object was loaded.
 const WINDOW: usize = 64;
@@ -118,47 +120,136 @@ pub(super) fn captured(memory: &dyn Memory, address: u64, most: u64) -> u64 {
     done.min(most)
 }
 
-/// The code objects around addresses that nothing explains yet, in order of their addresses.
-///
-/// The second value: addresses for which none was found.
-pub(super) fn discover(memory: &dyn Memory, hints: &BTreeSet<u64>) -> (Vec<Image>, Vec<u64>) {
-    let (mut found, mut lost): (Vec<Image>, Vec<u64>) = (Vec::new(), Vec::new());
-    let mut left = MAX_PAGES_IN_ALL;
-    // Pages from this one down to where the search for the address before ended hold no header.
-    let mut barren: Option<u64> = None;
-    for hint in hints {
-        // Addresses come in order, so that it is one of the last.
-        if found.iter().rev().take(RECENT).any(|image| image.holds(*hint)) {
-            continue;
-        }
-        let page = hint & !(PAGE - 1);
-        let image = if found.len() < MAX_FOUND { below(memory, *hint, barren, &mut left) } else { None };
-        match image {
-            Some(image) => found.push(image),
-            None => lost.push(*hint),
-        }
-        barren = Some(page);
-    }
-    found.sort_by_key(|image| image.address);
-    (found, lost)
+/// What was found around addresses.
+#[derive(Debug, Default)]
+pub(super) struct Discovered {
+    /// Code objects that hold one of them, in order of load addresses.
+    pub(super) images: Vec<Image>,
+    /// Addresses for which none was found.
+    pub(super) lost: Vec<u64>,
+    /// Those of `lost` that were not looked below as far as they would have been: a bound was reached.
+    pub(super) cut_short: Vec<u64>,
 }
 
-/// The image that holds an address, its header on the address's page or below, and above `barren`.
-fn below(memory: &dyn Memory, hint: u64, barren: Option<u64>, left: &mut u64) -> Option<Image> {
-    let mut page = hint & !(PAGE - 1);
-    for _ in 0..MAX_PAGES {
-        *left = left.checked_sub(1)?;
-        if barren == Some(page) {
-            return None;
+/// The code objects around addresses that nothing explains yet. `hints`: lists of them, those first that are most likely to lie
+/// in one.
+///
+/// Every address is looked below a little before any is looked below far: a wild PC in the middle of a large buffer must not
+/// take the search from the others.
+pub(super) fn discover(memory: &dyn Memory, hints: &[&BTreeSet<u64>]) -> Discovered {
+    let mut search = Search {
+        memory,
+        left: MAX_PAGES_IN_ALL,
+        seen: BTreeMap::new(),
+        images: BTreeMap::new(),
+        wanted: BTreeSet::new(),
+    };
+    let mut found = Discovered::default();
+    let mut pending: Vec<Vec<u64>> = hints.iter().map(|list| list.iter().copied().collect()).collect();
+    for depth in DEPTHS {
+        for list in &mut pending {
+            list.retain(|hint| match search.below(*hint, depth) {
+                Outcome::Found => false,
+                Outcome::Deeper => true,
+                Outcome::None => {
+                    found.lost.push(*hint);
+                    false
+                }
+            });
         }
-        // A hole in memory ends the piece that was loaded.
-        memory.segment(page)?;
-        if let Some(image) = Image::at(memory, page).filter(|image| image.holds(hint)) {
-            return Some(image);
-        }
-        page = page.checked_sub(PAGE)?;
     }
-    None
+    // Who is left after the last depth was not looked below so far.
+    found.cut_short = pending.concat();
+    found.lost.extend(&found.cut_short);
+    found.lost.sort_unstable();
+    found.lost.dedup();
+    let Search { images, wanted, .. } = search;
+    found.images =
+        images.into_iter().filter(|(header, _)| wanted.contains(header)).map(|(_, image)| image).collect();
+    found.images.sort_by_key(|image| image.address);
+    found
+}
+
+/// What looking below an address came to.
+enum Outcome {
+    /// A code object holds it.
+    Found,
+    /// None as deep as was looked.
+    Deeper,
+    /// None at all.
+    None,
+}
+
+/// Where was looked, so that no page is looked at twice.
+struct Search<'m> {
+    memory: &'m dyn Memory,
+    /// Pages that may still be looked at.
+    left: u64,
+    /// Pages that were: the last of each run by its first, as addresses. Runs do not touch.
+    seen: BTreeMap<u64, u64>,
+    /// What begins on them, by the address of the ELF header.
+    images: BTreeMap<u64, Image>,
+    /// Headers of those that hold an address.
+    wanted: BTreeSet<u64>,
+}
+
+impl Search<'_> {
+    /// Looks for the image that holds an address: its header is on the address's page, or on one of so many below.
+    fn below(&mut self, hint: u64, depth: u64) -> Outcome {
+        let first = hint & !(PAGE - 1);
+        let lowest = first.saturating_sub((depth - 1) * PAGE);
+        let mut page = first;
+        while page >= lowest {
+            // What was seen before may hold it; a code object is mostly the nearest below.
+            let run = self.seen.range(..=page).next_back().filter(|(_, last)| **last >= page);
+            if let Some((start, _)) = run.map(|(start, last)| (*start, *last)) {
+                let near = self.images.range(start..=page).rev().take(RECENT);
+                let mut near = near.filter(|(_, image)| image.holds(hint));
+                if let Some((header, _)) = near.next() {
+                    self.wanted.insert(*header);
+                    return Outcome::Found;
+                }
+                let Some(next) = start.checked_sub(PAGE) else { return Outcome::None };
+                page = next;
+                continue;
+            }
+            // A hole in memory ends the piece that was loaded.
+            if self.memory.segment(page).is_none() {
+                return Outcome::None;
+            }
+            if self.images.len() >= MAX_FOUND {
+                self.left = 0;
+            }
+            let Some(left) = self.left.checked_sub(1) else { return Outcome::Deeper };
+            self.left = left;
+            if let Some(image) = Image::at(self.memory, page) {
+                let holds = image.holds(hint);
+                self.images.insert(page, image);
+                if holds {
+                    self.saw(page);
+                    self.wanted.insert(page);
+                    return Outcome::Found;
+                }
+            }
+            self.saw(page);
+            let Some(next) = page.checked_sub(PAGE) else { return Outcome::None };
+            page = next;
+        }
+        if depth < MAX_PAGES { Outcome::Deeper } else { Outcome::None }
+    }
+
+    /// Remembers a page that is in no run yet.
+    fn saw(&mut self, page: u64) {
+        let above = page.checked_add(PAGE).and_then(|above| self.seen.remove(&above));
+        let last = above.unwrap_or(page);
+        let below = self.seen.range_mut(..page).next_back();
+        match below.filter(|(_, end)| end.checked_add(PAGE) == Some(page)) {
+            Some((_, end)) => *end = last,
+            None => {
+                self.seen.insert(page, last);
+            }
+        }
+    }
 }
 
 /// Where a candidate must have been loaded, by the code around an address that it holds: its bytes occur once in the

@@ -7,13 +7,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::candidate::{self, Candidate, hex};
+use super::candidate::{self, Candidate};
 use super::compare::{MAX_COMPARED, Strength, Verdict, compare};
 use super::discover;
 use super::listed::{List, NoMemory, saved_name};
 use super::place::{MAX_REASONS, Match, Place};
-use super::{Debuginfod, Found, FoundObject, Held, LinkMap, Memory, folders};
-use crate::codeobject::{Bytes, CodeObject, Uri, UriPlace};
+use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
+use crate::codeobject::{Bytes, CodeObject, Uri, UriPlace, hex};
 use crate::import::Options;
 use crate::import::problem::Problems;
 
@@ -31,23 +31,22 @@ type Unplaced = (String, Vec<Arc<Candidate>>);
 
 /// Finds the code objects of a capture and the bytes for them.
 ///
-/// `r_debug`: where ROCr's list begins. `hints`: addresses inside code objects: PCs, kernel descriptors.
+/// `map`: ROCr's list.
 pub(in crate::import) fn find(
     memory: &dyn Memory,
-    r_debug: Option<u64>,
-    hints: &[u64],
+    map: &LinkMap,
+    hints: &Hints,
     options: &Options,
     problems: &mut Problems,
 ) -> Found {
-    let map = r_debug.map(|address| LinkMap::read(memory, address)).unwrap_or_default();
     for problem in &map.problems {
         let key = format!("{} at {:#x}", problem.part, problem.address);
         problems.report(key, &problem.what, problem.expected);
     }
     let mut search = Search::new(memory, options, &|_| true);
-    search.take_map(&map, problems);
+    search.take_map(map, problems);
     let supplied = search.take_placed(problems);
-    search.discover(hints);
+    search.discover(hints, problems);
     search.take_unplaced(&supplied, problems);
     search.take_uris();
     search.take_rest(problems);
@@ -155,18 +154,45 @@ impl<'s> Search<'s> {
         }
     }
 
-    fn discover(&mut self, hints: &[u64]) {
-        let mut left: BTreeSet<u64> = BTreeSet::new();
+    fn discover(&mut self, hints: &Hints, problems: &mut Problems) {
         let known = discover::union(self.places.iter().filter_map(Place::range).collect());
-        for hint in hints.iter().filter(|hint| **hint != 0) {
-            let after = known.partition_point(|(start, _)| start <= hint);
-            let below = after.checked_sub(1).and_then(|index| known.get(index));
-            if left.len() < MAX_HINTS && below.is_none_or(|(_, end)| hint >= end) {
-                left.insert(*hint);
+        let (mut room, mut beyond) = (MAX_HINTS, Vec::new());
+        let mut unexplained = |addresses: &BTreeSet<u64>| {
+            let mut left = BTreeSet::new();
+            for hint in addresses.iter().filter(|hint| **hint != 0) {
+                let after = known.partition_point(|(start, _)| start <= hint);
+                let below = after.checked_sub(1).and_then(|index| known.get(index));
+                if below.is_some_and(|(_, end)| hint < end) {
+                    continue;
+                }
+                match room.checked_sub(1) {
+                    Some(less) => {
+                        room = less;
+                        left.insert(*hint);
+                    }
+                    None => beyond.push(*hint),
+                }
             }
+            left
+        };
+        let (descriptors, pcs) = (unexplained(&hints.descriptors), unexplained(&hints.pcs));
+        let found = discover::discover(self.memory, &[&descriptors, &pcs]);
+        beyond.extend(found.cut_short);
+        if let Some(first) = beyond.first() {
+            let what = format!(
+                "of {} PCs and kernel descriptors, {first:#x} among them, memory below was not searched to the end for code \
+                 objects",
+                beyond.len()
+            );
+            let expected = format!(
+                "at most {} MiB to be searched, {} images there and {MAX_HINTS} addresses; --code-object FILE@ADDRESS names others",
+                (discover::MAX_PAGES_IN_ALL * discover::PAGE) >> 20,
+                discover::MAX_FOUND
+            );
+            problems.report("code objects", what, expected);
         }
-        let (images, lost) = discover::discover(self.memory, &left);
-        self.lost = lost;
+        let images = found.images;
+        self.lost = found.lost;
         self.places.extend(images.into_iter().map(|image| Place {
             address: image.address,
             uri: None,

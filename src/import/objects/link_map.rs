@@ -19,11 +19,15 @@ const R_DEBUG_SIZE: usize = 28;
 const LINK_MAP_SIZE: usize = 32;
 /// Bytes of a name that are read at a time: most end within it.
 const NAME_CHUNK: usize = 256;
+/// The version of the first runtimes whose waves are captured: AMD's library reads no earlier one, and 0 is memory that nobody
+/// has written.
+const FIRST_VERSION: u32 = 8;
 
 /// What ROCr says of the code objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkMap {
-    /// `r_version`: the version of the runtime's interface to debuggers; `None` where it was not captured.
+    /// `r_version`: the version of the runtime's interface to debuggers; `None` where it was not captured or is none that
+    /// a runtime has had.
     pub r_version: Option<u32>,
     /// The loaded code objects, in the list's order.
     pub entries: Vec<Entry>,
@@ -70,7 +74,13 @@ impl LinkMap {
             );
             return map;
         }
-        map.r_version = Some(u32_at(&head, 0));
+        let version = u32_at(&head, 0);
+        // It is signed there.
+        map.r_version = Some(version).filter(|version| (FIRST_VERSION..=i32::MAX as u32).contains(version));
+        if map.r_version.is_none() {
+            let what = format!("{}: it counts as unknown", version.cast_signed());
+            map.problem(r_debug, "r_debug.r_version", what, "8 or later; --r-version says it");
+        }
         if got < R_DEBUG_SIZE {
             map.problem(r_debug, "r_debug", format!("only {got} bytes are captured"), "40 bytes");
             return map;

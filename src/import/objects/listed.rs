@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::Memory;
-use super::candidate::{Candidate, hex};
+use super::candidate::Candidate;
 use super::compare::Verdict;
-use crate::codeobject::{Bytes, CodeObject, Uri};
+use crate::codeobject::{Bytes, CodeObject, Uri, hex};
 
 /// The most kernels of a code object that are looked for in a candidate.
 pub(super) const MAX_KERNELS: usize = 64;

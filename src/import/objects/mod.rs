@@ -23,6 +23,7 @@ mod place;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use debuginfod::Debuginfod;
@@ -44,6 +45,15 @@ pub trait Memory {
 
     /// A lasting view of a range that is captured as a whole; a copy where it straddles runs.
     fn view(&self, address: u64, length: u64) -> Option<Bytes>;
+}
+
+/// Addresses inside code objects that somebody loaded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hints {
+    /// Kernel descriptors of dispatches, which surely lie in one.
+    pub(super) descriptors: BTreeSet<u64>,
+    /// PCs of waves, which may have run wild.
+    pub(super) pcs: BTreeSet<u64>,
 }
 
 /// What [`find()`] found.

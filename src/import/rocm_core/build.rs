@@ -89,9 +89,10 @@ impl Waves<'_> {
         let mut own = Vec::new();
         let (stores, derived) = (self.stores, &mut *self.derived);
         row.rewritten(&words, &facts, |first, bytes| {
+            let known = LaneSet(if bytes.is_some() { u64::MAX } else { 0 });
+            let bytes = bytes.unwrap_or_default();
             let (offset, width) = (derived.len() as u64, bytes.len() as u16);
             derived.extend_from_slice(bytes);
-            let known = LaneSet(u64::MAX);
             own.push((stores.derived, RegisterBlock { first, count: 1, width, offset, known }));
         });
         if facts.stopped == Some(false) && row.has_fault(&words) {

@@ -83,27 +83,7 @@ impl CoreMemory {
     }
 
     fn read_until(&self, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while done < buffer.len() {
-            let Some(at) = address.checked_add(done as u64) else { break };
-            let Some(segment) = self.map.find(at) else { break };
-            let skip = at - segment.address;
-            let left = usize::try_from(segment.extent.length - skip).unwrap_or(usize::MAX);
-            let end = done + left.min(buffer.len() - done);
-            let file = self.files.get(segment.extent.backing.0 as usize);
-            let (Some(file), Some(rest)) = (file, buffer.get_mut(done..end)) else { break };
-            let got = match file.read_at(segment.extent.offset + skip, rest) {
-                Ok(got) => got,
-                // What was read before stays read: the answer is short.
-                Err(error) if done == 0 => return Err(error),
-                Err(_) => break,
-            };
-            done += got;
-            if done < end {
-                break;
-            }
-        }
-        Ok(done)
+        self.map.read(&self.files, address, buffer)
     }
 }
 

@@ -21,7 +21,6 @@ pub(crate) mod stream;
 mod tests;
 mod wave;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use self::agents::Agents;
@@ -30,8 +29,9 @@ use self::memory::CoreMemory;
 use self::note::{Notes, State};
 use self::queues::Waves;
 use super::file::OpenFile;
+use super::objects::{self, Hints, LinkMap};
 use super::problem::{ImportError, Problems};
-use super::{Opened, Options, objects, sniff};
+use super::{Opened, Options, sniff};
 use crate::arch::Targets;
 use crate::capture::{Backing, BackingId, Capture, MemoryBacking, Provenance};
 
@@ -61,13 +61,14 @@ pub(super) fn open(
         let notes = note::read(&*host, &headers, &mut problems);
         parts.push((host, headers, notes));
         // Which of the two the user called the host's does not matter.
-        parts.sort_by_key(|(_, headers, notes)| !(notes.found || headers.machine == headers::EM_AMDGPU));
+        parts.sort_by_key(|(_, headers, notes)| !has_gpus(headers, notes));
     }
-    let gpu = parts.iter().any(|(_, headers, notes)| notes.found || headers.machine == headers::EM_AMDGPU);
+    let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
         return Err(ImportError::NotADump { file: name, found });
     }
+    compare_parts(&parts, &mut problems);
     let provenance = provenance(&parts);
     let mut state = None;
     let mut files = Vec::new();
@@ -81,6 +82,36 @@ pub(super) fn open(
     let capture = Capture { name, provenance, ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
+}
+
+/// Says what tells that a core and the one beside it do not belong together.
+fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) {
+    let [(gpu, _, notes), (host, headers, host_notes)] = parts else { return };
+    if let Some(at) = host_notes.found_at.filter(|_| notes.state.is_some()) {
+        let what = format!("its note of the GPUs' state is not read: that of {} is", gpu.name());
+        problems.report_at(
+            host.name(),
+            at,
+            "AMDGPU note",
+            what,
+            "one of the two cores with the state of GPUs",
+        );
+    }
+    if headers.machine == headers::EM_AMDGPU {
+        let what = format!("beside {} it is a GPU core, too", gpu.name());
+        problems.report_at(host.name(), 18, "e_machine", what, "the core of the host process");
+    }
+    if let (Some(of), Some(pid)) = (notes.process, host_notes.process)
+        && of != pid
+    {
+        let what = format!("it is of process {pid}, and {} of process {of}", gpu.name());
+        problems.report_in(host.name(), None, "NT_PRPSINFO", what, "cores of one process");
+    }
+}
+
+/// Whether a file speaks of GPUs: by a note, or by what it was made for.
+fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
+    notes.found || headers.machine == headers::EM_AMDGPU
 }
 
 fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
@@ -113,7 +144,15 @@ fn import(
     let by_address = BackingId(capture.backings.len() as u32);
     capture.backings.push(Arc::new(memory.clone()));
     let derived_id = BackingId(capture.backings.len() as u32);
-    let (mut derived, mut pcs) = (Vec::new(), BTreeSet::new());
+    let (mut derived, mut hints) = (Vec::new(), Hints::default());
+    let r_debug = state.as_ref().map(|state| state.r_debug).filter(|address| *address != 0);
+    let map = r_debug.map(|address| LinkMap::read(memory, address)).unwrap_or_default();
+    if let Some(address) =
+        r_debug.filter(|address| options.host_core.is_some() && memory.u32(*address).is_none())
+    {
+        let what = format!("no memory at {address:#x}, where the runtime's list of code objects begins");
+        problems.report("--host-core", what, "the core of the process that the note of the GPUs is of");
+    }
     match &state {
         None => {
             let what = "the state of the GPUs cannot be read: no waves";
@@ -125,19 +164,18 @@ fn import(
                 let expected = "1, enabled: wave state may be incomplete";
                 problems.report("AMDGPU note: runtime information", what, expected);
             }
-            let r_version = options.r_version.or_else(|| memory.u32(state.r_debug));
+            let r_version = options.r_version.or(map.r_version);
             let mut agents = Agents::new(state, targets, options, &mut capture, problems);
             let stores = queues::Stores { by_address, derived: derived_id };
             let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
             waves.queues(state, &mut agents, &mut capture, problems);
-            pcs = waves.pcs;
+            hints.pcs = waves.pcs;
         }
     }
     capture.backings.push(Arc::new(MemoryBacking::new("derived registers", derived)));
-    let r_debug = state.map(|state| state.r_debug).filter(|address| *address != 0);
     let descriptors = capture.dispatches.iter().filter_map(|dispatch| Some(dispatch.kernel_object?.0));
-    let hints: Vec<u64> = pcs.into_iter().chain(descriptors).collect();
-    let found = objects::find(memory, r_debug, &hints, options, problems);
+    hints.descriptors = descriptors.collect();
+    let found = objects::find(memory, &map, &hints, options, problems);
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }

@@ -30,6 +30,10 @@ pub(super) struct Notes {
     pub(super) state: Option<State>,
     /// There is such a note.
     pub(super) found: bool,
+    /// Its offset in the file.
+    pub(super) found_at: Option<u64>,
+    /// The process's id.
+    pub(super) process: Option<u32>,
     /// The process's command line.
     pub(super) command: Option<String>,
 }
@@ -126,15 +130,27 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                     problems.report_at(file.name(), at, "AMDGPU note", what, "one");
                 } else {
                     notes.found = true;
+                    notes.found_at = Some(at);
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
             } else if kind == PRPSINFO && is(b"CORE\0") && notes.command.is_none() {
                 notes.command = command(file, start, size);
+                notes.process = process(file, start, size);
             }
             at = start.saturating_add(padded(size));
         }
     }
     notes
+}
+
+/// pr_pid of a 64-bit `elf_prpsinfo`: 4 bytes at 24.
+fn process(file: &dyn Backing, start: u64, size: u32) -> Option<u32> {
+    let mut id = [0; 4];
+    if size < 136 || file.read_at(start.checked_add(24)?, &mut id).ok()? < id.len() {
+        return None;
+    }
+    // A dumper that does not know it writes 0.
+    Some(u32::from_le_bytes(id)).filter(|id| *id != 0)
 }
 
 /// pr_psargs of a 64-bit `elf_prpsinfo`: 80 bytes at 56.

@@ -84,6 +84,8 @@ impl<'a> Waves<'a> {
         let mut areas = 0u32;
         for entry in state.queues.iter().filter(|entry| entry.kind == AQL) {
             let key = format!("queue {}", entry.id);
+            // Of a GPU that is not known, too: that its waves are left out has another reason.
+            areas += u32::from(entry.save_area != 0);
             let is_unknown = agents.is_unknown(entry.gpu_id);
             let Some(known) = agents.find(entry.gpu_id) else {
                 if !is_unknown {
@@ -99,7 +101,6 @@ impl<'a> Waves<'a> {
             if entry.save_area == 0 {
                 continue;
             }
-            areas += 1;
             let mut dispatches = Dispatches::new(queue, ring);
             let mut missing = Missing::default();
             for xcc in 0..known.xccs {

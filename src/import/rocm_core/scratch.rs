@@ -5,7 +5,8 @@ use crate::arch::save_area::ScratchRing;
 
 /// Fields of `amd_queue_t` after its `read_dispatch_id`, to which the queue's read pointer points.
 const TMPRING: u64 = 0x0c;
-const LOCATION: u64 = 0x20;
+/// `scratch_backing_memory_location`.
+pub(super) const LOCATION: u64 = 0x20;
 const BYTE_SIZE: u64 = 0x28;
 
 /// The version of the runtime's debugger interface since which `amd_queue_t` has no size of the backing memory.
@@ -20,6 +21,8 @@ pub(super) struct Scratch {
     pub(super) wave_size: u64,
     /// Waves of each shader engine.
     waves: u64,
+    /// Shader engines.
+    engines: u64,
 }
 
 /// Why private memory is not to be found.
@@ -45,7 +48,7 @@ impl NoScratch {
             Self::Uneven => {
                 "COMPUTE_TMPRING_SIZE has a number of waves that the shader engines do not divide"
             }
-            Self::Outside => "its slot is beyond what COMPUTE_TMPRING_SIZE allots",
+            Self::Outside => "its shader engine or slot is beyond what COMPUTE_TMPRING_SIZE allots",
             Self::Disagrees => "the register with its base and the queue's amd_queue_t do not agree",
             Self::NoBase => "the register with its base was not captured",
         }
@@ -88,12 +91,17 @@ impl Scratch {
         };
         let part = given.unwrap_or(computed);
         let base = part.checked_mul(u64::from(xcc)).and_then(|offset| location.checked_add(offset));
-        Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves }))
+        Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines }))
     }
 
     /// First byte of a wave's part.
     pub(super) fn of(&self, engine: u32, slot: u32) -> Result<u64, NoScratch> {
-        let index = self.waves.saturating_mul(u64::from(engine)).saturating_add(u64::from(slot));
+        let (engine, slot) = (u64::from(engine), u64::from(slot));
+        // What lies there is another wave's.
+        if engine >= self.engines || slot >= self.waves {
+            return Err(NoScratch::Outside);
+        }
+        let index = self.waves.saturating_mul(engine).saturating_add(slot);
         let offset = index.checked_mul(self.wave_size);
         offset.and_then(|offset| self.base.checked_add(offset)).ok_or(NoScratch::Outside)
     }

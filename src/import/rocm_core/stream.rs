@@ -4,8 +4,11 @@
 //! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later; where code
 //! objects lie nothing says. So of all else small segments come before large ones.
 
+use super::agents::MOST_XCCS;
+use super::bytes::{u16_at, u64_at};
 use super::headers::{self, Headers};
 use super::note;
+use super::scratch::LOCATION;
 use crate::capture::{Backing, MemoryBacking};
 use crate::import::problem::Problems;
 
@@ -15,11 +18,11 @@ pub(crate) const MOST_START: u64 = 256 << 20;
 /// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
 const DESCRIPTOR: u64 = 4096;
 
-/// Where scratch lies, by the queue's read pointer: `scratch_backing_memory_location`.
-const LOCATION: u64 = 0x20;
+/// `e_type` of a core.
+const ET_CORE: u16 = 4;
 
-/// The most XCCs of an agent that says no number.
-const MOST_XCCS: u32 = 16;
+/// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
+const MOST_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]
@@ -64,17 +67,14 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     if !b"\x7fELF\x02\x01".starts_with(bytes.get(..6.min(bytes.len())).unwrap_or_default()) {
         return Start::NotACore("it does not begin as a little-endian 64-bit ELF file does".to_owned());
     }
-    let number = |at: usize, size: usize| {
-        let part = bytes.get(at..at + size).unwrap_or_default();
-        part.iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
-    };
-    if bytes.len() < HEADER {
+    let fields = || Some((u16_at(bytes, 16)?, u64_at(bytes, 32)?, u16_at(bytes, 54)?, u16_at(bytes, 56)?));
+    let Some((kind, table, size, count)) = fields().filter(|_| bytes.len() >= HEADER) else {
         return Start::More(HEADER as u64);
-    }
-    if number(16, 2) != 4 {
+    };
+    if kind != ET_CORE {
         return Start::NotACore("it is an ELF file and no core".to_owned());
     }
-    let table = number(32, 8).saturating_add(number(54, 2) * number(56, 2));
+    let table = table.saturating_add(u64::from(size) * u64::from(count));
     let too_far = |what: &str, end: u64| {
         Start::NotACore(format!(
             "its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"
@@ -120,7 +120,18 @@ fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Prob
     for queue in &state.queues {
         let agent = state.agents.iter().find(|agent| agent.gpu_id == queue.gpu_id);
         let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MOST_XCCS);
-        need(queue.save_area, u64::from(queue.save_area_size) * u64::from(xccs));
+        let areas = match queue.save_area_size {
+            // A driver that does not say gave each an allocation of its own: what follows in its segment.
+            0 => {
+                let holds = |load: &&headers::Range| {
+                    queue.save_area.checked_sub(load.address).is_some_and(|skip| skip < load.size)
+                };
+                let load = headers.loads.iter().find(holds);
+                load.map_or(0, |load| load.size - (queue.save_area - load.address)).min(MOST_AREAS)
+            }
+            size => u64::from(size) * u64::from(xccs),
+        };
+        need(queue.save_area, areas);
         need(queue.ring, u64::from(queue.ring_size));
         need(queue.read_pointer, DESCRIPTOR);
         need(queue.write_pointer, 8);

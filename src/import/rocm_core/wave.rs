@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::area::{Block, Counts, SLOTS};
 use super::bytes::u32_at;
 use super::memory::CoreMemory;
-use crate::arch::save_area::{self, SaveArea, TtmpBits};
+use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
 use crate::arch::{Kind, RegId, Target};
 use crate::capture::RegisterBlock;
 use crate::units::LaneSet;
@@ -54,6 +54,11 @@ impl Words {
         self.hw.as_ref()?.get(usize::from(slot)).copied()
     }
 
+    /// Which of those bits are set; none where the register was not captured.
+    fn flags(&self, slot: u8, bits: u32) -> u32 {
+        self.slot(slot).unwrap_or(0) & bits
+    }
+
     fn long(&self, slot: u8) -> Option<u64> {
         Some(u64::from(self.slot(slot)?) | u64::from(self.slot(slot.checked_add(1)?)?) << 32)
     }
@@ -65,6 +70,11 @@ fn words(bytes: &[u8], first: usize) -> Option<[u32; 16]> {
         *word = u32_at(bytes, (first + index) * 4)?;
     }
     Some(words)
+}
+
+/// A block of one register that was saved whole.
+fn one(first: RegId, dwords: u16, offset: u64) -> RegisterBlock {
+    RegisterBlock { first, count: 1, width: dwords * 4, offset, known: LaneSet(u64::MAX) }
 }
 
 /// What the runtime that wrote the core promises of trap temporaries.
@@ -82,7 +92,7 @@ const MARKS: u32 = 10;
 /// What a wave's words say of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
-    /// Where it is.
+    /// Where it is; `None`: not known, whatever its PC register has.
     pub(super) pc: Option<u64>,
     /// The trap handler stopped it; `None`: not known.
     pub(super) stopped: Option<bool>,
@@ -230,8 +240,11 @@ impl Row {
                 None => (is_captured(candidate) || !saved.is_some_and(&is_captured)).then_some(candidate),
             }
         });
+        // Whoever knows not whether it was parked knows not where it is.
+        let may_park = |parked: &Parked| promise.r_version.is_none_or(|version| version >= parked.since);
+        let is_lost = words.ttmps.is_none() && area.parked.as_ref().is_some_and(may_park);
         Facts {
-            pc: parked.or(saved),
+            pc: if is_lost { None } else { parked.or(saved) },
             stopped,
             trap: if is_stopped { words.ttmp(ttmps.trap_id).unwrap_or(0) as u8 } else { 0 },
             halt: if is_stopped { words.ttmp(ttmps.halt).map(|bit| bit != 0) } else { None },
@@ -242,7 +255,7 @@ impl Row {
     /// Why a stopped wave stopped: indexes of the processor's stop reasons.
     pub(super) fn reasons(&mut self, words: &Words, trap: u8) -> Vec<usize> {
         let mut key = vec![u32::from(trap)];
-        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.slot(*slot).unwrap_or(0) & bits));
+        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.flags(*slot, *bits)));
         if let Some(known) = self.reasons.get(&key) {
             return known.clone();
         }
@@ -261,25 +274,31 @@ impl Row {
 
     /// Whether hardware flags, without anybody's enabling bit, say that the wave faulted.
     pub(super) fn has_fault(&self, words: &Words) -> bool {
-        self.hard_faults.iter().any(|(slot, bits)| words.slot(*slot).is_some_and(|word| word & bits != 0))
+        self.hard_faults.iter().any(|(slot, bits)| words.flags(*slot, *bits) != 0)
     }
 
-    /// The registers that a user sees otherwise than they were saved, with their bytes.
-    pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, &[u8])) {
-        if let (Some((id, slot)), Some(pc)) = (self.pc, facts.pc)
-            && words.long(slot) != Some(pc)
+    /// The registers that a user sees otherwise than they were saved, with their bytes; `None`: what was saved says nothing.
+    pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, Option<&[u8]>)) {
+        if let Some((id, slot)) = self.pc
+            && words.long(slot) != facts.pc
         {
-            each(id, &pc.to_le_bytes());
+            each(id, facts.pc.map(u64::to_le_bytes).as_ref().map(<[u8; 8]>::as_slice));
         }
         for rewrite in &self.rewrites {
             let Some(saved) = words.slot(rewrite.slot) else { continue };
             let mut seen = saved & !rewrite.hidden;
+            // HALT that is set may be the trap handler's; one that is not is nobody's.
+            let halt = rewrite.halt.map_or(0, |bit| 1u32.checked_shl(bit.into()).unwrap_or(0));
+            if facts.stopped.is_none() && saved & halt != 0 {
+                each(rewrite.id, None);
+                continue;
+            }
             if let (Some(bit), Some(halt)) = (rewrite.halt, facts.halt) {
                 let bit = 1u32.checked_shl(bit.into()).unwrap_or(0);
                 seen = if halt { seen | bit } else { seen & !bit };
             }
             if seen != saved {
-                each(rewrite.id, &seen.to_le_bytes());
+                each(rewrite.id, Some(&seen.to_le_bytes()));
             }
         }
     }
@@ -342,24 +361,12 @@ impl Row {
                 continue;
             };
             let offset = scalars + u64::from(first) * 4;
-            blocks.push(RegisterBlock {
-                first: register.id,
-                count: 1,
-                width: register.dwords * 4,
-                offset,
-                known: all,
-            });
+            blocks.push(one(register.id, register.dwords, offset));
         }
         for (name, slot) in &area.hwregs {
             let Some(register) = self.kind.named(name) else { continue };
             let offset = slots + u64::from(*slot) * 4;
-            blocks.push(RegisterBlock {
-                first: register.id,
-                count: 1,
-                width: register.dwords * 4,
-                offset,
-                known: all,
-            });
+            blocks.push(one(register.id, register.dwords, offset));
         }
         if let Some(stale) = &area.stale_sgprs
             && let Some(first) = limit.min(allocated).checked_sub(stale.from_end)
@@ -369,13 +376,13 @@ impl Row {
             for index in 0..register.dwords {
                 let Some(sgpr) = self.kind.named(&format!("s{}", first + index)) else { continue };
                 let offset = slots + (u64::from(*slot) + u64::from(index)) * 4;
-                blocks.push(RegisterBlock { first: sgpr.id, count: 1, width: 4, offset, known: all });
+                blocks.push(one(sgpr.id, 1, offset));
             }
         }
         for number in 0..16u64 {
             let Some(register) = self.kind.named(&format!("ttmp{number}")) else { continue };
             let offset = slots + SLOTS + number * 4;
-            blocks.push(RegisterBlock { first: register.id, count: 1, width: 4, offset, known: all });
+            blocks.push(one(register.id, 1, offset));
         }
         blocks
     }

@@ -141,11 +141,10 @@ fn fits(problems: &mut Problems, kept: &Kept, register: &Register, value: &Value
         return None;
     }
     let dwords = u8::try_from(register.dwords).unwrap_or(u8::MAX);
-    let all = 1u64.checked_shl(u32::from(dwords)).map_or(u64::MAX, |bit| bit - 1);
     let beyond = (dwords..value.dwords).filter(|index| kept.dword(value, *index).unwrap_or(0) != 0);
     if beyond.count() > 0 {
         let what = format_args!("{name} has {} dwords, of which the first {dwords} are taken", value.dwords);
         problems.line(value.line, what, format_args!("{dwords}"));
     }
-    Some(LaneSet(value.known & all))
+    Some(LaneSet(value.known).and(LaneSet::lowest(dwords.into())))
 }

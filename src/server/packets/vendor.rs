@@ -13,6 +13,7 @@ use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
 use crate::arch::SpaceScope;
+use crate::codeobject::hex;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
@@ -263,7 +264,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
         "lane": lane.map(|lane| lane.0),
         "address": place.address.to_string(),
         "length": read,
-        "bytes": json::hex(state.buffer.get(..read).unwrap_or_default()),
+        "bytes": hex(state.buffer.get(..read).unwrap_or_default()),
     }))
 }
 

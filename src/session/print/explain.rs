@@ -4,6 +4,7 @@ use super::eval::Scene;
 use super::names::{Named, Placed, Readable};
 use super::path::{Node, Path};
 use super::{NotPrinted, Query, parse};
+use crate::codeobject;
 use crate::debuginfo;
 use crate::dwarf::explain::{self, Explainer};
 use crate::dwarf::{Evaluator, Focus, legacy, print};
@@ -98,7 +99,7 @@ impl Scene<'_, '_> {
                 );
             }
             debuginfo::Location::ConstValue(bytes) => {
-                let bytes: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                let bytes = codeobject::hex(bytes);
                 return alone(format!(
                     "DW_AT_const_value, its bytes are known since it was compiled: {bytes}"
                 ));

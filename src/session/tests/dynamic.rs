@@ -2,9 +2,8 @@
 //! the text of DWARF 5 gives them.
 
 use super::Maker;
-use crate::capture::CodeObject;
 use crate::session::{Inspect as _, Session, ValueState};
-use crate::units::{Address, LaneId, LaneSet, WaveId, WaveSize};
+use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const OBJECT: &[u8] = include_bytes!("dynamic/dynamic.hsaco");
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -14,19 +13,7 @@ fn shown(function: &str) -> Vec<(String, String, String)> {
     let elf = crate::codeobject::CodeObject::parse(OBJECT.to_vec()).unwrap();
     let pc = LOADED + elf.symbol(function).unwrap().value;
     let mut maker = Maker::new("gfx90a");
-    let extent = Some(maker.extent(OBJECT));
-    let (uri, entry, build_id, agent, name) = (None, None, None, None, "dynamic.hsaco".to_owned());
-    let address = Address(LOADED);
-    maker.capture.code_objects.push(CodeObject {
-        address,
-        extent,
-        uri,
-        entry,
-        build_id,
-        agent,
-        name,
-        ..Default::default()
-    });
+    maker.code_object(OBJECT, LOADED);
     maker.wave(WaveSize::W64, None, &[("exec", &[0xff; 8], 3), ("pc", &pc.to_le_bytes(), 3)]);
     let session = Session::new(maker.finish(), None).unwrap();
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();

@@ -19,10 +19,10 @@ use std::sync::Arc;
 use super::Dump;
 use crate::arch::{Kind, Targets};
 use crate::capture::{
-    Agent, Backing, BackingId, Capture, Dispatch, Extent, MemoryBacking, MemoryMap, Queue, RegisterBlock,
-    Registers, Segment, Wave, WorkGroup,
+    Agent, Backing, BackingId, Capture, CodeObject, Dispatch, Extent, MemoryBacking, MemoryMap, Queue,
+    RegisterBlock, Registers, Segment, Wave, WorkGroup,
 };
-use crate::units::{LaneSet, WaveSize};
+use crate::units::{Address, LaneSet, WaveSize};
 
 /// A capture that grows by parts; all bytes go into one backing.
 pub(super) struct Maker {
@@ -79,19 +79,8 @@ impl Maker {
     /// A code object of those bytes, loaded there.
     pub(super) fn code_object(&mut self, bytes: &[u8], address: u64) {
         let extent = Some(self.extent(bytes));
-        let (uri, entry, build_id, agent, name) = (None, None, None, None, "object".to_owned());
-        let address = crate::units::Address(address);
-        let object = crate::capture::CodeObject {
-            address,
-            extent,
-            uri,
-            entry,
-            build_id,
-            agent,
-            name,
-            ..Default::default()
-        };
-        self.capture.code_objects.push(object);
+        let (name, address) = ("object".to_owned(), Address(address));
+        self.capture.code_objects.push(CodeObject { address, extent, name, ..CodeObject::default() });
     }
 
     pub(super) fn map(&mut self, pieces: &[(u64, &[u8])]) -> MemoryMap {

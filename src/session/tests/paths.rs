@@ -2,11 +2,10 @@
 //! The values are those that the text of DWARF 5 gives to the bytes below, and C to the casts.
 
 use super::Maker;
-use crate::capture::CodeObject;
 use crate::report::print as report;
 use crate::session::print::{MAX_STRING, Query};
 use crate::session::{Inspect as _, Session, ValueState};
-use crate::units::{Address, LaneId, LaneSet, WaveId, WaveSize};
+use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const OBJECT: &[u8] = include_bytes!("paths/paths.hsaco");
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -46,19 +45,7 @@ fn start() -> u64 {
 
 fn session() -> Session {
     let mut maker = Maker::new("gfx90a");
-    let extent = Some(maker.extent(OBJECT));
-    let (uri, entry, build_id, agent, name) = (None, None, None, None, "paths.hsaco".to_owned());
-    let address = Address(LOADED);
-    maker.capture.code_objects.push(CodeObject {
-        address,
-        extent,
-        uri,
-        entry,
-        build_id,
-        agent,
-        name,
-        ..Default::default()
-    });
+    maker.code_object(OBJECT, LOADED);
     maker.capture.global = maker.map(&[(DATA, &data())]);
     let group = maker.group([0, 0, 0], &[(16, &[0x2a, 0, 0, 0, 0x2b, 0, 0, 0])]);
     let pc = (start() + 4).to_le_bytes();

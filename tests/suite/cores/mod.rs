@@ -1,6 +1,7 @@
 //! ROCm cores: what AMD's library reads from the samples (tests/fixtures/gpucore), through `lanescope export` and over the
 //! wire; and the same files damaged.
 
+mod changed;
 mod damaged;
 mod debuginfod;
 mod objects;
@@ -31,9 +32,14 @@ pub(crate) fn expected(name: &str) -> Value {
 
 /// What `lanescope export` says of it.
 fn export(arguments: &[&str]) -> Value {
+    lanescope(&[&["export", "--json"], arguments].concat())
+}
+
+/// What a command prints as JSON; it asks no server for files.
+fn lanescope(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
-        .args(["export", "--json"])
         .args(arguments)
+        .env_remove("DEBUGINFOD_URLS")
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -208,15 +214,9 @@ fn a_host_core_beside_a_gpu_core_gives_what_a_merged_one_does() {
     for name in ["gfx90a-unified", "gfx1100", "gfx942-multi-xcc"] {
         let folder = tempfile::tempdir().unwrap();
         let file = std::fs::read(core(name)).unwrap();
-        let segments = expected(name)["segments"].as_array().unwrap().clone();
-        let is_host = |offset: u64| {
-            let of = segments.iter().find(|segment| segment["off"].as_u64() == Some(offset));
-            of.unwrap()["name"].as_str().unwrap().starts_with("host:")
-        };
         let (host, gpu) = (folder.path().join("core"), folder.path().join("gpucore"));
-        std::fs::write(&host, with_segments(&file, 62, |kind, offset| kind != 4 && is_host(offset))).unwrap();
-        std::fs::write(&gpu, with_segments(&file, 224, |kind, offset| kind == 4 || !is_host(offset)))
-            .unwrap();
+        std::fs::write(&host, part(name, &file, true)).unwrap();
+        std::fs::write(&gpu, part(name, &file, false)).unwrap();
         let path = core(name);
         let mut whole = export(&[path.to_str().unwrap()]);
         for (first, second) in [(&gpu, &host), (&host, &gpu)] {
@@ -233,6 +233,20 @@ fn a_host_core_beside_a_gpu_core_gives_what_a_merged_one_does() {
             assert!(whole == both, "{name}");
         }
     }
+}
+
+/// The host's part of a merged sample, or the GPU's with the notes, as a core of its own.
+pub(crate) fn part(name: &str, file: &[u8], host: bool) -> Vec<u8> {
+    let segments = expected(name)["segments"].as_array().unwrap().clone();
+    let is_host = |offset: u64| {
+        let of = segments.iter().find(|segment| segment["off"].as_u64() == Some(offset));
+        of.unwrap()["name"].as_str().unwrap().starts_with("host:")
+    };
+    let machine = if host { 62 } else { 224 };
+    with_segments(file, machine, |kind, offset| match kind {
+        4 => !host,
+        _ => is_host(offset) == host,
+    })
 }
 
 /// A core with only some of its program headers; e_machine as given.

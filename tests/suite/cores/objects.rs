@@ -2,12 +2,12 @@
 //! writing program loaded, and the variables that it laid down for every lane.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use super::super::dwarf::newest;
-use super::{SAMPLES, core, expected, export, fixtures, pairs};
+use super::{SAMPLES, core, expected, export, fixtures, lanescope, pairs};
 
 /// Where the samples' code objects are.
 fn code() -> PathBuf {
@@ -29,18 +29,6 @@ fn with(name: &str) -> Vec<String> {
         true => vec!["--symbols".to_owned(), code().display().to_string()],
         false => Vec::new(),
     }
-}
-
-fn lanescope(arguments: &[&str]) -> Value {
-    let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
-        .args(arguments)
-        .env_remove("DEBUGINFOD_URLS")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{arguments:?}: {told}");
-    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn build_id(file: &PathBuf) -> String {

@@ -9,89 +9,43 @@ use serde_json::{Value, json};
 use super::model::{le, seed};
 use super::{export, export_text, file, folder, problems, run};
 
-/// Which register words a wave has on each generation, in the order of umr's lists.
-const GFX9: &[&str] = &[
-    "STATUS",
-    "PC_LO",
-    "PC_HI",
-    "EXEC_LO",
-    "EXEC_HI",
-    "HW_ID",
-    "INST_DW0",
-    "INST_DW1",
-    "GPR_ALLOC",
-    "LDS_ALLOC",
-    "TRAPSTS",
-    "IB_STS",
-    "IB_DBG0",
-    "M0",
-    "MODE",
-];
-const GFX10: &[&str] = &[
-    "STATUS",
-    "PC_LO",
-    "PC_HI",
-    "EXEC_LO",
-    "EXEC_HI",
-    "HW_ID1",
-    "HW_ID2",
-    "INST_DW0",
-    "GPR_ALLOC",
-    "LDS_ALLOC",
-    "TRAPSTS",
-    "IB_STS",
-    "IB_STS2",
-    "IB_DBG1",
-    "M0",
-    "MODE",
-];
-const GFX11: &[&str] = &[
-    "STATUS",
-    "PC_LO",
-    "PC_HI",
-    "EXEC_LO",
-    "EXEC_HI",
-    "HW_ID1",
-    "HW_ID2",
-    "GPR_ALLOC",
-    "LDS_ALLOC",
-    "TRAPSTS",
-    "IB_STS",
-    "IB_STS2",
-    "IB_DBG1",
-    "M0",
-    "MODE",
-];
-const GFX12: &[&str] = &[
-    "STATUS",
-    "PC_LO",
-    "PC_HI",
-    "EXEC_LO",
-    "EXEC_HI",
-    "HW_ID1",
-    "HW_ID2",
-    "GPR_ALLOC",
-    "LDS_ALLOC",
-    "IB_STS",
-    "IB_STS2",
-    "IB_DBG1",
-    "M0",
-    "MODE",
-    "STATE_PRIV",
-    "EXCP_FLAG_PRIV",
-    "EXCP_FLAG_USER",
-    "TRAP_CTRL",
-    "ACTIVE",
-    "VALID_AND_IDLE",
-    "DVGPR_ALLOC_LO",
-    "DVGPR_ALLOC_HI",
-    "SCHED_MODE",
+/// The register words that umr lists of a wave, in its order, and the first and last generation (gfxN) that have each.
+const WORDS: [(&str, u8, u8); 28] = [
+    ("STATUS", 9, 12),
+    ("PC_LO", 9, 12),
+    ("PC_HI", 9, 12),
+    ("EXEC_LO", 9, 12),
+    ("EXEC_HI", 9, 12),
+    ("HW_ID", 9, 9),
+    ("HW_ID1", 10, 12),
+    ("HW_ID2", 10, 12),
+    ("INST_DW0", 9, 10),
+    ("INST_DW1", 9, 9),
+    ("GPR_ALLOC", 9, 12),
+    ("LDS_ALLOC", 9, 12),
+    ("TRAPSTS", 9, 11),
+    ("IB_STS", 9, 12),
+    ("IB_STS2", 10, 12),
+    ("IB_DBG0", 9, 9),
+    ("IB_DBG1", 10, 12),
+    ("M0", 9, 12),
+    ("MODE", 9, 12),
+    ("STATE_PRIV", 12, 12),
+    ("EXCP_FLAG_PRIV", 12, 12),
+    ("EXCP_FLAG_USER", 12, 12),
+    ("TRAP_CTRL", 12, 12),
+    ("ACTIVE", 12, 12),
+    ("VALID_AND_IDLE", 12, 12),
+    ("DVGPR_ALLOC_LO", 12, 12),
+    ("DVGPR_ALLOC_HI", 12, 12),
+    ("SCHED_MODE", 12, 12),
 ];
 
 #[derive(Clone, Copy, Debug)]
 struct Gpu {
     name: &'static str,
-    words: &'static [&'static str],
+    /// The N of gfxN.
+    generation: u8,
     lanes: u64,
     sgprs: u64,
     /// Own SGPRs; those after them are vcc and others.
@@ -99,11 +53,19 @@ struct Gpu {
     vgprs: u64,
 }
 
+impl Gpu {
+    /// The words that it has.
+    fn words(&self) -> Vec<&'static str> {
+        let has = |(_, first, last): &&(_, u8, u8)| (*first..=*last).contains(&self.generation);
+        WORDS.iter().filter(has).map(|(name, ..)| *name).collect()
+    }
+}
+
 /// gfx9: 2 times 16 SGPRs are allocated; vcc is in the last two, flat_scratch in those from 26 on.
-const VEGA: Gpu = Gpu { name: "gfx900", words: GFX9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
-const NAVI21: Gpu = Gpu { name: "gfx1030", words: GFX10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
-const NAVI31: Gpu = Gpu { name: "gfx1100", words: GFX11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
-const NAVI48: Gpu = Gpu { name: "gfx1201", words: GFX12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
+const NAVI21: Gpu = Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
+const NAVI31: Gpu = Gpu { name: "gfx1100", generation: 11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+const NAVI48: Gpu = Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
 
 /// What umr's kernel interface gives for what it cannot read.
 const UNREADABLE: u32 = 0xbebe_beef;
@@ -123,10 +85,10 @@ impl Wave {
             _ => format!("se{number}.sa1.wgp0.simd2.wave3"),
         };
         let mut words = BTreeMap::new();
-        for name in gpu.words {
-            let value = match *name {
+        for name in gpu.words() {
+            let value = match name {
                 // VALID and HALT; on gfx12 halted is another register's, and bit 29 says wave64.
-                "STATUS" if gpu.words == GFX12 => 1 << 16 | 1 << 28,
+                "STATUS" if gpu.generation == 12 => 1 << 16 | 1 << 28,
                 "STATUS" => 1 << 16 | 1 << 13,
                 "STATE_PRIV" => 1 << 14,
                 // WAVE64 is bit 11.
@@ -142,7 +104,7 @@ impl Wave {
                 "M0" if number == 1 => UNREADABLE,
                 _ => seed(&format!("{} {number} {name}", gpu.name)) as u32 & !3,
             };
-            words.insert(*name, value);
+            words.insert(name, value);
         }
         Self { gpu, number, slot, words }
     }
@@ -368,7 +330,7 @@ fn hardware(waves: &[Wave], bits: bool) -> String {
     let mut text = String::new();
     for wave in waves {
         writeln!(text, "\n{}\n{}\n\n\nMain Registers:", "-".repeat(54), wave.slot).unwrap();
-        for row in wave.gpu.words.chunks(4) {
+        for row in wave.gpu.words().chunks(4) {
             let row = row
                 .iter()
                 .map(|name| format!("{:>20}: {:08x} | ", format!("ixSQ_WAVE_{name}"), wave.words[name]));
@@ -377,7 +339,7 @@ fn hardware(waves: &[Wave], bits: bool) -> String {
         text.push('\n');
         if bits {
             text.push_str("\n\nRegister Bits:\n\t");
-            for name in wave.gpu.words {
+            for name in wave.gpu.words() {
                 writeln!(text, "\n\nixSQ_WAVE_{name}[{:08x}]:", wave.words[name]).unwrap();
                 // A field has the name of a register in places: it is none.
                 writeln!(text, "\t{:>20}: {:08x} | {:>20}: {:08x} | ", "PC_LO", 7, "M0", 9).unwrap();
@@ -573,7 +535,7 @@ fn json_answer(waves: &[Wave], negative: bool) -> Value {
             object.insert("PC".to_owned(), json!(pc));
             let registers: serde_json::Map<String, Value> = wave
                 .gpu
-                .words
+                .words()
                 .iter()
                 .map(|name| (format!("ixSQ_WAVE_{name}"), json!({ "raw": wave.words[name], "SCC": 0 })))
                 .collect();

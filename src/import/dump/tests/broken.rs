@@ -75,6 +75,9 @@ fn files_that_are_no_dump() {
         let error =
             open(&folder.0.join("d"), &Targets::builtin(), &Options::default()).unwrap_err().to_string();
         assert!(error.contains(&format!("/d: {found}; expected a lanescope dump")), "{error}");
+        for format in ["ROCm core", "log of ROCm's debug agent", "umr"] {
+            assert!(error.contains(format), "{error}");
+        }
     }
     let error = open("/dev/null".as_ref(), &Targets::builtin(), &Options::default()).unwrap_err().to_string();
     assert!(error.starts_with("/dev/null: neither a file nor a folder; expected"), "{error}");

@@ -10,6 +10,7 @@ use super::sink::Sink;
 use super::tables::table;
 use super::{Plan, Written, number};
 use crate::capture::Capture;
+use crate::codeobject::hex;
 
 /// The most characters of a file's name that come from the capture.
 const MOST_NAME: usize = 64;
@@ -25,13 +26,11 @@ pub(super) fn write(
     for planned in &plan.code_objects {
         let Some(object) = capture.code_objects.get(planned.index) else { continue };
         let agent = object.agent.and_then(|agent| capture.agents.get(agent));
-        let build_id = object.build_id.as_deref();
-        let hex = build_id.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
         let mut entry = table([
             ("address", Some(number(object.address.0))),
             ("name", Some(json!(object.name))),
             ("uri", object.uri.as_ref().map(|uri| json!(uri))),
-            ("build_id", hex.map(|hex| json!(hex))),
+            ("build_id", object.build_id.as_deref().map(|id| json!(hex(id)))),
             ("image", (object.image && planned.file.is_some()).then(|| json!(true))),
             ("agent", agent.map(|agent| json!(agent.id))),
         ]);

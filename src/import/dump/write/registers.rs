@@ -176,7 +176,7 @@ fn length(block: &RegisterBlock) -> u64 {
 
 /// Bytes to copy of a run: all, or of one scalar that was captured in part its first dwords. `None`: a manifest cannot say it.
 fn captured_length(run: &RegisterBlock) -> Option<u64> {
-    let whole = all(run.width / 4);
+    let whole = LaneSet::lowest((run.width / 4).into());
     if is_vector(run) || run.known.and(whole) == whole {
         return Some(length(run));
     }
@@ -196,10 +196,6 @@ fn is_vector(run: &RegisterBlock) -> bool {
     run.width > 8
 }
 
-fn all(dwords: u16) -> LaneSet {
-    LaneSet(1u64.checked_shl(u32::from(dwords)).map_or(u64::MAX, |bit| bit - 1))
-}
-
 /// The keys `registers` and `lanes` of a run.
 fn registers(run: &RegisterBlock, kind: &Kind) -> Map<String, Value> {
     let name = |id: u16| kind.registers().get(usize::from(id)).map_or("", |register| register.name.as_str());
@@ -211,8 +207,8 @@ fn registers(run: &RegisterBlock, kind: &Kind) -> Map<String, Value> {
     let mut keys = Map::new();
     keys.insert("registers".to_owned(), json!(range));
     let dwords = kind.registers().get(usize::from(run.first.0)).map_or(0, |register| register.dwords);
-    let known = run.known.and(all(run.width / 4));
-    if is_vector(run) && known != all(dwords) {
+    let known = run.known.and(LaneSet::lowest((run.width / 4).into()));
+    if is_vector(run) && known != LaneSet::lowest(dwords.into()) {
         keys.insert("lanes".to_owned(), number(known.0));
     }
     keys

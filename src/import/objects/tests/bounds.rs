@@ -7,7 +7,7 @@ use super::super::discover::{Image, MAX_BUILD_ID, MAX_FOUND, MAX_IMAGE, MAX_NOTE
 use super::super::find::{MAX_HINTS, MAX_LOST, find};
 use super::super::listed::{Listed, MAX_KERNELS};
 use super::super::place::{MAX_REASONS, Place};
-use super::super::{List, Memory, find_listed};
+use super::super::{Hints, LinkMap, List, Memory, find_listed};
 use super::{Made, path};
 use crate::codeobject::{Bytes, CodeObject};
 use crate::import::problem::Problems;
@@ -60,10 +60,13 @@ impl Memory for Pages {
 fn so_many_code_objects_are_discovered_and_no_more() {
     let memory = Pages(header(PAGE, 0));
     let hints = |count: usize| (0..count as u64).map(|page| AT + page * PAGE + 0x10).collect::<BTreeSet<_>>();
-    let (found, lost) = discover(&memory, &hints(MAX_FOUND));
-    assert_eq!((found.len(), lost.len()), (MAX_FOUND, 0));
-    let (found, lost) = discover(&memory, &hints(MAX_FOUND + 5));
-    assert_eq!((found.len(), lost.len()), (MAX_FOUND, 5));
+    for (count, beyond) in [(MAX_FOUND, 0), (MAX_FOUND + 5, 5)] {
+        let found = discover(&memory, &[&hints(count)]);
+        assert_eq!(
+            (found.images.len(), found.lost.len(), found.cut_short.len()),
+            (MAX_FOUND, beyond, beyond)
+        );
+    }
 }
 
 #[test]
@@ -119,13 +122,18 @@ impl Memory for Asked {
 #[test]
 fn addresses_that_are_looked_at_are_bounded() {
     let asked = Asked::default();
-    let hints: Vec<u64> = (0..MAX_HINTS as u64 + 100).map(|page| AT + page * PAGE).collect();
+    let pcs = (0..MAX_HINTS as u64 + 100).map(|page| AT + page * PAGE).collect();
+    let hints = Hints { pcs, ..Hints::default() };
     let options = Options {
         code_objects: vec![Supplied { file: path("saxpy-gfx90a-O0.hsaco"), address: None }],
         ..Options::default()
     };
-    let found = find(&asked, None, &hints, &options, &mut Problems::new("core"));
+    let mut problems = Problems::new("core");
+    let found = find(&asked, &LinkMap::default(), &hints, &options, &mut problems);
     assert!(found.code_objects.is_empty());
+    assert!(
+        problems.finish().iter().any(|problem| problem.what.starts_with("of 100 PCs and kernel descriptors"))
+    );
     // The page of each hint, and the code around some of them.
     assert_eq!((asked.segments.get(), asked.reads.get()), (MAX_HINTS, MAX_LOST));
 }

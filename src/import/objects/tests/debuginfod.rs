@@ -160,7 +160,7 @@ fn bad_answers_are_errors_and_are_not_kept() {
         let shown = String::from_utf8_lossy(&answer[..answer.len().min(60)]).into_owned();
         let error = client.fetch(&id, "executable").expect_err(&shown);
         assert!(error.to_lowercase().contains(&expected.to_lowercase()), "{shown}: {error}");
-        assert!(!cache.path().join(crate::import::objects::candidate::hex(&id)).join("executable").exists());
+        assert!(!cache.path().join(crate::codeobject::hex(&id)).join("executable").exists());
         // A server that fails is not asked again.
         assert_eq!(client.fetch(&id, "debuginfo"), Ok(None), "{shown}");
     }

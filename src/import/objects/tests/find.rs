@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::find::find;
-use super::super::{Found, FoundObject, Held};
+use super::super::{Found, FoundObject, Held, Hints, LinkMap};
 use super::{KERNEL, Kernels, Made, build_id, image, path, stripped};
 use crate::codeobject::CodeObject;
 use crate::import::problem::Problems;
@@ -15,7 +15,9 @@ const LIST: u64 = 0x7fff_f7d0_0040;
 
 fn run(memory: &Made, list: bool, hints: &[u64], options: &Options) -> (Found, Vec<String>) {
     let mut problems = Problems::new("core");
-    let found = find(memory, list.then_some(LIST), hints, options, &mut problems);
+    let map = if list { LinkMap::read(memory, LIST) } else { LinkMap::default() };
+    let hints = Hints { pcs: hints.iter().copied().collect(), ..Hints::default() };
+    let found = find(memory, &map, &hints, options, &mut problems);
     (found, problems.finish().iter().map(ToString::to_string).collect())
 }
 

@@ -4,10 +4,10 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::super::compare::{Verdict, compare};
-use super::super::discover::{MAX_PAGES, PAGE, discover};
+use super::super::discover::{MAX_PAGES, MAX_PAGES_IN_ALL, PAGE, discover};
 use super::super::find::find;
 use super::super::folders::{MAX_DEPTH, walk, walk_up_to};
-use super::super::{LinkMap, Memory};
+use super::super::{Hints, LinkMap, Memory};
 use super::{Made, fixture, image, path};
 use crate::codeobject::Bytes;
 use crate::import::problem::Problems;
@@ -41,14 +41,81 @@ impl Memory for Endless {
 fn a_search_without_end_ends() {
     let started = Instant::now();
     let hints = (1..5000u64).map(|index| AT + index * MAX_PAGES * PAGE).collect();
-    let (found, lost) = discover(&Endless(vec![0; PAGE as usize]), &hints);
-    assert_eq!((found.len(), lost.len()), (0, 4999));
+    let found = discover(&Endless(vec![0; PAGE as usize]), &[&hints]);
+    assert_eq!((found.images.len(), found.lost.len()), (0, 4999));
+    // The last of them are not even looked at.
+    assert!(
+        found.cut_short.len() >= 4999 - (MAX_PAGES_IN_ALL / MAX_PAGES) as usize,
+        "{:?}",
+        found.cut_short.len()
+    );
     // Headers on every page, whose images end before the address.
     let mut page = image(&fixture("saxpy-gfx90a-O0.hsaco"));
     page.truncate(PAGE as usize);
-    let (found, _) = discover(&Endless(page), &hints);
-    assert!(found.len() <= 4999);
+    let found = discover(&Endless(page), &[&hints]);
+    assert!(found.images.len() <= 4999);
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+/// Waves that ran wild into a large buffer must not take the search from those that did not.
+#[test]
+fn wild_addresses_do_not_hide_the_others() {
+    let file = fixture("saxpy-gfx90a-O0.hsaco");
+    // A buffer of 2 TiB, in which nothing is, and a code object above it.
+    let mut made = Made::default();
+    made.load(AT, &file);
+    let memory = Buffer { low: 0x10_0000_0000, high: 0x210_0000_0000, rest: made };
+    let wild = |count: u64| (1..=count).map(|index| 0x10_0000_0000 + index * (MAX_PAGES + 1) * PAGE);
+    let descriptor = AT + 0x600;
+    for count in [4, 60, 4000] {
+        let mut hints = Hints { descriptors: [descriptor].into(), pcs: wild(count).collect() };
+        let (found, told) = search(&memory, &hints);
+        assert_eq!(found, [AT], "{count}");
+        assert_eq!(told.iter().any(|words| words.contains("not searched to the end")), count > 3, "{told:?}");
+        hints.descriptors.clear();
+        hints.pcs.insert(AT + 0x1a40);
+        // As long as each has its turn, PCs find it, too.
+        if count <= 60 {
+            assert_eq!(search(&memory, &hints).0, [AT], "{count}");
+        }
+    }
+    let few = Hints { descriptors: [descriptor].into(), pcs: wild(3).collect() };
+    let (found, told) = search(&memory, &few);
+    assert_eq!(found, [AT]);
+    assert!(!told.iter().any(|words| words.contains("not searched")), "{told:?}");
+}
+
+fn search(memory: &Buffer, hints: &Hints) -> (Vec<u64>, Vec<String>) {
+    let mut problems = Problems::new("core");
+    let found = find(memory, &LinkMap::default(), hints, &Options::default(), &mut problems);
+    let found = found.code_objects.iter().map(|object| object.address).collect();
+    (found, problems.finish().iter().map(ToString::to_string).collect())
+}
+
+/// Memory with a large buffer of zeros.
+struct Buffer {
+    low: u64,
+    high: u64,
+    rest: Made,
+}
+
+impl Memory for Buffer {
+    fn read(&self, address: u64, buffer: &mut [u8]) -> usize {
+        if (self.low..self.high).contains(&address) {
+            buffer.fill(0);
+            return buffer.len();
+        }
+        self.rest.read(address, buffer)
+    }
+
+    fn segment(&self, address: u64) -> Option<(u64, u64)> {
+        let within = (self.low..self.high).contains(&address);
+        if within { Some((self.low, self.high - 1)) } else { self.rest.segment(address) }
+    }
+
+    fn view(&self, address: u64, length: u64) -> Option<Bytes> {
+        self.rest.view(address, length)
+    }
 }
 
 #[test]
@@ -69,11 +136,11 @@ fn images_cut_anywhere_and_with_any_header_do_no_harm() {
         code_objects: vec![Supplied { file: path("call-gfx1100-O0.hsaco"), address: None }],
         ..Options::default()
     };
-    let hints = [AT + 0x1a40, AT + 0x600];
+    let hints = Hints { pcs: [AT + 0x1a40, AT + 0x600].into(), ..Hints::default() };
     let look = |bytes: Vec<u8>| {
         let mut problems = Problems::new("core");
         let memory = Made([(AT, bytes)].into());
-        let found = find(&memory, Some(AT), &hints, &options, &mut problems);
+        let found = find(&memory, &LinkMap::read(&memory, AT), &hints, &options, &mut problems);
         assert!(found.code_objects.len() <= 2, "{found:?}");
     };
     for length in (1..whole.len()).step_by(487) {
@@ -106,7 +173,8 @@ fn damaged_files_of_a_folder_do_no_harm() {
     let options = Options { symbols: vec![folder.path().to_owned()], ..Options::default() };
     let mut problems = Problems::new("core");
     // The longest copies have all code, and no section says so.
-    let found = find(&memory, None, &[AT + 0x1a40], &options, &mut problems);
+    let hints = Hints { pcs: [AT + 0x1a40].into(), ..Hints::default() };
+    let found = find(&memory, &LinkMap::default(), &hints, &options, &mut problems);
     assert_eq!(found.code_objects.len(), 1);
 }
 
@@ -154,7 +222,8 @@ fn copies_of_memory_are_bounded() {
     made.list(AT, 10, &entries);
     let memory = Pieces(made, Cell::new(0));
     let mut problems = Problems::new("core");
-    let found = find(&memory, Some(AT), &[], &Options::default(), &mut problems);
+    let map = LinkMap::read(&memory, AT);
+    let found = find(&memory, &map, &Hints::default(), &Options::default(), &mut problems);
     assert_eq!((found.code_objects.len(), memory.1.get()), (100, 1 << 30));
     let told: Vec<String> = problems.finish().iter().map(ToString::to_string).collect();
     assert_eq!(told.iter().filter(|words| words.contains("bytes in pieces; at most 1073741824")).count(), 84);

@@ -60,6 +60,21 @@ fn what_is_not_captured_is_absent_and_said() {
     }
 }
 
+/// 8 is the first version that AMD's library reads; memory that was never written has 0.
+#[test]
+fn a_version_that_no_runtime_had_is_unknown() {
+    for (version, known) in [(0, false), (7, false), (8, true), (12, true), (u32::MAX, false)] {
+        let mut memory = Made::default();
+        memory.list(AT, version, &[(0x1000, "file:///a")]);
+        let map = LinkMap::read(&memory, AT);
+        assert_eq!(map.r_version, known.then_some(version));
+        // The list is read all the same.
+        assert_eq!((map.entries.len(), map.problems.len()), (1, usize::from(!known)), "{version}");
+    }
+    let map = LinkMap::read(&Made([(AT, vec![0; 64])].into()), AT);
+    assert_eq!(words(&map), ["r_debug.r_version 0x7ffff7d00040: 0: it counts as unknown"]);
+}
+
 #[test]
 fn a_list_that_is_being_changed_is_said() {
     let mut memory = Made::default();

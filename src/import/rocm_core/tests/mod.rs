@@ -3,9 +3,9 @@
 use crate::arch::Targets;
 use crate::capture::MemoryBacking;
 use crate::import::problem::Problems;
-use crate::import::rocm_core::headers;
 use crate::import::rocm_core::note::{self, Notes};
-use crate::import::{ImportError, Problem, open_bytes};
+use crate::import::rocm_core::{agents, headers, stream};
+use crate::import::{ImportError, Options, Problem, open, open_bytes};
 
 /// An ELF header of 64-bit little-endian cores (System V gABI): program headers follow it.
 fn elf(machine: u16, count: u16) -> Vec<u8> {
@@ -208,4 +208,78 @@ fn more_notes_than_the_bound_are_not_looked_at() {
     let (notes, problems) = read(core(62, &[small.repeat(note::MOST_NOTES as usize + 1)]));
     assert!(!notes.found);
     assert!(problems[0].what.contains("262144 notes"), "{problems:?}");
+}
+
+/// A driver with entries of 56 bytes does not say how large save areas are: what follows in the segment is needed.
+#[test]
+fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
+    let mut queue = vec![0u8; 56];
+    queue[32..40].copy_from_slice(&0x7f30_0000_1000u64.to_le_bytes());
+    let state = amdgpu(&descriptor(&RUNTIME, (0, 0), (1, 56), &queue));
+    let mut file = elf(224, 2);
+    let start = 64 + 2 * 56;
+    file.extend(program_header(4, start, state.len()));
+    let mut load = program_header(1, start + state.len(), 0x8000);
+    load[16..24].copy_from_slice(&0x7f30_0000_0000u64.to_le_bytes());
+    file.extend(load);
+    file.extend(state);
+    let stream::Start::Layout(layout) = stream::start(&file) else { panic!("no layout") };
+    assert!(layout.needed.contains(&(0x7f30_0000_1000, 0x7f30_0000_7fff)), "{:x?}", layout.needed);
+}
+
+/// As many XCCs as a core is read with have their areas in a stream.
+#[test]
+fn areas_of_all_xccs_are_needed_in_a_stream() {
+    let mut agent = vec![0u8; 120];
+    agent[56] = 3;
+    let mut queue = vec![0u8; 64];
+    queue[32..40].copy_from_slice(&0x7f30_0000_0000u64.to_le_bytes());
+    queue[44] = 3;
+    queue[57] = 0x10;
+    for (xccs, areas) in [(0u8, 1), (1, 1), (24, 24), (255, u64::from(agents::MOST_XCCS))] {
+        agent[108] = xccs;
+        let tables = [agent.clone(), queue.clone()].concat();
+        let state = amdgpu(&descriptor(&RUNTIME, (1, 120), (1, 64), &tables));
+        let stream::Start::Layout(layout) = stream::start(&core(224, &[state])) else { panic!("no layout") };
+        let area = (0x7f30_0000_0000, 0x7f30_0000_0000 + areas * 0x1000 - 1);
+        assert!(layout.needed.contains(&area), "{xccs}: {:x?}", layout.needed);
+    }
+}
+
+/// pr_pid of a 64-bit elf_prpsinfo (System V ABI for AMD64, Linux's elfcore.h) is at 24.
+#[test]
+fn cores_of_two_processes_are_told() {
+    let command = |process: u32| {
+        let mut bytes = vec![0u8; 136];
+        bytes[24..28].copy_from_slice(&process.to_le_bytes());
+        note(b"CORE\0", 3, &bytes)
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let state = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
+    let path = |name: &str, file: Vec<u8>| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, file).unwrap();
+        path
+    };
+    let told = |gpu: &std::path::Path, host: &std::path::Path| -> Vec<String> {
+        let options = Options { host_core: Some(host.to_owned()), ..Options::default() };
+        let opened = open(gpu, &Targets::builtin(), &options).unwrap();
+        opened.problems.iter().map(ToString::to_string).collect()
+    };
+    let gpu = path("gpu", core(224, &[state.clone(), command(42)]));
+    let (same, other) = (path("same", core(62, &[command(42)])), path("other", core(62, &[command(43)])));
+    let silent = path("silent", core(62, &[command(0)]));
+    for (host, count) in [(&same, 0), (&silent, 0), (&other, 1)] {
+        for problems in [told(&gpu, host), told(host, &gpu)] {
+            let said = problems.iter().filter(|problem| problem.contains("it is of process 43, and"));
+            assert_eq!(said.count(), count, "{problems:?}");
+        }
+    }
+    // A state of GPUs in both: one is read, and which one is said.
+    let both = path("both", core(62, &[command(42), state]));
+    let problems = told(&gpu, &both);
+    assert!(
+        problems.iter().any(|problem| problem.contains("its note of the GPUs' state is not read")),
+        "{problems:?}"
+    );
 }

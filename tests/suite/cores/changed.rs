@@ -1,0 +1,164 @@
+//! The samples with words that say another thing: which runtime wrote them, which GPU it was, which process the host's core
+//! is of, and trap temporaries that were not captured.
+
+use serde_json::{Value, json};
+
+use super::{SAMPLES, core, expected, export, part};
+
+/// A sample's bytes, and the offset of an address.
+fn sample(name: &str) -> (Vec<u8>, impl Fn(u64) -> usize) {
+    let segments = expected(name)["segments"].as_array().unwrap().clone();
+    let offset = move |address: u64| {
+        let number = |segment: &Value, key: &str| segment[key].as_u64().unwrap();
+        let holds = |segment: &&Value| {
+            (number(segment, "va")..number(segment, "va") + number(segment, "filesz")).contains(&address)
+        };
+        let segment = segments.iter().find(holds).unwrap();
+        (number(segment, "off") + address - number(segment, "va")) as usize
+    };
+    (std::fs::read(core(name)).unwrap(), offset)
+}
+
+/// Opens changed bytes.
+fn opened(bytes: &[u8]) -> Value {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("core");
+    std::fs::write(&path, bytes).unwrap();
+    export(&[path.to_str().unwrap()])
+}
+
+fn told<'a>(export: &'a Value, words: &str) -> Vec<&'a str> {
+    let problems = export["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
+    problems.filter(|problem| problem.contains(words)).collect()
+}
+
+/// Where the samples' `_amdgpu_r_debug` is.
+const R_DEBUG: u64 = 0x7fff_f7a0_1040;
+
+/// Memory that was never written says no version; where waves stopped is known all the same.
+#[test]
+fn a_version_that_no_runtime_had_is_told_and_not_believed() {
+    for name in ["gfx1100", "gfx90a-unified", "gfx942-multi-xcc"] {
+        let expected = expected(name);
+        for (version, zeros) in [(0u32, 4), (0, 40), (3, 4), (u32::MAX, 4)] {
+            let (mut bytes, offset) = sample(name);
+            let at = offset(R_DEBUG);
+            bytes[at..at + zeros].fill(0);
+            bytes[at..at + 4].copy_from_slice(&version.to_le_bytes());
+            let ours = opened(&bytes);
+            assert_eq!(told(&ours, "r_debug.r_version").len(), 1, "{name} {version}: {}", ours["problems"]);
+            for (ours, theirs) in super::pairs(&ours["waves"], &expected["waves"]) {
+                assert_eq!(ours["pc"], theirs["pc"], "{name} {version}: wave {}", theirs["ordinal"]);
+                assert_eq!(ours["stop_reasons"], theirs["stop_reasons"], "{name} {version}");
+            }
+        }
+    }
+}
+
+/// The save area ends between hardware registers and trap temporaries of each wave in turn: where it is parked is no PC.
+#[test]
+fn a_wave_without_trap_temporaries_has_no_parking_address() {
+    for (name, parks) in [("gfx1100", true), ("gfx90a-split", true), ("gfx942-multi-xcc", false)] {
+        let (file, offset) = sample(name);
+        let expected = expected(name);
+        let waves = expected["waves"].as_array().unwrap();
+        let mut hidden = 0;
+        for (index, wave) in waves.iter().enumerate() {
+            let [bottom, top] = [0, 1].map(|at| wave["writer"]["block"][at].as_u64().unwrap());
+            // The PC is the second of 16 hardware registers, which the trap temporaries follow.
+            let block = offset(bottom)..offset(bottom) + (top - bottom) as usize;
+            let pc = wave["writer"]["hwreg_pc"].as_u64().unwrap().to_le_bytes();
+            let at = file[block.clone()].windows(8).rposition(|window| window == pc).unwrap();
+            let traps = (block.start + at - 4 + 64) as u64;
+            let mut bytes = file.clone();
+            end_segment(&mut bytes, traps);
+            let ours = opened(&bytes);
+            assert!(
+                !told(&ours, "without hardware registers or trap temporaries").is_empty(),
+                "{name} {index}"
+            );
+            let ours = ours["waves"].as_array().unwrap();
+            assert_eq!(ours.len(), waves.len(), "{name}");
+            let (ours, theirs) = (&ours[index], wave);
+            let parked = wave["writer"]["hwreg_pc"] != wave["pc"];
+            assert!(parks || !parked, "{name}");
+            // Whether the trap handler parked it is not known; GPUs that do not park have the PC in its register.
+            let pc = if parks { Value::Null } else { theirs["pc"].clone() };
+            assert_eq!((&ours["pc"], &ours["stop_reasons"]), (&pc, &Value::Null), "{name} {index}");
+            let status = &ours["registers"]["status"];
+            assert!(
+                status.is_null() || *status == theirs["registers"]["status"],
+                "{name} {index}: {status}, expected {}",
+                theirs["registers"]["status"]
+            );
+            assert_eq!(ours["registers"]["exec"], theirs["registers"]["exec"], "{name} {index}");
+            hidden += usize::from(parked && status.is_null());
+        }
+        assert!(hidden > 1 || !parks, "{name}: {hidden}");
+    }
+}
+
+/// Ends the segment that holds an offset of the file there.
+fn end_segment(file: &mut [u8], end: u64) {
+    let count = usize::from(u16::from_le_bytes([file[56], file[57]]));
+    for at in (0..count).map(|index| 64 + index * 56) {
+        let number = |at: usize| u64::from_le_bytes(file[at..at + 8].try_into().unwrap());
+        let (offset, size) = (number(at + 8), number(at + 32));
+        if file[at] == 1 && (offset + 1..offset + size).contains(&end) {
+            file[at + 32..at + 40].copy_from_slice(&(end - offset).to_le_bytes());
+        }
+    }
+}
+
+/// A queue of a GPU that nobody knows has a save area, and its waves are left out for another reason.
+#[test]
+fn an_unknown_gpu_is_the_reason_that_is_told() {
+    let (mut bytes, _) = sample("gfx90a-split");
+    // The note of the GPUs' state is the first: 20 bytes of header and name, 8 + 32 + 16 before the agents.
+    let word = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    assert_eq!(bytes[64], 4);
+    let at = word(64 + 8) as usize + 20 + 8 + 32 + 16 + 88;
+    assert_eq!(bytes[at..at + 4], 90010u32.to_le_bytes());
+    bytes[at..at + 4].copy_from_slice(&770_000u32.to_le_bytes());
+    let ours = opened(&bytes);
+    assert_eq!(ours["waves"], json!([]));
+    assert_eq!(told(&ours, "its queues are left out").len(), 1, "{}", ours["problems"]);
+    assert!(told(&ours, "no queue has a save area").is_empty(), "{}", ours["problems"]);
+}
+
+fn part_of(name: &str, host: bool) -> Vec<u8> {
+    part(name, &std::fs::read(core(name)).unwrap(), host)
+}
+
+#[test]
+fn a_host_core_of_another_process_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str, bytes: Vec<u8>| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let gpu = path("gpucore", part_of("gfx90a-unified", false));
+    let own = path("own", part_of("gfx90a-unified", true));
+    let ours = export(&[&gpu, "--host-core", &own]);
+    assert!(told(&ours, "host").is_empty(), "{}", ours["problems"]);
+    // Its list leads to other code objects: the build ids in GPU memory differ.
+    let other = path("other", part_of("gfx1100", true));
+    let ours = export(&[&gpu, "--host-core", &other]);
+    assert!(!told(&ours, "build id").is_empty(), "{}", ours["problems"]);
+    // It has nothing where the list should begin.
+    let mut elsewhere = part_of("gfx90a-unified", true);
+    let count = usize::from(u16::from_le_bytes([elsewhere[56], elsewhere[57]]));
+    for at in (0..count).map(|index| 64 + index * 56 + 16) {
+        elsewhere[at + 5] ^= 0x20;
+    }
+    let elsewhere = path("elsewhere", elsewhere);
+    let ours = export(&[&gpu, "--host-core", &elsewhere]);
+    assert_eq!(told(&ours, "--host-core: no memory at 0x7ffff7a01040").len(), 1, "{}", ours["problems"]);
+    // A merged core, or a GPU core: its own note of GPUs is not what is read.
+    for name in SAMPLES {
+        let whole = core(name);
+        let ours = export(&[&gpu, "--host-core", whole.to_str().unwrap()]);
+        assert_eq!(told(&ours, "its note of the GPUs' state is not read").len(), 1, "{}", ours["problems"]);
+    }
+}
