@@ -22,6 +22,7 @@
 mod agent_log;
 mod dump;
 mod file;
+mod nearest;
 pub mod objects;
 mod options;
 mod problem;

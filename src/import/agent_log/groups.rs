@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use super::wave::{Kernel, RawWave};
 use crate::arch::Target;
-use crate::import::text::{Kept, Launch};
+use crate::import::text::{Kept, launch};
 
 /// Where a wave belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub(super) struct Group {
 struct DispatchKey {
     agent: usize,
     entry: Option<u64>,
+    /// The packet's place in its queue; in old runtimes a part of its address.
     packet: Option<u32>,
     kernargs: Option<u64>,
     /// Counts dispatches that the rest does not tell apart.
@@ -69,7 +70,7 @@ impl Groups {
     ) -> Option<Place> {
         // The agent says where they were not set up.
         let said = (wave.entry != Kernel::NotAvailable).then_some(target.save_area.as_ref()).flatten();
-        let launch = said.and_then(|area| Launch::read(&area.ttmps, kept, &wave.values));
+        let launch = said.and_then(|area| launch(&area.ttmps, kept, &wave.values));
         let entry = match wave.entry {
             Kernel::At(entry, _) => Some(entry),
             _ => None,
@@ -87,7 +88,7 @@ impl Groups {
             self.members.push((workgroup, index));
             return Some(Place { workgroup, wave_in_group: None });
         };
-        let (position, slot) = (launch.position, launch.wave_in_group);
+        let (position, slot) = (launch.group, launch.wave_in_group);
         let claims = self.claims.entry((key.clone(), position, slot)).or_insert(0);
         key.nth = *claims;
         *claims = claims.saturating_add(1);

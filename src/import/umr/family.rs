@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::wave::UmrWave;
 use crate::arch::{Generation, Processor, Target, Targets};
+use crate::import::nearest::nearest;
 use crate::import::problem::Problems;
-use crate::import::text::nearest;
 use crate::import::{ImportError, Options};
 
 /// The processor that the user names.

@@ -8,8 +8,9 @@ use std::collections::HashMap;
 
 use super::wave::UmrWave;
 use crate::arch::Target;
+use crate::arch::save_area::Launch;
 use crate::capture::{Capture, MemoryMap, WorkGroup};
-use crate::import::text::{Kept, Launch, ttmp};
+use crate::import::text::{Kept, launch, ttmp};
 
 /// Work-groups as waves are met.
 #[derive(Debug, Default)]
@@ -35,7 +36,7 @@ impl Groups {
         agent: usize,
     ) -> Option<(usize, u32)> {
         let ttmps = target.save_area.as_ref().map(|area| &area.ttmps);
-        let launch = ttmps.and_then(|ttmps| Launch::read(ttmps, kept, &raw.values));
+        let launch = ttmps.and_then(|ttmps| launch(ttmps, kept, &raw.values));
         let (Some(ttmps), Some(launch)) = (ttmps, launch) else {
             self.none += 1;
             return None;
@@ -56,10 +57,10 @@ impl Groups {
         let claims = self.claims.entry((agent, launch)).or_insert(0);
         let nth = *claims;
         *claims = claims.saturating_add(1);
-        let key = (agent, launch.packet, launch.position, nth);
+        let key = (agent, launch.packet, launch.group, nth);
         let positions = &mut self.positions;
         let group = *self.by_key.entry(key).or_insert_with(|| {
-            positions.push(launch.position);
+            positions.push(launch.group);
             positions.len() - 1
         });
         Some((group, launch.wave_in_group))

@@ -6,6 +6,7 @@ mod agent;
 mod fixtures;
 mod hostile;
 mod model;
+mod objects;
 mod output;
 mod posted;
 mod umr;

@@ -425,6 +425,86 @@ fn trap_temporaries_are_registers() {
     }
 }
 
+/// Trap temporaries as gfx12 sets them up for compute waves: x in ttmp9, y and z in ttmp7, in ttmp8 the packet, the wave's place
+/// and that there are y and z (bit 30). HW_ID2 has the engine in bits 9:8, the queue in 3:0 and 5:4, the VMID in 27:24.
+fn launched(waves: &[Wave], engine: u32) -> String {
+    let blocks = hardware(waves, false);
+    let mut text = String::new();
+    for (part, number) in blocks.split_inclusive("\nVGPRS:").zip(0u32..) {
+        let place = if number % 2 == 0 { 0 } else { 3 };
+        let rows = format!(
+            ">TTMP[4..7] = {{ 00000000, 00000000, 40000000, {:08x} }}\n>TTMP[8..11] = {{ {:08x}, {:08x}, 00000000, 00000000 }}\n\nVGPRS:",
+            6 << 16 | 5,
+            0x1234 | place << 25 | 1 << 30 | 1 << 31,
+            4 + number / 2,
+        );
+        text.push_str(&part.replace("\nVGPRS:", &rows));
+    }
+    let id = |wave: &Wave| format!("ixSQ_WAVE_HW_ID2: {:08x}", wave.words["HW_ID2"]);
+    for wave in waves {
+        // The rest of the word differs from wave to wave within a work-group: its state and its number there.
+        let word = 3 << 24 | engine << 8 | 1 << 4 | 2 | (wave.words["HW_ID2"] & 0x7000);
+        text = text.replace(&id(wave), &format!("ixSQ_WAVE_HW_ID2: {word:08x}"));
+    }
+    text
+}
+
+#[test]
+fn work_groups_are_where_trap_temporaries_say_so_for_sure() {
+    let waves: Vec<Wave> = (0..4).map(|number| Wave::new(NAVI48, number)).collect();
+    let places = |export: &Value| {
+        let waves = export["waves"].as_array().unwrap();
+        let of = |wave: &Value| json!([wave["coord"], wave["wave_in_group"], wave["workgroup"]]);
+        waves.iter().map(of).collect::<Vec<_>>()
+    };
+    let note = |export: &Value| export["provenance"]["note"].as_str().unwrap().to_owned();
+    let export = export_text("groups", launched(&waves, 1), &[]);
+    assert_eq!(problems(&export), Vec::<&str>::new());
+    let wanted = [
+        json!([[4, 5, 6], 0, 0]),
+        json!([[4, 5, 6], 3, 0]),
+        json!([[5, 5, 6], 0, 1]),
+        json!([[5, 5, 6], 3, 1]),
+    ];
+    assert_eq!(places(&export), wanted);
+    assert_eq!(export["workgroups"].as_array().unwrap().len(), 2);
+    assert!(!note(&export).contains("work-groups"), "{}", note(&export));
+    // The same in JSON.
+    let mut answer = json_answer(&waves[..1], false);
+    let mut ttmps = [0u32; 16];
+    (ttmps[7], ttmps[8], ttmps[9]) = (6 << 16 | 5, 0x1234 | 2 << 25, 4);
+    answer["waves"][0]["extra_sgpr"] = json!(ttmps);
+    answer["waves"][0]["registers"]["ixSQ_WAVE_HW_ID2"] = json!({ "raw": 0x0300_0112 });
+    let export = export_text("groups-json", answer.to_string(), &["--processor", "gfx1201"]);
+    // Without bit 30 of ttmp8 there are no y and z.
+    assert_eq!(places(&export), [json!([[4, 0, 0], 2, 0])]);
+    // Twice the same: two waves cannot have one place.
+    let twice = launched(&waves[..2], 1) + &launched(&waves[..2], 1);
+    let export = export_text("groups-twice", twice, &[]);
+    assert_eq!(export["workgroups"].as_array().unwrap().len(), 2);
+    // Waves of the graphics engine, of a GPU whose temporaries mean something only where a runtime asked, and without any.
+    let nothing = vec![json!([null, null, null]); 4];
+    for (name, text, why) in [
+        ("groups-graphics", launched(&waves, 0), "no work-groups of 4 of 4 waves: they may be of graphics"),
+        (
+            "groups-unreadable",
+            launched(&waves, 1).replace("HW_ID2: 03", "HW_ID2: zz"),
+            "they may be of graphics",
+        ),
+        ("groups-unprinted", hardware(&waves, false), "their trap temporaries are not in the text"),
+    ] {
+        let export = export_text(name, text, &[]);
+        assert_eq!(places(&export), nothing, "{name}");
+        assert!(note(&export).contains(why), "{name}: {}", note(&export));
+    }
+    let older: Vec<Wave> = (0..4).map(|number| Wave::new(NAVI31, number)).collect();
+    let export = export_text("groups-older", launched(&older, 1), &[]);
+    assert_eq!(places(&export), nothing);
+    assert!(note(&export).contains("only where a runtime asked for it"), "{}", note(&export));
+    let path = file("groups-info", launched(&older, 1));
+    assert!(run(&["info", path.to_str().unwrap()]).contains("only where a runtime asked for it"));
+}
+
 #[test]
 fn words_of_code_are_memory() {
     let waves = &waves(NAVI31)[..1];
