@@ -214,7 +214,11 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             | constants::DW_AT_macro_info
             | constants::DW_AT_GNU_macros => false,
             _ if self.unit.is_only_referred_to && CODE.contains(&name) => false,
-            constants::DW_AT_GNU_vector => true,
+            // DWARF 4's way to say that calls are described, without which descriptions of them are a fault.
+            constants::DW_AT_GNU_vector
+            | constants::DW_AT_GNU_all_call_sites
+            | constants::DW_AT_GNU_all_tail_call_sites
+            | constants::DW_AT_GNU_all_source_call_sites => true,
             _ => name.0 < VENDORS && !is_draft(),
         }
     }
