@@ -21,6 +21,7 @@ mod schema;
 mod target;
 #[cfg(test)]
 mod tests;
+pub mod wave_words;
 
 pub use address::SWIZZLE_BYTES;
 pub use dbgapi::DbgapiRun;

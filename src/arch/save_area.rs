@@ -253,6 +253,36 @@ pub struct Ttmps {
     pub skip_export: Option<u8>,
 }
 
+/// Where a wave was launched, as its trap temporaries have it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Launch {
+    /// The work-group's position in the grid, in work-groups.
+    pub group: [u32; 3],
+    /// The wave's place in the work-group.
+    pub wave_in_group: u32,
+    /// Index of the dispatch's packet, modulo the ring's size; `None`: its trap temporary is not known.
+    pub packet: Option<u32>,
+}
+
+impl Ttmps {
+    /// Where a wave was launched; `read` gives a trap temporary by its number. `None`: one that it takes is not known.
+    ///
+    /// Whether trap temporaries hold this at all is for the caller to know.
+    pub fn launch(&self, read: impl Fn(u8) -> Option<u32>) -> Option<Launch> {
+        let bits = |bits: TtmpBits| Some(bits.bits.of(read(bits.ttmp)?));
+        let yz = match self.has_yz {
+            Some(has) => bits(has)? != 0,
+            None => true,
+        };
+        let (y, z) = if yz { (bits(self.y)?, bits(self.z)?) } else { (0, 0) };
+        Some(Launch {
+            group: [bits(self.x)?, y, z],
+            wave_in_group: bits(self.wave_in_group)?,
+            packet: bits(self.packet),
+        })
+    }
+}
+
 /// Where the PC of a wave is that the trap handler has parked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

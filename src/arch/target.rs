@@ -2,6 +2,7 @@
 
 use super::save_area::SaveArea;
 use super::schema::{File, ScopeName, Scratch};
+use super::wave_words::WaveWords;
 use crate::units::{Address, AddressSpace, LaneId, WaveSize};
 
 /// One processor: everything but registers, which depend on the wave size (see [`super::Kind`]).
@@ -31,6 +32,8 @@ pub struct Target {
     pub address_classes: Vec<AddressClasses>,
     /// What is known of its save areas; `None`: nothing, so that its cores cannot be read.
     pub save_area: Option<SaveArea>,
+    /// What words of a wave's status say beyond its registers; `None`: nothing is known of them.
+    pub wave_words: Option<WaveWords>,
     /// The stop reasons, with their words and signals.
     pub stop_reasons: Vec<StopReason>,
     /// Register bits from which stop reasons follow.
@@ -147,6 +150,7 @@ impl Target {
                 .collect(),
             address_classes: Vec::new(),
             save_area: file.save_area.clone(),
+            wave_words: file.wave_words.clone(),
             stop_reasons: file
                 .stop_reason
                 .iter()

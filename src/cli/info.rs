@@ -51,7 +51,8 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for (kind, count) in dump.kinds() {
         writeln!(out, "{} of {}:{}", counts(&[(count, "wave")]), kind.target.name, kind.wave_size)?;
     }
-    if capture.waves.is_empty() {
+    // A problem may say why.
+    if capture.waves.is_empty() && !dump.problems().iter().any(|problem| problem.contains("no waves: ")) {
         let why = match dump.problems() {
             [] => "the dump lists none",
             _ => "none was found in what could be read; the problems below say what could not",

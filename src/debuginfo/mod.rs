@@ -172,6 +172,13 @@ impl DebugInfo {
         self.sections.dwarf()
     }
 
+    /// How large the sections of lists are, and that of DIEs.
+    pub(crate) fn list_bytes(&self) -> ListBytes {
+        let Sections { loc, loclists, ranges, rnglists, info, .. } = &self.sections;
+        let (locations, ranges) = (loc.len() + loclists.len(), ranges.len() + rnglists.len());
+        ListBytes { locations, ranges, dies: info.len() }
+    }
+
     /// The unit of `.debug_info` that a DIE stands in.
     pub(crate) fn unit_holding(&self, die: DieOffset) -> Option<UnitId> {
         let dwarf = self.sections.dwarf();
@@ -245,6 +252,17 @@ impl DebugInfo {
     fn reading<'a>(&'a self, dwarf: &'a Dwarf<'a>) -> Reading<'a> {
         Reading { info: self, dwarf, units: self.units_of(dwarf) }
     }
+}
+
+/// Bytes of sections, unpacked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ListBytes {
+    /// `.debug_loc` and `.debug_loclists`.
+    pub(crate) locations: usize,
+    /// `.debug_ranges` and `.debug_rnglists`.
+    pub(crate) ranges: usize,
+    /// `.debug_info`.
+    pub(crate) dies: usize,
 }
 
 const _: () = {

@@ -22,6 +22,7 @@
 mod agent_log;
 mod dump;
 mod file;
+mod nearest;
 pub mod objects;
 mod options;
 mod problem;
@@ -29,6 +30,7 @@ mod rocm_core;
 mod sniff;
 mod text;
 mod umr;
+mod unused;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -43,6 +45,7 @@ pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;
+use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
 
@@ -55,63 +58,56 @@ pub struct Opened {
     pub problems: Vec<Problem>,
 }
 
-/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of ROCm's debug
-/// agent, or what umr prints of waves (text, JSON, or RADV's hang folder).
+/// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
+/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder).
 ///
-/// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it.
+/// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it. Logs
+/// and what umr prints are text, which is read whole.
 ///
 /// # Errors
 /// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
 pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
     let name = || options.name.clone().unwrap_or_else(|| path.display().to_string());
     let io = |source| ImportError::Io { file: name(), source };
+    let refuse = |found: String| ImportError::NotADump { file: name(), found };
     let metadata = std::fs::metadata(path).map_err(io)?;
     if metadata.is_dir() {
         if umr::is_radv_folder(path) {
-            return umr::open_radv(path, targets, options);
+            return umr::open_radv(path, targets, options)
+                .map(|opened| unused::told(opened, options, Reads::Umr));
         }
-        return dump::open_folder(path, targets).map(|opened| unasked(opened, options));
+        let opened =
+            dump::open_folder(path, targets).map_err(|error| match (error, umr::without_waves(path)) {
+                (ImportError::NoManifest { .. }, Some(found)) => refuse(found),
+                (error, _) => error,
+            });
+        return opened.map(|opened| unused::told(opened, options, Reads::Dump));
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for its writer.
-        return Err(ImportError::NotADump { file: name(), found: "neither a file nor a folder".to_owned() });
+        return Err(refuse("neither a file nor a folder".to_owned()));
     }
     let file = File::open(path).map_err(io)?;
-    let mut start = [0; sniff::START];
-    let count = file::read_range(&file, 0, metadata.len(), 0, &mut start).map_err(io)?;
-    let start = start.get(..count).unwrap_or_default();
-    let refuse = |found: &str| ImportError::NotADump { file: name(), found: found.to_owned() };
-    let mut format = sniff::format(start).map_err(refuse)?;
-    if format == Format::Manifest && !sniff::is_manifest(start) {
-        // A log may come after much other output.
-        format = sniff::search(&file).map_err(io)?.unwrap_or(Format::Manifest);
-        (&file).rewind().map_err(io)?;
-    }
     let size = metadata.len();
+    let mut start = [0; sniff::START];
+    let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
+    let again = || (&file).rewind().map(|()| &file);
+    let format = sniff::format(start.get(..count).unwrap_or_default(), again).map_err(io)?.map_err(refuse)?;
+    (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let text = |file| BufReader::with_capacity(1 << 20, file);
-    match format {
-        Format::Zip => dump::open_zip(path, file, targets).map(|opened| unasked(opened, options)),
-        Format::Manifest => dump::open_manifest(path, targets).map(|opened| unasked(opened, options)),
-        Format::Core => rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options),
-        Format::AgentLog => agent_log::open(&name(), text(file), folder, targets, options),
-        Format::UmrText => umr::open(&name(), text(file), None, targets, options),
-        Format::UmrJson => umr::open_json(&name(), file, size, targets, options),
-    }
-}
-
-/// Says what a lanescope dump leaves no use for: it names its code objects itself.
-fn unasked(mut opened: Opened, options: &Options) -> Opened {
-    let given =
-        [("--host-core", options.host_core.is_some()), ("--code-object", !options.code_objects.is_empty())];
-    opened.problems.extend(given.iter().filter(|(_, given)| *given).map(|(flag, _)| Problem {
-        file: opened.capture.name.clone(),
-        place: Place { key: Some((*flag).to_owned()), ..Place::default() },
-        what: "without effect: the dump names its code objects".to_owned(),
-        expected: "a core".to_owned(),
-    }));
-    opened
+    let (opened, reads) = match format {
+        Format::Zip => (dump::open_zip(path, file, targets)?, Reads::Dump),
+        Format::Manifest => (dump::open_manifest(path, targets)?, Reads::Dump),
+        Format::Core => {
+            (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options)?, Reads::Core)
+        }
+        Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
+        Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
+        Format::UmrJson => (umr::open_json(&name(), file, size, targets, options)?, Reads::Umr),
+    };
+    Ok(unused::told(opened, options, reads))
 }
 
 /// Opens a dump that is a zip and part of the program; its side files are read where they lie.
@@ -129,10 +125,8 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
 pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opened, ImportError> {
     let start = bytes.get(..sniff::START.min(bytes.len())).unwrap_or_default();
     let options = Options::default();
-    let mut format = sniff::format(start);
-    if format == Ok(Format::Manifest) && !sniff::is_manifest(start) {
-        format = sniff::search(bytes.as_slice()).ok().flatten().map_or(format, Ok);
-    }
+    let io = |source| ImportError::Io { file: name.to_owned(), source };
+    let format = sniff::format(start, || Ok(bytes.as_slice())).map_err(io)?;
     match format {
         Ok(Format::Core) => {
             let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));

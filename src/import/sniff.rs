@@ -1,13 +1,15 @@
-//! What a file is, told by its first bytes and never by its name.
+//! What a file is, told by its bytes and never by its name.
 
-use std::io::{self, Read};
+use std::cell::Cell;
+use std::io::{self, BufReader, Read};
 
 use memchr::{memchr, memmem, memrchr};
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::text::{self, find};
 use super::{agent_log, umr};
 
-/// The most bytes that [`format()`] looks at.
+/// The most bytes that are looked at first.
 pub(super) const START: usize = 4096;
 
 /// A format that is read.
@@ -23,67 +25,212 @@ pub(super) enum Format {
     AgentLog,
     /// umr's text on waves.
     UmrText,
-    /// umr's JSON on waves.
+    /// umr's JSON on waves, alone or in other text.
     UmrJson,
 }
 
-/// The format of a file that begins so, or what it is instead.
-pub(super) fn format(start: &[u8]) -> Result<Format, &'static str> {
+/// The format of a file that begins so, or what it is instead; `again` reads the file from its beginning, where its first
+/// bytes do not say.
+pub(super) fn format<R: Read>(
+    start: &[u8],
+    mut again: impl FnMut() -> io::Result<R>,
+) -> io::Result<Result<Format, String>> {
+    if let Some(told) = magic(start) {
+        return Ok(told.map_err(str::to_owned));
+    }
+    if is_manifest(start) {
+        return Ok(Ok(Format::Manifest));
+    }
+    if let Some(format) = first_line_of_a_log(start).0 {
+        return Ok(Ok(format));
+    }
+    let json = begins_json(start);
+    let document = if json { document(again()?) } else { Document::No };
+    let found = search(again()?)?;
+    Ok(match found.format {
+        // Other logs are no part of a JSON document: some string of it looks like one.
+        Some(format) if format == Format::UmrJson || document != Document::Whole => Ok(format),
+        _ if document == Document::Whole => Ok(Format::Manifest),
+        _ if found.idle => Ok(Format::UmrText),
+        _ if start.is_empty() => Err("an empty file".to_owned()),
+        _ if start.contains(&0) => Err("a binary file".to_owned()),
+        _ if document == Document::Broken || (!json && resembles_toml(start)) => Ok(Format::Manifest),
+        _ => Err(match found.fault {
+            Some(fault) => format!(
+                "text without a report on waves; ROCm's runtime says in it: {fault} (the debug agent says which waves: \
+                 HSA_TOOLS_LIB=librocm-debug-agent.so.2, HSA_ENABLE_DEBUG=1; so does a core)"
+            ),
+            None => "text in which nothing of a known format was found".to_owned(),
+        }),
+    })
+}
+
+/// The format of a file whose first bytes are no text, or what it is instead; `None`: it may be text.
+pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
     if is_zip(start) {
-        return Ok(Format::Zip);
+        return Some(Ok(Format::Zip));
     }
     if start.starts_with(b"\x7fELF") {
-        return elf(start);
+        return Some(elf(start));
     }
-    if start.starts_with(b"\x1f\x8b") {
-        return Err("a gzip file");
-    }
-    if start.starts_with(b"\x28\xb5\x2f\xfd") {
-        return Err("a zstd file");
-    }
-    if start.contains(&0) { Err("a binary file") } else { Ok(text_format(start).unwrap_or(Format::Manifest)) }
+    let others: [(&[u8], &str); 4] = [
+        (b"\x1f\x8b", "a gzip file"),
+        (b"\x28\xb5\x2f\xfd", "a zstd file"),
+        (b"\xff\xfe", "text in UTF-16, where UTF-8 is read"),
+        (b"\xfe\xff", "text in UTF-16, where UTF-8 is read"),
+    ];
+    others.iter().find(|(mark, _)| start.starts_with(mark)).map(|(_, what)| Err(*what))
 }
 
 /// How far a text is searched for the first line of a log. Other output may come before it, gigabytes of it in a long
 /// run; searching takes half a second a gigabyte, which a user waits for once, and not a minute.
 pub(super) const MOST_SEARCHED: u64 = 1 << 30;
 
-/// The format of a text that begins so; `None`: its first lines do not say.
-pub(super) fn text_format(start: &[u8]) -> Option<Format> {
-    if start.trim_ascii_start().starts_with(b"{") {
-        // A manifest has neither of these keys.
-        let is_umr = find(start, "\"waves\"").is_some() && find(start, "\"format\"").is_none();
-        return is_umr.then_some(Format::UmrJson);
-    }
-    first_line_of_a_log(start).0
+/// The longest line that a search sees as one where it ends in another part of the file.
+pub(super) const MOST_LEFT: usize = 64 << 10;
+
+/// The most bytes that are read to see whether they are one JSON document: those of the largest manifest.
+pub(super) const MOST_DOCUMENT: u64 = 64 << 20;
+
+/// The most bytes that are shown of the runtime's words on a fault.
+const MOST_SAID: usize = 400;
+
+/// Text without the mark of UTF-8 that some editors begin it with, and without blanks.
+fn text_of(start: &[u8]) -> &[u8] {
+    start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start).trim_ascii_start()
 }
 
-/// Whether text that begins so is a manifest for sure: its `format` comes before its tables.
-pub(super) fn is_manifest(start: &[u8]) -> bool {
-    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
-    if start.trim_ascii_start().starts_with(b"{") {
-        return true;
+/// Whether text that begins so is a manifest for sure: its `format` comes before its tables, or first in its object.
+fn is_manifest(start: &[u8]) -> bool {
+    let text = text_of(start);
+    if text.starts_with(b"{") {
+        return has_format(text);
     }
-    let lines = start.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
     let mut keys = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
-    keys.find(|line| line.starts_with(b"[") || line.starts_with(b"format"))
-        .is_some_and(|line| line.get(6..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b"=")))
+    let first = keys.find(|line| line.starts_with(b"[") || line.starts_with(b"format"));
+    first
+        .and_then(|line| line.strip_prefix(b"format"))
+        .is_some_and(|rest| rest.trim_ascii_start().starts_with(b"="))
 }
 
-/// Searches a text for the first line of a log; `Ok(None)`: there is none as far as is searched.
-pub(super) fn search(mut source: impl Read) -> io::Result<Option<Format>> {
+/// Whether a JSON object, which may break off, has a number for its `format`.
+fn has_format(text: &[u8]) -> bool {
+    struct Keys<'k>(&'k Cell<bool>);
+    impl<'de> Visitor<'de> for Keys<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                if key == "format" {
+                    let value = map.next_value::<serde_json::Value>()?;
+                    self.0.set(self.0.get() || value.is_u64());
+                } else {
+                    map.next_value::<IgnoredAny>()?;
+                }
+            }
+            Ok(())
+        }
+    }
+    let found = Cell::new(false);
+    // What breaks off is an error; what came before it counts.
+    let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Keys(&found));
+    found.get()
+}
+
+/// Whether text that begins so is JSON: `{'lr': 0.1}` is another language's.
+fn begins_json(start: &[u8]) -> bool {
+    let inner = text_of(start).strip_prefix(b"{").map(<[u8]>::trim_ascii_start);
+    inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'"' | b'}')))
+}
+
+/// What a text that begins as JSON is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Document {
+    /// One document.
+    Whole,
+    /// One that breaks off or is wrong somewhere.
+    Broken,
+    /// Text whose first line is a document.
+    No,
+}
+
+fn document(source: impl Read) -> Document {
+    let mut source = BufReader::new(source.take(MOST_DOCUMENT));
+    let mut start = [0; 3];
+    // One with that mark is not looked at further: what it lacks, its reader says.
+    if source.read_exact(&mut start).is_ok() && start == *b"\xef\xbb\xbf" {
+        return Document::Broken;
+    }
+    let source = start.as_slice().chain(source);
+    let mut values = serde_json::Deserializer::from_reader(source).into_iter::<IgnoredAny>();
+    match (values.next(), values.next()) {
+        (Some(Ok(_)), None) => Document::Whole,
+        (Some(Ok(_)), Some(_)) => Document::No,
+        _ => Document::Broken,
+    }
+}
+
+/// Whether text that begins so is meant as TOML: its first line is a key or a table, or some line is a manifest's.
+fn resembles_toml(start: &[u8]) -> bool {
+    let lines = text_of(start).split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#")).peekable();
+    let name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ');
+    let is_key = |line: &&[u8]| {
+        let key = line.split(|byte| *byte == b'=').next().unwrap_or_default();
+        let table = line.strip_prefix(b"[").and_then(|line| line.strip_suffix(b"]"));
+        let table = table.map(|table| table.strip_prefix(b"[").unwrap_or(table));
+        let table = table.map(|table| table.strip_suffix(b"]").unwrap_or(table));
+        let table = table
+            .is_some_and(|table| table.iter().all(name) && table.first().is_some_and(u8::is_ascii_lowercase));
+        table
+            || (key.len() < line.len()
+                && !key.is_empty()
+                && key.trim_ascii().iter().all(|byte| name(byte) && *byte != b' '))
+    };
+    lines.peek().is_some_and(is_key)
+        || lines.any(|line| line.starts_with(b"[[") || (line.starts_with(b"format") && is_key(&line)))
+}
+
+/// What a search found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) format: Option<Format>,
+    /// umr's word that there are no waves.
+    pub(super) idle: bool,
+    /// The runtime's word on a fault.
+    pub(super) fault: Option<String>,
+}
+
+/// Searches a text for the first line of a log, as far as [`MOST_SEARCHED`].
+pub(super) fn search(source: impl Read) -> io::Result<Found> {
+    search_within(source, MOST_SEARCHED)
+}
+
+fn search_within(source: impl Read, most: u64) -> io::Result<Found> {
     const CHUNK: usize = 1 << 20;
-    // What may be the beginning of a line that goes on in the next chunk.
-    const MOST_LEFT: usize = 64 << 10;
     let mut buffer = Vec::with_capacity(CHUNK + MOST_LEFT);
-    let mut source = source.by_ref().take(MOST_SEARCHED);
+    let mut source = source.take(most);
+    let mut found = Found::default();
     loop {
         if source.by_ref().take(CHUNK as u64).read_to_end(&mut buffer)? == 0 {
-            return Ok(None);
-        }
-        let (found, searched) = first_line_of_a_log(&buffer);
-        if found.is_some() {
             return Ok(found);
+        }
+        let (format, searched) = first_line_of_a_log(&buffer);
+        if format.is_some() {
+            return Ok(Found { format, ..found });
+        }
+        found.idle |= find(&buffer, umr::IDLE).is_some();
+        if found.fault.is_none()
+            && let Some(at) = find(&buffer, agent_log::FAULT)
+        {
+            let (start, end) = line_around(&buffer, at);
+            let line = buffer.get(start..end.min(start + MOST_SAID)).unwrap_or_default();
+            found.fault = Some(String::from_utf8_lossy(line.trim_ascii()).into_owned());
         }
         let keep = buffer.len().saturating_sub(searched).min(MOST_LEFT);
         buffer.drain(..buffer.len() - keep);
@@ -99,7 +246,7 @@ fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
         ("simd", Format::UmrText),
         ("SIMD WAVE#", Format::UmrText),
     ];
-    let mut best: Option<(usize, Format)> = None;
+    let mut best = umr::next_list(text, 0).map(|at| (at, Format::UmrJson));
     for (mark, format) in marks {
         // Behind the one that was found nothing counts.
         let text = text.get(..best.map_or(text.len(), |(at, _)| at)).unwrap_or_default();

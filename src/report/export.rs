@@ -243,7 +243,7 @@ fn join(pieces: &mut Vec<(u64, String)>, address: u64, text: String) {
 fn pieces_json(pieces: Vec<(u64, String)>, size: Option<u64>) -> Value {
     match pieces.as_slice() {
         [] => Value::Null,
-        [(0, text)] if size.is_none_or(|size| text.len() as u64 / 2 == size) => json!(text),
+        [(0, text)] if size == Some(text.len() as u64 / 2) => json!(text),
         _ => pieces.iter().map(|(address, text)| json!({ "address": address, "bytes": text })).collect(),
     }
 }

@@ -57,13 +57,22 @@ pub(super) fn grow(state: &mut State) -> bool {
     // The stacks of the capture are in the view; only this client's changes lead elsewhere.
     let is_changed = state.session.changes(0).is_ok_and(|changes| changes.left_out > 0);
     let Some(views) = state.views.clone().filter(|_| is_changed) else { return false };
-    let Some(growth) = state.view().and_then(|view| views.grown(view, &*state.session)) else { return false };
-    // Before any is written: this is asked at every stop.
-    if state.grown.added.len() + growth.added.len() > MAX_ADDED {
-        state.grown.words = format!(
+    let room = MAX_ADDED.saturating_sub(state.grown.added.len());
+    let Some(growth) = state.view().and_then(|view| views.grown(view, &*state.session, room)) else {
+        return false;
+    };
+    state.grown.words.clear();
+    for name in growth.in_old_units {
+        state.grown.words.push_str(&format!(
+            "{name} was on no stack when its unit was loaded, so that its variables are not shown; `monitor locals` has \
+             them, and so has a server that is started with --view unit.\n"
+        ));
+    }
+    if growth.is_full {
+        state.grown.words.push_str(&format!(
             "More than {MAX_ADDED} further files of code objects would be needed: what stacks lead to since has no \
              variables here. Start `lanescope serve` with --view all to have them.\n"
-        );
+        ));
         return false;
     }
     let lldb = state.facade().is_lldb();
@@ -74,12 +83,6 @@ pub(super) fn grow(state: &mut State) -> bool {
             Ok(path) => new.push(Added { object, path }),
             Err(words) => log::error!("{words}"),
         }
-    }
-    for name in growth.in_old_units {
-        state.grown.words.push_str(&format!(
-            "{name} was on no stack when its unit was loaded, so that its variables are not shown; `monitor locals` has \
-             them, and so has a server that is started with --view unit.\n"
-        ));
     }
     let has_new = !new.is_empty();
     if has_new {

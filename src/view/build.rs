@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::dwarf::{self, Rewritten};
+use super::dwarf::{self, Before, Rewritten};
 use super::elf::{self, Debug, Extra};
 use super::file::ViewFile;
 use super::frames::{self, Code};
@@ -37,6 +37,8 @@ pub struct View {
     extent: Extent,
     /// How many times it has grown.
     grown: usize,
+    /// All names that its objects have or had.
+    names: HashSet<String>,
 }
 
 /// What a view lacked of the stacks that a session has now.
@@ -48,6 +50,8 @@ pub struct Growth {
     pub added: Vec<Arc<ViewObject>>,
     /// Functions of units that the view had before, of whose variables it had none.
     pub in_old_units: Vec<String>,
+    /// Whether there would be more added objects than there is room for: the view is the one before then.
+    pub is_full: bool,
 }
 
 /// The view of one code object.
@@ -57,6 +61,8 @@ pub struct ViewObject {
     pub index: usize,
     /// A file name for it: that of the code object, without folders.
     pub name: String,
+    /// What that was before the view grew.
+    first_name: String,
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
     /// The file.
@@ -96,7 +102,7 @@ impl View {
         for (index, info) in session.code_objects().into_iter().enumerate() {
             match dump.code_object(index) {
                 Ok(object) => {
-                    let place = Place { index, address: info.address, units: &[] };
+                    let place = Place { index, address: info.address, before: Before::default() };
                     let (mut view, lost) = view(dump, &object, place, &on_stacks, extent);
                     view.name = file_name(&info.name);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
@@ -105,22 +111,24 @@ impl View {
                 Err(problem) => problems.push(problem),
             }
         }
-        tell_apart(&mut objects);
+        let names = tell_apart(&mut objects);
         let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
         let first = first.or((!objects.is_empty()).then_some(0));
-        Self { first, objects, problems, on_stacks, extent, grown: 0 }
+        Self { first, objects, problems, on_stacks, extent, grown: 0, names }
     }
 
     /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
+    /// `room`: how many objects may be added.
     #[must_use]
-    pub fn grown(&self, dump: &Dump, session: &dyn Inspect) -> Option<Growth> {
+    pub fn grown(&self, dump: &Dump, session: &dyn Inspect, room: usize) -> Option<Growth> {
         let mut on_stacks = self.on_stacks.clone();
         let new = on_stacks.add(OnStacks::of(session));
         let grown = self.grown + 1;
-        let (mut objects, mut added, mut in_old_units) = (Vec::new(), Vec::new(), Vec::new());
+        // Whether each object lacks units, or functions of units that it has, or nothing.
+        let (mut lacking, mut in_old_units): (Vec<Option<bool>>, _) = (Vec::new(), Vec::new());
         for old in &self.objects {
             let functions = new.get(&old.index).filter(|_| self.extent != Extent::All);
-            let lacking = functions.and_then(|functions| {
+            let found = functions.and_then(|functions| {
                 let debug = dump.debug_info(old.index).ok()?;
                 let is_old = |die: &&DieOffset| {
                     debug.unit_holding(**die).is_some_and(|unit| old.units.contains(&unit))
@@ -130,15 +138,31 @@ impl View {
                 in_old_units.extend(of_old.iter().map(|die| name_of(&debug, **die)));
                 (!of_old.is_empty() || !of_new.is_empty()).then_some(!of_new.is_empty())
             });
+            lacking.push(found);
+        }
+        let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
+        // Before anything is built: this is asked at every stop.
+        if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > room {
+            let (objects, on_stacks) = (self.objects.clone(), self.on_stacks.clone());
+            let names = self.names.clone();
+            let view = Self { objects, first, problems, on_stacks, extent, grown: self.grown, names };
+            return Some(Growth { view, added: Vec::new(), in_old_units, is_full: true });
+        }
+        let (mut objects, mut added) = (Vec::new(), Vec::new());
+        let mut names = self.names.clone();
+        for (old, lacking) in self.objects.iter().zip(lacking) {
             let built = lacking.and_then(|has_units| Some((has_units, dump.code_object(old.index).ok()?)));
             let Some((has_units, object)) = built else {
                 objects.push(Arc::clone(old));
                 continue;
             };
-            let place = Place { index: old.index, address: old.address, units: &old.units };
+            let (functions, globals) = (Some(&old.functions), Some(&old.globals));
+            let before = Before { units: &old.units, functions, globals };
+            let place = Place { index: old.index, address: old.address, before };
             let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent);
-            let first = old.name.strip_suffix(&format!(".{grown}")).unwrap_or(&old.name);
-            view.name = format!("{first}.{}", grown + 1);
+            view.first_name.clone_from(&old.first_name);
+            view.name = free(format!("{}.{}", old.first_name, grown + 1), &names);
+            names.insert(view.name.clone());
             let view = Arc::new(view);
             objects.push(Arc::clone(&view));
             if has_units {
@@ -148,9 +172,8 @@ impl View {
         if added.is_empty() && in_old_units.is_empty() {
             return None;
         }
-        let (first, problems, extent) = (self.first, self.problems.clone(), self.extent);
-        let view = Self { objects, first, problems, on_stacks, extent, grown };
-        Some(Growth { view, added, in_old_units })
+        let view = Self { objects, first, problems, on_stacks, extent, grown, names };
+        Some(Growth { view, added, in_old_units, is_full: false })
     }
 
     /// The views, in the order of the capture's list.
@@ -211,14 +234,14 @@ fn name_of(debug: &DebugInfo, die: DieOffset) -> String {
 struct Place<'a> {
     index: usize,
     address: Address,
-    /// The units of an earlier view of it.
-    units: &'a [UnitId],
+    /// An earlier view of it.
+    before: Before<'a>,
 }
 
 fn view(
     dump: &Dump,
     object: &CodeObject,
-    Place { index, address, units }: Place<'_>,
+    Place { index, address, before }: Place<'_>,
     on_stacks: &OnStacks,
     extent: Extent,
 ) -> (ViewObject, Vec<String>) {
@@ -226,7 +249,7 @@ fn view(
     let functions = on_stacks.functions.get(&index).unwrap_or(&none);
     let rewritten = match dump.debug_info(index) {
         Ok(debug) if !functions.is_empty() || extent == Extent::All => {
-            dwarf::rewrite(&debug, functions, extent, units)
+            dwarf::rewrite(&debug, functions, extent, before)
         }
         // Without debug information there are symbols still.
         Ok(_) | Err(_) => Rewritten::default(),
@@ -241,6 +264,7 @@ fn view(
     let view = ViewObject {
         index,
         name: String::new(),
+        first_name: String::new(),
         address,
         ends: ends.collect(),
         file: elf::build(object, &symbols, &extras, sections),
@@ -251,34 +275,58 @@ fn view(
     (view, rewritten.problems)
 }
 
-/// Puts a number before names that several have.
-fn tell_apart(objects: &mut [Arc<ViewObject>]) {
+/// Puts a number before names that several have, and another where that is a name too.
+fn tell_apart(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;
     }
-    for object in objects {
+    let mut taken: HashSet<String> = seen.keys().cloned().collect();
+    for object in &mut *objects {
         if seen.get(&object.name).is_some_and(|count| *count > 1)
-            && let Some(object) = Arc::get_mut(object)
+            && let Some(object) = Arc::get_mut(&mut *object)
         {
-            object.name = format!("{}-{}", object.index, object.name);
+            let first = format!("{}-{}", object.index, object.name);
+            object.name = free(first, &taken);
+            taken.insert(object.name.clone());
+        }
+        if let Some(object) = Arc::get_mut(object) {
+            object.first_name.clone_from(&object.name);
         }
     }
+    taken
 }
 
-/// Functions past the image that stand for the ends of stacks: `no_unwind_information`.
+/// A name that none has yet.
+fn free(name: String, taken: &HashSet<String>) -> String {
+    if !taken.contains(&name) {
+        return name;
+    }
+    // One of so many is free.
+    let mut more = (2..=taken.len() + 2).map(|number| format!("{name}-{number}"));
+    more.find(|other| !taken.contains(other)).unwrap_or(name)
+}
+
+/// Functions past the image that stand for the ends of stacks: `no_unwind_information`. None where the image ends with the
+/// address space.
 fn extras(object: &CodeObject) -> Vec<Extra> {
-    let end = object.image().map_or(0, |image| image.end.0);
-    let all = END_SIZE * ENDS.len() as u64;
-    let start = end.next_multiple_of(END_SIZE);
-    // In the rest of the image's last page nothing else can be loaded.
-    let fits = start / PAGE == (start + all - 1) / PAGE && !start.is_multiple_of(PAGE);
-    let start = if fits { start } else { end.next_multiple_of(PAGE) };
+    let end = elf::loaded(object).map(|segment| segment.addresses.end).max().unwrap_or(0);
+    let Some(start) = after(end, END_SIZE * ENDS.len() as u64) else { return Vec::new() };
     let each = ENDS.iter().zip(0u64..).map(|(name, index)| {
         let at = start + index * END_SIZE;
         Extra { name: name.replace('-', "_"), range: at..at + END_SIZE }
     });
     each.collect()
+}
+
+/// Where bytes can follow an image. In the rest of its last page nothing else can be loaded.
+fn after(end: u64, bytes: u64) -> Option<u64> {
+    let start = end.checked_next_multiple_of(END_SIZE)?;
+    let last = start.checked_add(bytes - 1)?;
+    let fits = start / PAGE == last / PAGE && !start.is_multiple_of(PAGE);
+    let start = if fits { start } else { end.checked_next_multiple_of(PAGE)? };
+    // Ends are compared with addresses after them.
+    start.checked_add(bytes).map(|_| start)
 }
 
 /// All code of the object, parted among its functions.
@@ -311,7 +359,7 @@ fn code(
         .into_iter()
         .map(|(_, range)| Code { is_outermost: outermost.contains(&range.start), range })
         .collect();
-    let text = object.segments().iter().filter(|segment| segment.is_loaded() && segment.is_executable());
+    let text = elf::loaded(object).filter(|segment| segment.is_executable());
     text.flat_map(|segment| frames::cover(segment.addresses.clone(), &functions)).collect()
 }
 

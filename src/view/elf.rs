@@ -29,6 +29,11 @@ const SHF_EXECINSTR: u64 = 4;
 const SHN_RESERVED: usize = 0xff00;
 /// Sections of the code object that a view shows; linkers make a dozen.
 const MAX_SECTIONS: usize = 4096;
+/// Segments of the code object that a view has; linkers make six.
+pub(super) const MAX_SEGMENTS: usize = 256;
+/// Bytes of segments that a view takes from the file, as many times as the file has: segments of linkers share a page at the
+/// most. What is beyond is read from the target.
+pub(super) const MAX_COPIES: u64 = 2;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 
@@ -70,6 +75,11 @@ struct Segment {
     memory_size: u64,
 }
 
+/// The loaded segments that a view has.
+pub(super) fn loaded(object: &CodeObject) -> impl Iterator<Item = &crate::codeobject::Segment> {
+    object.segments().iter().filter(|segment| segment.is_loaded()).take(MAX_SEGMENTS)
+}
+
 /// Builds the file. `extras` lie next to one another, outside of the code object's image.
 pub(super) fn build(
     object: &CodeObject,
@@ -77,7 +87,8 @@ pub(super) fn build(
     extras: &[Extra],
     debug: Vec<Debug>,
 ) -> ViewFile {
-    let loaded: Vec<_> = object.segments().iter().filter(|segment| segment.is_loaded()).collect();
+    let loaded: Vec<_> = loaded(object).collect();
+    let mut room = object.bytes().len() as u64 * MAX_COPIES;
     let headers = u64::from(HEADER_SIZE) + u64::from(PROGRAM_HEADER_SIZE) * (loaded.len() as u64 + 1);
     // The headers are written in the end, into the room left for them.
     let mut parts = ViewFile::default();
@@ -88,6 +99,9 @@ pub(super) fn build(
         let start = segment.addresses.start;
         // What the file lacks of it is left out, and read from the target.
         let bytes = object.bytes_at(ElfAddress(start), segment.file_size).unwrap_or_else(Bytes::empty);
+        let left = room.checked_sub(bytes.len() as u64);
+        let bytes = if left.is_some() { bytes } else { Bytes::empty() };
+        room = left.unwrap_or(room);
         let offset = congruent(parts.len(), start);
         let file_size = bytes.len() as u64;
         pad(&mut parts, offset);

@@ -13,6 +13,8 @@
 //! come whole it knows less than it was given, so that a line that something is in comes with zeros in the rest of it. gdb
 //! reads just what it wants, but for return addresses: 64 bytes at a time, or, where it does not get them, one by one.
 
+use std::collections::HashMap;
+
 use crate::units::DieOffset;
 
 /// Bytes from a frame's window to that of its caller.
@@ -116,12 +118,24 @@ impl Reading {
 /// The variables of a function, or those outside of functions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
+    /// What each view added, after what was there before.
+    blocks: Vec<Block>,
+}
+
+/// Variables that came to a window together: pointers, then rooms.
+#[derive(Clone, Debug)]
+struct Block {
+    /// The first pointer.
+    first: u32,
     slots: Vec<Slot>,
 }
 
 /// Gives variables their places.
 #[derive(Debug)]
 pub(super) struct Planner {
+    /// What is where it was, with the pointers by variable.
+    before: Layout,
+    pointers: HashMap<DieOffset, u32>,
     first: u32,
     end: u32,
     slots: Vec<(DieOffset, Sort, u32)>,
@@ -129,16 +143,32 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    pub(super) fn of_function() -> Self {
-        Self { first: POINTERS, end: GLOBALS, slots: Vec::new(), bytes: 0 }
+    /// For the variables of a function, of which an earlier view has some.
+    pub(super) fn of_function(before: Option<&Layout>) -> Self {
+        Self::after(before, POINTERS, GLOBALS)
     }
 
-    pub(super) fn of_globals() -> Self {
-        Self { first: GLOBALS, end: END, slots: Vec::new(), bytes: 0 }
+    /// For variables outside of functions, of which an earlier view has some.
+    pub(super) fn of_globals(before: Option<&Layout>) -> Self {
+        Self::after(before, GLOBALS, END)
+    }
+
+    fn after(before: Option<&Layout>, first: u32, end: u32) -> Self {
+        let before = before.cloned().unwrap_or_default();
+        let first = before.blocks.last().map_or(first, Block::end);
+        let pointers = before.blocks.iter().flat_map(|block| {
+            let places = (block.first..).step_by(POINTER as usize);
+            block.slots.iter().zip(places).map(|(slot, at)| (slot.variable, at))
+        });
+        let pointers = pointers.collect();
+        Self { before, pointers, first, end, slots: Vec::new(), bytes: 0 }
     }
 
     /// The offset of the pointer to one more variable; `None` where the window is full.
     pub(super) fn add(&mut self, variable: DieOffset, sort: Sort, size: Option<u64>) -> Option<u32> {
+        if let Some(known) = self.pointers.get(&variable) {
+            return Some(*known);
+        }
         let size = match (sort, size) {
             (Sort::Plain, Some(size)) => u32::try_from(size).ok()?,
             (Sort::Plain, None) => UNSIZED,
@@ -154,10 +184,16 @@ impl Planner {
         }
         self.slots.push((variable, sort, size));
         self.bytes = bytes;
-        Some(self.first + (count - 1) * POINTER)
+        let pointer = self.first + (count - 1) * POINTER;
+        self.pointers.insert(variable, pointer);
+        Some(pointer)
     }
 
     pub(super) fn finish(self) -> Layout {
+        let mut layout = self.before;
+        if self.slots.is_empty() {
+            return layout;
+        }
         let pointers = rounded(self.slots.len() as u32 * POINTER);
         let mut room = self.first + pointers;
         let slots = self.slots.into_iter().map(|(variable, sort, size)| {
@@ -165,7 +201,9 @@ impl Planner {
             room += rounded(size.max(1));
             slot
         });
-        Layout { slots: slots.collect() }
+        let slots = slots.collect();
+        layout.blocks.push(Block { first: self.first, slots });
+        layout
     }
 }
 
@@ -186,7 +224,25 @@ impl Layout {
         if (line..STRIDE).contains(&offset) {
             return Some((Use::ReturnAddress, STRIDE));
         }
-        let first = if is_global(offset) { GLOBALS } else { POINTERS };
+        let after = self.blocks.partition_point(|block| block.first <= offset);
+        self.blocks.get(after.checked_sub(1)?)?.at(offset, reading)
+    }
+
+    /// How many variables it has.
+    pub(super) fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.slots.len()).sum()
+    }
+}
+
+impl Block {
+    /// Where the next may begin.
+    fn end(&self) -> u32 {
+        let last = self.slots.last();
+        last.map_or(self.first, |slot| slot.room + rounded(slot.size.max(1)))
+    }
+
+    fn at(&self, offset: u32, reading: Reading) -> Option<(Use, u32)> {
+        let first = self.first;
         let from_first = offset.checked_sub(first)?;
         let pointers = self.slots.len() as u32 * POINTER;
         if from_first < reading.whole(pointers) {
@@ -200,10 +256,5 @@ impl Layout {
         let size = reading.whole(slot.size);
         let used = if at < slot.size { Use::Room { slot, at } } else { Use::Rest };
         (at < size).then_some((used, slot.room + size))
-    }
-
-    /// How many variables it has.
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
     }
 }

@@ -47,10 +47,10 @@ impl Views {
         })
     }
 
-    /// What a client's view lacks of the stacks that its session has now.
+    /// What a client's view lacks of the stacks that its session has now; `room`: how many objects may be added.
     #[must_use]
-    pub fn grown(&self, view: &View, session: &dyn Inspect) -> Option<Growth> {
-        view.grown(&self.dump, session)
+    pub fn grown(&self, view: &View, session: &dyn Inspect, room: usize) -> Option<Growth> {
+        view.grown(&self.dump, session, room)
     }
 
     /// Writes one more file into the folder, for one client; its path.
@@ -58,11 +58,17 @@ impl Views {
     /// # Errors
     /// As [`Self::folder`].
     pub fn add(&self, object: &ViewObject) -> Result<PathBuf, String> {
-        let number = self.added.fetch_add(1, Ordering::Relaxed);
-        let path = self.folder()?.join(format!("{number}.{}", object.name));
-        write(&path, |out| object.file.write_to(out))
-            .map_err(|error| format!("cannot write the view of {}: {error}", object.name))?;
-        Ok(path)
+        let folder = self.folder()?;
+        loop {
+            let number = self.added.fetch_add(1, Ordering::Relaxed);
+            let path = folder.join(format!("{number}.{}", object.name));
+            match write(&path, |out| object.file.write_to(out)) {
+                Ok(()) => return Ok(path),
+                // A code object of such a name; there are only so many.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(format!("cannot write the view of {}: {error}", object.name)),
+            }
+        }
     }
 
     /// A folder of this process with the views in it as files; nobody else can look into it, and it goes when the views

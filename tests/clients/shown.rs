@@ -394,6 +394,72 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     server.finish();
 }
 
+/// linked-gfx90a-O0: `later` is on no stack at first, and the variable `turns` of what is inlined in it stands in the unit
+/// before that of `after`. It must not take the place of one that the client has been told.
+#[test]
+fn what_comes_onto_a_stack_moves_no_variable() {
+    let fixture = named("linked-gfx90a-O0");
+    let code = fixtures_folder().join("code/linked-gfx90a-O0.hsaco");
+    let later = 0x7f00_0010_0000 + address_of_line(&code, "linked.hip", 21);
+    for client in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("globals that stay");
+        script.say(format!("target remote {}", server.address));
+        script.expect("p after", " = 22\n");
+        script.say(format!("set var $pc = {later:#x}"));
+        script.expect("stepi", "later was on no stack when its unit was loaded");
+        script.expect("bt 1", "later (");
+        script.expect("p after", " = 22\n");
+        script.expect("p *&after", " = 22\n");
+        script.expect("detach", "detached");
+        script.must_pass(&Debugger::Gdb(client));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("globals that stay");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("target variable after", " = 22\n");
+    script.say(format!("register write pc {later:#x}"));
+    script.expect("thread step-inst", "later was on no stack");
+    script.expect("bt", "`later(");
+    script.expect("target variable after", " = 22\n");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable it names wave and lane
+/// for lldb; the number itself is another place for each, of which lldb would show one for all.
+#[test]
+fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
+    let fixture = named("linked-gfx90a-O0");
+    let private = 0x0002_0000_0000_0030u64;
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("apertures");
+    // It has less of a lane's memory than LLDB's line.
+    script.say("settings set target.process.disable-memory-cache true");
+    script.say(format!("gdb-remote {}", server.address));
+    for lane in [1u64, 17] {
+        script.say(format!("register write lane {lane}"));
+        // The model: `one` is item * 3 + 3 * 5 + 5 by now, and `two` is 5.
+        script.expect("frame variable shared->two", " = 5\n");
+        script.expect("frame variable shared->one", format!(" = {}\n", 3 * (lane + 5) + 5));
+        script.expect(format!("memory read {private:#x}"), "error: ");
+    }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+    // gdb says what is in focus, and keeps nothing from one focus to the next.
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("apertures");
+    script.say(format!("target remote {}", server.address));
+    for lane in [1u64, 17] {
+        script.say(format!("set var $lane = {lane}"));
+        script.expect(format!("p *(int *) {private:#x}"), format!(" = {}\n", 3 * (lane + 5) + 5));
+    }
+    script.expect("detach", "detached");
+    script.must_pass(&Debugger::Gdb("gdb"));
+    server.finish();
+}
+
 /// What the model has of a wave's lanes.
 fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
     let line = wave.expected["line"].as_u64().unwrap();

@@ -232,6 +232,29 @@ fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Which bits of a status word and which trap temporaries say what is data of targets/, too.
+#[test]
+fn no_bits_of_gpus_in_the_importers() {
+    let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    let shifts = |line: &str| {
+        line.match_indices(">> ").any(|(at, mark)| {
+            let rest = &line[at + mark.len()..];
+            digit(rest) && rest.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(" & ")
+        })
+    };
+    let ttmp = |line: &str| line.match_indices("ttmp").any(|(at, mark)| digit(&line[at + mark.len()..]));
+    let seen = |line: &str| shifts(line) || ttmp(line);
+    assert!(seen("status >> 29 & 1") && seen("read(\"ttmp8\")") && !seen("word >> bit & 1 | ttmps"));
+    let mut wrong = Vec::new();
+    for (room, path, text) in sources() {
+        if room == "import" && !is_test(&path) {
+            let lines = code(&text).filter(|(_, line)| seen(line));
+            wrong.extend(lines.map(|(number, line)| format!("{}:{number}: {}", path.display(), line.trim())));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn files_stay_small() {
     for (_, path, text) in sources() {

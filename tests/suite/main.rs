@@ -23,6 +23,8 @@ mod server;
 mod slim;
 mod variables;
 mod view;
+mod view_hostile;
+mod view_linked;
 mod view_types;
 mod written_cores;
 

@@ -56,6 +56,7 @@ const RULES: &[(&str, Check)] = &[
     ("steppings_are_other_processors", save_area::steppings_are_other_processors),
     ("save_area_counts_are_possible", save_area::save_area_counts_are_possible),
     ("save_area_names_known_registers", save_area::save_area_names_known_registers),
+    ("wave_words_are_possible", save_area::wave_words_are_possible),
 ];
 
 /// The names of all checks, in the order in which they run.
@@ -102,7 +103,8 @@ fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
     ];
     let head = head
         .into_iter()
-        .chain(file.save_area.iter().map(|area| ("[save_area]".to_owned(), area.source.as_str())));
+        .chain(file.save_area.iter().map(|area| ("[save_area]".to_owned(), area.source.as_str())))
+        .chain(file.wave_words.iter().map(|words| ("[wave_words]".to_owned(), words.source.as_str())));
     let steppings =
         file.stepping.iter().map(|one| (format!("[[stepping]] {}", one.name), one.source.as_str()));
     let head = head.chain(steppings);

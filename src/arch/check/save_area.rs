@@ -1,4 +1,4 @@
-//! Checks of `[save_area]` and of steppings.
+//! Checks of `[save_area]`, `[wave_words]` and of steppings.
 
 use std::collections::HashSet;
 
@@ -145,5 +145,22 @@ pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) 
     }
     if area.ttmps.skip_export.is_some_and(|bit| bit > 31) {
         report.say("[save_area.ttmps]", "skip_export", "is no bit of STATUS");
+    }
+}
+
+pub(super) fn wave_words_are_possible(file: &File, report: &mut Report) {
+    let Some(words) = &file.wave_words else { return };
+    let block = "[wave_words]";
+    if words.wave64.is_some() != (file.target.wave_sizes.len() > 1) {
+        report.say(block, "wave64", "is for targets with two wave sizes, and for all of them");
+    }
+    let bits = [("wave64", &words.wave64), ("trap_handler", &words.trap_handler)];
+    for (key, bit) in bits.into_iter().filter_map(|(key, bit)| Some((key, bit.as_ref()?))) {
+        if bit.bit > 31 || bit.register.is_empty() {
+            report.say(block, key, format!("{} of {:?} is no bit of a dword", bit.bit, bit.register));
+        }
+    }
+    if words.sgprs.as_ref().is_some_and(|sgprs| sgprs.register.is_empty() || !is_possible(&sgprs.count)) {
+        report.say(block, "sgprs", "is no count that a processor has");
     }
 }

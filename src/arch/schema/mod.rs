@@ -13,6 +13,7 @@ pub(super) use registers::{Bits, DbgapiOnly, DwarfGap, Each, Fields, PerWave, Re
 pub(super) use rest::{ClassTable, Faults, Reason, ScopeName, SpaceBlock, SpaceGap, TrapId};
 
 use super::save_area::SaveArea;
+use super::wave_words::WaveWords;
 use crate::units::WaveSize;
 
 /// A whole file.
@@ -24,6 +25,7 @@ pub(super) struct File {
     pub(super) stepping: Vec<Stepping>,
     pub(super) sgprs: Sgprs,
     pub(super) save_area: Option<SaveArea>,
+    pub(super) wave_words: Option<WaveWords>,
     #[serde(default)]
     pub(super) register: Vec<RegisterBlock>,
     #[serde(default)]

@@ -100,6 +100,17 @@ fn wrong_save_areas_are_refused() {
         ("x = { ttmp = 8 }", "x = { ttmp = 16 }", "save_area_names_known_registers"),
         ("skip_export = 18", "skip_export = 32", "save_area_names_known_registers"),
         (
+            "trap_handler = { register = \"status\", bit = 6 }",
+            "wave64 = { register = \"x\", bit = 6 }",
+            "wave_words_are_possible",
+        ),
+        (
+            "trap_handler = { register = \"status\", bit = 6 }",
+            "trap_handler = { register = \"x\", bit = 32 }",
+            "wave_words_are_possible",
+        ),
+        ("bits = [27, 24], plus = 1", "bits = [27, 24], plus = 2", "wave_words_are_possible"),
+        (
             "# General registers\n",
             "[[stepping]]\nname = \"gfx90a\"\nproducts = \"\"\nelf_machine = 1\nsource = \"x\"\n",
             "steppings_are_other_processors",

@@ -47,9 +47,8 @@ pub(super) fn build(
     builder.workgroups();
     builder.global();
     let mut capture = builder.capture;
-    capture.code_objects = objects.each.into_iter().map(|object| object.loaded).collect();
     capture.backings.push(Arc::new(MemoryBacking::new(name, log.kept.into_bytes())));
-    capture.backings.extend(objects.backings);
+    capture.code_objects = objects.found.into_capture(ARENA, &mut capture.backings);
     capture
 }
 
@@ -282,7 +281,7 @@ impl Builder<'_> {
     /// The symbol and the descriptor's address of the kernel that begins there.
     fn kernel(&self, entry: u64) -> Option<(String, u64)> {
         let object = self.objects.at(entry)?;
-        let load = object.loaded.address.0;
+        let load = object.address;
         let at = ElfAddress::of(Pc(entry), load);
         let mut kernels = object.parsed.as_ref()?.kernels();
         let kernel = kernels.find(|kernel| kernel.entry == Some(at))?;

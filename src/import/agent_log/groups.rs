@@ -6,8 +6,8 @@
 use std::collections::HashMap;
 
 use super::wave::{Kernel, RawWave};
-use crate::arch::{Generation, Processor, Target};
-use crate::import::text::Kept;
+use crate::arch::Target;
+use crate::import::text::{Kept, launch};
 
 /// Where a wave belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,19 +32,11 @@ pub(super) struct Group {
     pub(super) position: Option<[u32; 3]>,
 }
 
-/// What the trap temporaries of a wave say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Temporaries {
-    position: [u32; 3],
-    wave_in_group: u32,
-    /// The packet's place in its queue; in old runtimes a part of its address.
-    packet: Option<u32>,
-}
-
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct DispatchKey {
     agent: usize,
     entry: Option<u64>,
+    /// The packet's place in its queue; in old runtimes a part of its address.
     packet: Option<u32>,
     kernargs: Option<u64>,
     /// Counts dispatches that the rest does not tell apart.
@@ -76,17 +68,16 @@ impl Groups {
         agent: usize,
         target: &Target,
     ) -> Option<Place> {
-        let temporaries = match wave.entry {
-            Kernel::NotAvailable => None,
-            Kernel::Unsaid | Kernel::At(..) => temporaries(kept, wave, target),
-        };
+        // The agent says where they were not set up.
+        let said = (wave.entry != Kernel::NotAvailable).then_some(target.save_area.as_ref()).flatten();
+        let launch = said.and_then(|area| launch(&area.ttmps, kept, &wave.values));
         let entry = match wave.entry {
             Kernel::At(entry, _) => Some(entry),
             _ => None,
         };
-        let packet = temporaries.and_then(|temporaries| temporaries.packet);
+        let packet = launch.and_then(|launch| launch.packet);
         let mut key = DispatchKey { agent, entry, packet, kernargs: wave.kernargs, nth: 0 };
-        let Some(temporaries) = temporaries else {
+        let Some(launch) = launch else {
             if entry.is_none() && wave.local.is_empty() {
                 return None;
             }
@@ -97,7 +88,7 @@ impl Groups {
             self.members.push((workgroup, index));
             return Some(Place { workgroup, wave_in_group: None });
         };
-        let (position, slot) = (temporaries.position, temporaries.wave_in_group);
+        let (position, slot) = (launch.group, launch.wave_in_group);
         let claims = self.claims.entry((key.clone(), position, slot)).or_insert(0);
         key.nth = *claims;
         *claims = claims.saturating_add(1);
@@ -120,31 +111,4 @@ impl Groups {
             dispatches.len() - 1
         })
     }
-}
-
-/// Reads the trap temporaries that the agent prints; `None` where one that it takes is missing.
-fn temporaries(kept: &Kept, wave: &RawWave, target: &Target) -> Option<Temporaries> {
-    let read = |name: &str| {
-        let value = wave.values.iter().find(|value| kept.text(value.name) == name)?;
-        kept.dword(value, 0)
-    };
-    let generation =
-        Processor::named(&target.name).map_or(Generation::Gfx9, |processor| processor.generation);
-    if matches!(generation, Generation::Gfx12 | Generation::Gfx125) {
-        let (low, x) = (read("ttmp8")?, read("ttmp9")?);
-        // Bit 30 says that the grid has more than one dimension.
-        let yz = if low >> 30 & 1 == 1 { read("ttmp7")? } else { 0 };
-        return Some(Temporaries {
-            position: [x, yz & 0xffff, yz >> 16],
-            wave_in_group: low >> 25 & 0x1f,
-            packet: Some(low & 0x1ff_ffff),
-        });
-    }
-    let position = [read("ttmp8")?, read("ttmp9")?, read("ttmp10")?];
-    let last = read("ttmp11")?;
-    let packet = match generation {
-        Generation::Gfx940 => Some(last >> 6 & 0x1ff_ffff),
-        _ => read("ttmp6").map(|packet| packet & 0x1ff_ffff),
-    };
-    Some(Temporaries { position, wave_in_group: last & 0x3f, packet })
 }

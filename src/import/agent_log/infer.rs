@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::read::Log;
-use crate::arch::{Target, Targets};
+use super::read::{Hints, Log};
+use crate::arch::{Generation, Processor, Target, Targets};
 use crate::import::ImportError;
+use crate::import::nearest::nearest;
 use crate::import::problem::Problems;
-use crate::import::text::{Kept, Value, nearest, processors_in};
+use crate::import::text::{Kept, Value, processors_in};
 
 /// What the registers of a log show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -72,6 +73,41 @@ pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> O
         format_args!("the log does not say which GPU it is from; by {by} it is read as {}'s", target.name);
     problems.whole(what, "its code objects beside it, or --processor NAME");
     Some(target)
+}
+
+/// Which processors a log may be from.
+#[derive(Debug)]
+pub(super) struct Likely<'l> {
+    /// The user's word, else the runtime's.
+    named: Option<&'l str>,
+    shown: Shown,
+    hints: Hints,
+}
+
+impl<'l> Likely<'l> {
+    /// As far as a log says; `chosen` is what the user says.
+    pub(super) fn of(log: &'l Log, chosen: Option<&'l str>) -> Self {
+        let named = chosen.or(log.hints.named.map(|named| named.name));
+        Self { named, shown: Shown::of(log), hints: log.hints }
+    }
+
+    /// Whether it may be from that processor.
+    pub(super) fn may_be(&self, processor: Processor) -> bool {
+        if let Some(name) = self.named {
+            return processor.runs_on(name);
+        }
+        let (shown, generation) = (self.shown, processor.generation);
+        if shown.gfx12 || self.hints.gfx12 {
+            generation >= Generation::Gfx12
+        } else if shown.accumulation {
+            matches!(generation, Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940)
+        } else if shown.wave32 || shown.high_sgprs || self.hints.gfx11 {
+            matches!(generation, Generation::Gfx10 | Generation::Gfx11)
+        } else {
+            // gfx10 and gfx11 have waves of 64 lanes, too.
+            generation < Generation::Gfx12
+        }
+    }
 }
 
 /// A member of the family that shows such registers.

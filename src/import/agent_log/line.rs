@@ -178,6 +178,38 @@ pub(super) fn heading(line: &[u8]) -> Option<Heading> {
     }
 }
 
+/// Whether a line is a row of registers or memory, or what begins a lane's.
+pub(super) fn is_row(line: &[u8]) -> bool {
+    let row = || {
+        let mut cursor = Cursor::new(line);
+        cursor.spaces();
+        scalar(&mut cursor).is_some()
+    };
+    let lanes = || vector(line).is_some_and(|(_, mut cursor)| matches!(lane(&mut cursor), Some(Ok(_))));
+    let words = || memory_row(line, &mut Vec::new()).is_some_and(|(_, damaged)| !damaged);
+    old_lane(line).is_some() || row() || lanes() || words()
+}
+
+/// Whether a line is the rule that the agent draws before each wave.
+pub(super) fn is_rule(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.len() == RULE && line.iter().all(|byte| *byte == b'-')
+}
+
+/// Dashes of a rule.
+const RULE: usize = 56;
+
+/// Where `scalar registers:` or its like begins, or what old agents write below their header: the whole rest of a line.
+pub(super) fn class_heading(line: &[u8]) -> Option<usize> {
+    let text = line.trim_ascii_end();
+    if text.ends_with(b"printing the first one:") {
+        return Some(text.len() - "printing the first one:".len());
+    }
+    let class = text.strip_suffix(b" registers:")?;
+    let word = class.iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
+    (word > 0).then_some(class.len() - word)
+}
+
 /// `code object: URI` and `loaded at: [0x1000-0x3000]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Module<'l> {

@@ -1,14 +1,17 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
 //! [`mod@line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
-//! one log; [`read`] puts both together; [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
+//! one log, and [`ahead`] what they put before its lines, which
+//! [`prefix`] tells apart; [`read`] puts both together; [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
 //! makes the capture. Values are read once into an arena: a log is text, and text cannot be read by range.
 
+mod ahead;
 mod build;
 mod groups;
 mod infer;
 mod line;
 mod objects;
+mod prefix;
 mod read;
 mod streams;
 mod wave;
@@ -20,6 +23,9 @@ use super::problem::{ImportError, Problems};
 use super::text::Kept;
 use super::{Opened, Options};
 use crate::arch::Targets;
+
+/// What the runtime says of a fault, in front of the agent's report or alone.
+pub(super) const FAULT: &str = "emory access fault";
 
 /// Reads a log; `folder` is where it lies, if it does.
 ///
@@ -35,7 +41,7 @@ pub(super) fn open(
     let chosen = infer::chosen(targets, options.target.as_deref())?;
     let mut problems = Problems::new(name);
     let log = read::read(source, Kept::default(), &mut problems);
-    let objects = objects::find(&log.objects, folder, targets, options, &mut problems);
+    let objects = objects::find(&log, folder, targets, options, chosen.as_ref(), &mut problems);
     let capture = build::build(name, log, objects, targets, chosen.as_ref(), &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use super::ahead::{Ahead, Waiting};
 use super::line::{self, Headers, Heading, Module, Scalar};
-use super::streams::{Found, Stream, Streams};
+use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
 use crate::import::problem::Problems;
-use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, processors_in};
+use crate::import::text::{Cursor, Kept, Line, MOST_WAVES, find, processors_in};
 
 /// The most code objects that are listed.
 pub(super) const MOST_OBJECTS: usize = 4096;
@@ -80,11 +81,17 @@ impl Vintage {
 
 /// Reads all of a log, or as far as the operating system gives it.
 pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) -> Log {
-    let mut lines = Lines::new(source);
+    let mut lines = Ahead::new(source);
     let mut reader = Reader::new(kept, problems);
     loop {
-        match lines.next() {
-            Ok(Some(line)) => reader.line(line),
+        let header = match lines.next() {
+            Ok(Some(line)) => match reader.unknown_prefix(line) {
+                None => {
+                    reader.line(line, None);
+                    continue;
+                }
+                Some(length) => (Waiting::of(line), length),
+            },
             Ok(None) => break,
             Err(error) => {
                 reader
@@ -92,7 +99,10 @@ pub(super) fn read(source: impl BufRead, kept: Kept, problems: &mut Problems) ->
                     .whole(format_args!("the log cannot be read to its end: {error}"), "a readable file");
                 break;
             }
-        }
+        };
+        let (header, length) = header;
+        let repeated = lines.repeated(header.line().text.get(..length).unwrap_or_default());
+        reader.line(header.line(), Some(repeated));
     }
     reader.finish()
 }
@@ -105,8 +115,10 @@ struct Reader<'p> {
     /// Code objects by URI and place.
     known: HashMap<(String, u64), usize>,
     uri: Option<(String, usize)>,
-    /// Vector rows that may go on in the next line, where a terminal broke it: the register.
-    unfinished: Option<(Stream, Vector)>,
+    /// Vector rows that may go on in the next line, where a terminal broke it: the register, by stream.
+    unfinished: HashMap<Stream, Vector>,
+    /// Rows that are no wave's for sure, and the line of the first.
+    lost: Option<(usize, usize)>,
     too_many: bool,
     scalars: Vec<Scalar<'static>>,
     words: Vec<u32>,
@@ -128,34 +140,57 @@ impl<'p> Reader<'p> {
             streams: Streams::new(),
             known: HashMap::new(),
             uri: None,
-            unfinished: None,
+            unfinished: HashMap::new(),
+            lost: None,
             too_many: false,
             scalars: Vec::new(),
             words: Vec::new(),
         }
     }
 
-    fn line(&mut self, line: Line<'_>) {
+    /// The length of what stands before a header, where no report has it before its lines yet.
+    fn unknown_prefix(&self, line: Line<'_>) -> Option<usize> {
+        let prefix = self.headers.find(line.text).map(|header| header.prefix);
+        let prefix = prefix.or_else(|| line::old_header(line.text).map(|header| header.prefix))?;
+        // Blanks are before every row.
+        (!prefix.trim_ascii().is_empty() && !self.streams.knows(prefix)).then_some(prefix.len())
+    }
+
+    /// Takes a line; `repeated`: of a header, how much of what stands before it does so before its report's lines.
+    fn line(&mut self, line: Line<'_>, repeated: Option<usize>) {
         if line.cut {
             let what = "the line is longer than what is looked at; its rest is passed over";
             self.problems.line(line.number, what, "lines of at most 1 MiB");
         }
-        if self.header(line) {
+        if self.header(line, repeated) {
             return;
         }
-        let Some(found) = self.streams.find(line.text) else {
-            self.outside(line, line.text);
-            return;
-        };
-        if self.wave_line(line, found) {
-            self.streams.was_row(found);
-        } else {
-            self.outside(line, found.line);
+        match self.streams.find(line.text) {
+            Owner::One(found) => {
+                if self.wave_line(line, &found) {
+                    self.streams.was_row(&found);
+                } else {
+                    self.outside(line, found.line);
+                }
+            }
+            Owner::Unclear(text) => {
+                if line::is_row(text) {
+                    self.is_lost(line);
+                }
+                self.outside(line, text);
+            }
+            Owner::Nobody => self.outside(line, line.text),
         }
     }
 
+    /// Counts a row that is no wave's for sure.
+    fn is_lost(&mut self, line: Line<'_>) {
+        let (count, first) = self.lost.unwrap_or((0, line.number));
+        self.lost = Some((count + 1, first));
+    }
+
     /// Takes a header; whether it is one.
-    fn header(&mut self, line: Line<'_>) -> bool {
+    fn header(&mut self, line: Line<'_>, repeated: Option<usize>) -> bool {
         let Self { log, .. } = self;
         let (prefix, wave) = if let Some(header) = self.headers.find(line.text) {
             let broken = header.state.is_none();
@@ -181,8 +216,10 @@ impl<'p> Reader<'p> {
         } else {
             return false;
         };
-        self.vector_is_over();
-        if let Some(done) = self.streams.begin(prefix, wave) {
+        let prefix = repeated.map_or(prefix, |length| prefix.get(..length).unwrap_or_default());
+        let prefix = if prefix.trim_ascii().is_empty() { &[] } else { prefix };
+        if let Some((stream, done)) = self.streams.begin(prefix, wave) {
+            self.unfinished.remove(&stream);
             self.done(done, false);
         }
         true
@@ -203,10 +240,23 @@ impl<'p> Reader<'p> {
     }
 
     /// A line of a wave's report; whether it is one.
-    fn wave_line(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+    fn wave_line(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {
         let text = found.line;
+        if line::is_rule(text) {
+            self.unfinished.remove(&found.stream);
+            let Some(wave) = self.streams.wave(found) else { return false };
+            wave.enter(Section::Over);
+            return true;
+        }
+        if self.streams.wave(found).is_some_and(|wave| wave.section == Section::Over) {
+            // The header of what follows a rule is missing or broken: it is another wave's.
+            if line::is_row(text) {
+                self.is_lost(line);
+            }
+            return false;
+        }
         if let Some(heading) = line::heading(text) {
-            self.vector_is_over();
+            self.unfinished.remove(&found.stream);
             let Some(wave) = self.streams.wave(found) else { return false };
             match heading {
                 Heading::Registers | Heading::EndOfDisassembly => wave.enter(Section::Registers),
@@ -226,7 +276,7 @@ impl<'p> Reader<'p> {
             return true;
         }
         match self.streams.wave(found).map(|wave| wave.section) {
-            None | Some(Section::Disassembly) => false,
+            None | Some(Section::Disassembly | Section::Over) => false,
             Some(Section::Local | Section::Kernarg) => {
                 self.memory(line, found) || self.registers(line, found)
             }
@@ -234,7 +284,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn memory(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+    fn memory(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {
         let Some((address, damaged)) = line::memory_row(found.line, &mut self.words) else { return false };
         let Some(wave) = self.streams.wave(found) else { return false };
         if damaged {
@@ -246,9 +296,9 @@ impl<'p> Reader<'p> {
         true
     }
 
-    fn registers(&mut self, line: Line<'_>, found: Found<'_>) -> bool {
+    fn registers(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {
         if let Some((name, mut cursor)) = line::vector(found.line) {
-            self.vector_is_over();
+            self.unfinished.remove(&found.stream);
             let mut vector = Vector { name: name.to_owned(), lanes: [0; 64], known: 0, line: line.number };
             // `x: [1.0, 2.0]` is a program's own line.
             if line::lane(&mut cursor.clone()).is_some_and(|lane| lane.is_err())
@@ -262,8 +312,7 @@ impl<'p> Reader<'p> {
         // `[rank0] waiting` is a program's own line.
         let goes_on = || matches!(line::lane(&mut Cursor::new(found.line)), Some(Ok(_)));
         if goes_on()
-            && self.unfinished.as_ref().is_some_and(|(of, _)| *of == found.stream())
-            && let Some((_, mut vector)) = self.unfinished.take()
+            && let Some(mut vector) = self.unfinished.remove(&found.stream)
         {
             let mut cursor = Cursor::new(found.line);
             self.lanes(line, &mut vector, &mut cursor);
@@ -288,7 +337,7 @@ impl<'p> Reader<'p> {
             self.problems.line(line.number, what, "names and values of 8 or 16 hex digits");
         }
         if row {
-            self.vector_is_over();
+            self.unfinished.remove(&found.stream);
             if let Some(wave) = self.streams.wave(found) {
                 wave.scalars(&mut self.log.kept, self.problems, &scalars, line.number);
             }
@@ -321,15 +370,15 @@ impl<'p> Reader<'p> {
         }
     }
 
-    fn keep(&mut self, found: Found<'_>, vector: Vector) -> bool {
+    fn keep(&mut self, found: &Found<'_>, vector: Vector) -> bool {
         let Some(wave) = self.streams.wave(found) else { return false };
         wave.vector(&mut self.log.kept, &vector.name, &vector.lanes, vector.known, vector.line);
-        self.unfinished = Some((found.stream(), vector));
+        self.unfinished.insert(found.stream, vector);
         true
     }
 
     /// A row went on in another line: its value is the longer one.
-    fn replace(&mut self, found: Found<'_>, vector: Vector) -> bool {
+    fn replace(&mut self, found: &Found<'_>, vector: Vector) -> bool {
         let Some(wave) = self.streams.wave(found) else { return false };
         if let Some(last) = wave.values.pop()
             && u64::from(last.offset) + u64::from(last.dwords) * 4 == self.log.kept.end()
@@ -337,10 +386,6 @@ impl<'p> Reader<'p> {
             self.log.kept.forget(u64::from(last.offset));
         }
         self.keep(found, vector)
-    }
-
-    fn vector_is_over(&mut self) {
-        self.unfinished = None;
     }
 
     /// A line that is no wave's: code objects, and what speaks for a GPU.
@@ -389,6 +434,11 @@ impl<'p> Reader<'p> {
         let streams = std::mem::replace(&mut self.streams, Streams::new());
         for wave in streams.finish() {
             self.done(wave, true);
+        }
+        if let Some((count, line)) = self.lost {
+            let what =
+                format_args!("{count} rows, this one first, are not captured: nothing tells whose they are");
+            self.problems.line(line, what, "rows behind what stands before a wave's header");
         }
         if self.too_many {
             self.problems.whole("the log has more waves than can be served", format_args!("{MOST_WAVES}"));

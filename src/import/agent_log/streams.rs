@@ -1,9 +1,13 @@
 //! Which wave a line belongs to, where other programs put something before each line: a rank, a time, a test's number.
 //!
-//! A header says what stands before it. A line that begins with the same text belongs to that header's wave. One that
-//! differs only in digits, as times do, belongs to the last header with such a text; an exact match comes first, so that
-//! the ranks of a program whose output is interleaved line by line stay apart. A line that begins otherwise belongs to the
-//! header without a text before it, else to the last one.
+//! A header says what stands before it ([`super::ahead`]: as far as its report repeats it). A line that begins with the same
+//! text belongs to that header's wave, whatever its clocks say ([`Keyed`]): ranks of a program whose output is interleaved
+//! line by line stay apart. One that differs in other digits, as a line's number does, belongs to a header only if no other
+//! one resembles it as much. A line that begins otherwise belongs to the header without a text before it, or to the only one.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::prefix::Keyed;
 
 /// The most streams that are followed at once; where more ranks fault at the same moment, their rows are lost.
 pub(super) const MOST_STREAMS: usize = 1024;
@@ -11,90 +15,183 @@ pub(super) const MOST_STREAMS: usize = 1024;
 /// A longer text before a header is a program's line that was not ended, and no prefix.
 pub(super) const MOST_PREFIX: usize = 160;
 
-/// Streams, the one whose header came last at the back.
+/// Streams by the keys of their prefixes.
 #[derive(Debug)]
 pub(super) struct Streams<T> {
-    open: Vec<Open<T>>,
+    open: HashMap<Box<[u8]>, Open<T>>,
+    /// How many streams have keys of a length.
+    lengths: BTreeMap<usize, usize>,
+    /// Keys by their shapes: without digits.
+    shapes: HashMap<Vec<u8>, Vec<Box<[u8]>>>,
+    /// How many streams have shapes of a length.
+    shape_lengths: BTreeMap<usize, usize>,
+    begun: u64,
+    line: Keyed,
 }
 
 #[derive(Debug)]
 struct Open<T> {
-    prefix: Box<[u8]>,
-    /// Rows came with other digits in it: it is a time or a counter, which no other header will repeat.
+    id: u64,
+    shape: Shape,
+    /// Rows came with other digits in it: it is a counter, which no other header will repeat.
     varies: bool,
     wave: T,
 }
 
 /// A stream, until the next header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stream(usize);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Stream(u64);
 
 /// A line's stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found<'l> {
-    at: usize,
+    pub(super) stream: Stream,
+    key: Box<[u8]>,
     resembles: bool,
     /// The line without what stands before it.
     pub(super) line: &'l [u8],
 }
 
-impl Found<'_> {
-    pub(super) fn stream(self) -> Stream {
-        Stream(self.at)
-    }
+/// Whose a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Owner<'l> {
+    /// That stream's.
+    One(Found<'l>),
+    /// It resembles several, or none of several; the line as far as it can be told.
+    Unclear(&'l [u8]),
+    /// Nothing has begun.
+    Nobody,
 }
 
 impl<T> Streams<T> {
     pub(super) fn new() -> Self {
-        Self { open: Vec::new() }
+        Self {
+            open: HashMap::new(),
+            lengths: BTreeMap::new(),
+            shapes: HashMap::new(),
+            shape_lengths: BTreeMap::new(),
+            begun: 0,
+            line: Keyed::default(),
+        }
+    }
+
+    /// Whether rows of a report have come with that text before them.
+    pub(super) fn knows(&self, prefix: &[u8]) -> bool {
+        let key = key(prefix);
+        self.open.contains_key(&*key) || self.counted(&key).is_some()
     }
 
     /// A header with that text before it: its wave takes the stream's place; what had it before is done with.
-    pub(super) fn begin(&mut self, prefix: &[u8], wave: T) -> Option<T> {
-        let prefix = if prefix.len() > MOST_PREFIX { &[] } else { prefix };
-        let exact = self.open.iter().position(|stream| *stream.prefix == *prefix);
-        let same_clock = || self.open.iter().rposition(|one| one.varies && alike(&one.prefix, prefix));
-        let full = (self.open.len() >= MOST_STREAMS).then_some(0);
-        let at = exact.or_else(same_clock);
-        let varies = at.and_then(|at| self.open.get(at)).is_some_and(|stream| stream.varies);
-        let done = at.or(full).map(|at| self.open.remove(at).wave);
-        self.open.push(Open { prefix: prefix.into(), varies, wave });
+    pub(super) fn begin(&mut self, prefix: &[u8], wave: T) -> Option<(Stream, T)> {
+        let key = if prefix.len() > MOST_PREFIX { Box::default() } else { key(prefix) };
+        let before = if self.open.contains_key(&*key) { Some(key.clone()) } else { self.counted(&key) };
+        let varies = before.as_ref().and_then(|before| self.open.get(before)).is_some_and(|one| one.varies);
+        let full = || {
+            let oldest = self.open.iter().min_by_key(|(_, one)| one.id);
+            oldest.filter(|_| self.open.len() >= MOST_STREAMS).map(|(key, _)| key.clone())
+        };
+        let gone = before.or_else(full);
+        let done = gone.and_then(|gone| self.close(&gone));
+        self.begun += 1;
+        let shape = Shape::of(&key);
+        *self.lengths.entry(key.len()).or_insert(0) += 1;
+        *self.shape_lengths.entry(shape.text.len()).or_insert(0) += 1;
+        self.shapes.entry(shape.text.clone()).or_default().push(key.clone());
+        self.open.insert(key, Open { id: self.begun, shape, varies, wave });
         done
     }
 
-    /// The stream of a line.
-    pub(super) fn find<'l>(&self, line: &'l [u8]) -> Option<Found<'l>> {
-        let last = self.open.len().checked_sub(1)?;
-        let some = |stream: &Open<T>| !stream.prefix.is_empty();
-        let exact = self.open.iter().rposition(|one| some(one) && line.starts_with(&one.prefix));
-        let resembling = || {
-            let alike = |one: &Open<T>| line.get(..one.prefix.len()).is_some_and(|s| alike(&one.prefix, s));
-            self.open.iter().rposition(|one| some(one) && alike(one))
-        };
-        let (at, resembles) = match exact {
-            Some(at) => (Some(at), false),
-            None => {
-                let at = resembling();
-                (at, at.is_some())
+    /// Takes a stream out.
+    fn close(&mut self, key: &[u8]) -> Option<(Stream, T)> {
+        let one = self.open.remove(key)?;
+        let counts = [(&mut self.lengths, key.len()), (&mut self.shape_lengths, one.shape.text.len())];
+        for (counts, length) in counts {
+            if let Some(count) = counts.get_mut(&length) {
+                *count -= 1;
+                if *count == 0 {
+                    counts.remove(&length);
+                }
             }
+        }
+        if let Some(keys) = self.shapes.get_mut(&one.shape.text) {
+            keys.retain(|other| **other != *key);
+            if keys.is_empty() {
+                self.shapes.remove(&one.shape.text);
+            }
+        }
+        Some((Stream(one.id), one.wave))
+    }
+
+    /// The stream whose prefix is a counter that this one goes on with.
+    fn counted(&self, key: &[u8]) -> Option<Box<[u8]>> {
+        let shape = Shape::of(key);
+        let found = self.resembling(&shape, shape.text.len())?.ok()?;
+        self.open.get(&found).is_some_and(|one| one.varies).then_some(found)
+    }
+
+    /// The one stream that so much of a shape resembles most; `Err`: there are several.
+    fn resembling(&self, shape: &Shape, length: usize) -> Option<Result<Box<[u8]>, ()>> {
+        let numbers = shape.numbers(length);
+        let keys = self.shapes.get(shape.text.get(..length)?).filter(|_| !numbers.is_empty())?;
+        if let [one] = keys.as_slice() {
+            return Some(Ok(one.clone()));
+        }
+        // A number at the beginning may count lines; the others tell ranks apart.
+        let rest = numbers.get(1..).filter(|rest| !rest.is_empty());
+        let is_same =
+            |key: &&Box<[u8]>| self.open.get(*key).is_some_and(|one| one.shape.numbers.get(1..) == rest);
+        let mut same = keys.iter().filter(|key| rest.is_some() && is_same(key));
+        match (same.next(), same.next()) {
+            (Some(one), None) => Some(Ok(one.clone())),
+            _ => Some(Err(())),
+        }
+    }
+
+    /// Whose a line is.
+    pub(super) fn find<'l>(&mut self, line: &'l [u8]) -> Owner<'l> {
+        let found = |key: &[u8], one: &Open<T>, resembles, line| {
+            Owner::One(Found { stream: Stream(one.id), key: key.into(), resembles, line })
         };
-        let Some(at) = at else {
-            let bare = self.open.iter().rposition(|stream| !some(stream));
-            return Some(Found { at: bare.unwrap_or(last), resembles: false, line });
-        };
-        let length = self.open.get(at)?.prefix.len();
-        Some(Found { at, resembles, line: line.get(length..)? })
+        let Some(longest) = self.lengths.keys().next_back().copied() else { return Owner::Nobody };
+        if longest > 0 {
+            self.line.read(line, MOST_PREFIX);
+            let lengths = self.lengths.keys().rev().filter(|length| **length > 0);
+            for length in lengths {
+                let Some(start) = self.line.key.get(..*length) else { continue };
+                if let (Some(one), Some(end)) = (self.open.get(start), self.line.end(*length)) {
+                    return found(start, one, false, line.get(end..).unwrap_or_default());
+                }
+            }
+            let shape = Shape::of(&self.line.key);
+            for length in self.shape_lengths.keys().rev().filter(|length| **length > 0) {
+                let Some(match_) = self.resembling(&shape, *length) else { continue };
+                let end = shape.ends.get(length - 1).and_then(|end| self.line.end(*end));
+                let rest = end.and_then(|end| line.get(end..)).unwrap_or_default();
+                return match match_.map(|key| self.open.get_key_value(&key)) {
+                    Ok(Some((key, one))) => found(key, one, true, rest),
+                    _ => Owner::Unclear(rest),
+                };
+            }
+        }
+        match (self.open.get(&[][..]), self.open.len()) {
+            (Some(bare), _) => found(&[], bare, false, line),
+            (None, 1) => {
+                let only = self.open.iter().next();
+                only.map_or(Owner::Nobody, |(key, one)| found(key, one, false, line))
+            }
+            _ => Owner::Unclear(line),
+        }
     }
 
     /// The wave of that stream.
-    pub(super) fn wave(&mut self, found: Found<'_>) -> Option<&mut T> {
-        self.open.get_mut(found.at).map(|stream| &mut stream.wave)
+    pub(super) fn wave(&mut self, found: &Found<'_>) -> Option<&mut T> {
+        self.open.get_mut(&found.key).map(|stream| &mut stream.wave)
     }
 
     /// A line of that stream was a row of its wave.
-    pub(super) fn was_row(&mut self, found: Found<'_>) {
+    pub(super) fn was_row(&mut self, found: &Found<'_>) {
         if found.resembles
-            && let Some(stream) = self.open.get_mut(found.at)
+            && let Some(stream) = self.open.get_mut(&found.key)
         {
             stream.varies = true;
         }
@@ -102,15 +199,73 @@ impl<T> Streams<T> {
 
     /// All that are still open, in the order of their headers.
     pub(super) fn finish(self) -> impl Iterator<Item = T> {
-        self.open.into_iter().map(|stream| stream.wave)
+        let mut open: Vec<Open<T>> = self.open.into_values().collect();
+        open.sort_unstable_by_key(|one| one.id);
+        open.into_iter().map(|stream| stream.wave)
     }
 }
 
-/// Whether two texts differ in digits only, and have at least one.
-fn alike(one: &[u8], other: &[u8]) -> bool {
-    one.len() == other.len()
-        && one.iter().any(u8::is_ascii_digit)
-        && one.iter().zip(other).all(|(a, b)| a == b || (a.is_ascii_digit() && b.is_ascii_digit()))
+fn key(prefix: &[u8]) -> Box<[u8]> {
+    let mut keyed = Keyed::default();
+    keyed.read(prefix, MOST_PREFIX);
+    keyed.key.into()
+}
+
+/// A key without its digits, and these apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Shape {
+    /// Each number, with the blanks that set it right, is one byte.
+    text: Vec<u8>,
+    /// For each byte of `text`, where the key goes on behind it.
+    ends: Vec<usize>,
+    /// Numbers, each with its place in `text`.
+    numbers: Vec<(usize, Box<[u8]>)>,
+}
+
+/// Stands for a number in a shape; no text has it.
+const NUMBER: u8 = 1;
+
+impl Shape {
+    fn of(key: &[u8]) -> Self {
+        let mut shape = Self::default();
+        let mut at = 0;
+        while let Some(rest) = key.get(at..)
+            && let Some(byte) = rest.first()
+        {
+            let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
+            let digits = rest.iter().skip(blanks).take_while(|byte| byte.is_ascii_digit()).count();
+            if digits > 0 {
+                let number = rest.get(blanks..blanks + digits).unwrap_or_default();
+                shape.numbers.push((shape.text.len(), number.into()));
+            }
+            shape.text.push(if digits > 0 { NUMBER } else { *byte });
+            at += if digits > 0 { blanks + digits } else { 1 };
+            shape.ends.push(at);
+        }
+        shape
+    }
+
+    /// Numbers in so much of it.
+    fn numbers(&self, length: usize) -> &[(usize, Box<[u8]>)] {
+        let count = self.numbers.iter().take_while(|(at, _)| *at < length).count();
+        self.numbers.get(..count).unwrap_or_default()
+    }
+}
+
+/// How much of a line a prefix is, clocks and other numbers aside; `None`: it begins otherwise.
+pub(super) fn behind(prefix: &[u8], line: &[u8]) -> Option<usize> {
+    let (mut wanted, mut found) = (Keyed::default(), Keyed::default());
+    wanted.read(prefix, prefix.len());
+    // A key may be shorter where the line's clock is longer, and never longer than the line.
+    found.read(line, wanted.key.len());
+    if found.key == wanted.key {
+        return found.end(wanted.key.len());
+    }
+    found.read(line, prefix.len() + MOST_PREFIX);
+    let (wanted, shape) = (Shape::of(&wanted.key), Shape::of(&found.key));
+    let length = wanted.text.len().checked_sub(1)?;
+    let same = shape.text.get(..=length)? == wanted.text.as_slice();
+    if same { found.end(*shape.ends.get(length)?) } else { None }
 }
 
 #[cfg(test)]

@@ -72,6 +72,8 @@ pub(super) enum Section {
     Disassembly,
     /// Registers of one lane, accumulation VGPRs or the others.
     OldLane(bool, u64),
+    /// The next wave's rule has come: nothing after it is this wave's.
+    Over,
 }
 
 impl RawWave {
@@ -162,11 +164,11 @@ impl RawWave {
         let stem = if accumulation { "acc" } else { "v" };
         let number = scalar.name.strip_prefix(stem.as_bytes()).and_then(|n| std::str::from_utf8(n).ok());
         let Some(number) = number.and_then(|number| number.parse::<u64>().ok()) else { return false };
-        let lane = u8::try_from(lane).ok().filter(|lane| *lane < 64);
-        let (Some(lane), true) = (lane, number < MOST_OLD_VECTORS) else {
+        let known_lane = u8::try_from(lane).ok().filter(|lane| *lane < 64);
+        let (Some(lane), true) = (known_lane, number < MOST_OLD_VECTORS) else {
             problems.line(
                 line,
-                format_args!("{stem}{number} of lane {lane:?} is ignored"),
+                format_args!("{stem}{number} of lane {lane} is ignored"),
                 "lanes up to 63 and registers up to 511",
             );
             return true;

@@ -16,6 +16,8 @@ pub(super) struct Candidate {
     pub(super) bytes: Bytes,
     pub(super) object: CodeObject,
     pub(super) build_id: Option<Bytes>,
+    /// Where it begins in its file, unless that was packed.
+    pub(super) offset: Option<u64>,
     /// What a person calls it: its file, and the entry where that has several.
     pub(super) label: String,
 }
@@ -44,7 +46,8 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
             (None, false) => format!("{label}, entry {}", entry.index),
         };
         let (bytes, build_id) = (entry.bytes.clone(), object.build_id());
-        Some(Arc::new(Candidate { bytes, object, build_id, label }))
+        let offset = entry.compressed_at.is_none().then_some(entry.offset);
+        Some(Arc::new(Candidate { bytes, object, build_id, offset, label }))
     });
     let candidates: Vec<_> = candidates.collect();
     if candidates.is_empty() {
@@ -58,7 +61,7 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
 pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
     let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
     let build_id = object.build_id();
-    Ok(vec![Arc::new(Candidate { bytes, object, build_id, label: label.to_owned() })])
+    Ok(vec![Arc::new(Candidate { bytes, object, build_id, offset: None, label: label.to_owned() })])
 }
 
 /// A regular file, mapped.

@@ -29,14 +29,43 @@ const SECTION_FIELDS: [(u64, u64); 2] = [(40, 8), (58, 6)];
 pub(super) enum Verdict {
     /// Everything that could be compared is equal: so many bytes of code, and whether the build ids are.
     Same { code: u64, by_id: bool },
+    /// All that a text says of it holds, and tells it from others; `exact`: it lies in its file where the text says, too.
+    Said { exact: bool },
     /// It is another one; why, in words.
     Differs(String),
+}
+
+/// How much speaks for a candidate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strength {
+    /// It is another one.
+    Nothing,
+    /// Nothing speaks against it.
+    Possible,
+    /// It is surely the one.
+    Proof,
+    /// And no other one of its file is.
+    Exact,
 }
 
 impl Verdict {
     /// Whether it is surely the one.
     pub(super) fn is_proof(&self) -> bool {
-        matches!(self, Self::Same { code, by_id } if *by_id || *code > 0)
+        match self {
+            Self::Same { code, by_id } => *by_id || *code > 0,
+            Self::Said { .. } => true,
+            Self::Differs(_) => false,
+        }
+    }
+
+    /// How much it says for the candidate.
+    pub(super) fn strength(&self) -> Strength {
+        match self {
+            Self::Differs(_) => Strength::Nothing,
+            Self::Said { exact: true } => Strength::Exact,
+            _ if self.is_proof() => Strength::Proof,
+            _ => Strength::Possible,
+        }
     }
 }
 

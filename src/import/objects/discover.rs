@@ -21,15 +21,15 @@ const DEPTHS: [u64; 2] = [4096, MAX_PAGES];
 /// Images that are discovered in all, those among them that hold none of the addresses.
 pub(super) const MAX_FOUND: usize = 4096;
 /// The largest image.
-const MAX_IMAGE: u64 = 4 << 30;
+pub(super) const MAX_IMAGE: u64 = 4 << 30;
 /// Bytes of an image that hold its ELF header and program headers: the first page.
 const HEADERS: usize = PAGE as usize;
 /// `PT_NOTE`, and `NT_GNU_BUILD_ID` of vendor `GNU`.
 const PT_NOTE: u32 = 4;
 const NT_GNU_BUILD_ID: u32 = 3;
 /// Notes that are looked at, and the longest build id.
-const MAX_NOTES: usize = 4096;
-const MAX_BUILD_ID: u32 = 64;
+pub(super) const MAX_NOTES: usize = 4096;
+pub(super) const MAX_BUILD_ID: u32 = 64;
 /// `\x7fELF`, 64 bits, little-endian, version 1, AMDGPU_HSA.
 const IDENTITY: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x40];
 /// Images below an address that may hold it, of those that were seen before.

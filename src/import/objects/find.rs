@@ -8,19 +8,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::candidate::{self, Candidate};
-use super::compare::{MAX_COMPARED, Verdict, compare};
+use super::compare::{MAX_COMPARED, Strength, Verdict, compare};
 use super::discover;
+use super::listed::{List, NoMemory, saved_name};
 use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
-use crate::codeobject::{Bytes, Uri, UriPlace, hex};
+use crate::codeobject::{Bytes, CodeObject, Uri, UriPlace, hex};
 use crate::import::Options;
 use crate::import::problem::Problems;
 
 /// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
-const MAX_HINTS: usize = 65_536;
+pub(super) const MAX_HINTS: usize = 65_536;
 
 /// Hints that a candidate's code is looked for at.
-const MAX_LOST: usize = 64;
+pub(super) const MAX_LOST: usize = 64;
 
 /// Bytes of code objects in captured memory that are put together from pieces, in all.
 const MAX_COPIED: u64 = 1 << 30;
@@ -42,29 +43,35 @@ pub(in crate::import) fn find(
         let key = format!("{} at {:#x}", problem.part, problem.address);
         problems.report(key, &problem.what, problem.expected);
     }
-    let mut search = Search {
-        memory,
-        options,
-        places: Vec::new(),
-        lost: Vec::new(),
-        from_uris: Vec::new(),
-        left: Cell::new(MAX_COMPARED),
-        copies: Cell::new(MAX_COPIED),
-    };
+    let mut search = Search::new(memory, options, &|_| true);
     search.take_map(map, problems);
     let supplied = search.take_placed(problems);
     search.discover(hints, problems);
     search.take_unplaced(&supplied, problems);
     search.take_uris();
-    search.take_folders(problems);
-    search.take_twins();
-    search.take_debuginfod(problems);
+    search.take_rest(problems);
+    Found { code_objects: search.finish(problems) }
+}
+
+/// Finds the bytes for code objects that a text lists. There is no memory to compare them with: what the text says decides.
+///
+/// The first code objects found are those of the list, in its order.
+pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problems: &mut Problems) -> Found {
+    let mut search = Search::new(&NoMemory, options, list.fits);
+    search.places.extend(list.objects.iter().cloned().map(Place::listed));
+    let supplied = search.take_placed(problems);
+    search.take_unplaced(&supplied, problems);
+    search.take_saved(list.beside);
+    search.take_uris();
+    search.take_rest(problems);
     Found { code_objects: search.finish(problems) }
 }
 
 struct Search<'s> {
     memory: &'s dyn Memory,
     options: &'s Options,
+    /// Whether a code object is for the GPU, as far as the capture says.
+    fits: &'s dyn Fn(&CodeObject) -> bool,
     places: Vec<Place>,
     /// Hints that no place explains.
     lost: Vec<u64>,
@@ -76,7 +83,27 @@ struct Search<'s> {
     copies: Cell<u64>,
 }
 
-impl Search<'_> {
+impl<'s> Search<'s> {
+    fn new(memory: &'s dyn Memory, options: &'s Options, fits: &'s dyn Fn(&CodeObject) -> bool) -> Self {
+        Self {
+            memory,
+            options,
+            fits,
+            places: Vec::new(),
+            lost: Vec::new(),
+            from_uris: Vec::new(),
+            left: Cell::new(MAX_COMPARED),
+            copies: Cell::new(MAX_COPIED),
+        }
+    }
+
+    /// The code objects of a file of the user's, those for the GPU first.
+    fn of_file(&self, file: &Path) -> Result<Vec<Arc<Candidate>>, String> {
+        let mut candidates = candidate::of_file(file)?;
+        candidates.sort_by_key(|candidate| !(self.fits)(&candidate.object));
+        Ok(candidates)
+    }
+
     fn take_map(&mut self, map: &LinkMap, problems: &mut Problems) {
         let mut known = BTreeSet::new();
         for entry in &map.entries {
@@ -98,7 +125,7 @@ impl Search<'_> {
         let mut unplaced = Vec::new();
         for supplied in &self.options.code_objects {
             let file = supplied.file.display().to_string();
-            match (candidate::of_file(&supplied.file), supplied.address) {
+            match (self.of_file(&supplied.file), supplied.address) {
                 (Ok(candidates), Some(address)) => self.place(&candidates, address, &file, problems),
                 (Ok(candidates), None) => unplaced.push((file, candidates)),
                 (Err(why), _) => {
@@ -174,22 +201,27 @@ impl Search<'_> {
             address: image.address,
             uri: None,
             image: Some(image),
+            listed: None,
             best: None,
             refused: None,
             reasons: Vec::new(),
         }));
     }
 
-    /// Gives each place what it turns out to be; whether any took it, and why not.
-    fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str) -> Result<(), String> {
+    /// Gives each place what it turns out to be; whether any took it, and why not. `least`: what has to speak for it.
+    fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str, least: Strength) -> Result<(), String> {
         let (mut taken, mut refusals) = (false, Vec::new());
         for place in &mut self.places {
-            match compare(candidate, place.address, place.build_id(), self.memory, &self.left) {
-                verdict if verdict.is_proof() => {
+            let verdict = place.verdict(candidate, self.memory, &self.left);
+            // Without memory the user's word may be all there is.
+            let least = if place.listed.is_some() { least } else { Strength::Proof };
+            match verdict {
+                verdict if verdict.strength() >= least => {
                     taken = true;
-                    place.take(candidate, format!("{origin}{}", candidate.label));
+                    let alone = if verdict.is_proof() { "" } else { ", by its length alone" };
+                    place.take(candidate, format!("{origin}{}{alone}", candidate.label));
                 }
-                Verdict::Same { .. } => refusals.push(format!(
+                Verdict::Same { .. } | Verdict::Said { .. } => refusals.push(format!(
                     "at {:#x} neither its code nor a build id is captured to tell it by",
                     place.address
                 )),
@@ -221,17 +253,28 @@ impl Search<'_> {
 
     fn take_unplaced(&mut self, supplied: &[Unplaced], problems: &mut Problems) {
         for (file, candidates) in supplied {
-            let mut refusals = Vec::new();
-            for candidate in candidates {
-                match self.offer(candidate, "--code-object ") {
-                    Ok(()) => {
-                        refusals.clear();
-                        break;
+            let (mut taken, mut refusals) = (false, Vec::new());
+            // A program may have been loaded as several code objects. Each gets what most speaks for.
+            for least in [Strength::Exact, Strength::Proof, Strength::Possible] {
+                refusals.clear();
+                for candidate in candidates {
+                    let is_choice = least == Strength::Possible && candidates.len() > 1;
+                    if is_choice && !(self.fits)(&candidate.object) {
+                        refusals.push(format!("{}: it is for another GPU", candidate.label));
+                        continue;
                     }
-                    Err(why) => refusals.push(format!("{}: {why}", candidate.label)),
+                    match self.offer(candidate, "--code-object ", least) {
+                        Ok(()) => taken = true,
+                        Err(why) => refusals.push(format!("{}: {why}", candidate.label)),
+                    }
+                }
+                // What memory proves is the same however often one asks.
+                if taken && least <= Strength::Proof || self.places.iter().all(|place| place.listed.is_none())
+                {
+                    break;
                 }
             }
-            if refusals.is_empty() {
+            if taken {
                 continue;
             }
             if let ([place], [candidate], true) = (&mut self.places[..], &candidates[..], self.options.force)
@@ -252,6 +295,30 @@ impl Search<'_> {
                 expected,
             );
         }
+    }
+
+    /// What a debug agent saved beside its log, or the user has in a folder under its name.
+    fn take_saved(&mut self, beside: Option<&Path>) {
+        let folders = || beside.into_iter().chain(self.options.symbols.iter().map(PathBuf::as_path));
+        for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
+            let Some(listed) = &place.listed else { continue };
+            for file in listed.saved(folders()) {
+                let found = candidate::of_file(&file).map_err(|why| format!("{}: {why}", file.display()));
+                let taken =
+                    found.and_then(|candidates| place.take_one(self.memory, &self.left, &candidates, ""));
+                match taken {
+                    Ok(()) => break,
+                    Err(why) => place.because(why),
+                }
+            }
+        }
+    }
+
+    /// What has to be searched for.
+    fn take_rest(&mut self, problems: &mut Problems) {
+        self.take_folders(problems);
+        self.take_twins();
+        self.take_debuginfod(problems);
     }
 
     /// What the runtime says where it had each code object from.
@@ -298,6 +365,10 @@ impl Search<'_> {
             (UriPlace::Memory { .. }, ..) => Err("a memory:// URI needs offset and size".to_owned()),
             (UriPlace::File(path), offset, size) => {
                 let path = PathBuf::from(OsStr::from_bytes(path));
+                if path.is_relative() {
+                    // It would count from wherever this program runs.
+                    return Err(format!("{} is no absolute path", path.display()));
+                }
                 let bytes = candidate::map(&path).map_err(|why| format!("{}: {why}", path.display()))?;
                 let start = offset.unwrap_or(0);
                 let end = match size {
@@ -339,8 +410,11 @@ impl Search<'_> {
 
     /// A file of a folder is no concern of the user's where it is something else.
     fn offer_file(&mut self, file: &Path) {
-        for candidate in candidate::of_file(file).unwrap_or_default() {
-            let refused = self.offer(&candidate, "--symbols ");
+        for candidate in self.of_file(file).unwrap_or_default() {
+            if !(self.fits)(&candidate.object) {
+                continue;
+            }
+            let refused = self.offer(&candidate, "--symbols ", Strength::Proof);
             let id = candidate.build_id.as_deref();
             if let (Err(why), Some(id)) = (refused, id) {
                 // The build is right and the bytes are not: that needs saying.
@@ -364,7 +438,7 @@ impl Search<'_> {
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
             for candidate in &self.from_uris {
                 let is_better = place.best.is_none() || candidate.has_debug();
-                let verdict = || compare(candidate, place.address, place.build_id(), self.memory, &self.left);
+                let verdict = || place.verdict(candidate, self.memory, &self.left);
                 if is_better && verdict().is_proof() {
                     place.take(candidate, format!("{}, which is the same", candidate.label));
                 }
@@ -407,6 +481,9 @@ impl Search<'_> {
             let found = place.best.take().or(forced);
             if found.is_none() {
                 let what = match (&place.image, place.reasons.is_empty()) {
+                    _ if place.listed.is_some() => {
+                        [&place.reasons[..], &["it is not at hand".to_owned()]].concat().join("; ")
+                    }
                     (Some(_), true) => {
                         "nobody gives its file; its symbols are those of its image in memory".to_owned()
                     }
@@ -420,7 +497,15 @@ impl Search<'_> {
                 };
                 let id =
                     build_id.as_deref().map_or(String::new(), |id| format!(" with build id {}", hex(id)));
-                let expected = format!("a file{id}: --code-object, --symbols or debuginfod may give it");
+                let expected = match &place.listed {
+                    Some(listed) => format!(
+                        "{} beside the log (the agent's --save-code-objects) or in a folder of --symbols, or --code-object \
+                         FILE@{:#x}; --force takes another build",
+                        saved_name(&listed.uri),
+                        listed.address
+                    ),
+                    None => format!("a file{id}: --code-object, --symbols or debuginfod may give it"),
+                };
                 problems.report(place.key(), what, expected);
             }
             let file = found.as_ref().map(|found| found.candidate.label.clone());

@@ -9,7 +9,7 @@
 //! what the user gives, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
 //! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than bytes
 //! without. All bytes are compared with memory (`compare`) before they are taken: variables of another build would be read
-//! from the wrong places.
+//! from the wrong places. A text that lists code objects has no memory: there what it says of each has to hold (`listed`).
 
 mod candidate;
 mod compare;
@@ -18,6 +18,7 @@ mod discover;
 mod find;
 mod folders;
 mod link_map;
+mod listed;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -26,8 +27,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 pub use debuginfod::Debuginfod;
-pub(super) use find::find;
+pub(super) use find::{find, find_listed};
 pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NODES};
+pub(super) use listed::{List, Listed};
 
 use crate::capture::{self, Backing, BackingId, Extent};
 use crate::codeobject::Bytes;

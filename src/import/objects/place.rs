@@ -1,12 +1,14 @@
 //! One loaded code object while bytes for it are looked for.
 
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::Memory;
 use super::candidate::Candidate;
 use super::compare::{Verdict, compare};
 use super::discover::Image;
+use super::listed::Listed;
 
 /// Reasons that are listed for one code object.
 pub(super) const MAX_REASONS: usize = 8;
@@ -17,6 +19,8 @@ pub(super) struct Place {
     pub(super) address: u64,
     pub(super) uri: Option<String>,
     pub(super) image: Option<Image>,
+    /// What a text says of it, where there is no memory.
+    pub(super) listed: Option<Listed>,
     pub(super) best: Option<Match>,
     /// What does not match and is taken if the user insists and nothing else matches.
     pub(super) refused: Option<Match>,
@@ -35,21 +39,49 @@ impl Place {
     pub(super) fn new(memory: &dyn Memory, address: u64, uri: Option<String>) -> Self {
         // ROCr loads a file from ELF address 0 on; an image elsewhere is found by its header alone.
         let image = Image::at(memory, address).filter(|image| image.address == address);
-        Self { address, uri, image, best: None, refused: None, reasons: Vec::new() }
+        Self { address, uri, image, listed: None, best: None, refused: None, reasons: Vec::new() }
+    }
+
+    /// One that a text lists.
+    pub(super) fn listed(listed: Listed) -> Self {
+        Self {
+            address: listed.address,
+            uri: Some(listed.uri.clone()),
+            image: None,
+            listed: Some(listed),
+            best: None,
+            refused: None,
+            reasons: Vec::new(),
+        }
+    }
+
+    /// Whether a candidate is what was loaded here.
+    pub(super) fn verdict(&self, candidate: &Candidate, memory: &dyn Memory, left: &Cell<u64>) -> Verdict {
+        match &self.listed {
+            Some(listed) => listed.check(candidate, self.build_id()),
+            None => compare(candidate, self.address, self.build_id(), memory, left),
+        }
     }
 
     pub(super) fn is_satisfied(&self) -> bool {
         self.best.as_ref().is_some_and(|found| found.candidate.has_debug())
     }
 
+    /// The build id of what was loaded: of its image, else of what fits a text's list.
     pub(super) fn build_id(&self) -> Option<&[u8]> {
-        self.image.as_ref()?.build_id.as_deref()
+        match (&self.image, &self.listed) {
+            (None, Some(_)) => self.best.as_ref()?.candidate.build_id.as_deref(),
+            (image, _) => image.as_ref()?.build_id.as_deref(),
+        }
     }
 
     /// Addresses from its first to its last loaded byte.
     pub(super) fn range(&self) -> Option<(u64, u64)> {
         if let Some(image) = &self.image {
             return Some((image.header, image.end));
+        }
+        if let Some(listed) = &self.listed {
+            return Some((listed.address, listed.end));
         }
         let range = self.best.as_ref()?.candidate.object.image()?;
         let start = self.address.wrapping_add(range.start.0);
@@ -78,14 +110,14 @@ impl Place {
         origin: &str,
     ) -> Result<(), String> {
         let (mut possible, mut refusals) = (None, Vec::new());
-        for candidate in candidates {
+        for candidate in self.best_first(candidates, memory, left) {
             let origin = || format!("{origin}{}", candidate.label);
-            match compare(candidate, self.address, self.build_id(), memory, left) {
+            match self.verdict(candidate, memory, left) {
                 verdict if verdict.is_proof() => {
                     self.take(candidate, origin());
                     return Ok(());
                 }
-                Verdict::Same { .. } => {
+                Verdict::Same { .. } | Verdict::Said { .. } => {
                     possible.get_or_insert((
                         candidate,
                         format!("{}, not compared: its code is not captured", origin()),
@@ -102,6 +134,20 @@ impl Place {
         let (candidate, origin) = possible.ok_or_else(|| refusals.join("; "))?;
         self.take(candidate, origin);
         Ok(())
+    }
+
+    /// Candidates for a text's list, those for which most speaks first; memory tells them apart without.
+    fn best_first<'c>(
+        &self,
+        candidates: &'c [Arc<Candidate>],
+        memory: &dyn Memory,
+        left: &Cell<u64>,
+    ) -> Vec<&'c Arc<Candidate>> {
+        let mut candidates: Vec<_> = candidates.iter().collect();
+        if self.listed.is_some() {
+            candidates.sort_by_cached_key(|one| Reverse(self.verdict(one, memory, left).strength()));
+        }
+        candidates
     }
 
     pub(super) fn key(&self) -> String {

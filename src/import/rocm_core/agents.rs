@@ -1,12 +1,12 @@
 //! GPUs of a core, and which processor each of them is.
 
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 use super::note::{AgentEntry, State};
 use crate::arch::{Target, Targets};
 use crate::capture::{Agent, Capture, Hardware};
 use crate::import::Options;
+use crate::import::nearest::{near, parse, version};
 use crate::import::problem::Problems;
 use crate::units::Address;
 
@@ -153,35 +153,6 @@ fn target(
     Some(target)
 }
 
-/// Major, minor, stepping.
-type Version = (u32, u32, u32);
-
-fn version(number: u32) -> Version {
-    (number / 10000, number / 100 % 100, number % 100)
-}
-
-/// `gfx90a`: the last two digits are hexadecimal, the rest is decimal.
-fn parse(name: &str) -> Option<Version> {
-    let digits = name.strip_prefix("gfx")?;
-    let (rest, stepping) = digits.split_at_checked(digits.len().checked_sub(1)?)?;
-    let (major, minor) = rest.split_at_checked(rest.len().checked_sub(1)?)?;
-    let hex = |digit| u32::from_str_radix(digit, 16).ok();
-    Some((major.parse().ok()?, hex(minor)?, hex(stepping)?))
-}
-
-/// Targets of the same major version, the nearest first.
-fn near(version: Version, targets: &Targets) -> Vec<String> {
-    let mut near: Vec<(Version, &str)> = targets
-        .names()
-        .filter_map(|name| Some((parse(name)?, name)))
-        .filter(|(of, _)| of.0 == version.0)
-        .collect();
-    near.sort_by_key(|(of, _)| {
-        (Reverse(of.1 == version.1), of.1.abs_diff(version.1), of.2.abs_diff(version.2))
-    });
-    near.into_iter().map(|(_, name)| name.to_owned()).collect()
-}
-
 fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {
     let mut apertures = std::collections::HashMap::new();
     // The limit tells whether there is one: a driver that has none leaves both 0.
@@ -204,7 +175,3 @@ fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {
     };
     Agent { id: entry.gpu_id, target, name: None, apertures, hardware: Some(hardware) }
 }
-
-#[cfg(test)]
-#[path = "tests/agents.rs"]
-mod tests;

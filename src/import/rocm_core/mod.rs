@@ -53,8 +53,8 @@ pub(super) fn open(
         let count = host.read_at(0, &mut start).map_err(io)?;
         let refuse =
             |found: &str| ImportError::NotADump { file: host.name().to_owned(), found: found.to_owned() };
-        match sniff::format(start.get(..count).unwrap_or_default()).map_err(refuse)? {
-            sniff::Format::Core => {}
+        match sniff::magic(start.get(..count).unwrap_or_default()).transpose().map_err(refuse)? {
+            Some(sniff::Format::Core) => {}
             _ => return Err(refuse("no ELF core, which --host-core is to name")),
         }
         let headers = headers::read(&*host, &mut problems)?;

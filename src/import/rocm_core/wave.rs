@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::area::{Block, Counts, SLOTS};
 use super::bytes::u32_at;
 use super::memory::CoreMemory;
-use crate::arch::save_area::{Parked, SaveArea, TtmpBits};
+use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
 use crate::arch::{Kind, RegId, Target};
 use crate::capture::RegisterBlock;
 use crate::units::LaneSet;
@@ -218,13 +218,9 @@ impl Row {
         };
         let absent = marks && marked && ttmps.absent.is_some_and(is_set);
         let launch = || {
-            let yz = ttmps.has_yz.is_none_or(is_set);
-            let (y, z) = if yz { (words.ttmp(ttmps.y)?, words.ttmp(ttmps.z)?) } else { (0, 0) };
-            Some(Launch {
-                group: [words.ttmp(ttmps.x)?, y, z],
-                wave_in_group: words.ttmp(ttmps.wave_in_group)?,
-                packet: words.ttmp(ttmps.packet)?,
-            })
+            let found = ttmps.launch(|number| words.ttmps.as_ref()?.get(usize::from(number)).copied())?;
+            let save_area::Launch { group, wave_in_group, packet } = found;
+            Some(Launch { group, wave_in_group, packet: packet? })
         };
         let launch = if setup && !absent { launch() } else { None };
         let stopped = match (handled, words.ttmps) {

@@ -1,4 +1,15 @@
-use super::{Format, format};
+use std::io::Read as _;
+
+use super::{Format, Found, MOST_DOCUMENT, MOST_LEFT, MOST_SAID, MOST_SEARCHED, START};
+
+/// What a whole file is told to be.
+fn format(text: &[u8]) -> Result<Format, String> {
+    super::format(&text[..text.len().min(START)], || Ok(text)).unwrap()
+}
+
+fn search(text: &[u8]) -> Option<Format> {
+    super::search(text).unwrap().format
+}
 
 /// The first 18 bytes of an ELF file: class, data, type (System V gABI, "ELF Header").
 fn elf(class: u8, data: u8, kind: u8) -> Vec<u8> {
@@ -13,19 +24,22 @@ fn elf(class: u8, data: u8, kind: u8) -> Vec<u8> {
 fn a_format_is_told_by_content() {
     assert_eq!(format(b"PK\x03\x04 rest"), Ok(Format::Zip));
     assert_eq!(format(b"format = 1\n"), Ok(Format::Manifest));
-    assert_eq!(format(b""), Ok(Format::Manifest));
+    assert_eq!(format(b""), Err("an empty file".to_owned()));
     assert_eq!(format(&elf(2, 1, 4)), Ok(Format::Core));
 }
 
 #[test]
 fn what_is_not_read_is_said() {
-    assert_eq!(format(&elf(2, 1, 3)), Err("an ELF file, but no core: a program, library or code object"));
-    assert_eq!(format(&elf(1, 1, 4)), Err("a 32-bit ELF file"));
-    assert_eq!(format(&elf(2, 2, 4)), Err("a big-endian ELF file"));
-    assert_eq!(format(b"\x7fELF\x02\x01"), Err("the first bytes of an ELF file"));
-    assert_eq!(format(b"\x7fELF\x09\x01"), Err("a damaged ELF file"));
-    assert_eq!(format(b"\x1f\x8b\x08"), Err("a gzip file"));
-    assert_eq!(format(b"text \0 text"), Err("a binary file"));
+    assert_eq!(
+        format(&elf(2, 1, 3)),
+        Err("an ELF file, but no core: a program, library or code object".to_owned())
+    );
+    assert_eq!(format(&elf(1, 1, 4)), Err("a 32-bit ELF file".to_owned()));
+    assert_eq!(format(&elf(2, 2, 4)), Err("a big-endian ELF file".to_owned()));
+    assert_eq!(format(b"\x7fELF\x02\x01"), Err("the first bytes of an ELF file".to_owned()));
+    assert_eq!(format(b"\x7fELF\x09\x01"), Err("a damaged ELF file".to_owned()));
+    assert_eq!(format(b"\x1f\x8b\x08"), Err("a gzip file".to_owned()));
+    assert_eq!(format(b"text \0 text"), Err("a binary file".to_owned()));
 }
 
 #[test]
@@ -41,9 +55,36 @@ fn text_is_told_by_its_lines() {
         (format!("se0.sh0.cu2.simd0.wave0\n{header}"), Format::UmrText),
         (format!("{header}se0.sh0.cu2.simd0.wave0\n"), Format::AgentLog),
         ("{\"answer\": {\"waves\": [".to_owned(), Format::UmrJson),
+        ("\u{feff}{\"waves\" :\n[\n{".to_owned(), Format::UmrJson),
+        ("```json\n{\"waves\": []}\n```\n".to_owned(), Format::UmrJson),
+        (format!("{{\"shaders\": \"{}\", \"waves\": [{{", "x".repeat(2 * START)), Format::UmrJson),
+        // A program's own JSON, and its dicts.
+        (format!("{{\"waves\": [1, 2]}}\n{header}"), Format::AgentLog),
+        (format!("{{\"lr\": 0.1}}\n{header}"), Format::AgentLog),
+        (format!("{{'lr': 0.1}}\n{header}"), Format::AgentLog),
+        (format!("{{\"log\":\"{}\\n\",\"stream\":\"stderr\"}}\n", header.trim()).repeat(2), Format::AgentLog),
+        // A row of VGPRs is no table.
+        (format!("    [  4] = {{ 00000000 }}\n{}", "se0.sh0.cu2.simd0.wave0\n"), Format::UmrText),
+        (
+            format!("[  4] = {{ 00000000 }}\n{}\nse0.sh0.cu2.simd0.wave0\n", "x".repeat(2 * START)),
+            Format::UmrText,
+        ),
+        ("> se0.sh0.cu2.simd0.wave0\n".to_owned(), Format::UmrText),
+        ("No active waves!\n".to_owned(), Format::UmrText),
+        (format!("No active waves!\n{}\n{header}", "x".repeat(2 << 20)), Format::AgentLog),
+        (format!("progress \0 bar\n{header}"), Format::AgentLog),
         ("{\"format\": 1, \"x-note\": \"waves\"}".to_owned(), Format::Manifest),
         ("format = 1\n[provenance]\nnote = \"wave_1: pc\"\n".to_owned(), Format::Manifest),
-        ("wave_1 is stopped; simd 4\n".to_owned(), Format::Manifest),
+        (format!("{{\"format\": 1, \"x-note\": \"{header}\"}}"), Format::Manifest),
+        (
+            format!("{{\"x\": \"{}\", \"x-note\": \"{}\"}}", "y".repeat(2 * START), header.trim()),
+            Format::Manifest,
+        ),
+        ("{\"format\": 1} x".to_owned(), Format::Manifest),
+        ("{\"wave\": [".to_owned(), Format::Manifest),
+        ("[wave]\nx = 1\n".to_owned(), Format::Manifest),
+        ("x = 1\n[[wave]]\n".to_owned(), Format::Manifest),
+        ("what is this\nformat = 1\n".to_owned(), Format::Manifest),
     ] {
         assert_eq!(format(text.as_bytes()), Ok(format_of_it), "{text}");
     }
@@ -55,7 +96,11 @@ fn a_manifest_is_known_without_searching() {
     for (text, sure) in [
         ("# note\n\nformat = 1\n", true),
         ("\u{feff}format=1", true),
-        ("{ \"wave\": [] }", true),
+        ("{ \"wave\": [] }", false),
+        ("{ \"wave\": [], \"format\": 2, \"x", true),
+        ("{ \"format\": \"png\" }", false),
+        ("{ \"a\": {\"format\": 1} }", false),
+        ("[  4] = { 00000000 }", false),
         ("[wave]\nformat = 1", false),
         ("formats are many = 1", false),
         ("text", false),
@@ -73,8 +118,55 @@ fn a_log_is_found_wherever_it_begins() {
         let mut text = text.repeat(before / 80 + 1);
         text.truncate(before);
         text.extend_from_slice(b"\nwave_1: pc=0x7f00 (running)\nmore\n");
-        assert_eq!(super::search(text.as_slice()).unwrap(), Some(Format::AgentLog), "{before}");
+        assert_eq!(search(&text), Some(Format::AgentLog), "{before}");
         text.truncate(before);
-        assert_eq!(super::search(text.as_slice()).unwrap(), None, "{before}");
+        assert_eq!(search(&text), None, "{before}");
     }
+}
+
+/// What no reader takes is said with what there is to say.
+#[test]
+fn text_without_a_log_is_named() {
+    for text in [
+        "hello\n",
+        "wave_1 is stopped; simd 4\n",
+        "[WARNING]: x\n",
+        "{'lr': 0.1}\n",
+        "{\"lr\": 1}\nx\n",
+        "a b = 1\n",
+    ] {
+        assert_eq!(
+            format(text.as_bytes()),
+            Err("text in which nothing of a known format was found".to_owned()),
+            "{text}"
+        );
+    }
+    let fault = format!("Running\nMemory access fault by GPU node-1 {}\n", "x".repeat(1000));
+    let said = format(fault.as_bytes()).unwrap_err();
+    assert!(
+        said.contains("Memory access fault by GPU node-1 xx") && said.contains("HSA_TOOLS_LIB"),
+        "{said}"
+    );
+    assert!(!said.contains(&"x".repeat(MOST_SAID)), "{said}");
+    assert_eq!(format(b"\xff\xfew\0"), Err("text in UTF-16, where UTF-8 is read".to_owned()));
+}
+
+/// Only so much is searched and looked at as one line or document.
+#[test]
+fn searching_is_bounded() {
+    let header = b"\nwave_1: pc=0x7f00 (running)\n";
+    let text = [&b"x".repeat(1000)[..], header].concat();
+    let within = |most: u64| super::search_within(text.as_slice(), most).unwrap();
+    assert_eq!(within(1000), Found::default());
+    assert_eq!(within(2000).format, Some(Format::AgentLog));
+    assert_eq!((MOST_SEARCHED, MOST_DOCUMENT), (1 << 30, 64 << 20));
+    // A header behind a line that is longer than what is kept of it is found; one within it is not.
+    let chunk = 1 << 20;
+    let before = b"x".repeat(chunk + MOST_LEFT + 10);
+    assert_eq!(search(&[&before[..], header].concat()), Some(Format::AgentLog));
+    let mut endless = std::io::repeat(b'{').take(3 * MOST_DOCUMENT);
+    assert_eq!(super::document(&mut endless), super::Document::Broken);
+    let mut endless = std::io::repeat(b' ').take(3 * MOST_DOCUMENT);
+    assert_eq!(super::document(&mut endless), super::Document::Broken);
+    assert_eq!(endless.limit(), 2 * MOST_DOCUMENT);
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead};
 
 use memchr::{memchr, memrchr};
+use serde::Deserialize;
 
 /// The most bytes of a line that are looked at; the rest of it is passed over. The longest that a format has is a row of a
 /// vector register (1 KB, three times that in colour); the names of C++ functions may take some 100 KB.
@@ -53,6 +54,9 @@ impl<R: BufRead> Lines<R> {
             self.source.skip_until(b'\n')?;
             ended = true;
         }
+        if let Some(inner) = of_a_container(&self.raw) {
+            self.raw = inner;
+        }
         if memchr(0x1b, &self.raw).is_some() {
             strip_controls(&mut self.raw);
         }
@@ -62,12 +66,30 @@ impl<R: BufRead> Lines<R> {
 
 /// A line as [`Lines`] gives it.
 pub(in crate::import) fn uncoloured(line: &[u8]) -> Cow<'_, [u8]> {
+    if let Some(inner) = of_a_container(line) {
+        return Cow::Owned(without_controls(&inner).into_owned());
+    }
+    without_controls(line)
+}
+
+fn without_controls(line: &[u8]) -> Cow<'_, [u8]> {
     if memchr(0x1b, line).is_none() {
         return Cow::Borrowed(shown(line));
     }
     let mut line = line.to_vec();
     strip_controls(&mut line);
     Cow::Owned(shown(&line).to_vec())
+}
+
+/// What a program wrote, of a line in which Docker keeps it: `{"log":"text\n","stream":"stderr","time":"..."}`.
+fn of_a_container(line: &[u8]) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Kept {
+        log: String,
+    }
+    line.starts_with(b"{\"log\":\"")
+        .then(|| serde_json::from_slice::<Kept>(line).ok())?
+        .map(|kept| kept.log.into())
 }
 
 /// What a terminal shows of a line in the end: its end left out, and what a progress bar wrote before it drew over itself.

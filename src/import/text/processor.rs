@@ -1,9 +1,7 @@
-//! Names of processors in text, and the target that describes one.
-
-use std::sync::Arc;
+//! Names of processors in text.
 
 use super::find;
-use crate::arch::{Processor, Target, Targets};
+use crate::arch::Processor;
 
 /// Processors that a text names: `gfx90a` in `libfoo_gfx90a.co`.
 pub(in crate::import) fn processors_in(text: &[u8]) -> impl Iterator<Item = Processor> {
@@ -21,24 +19,4 @@ pub(in crate::import) fn processors_in(text: &[u8]) -> impl Iterator<Item = Proc
         }
         None
     })
-}
-
-/// The target of a processor, or where no file describes it the one of its generation whose name begins as its does: such
-/// have the same registers. `None`: no target is of its generation.
-pub(in crate::import) fn nearest(targets: &Targets, processor: Processor) -> Option<Arc<Target>> {
-    if let Ok(target) = targets.target(processor.name) {
-        return Some(target);
-    }
-    let alike = |name: &str| name.bytes().zip(processor.name.bytes()).take_while(|(a, b)| a == b).count();
-    let same = targets
-        .names()
-        .filter(|name| Processor::named(name).is_some_and(|other| other.generation == processor.generation));
-    // The first of those that are alike the most; max_by_key would take the last.
-    let mut best: Option<(&str, usize)> = None;
-    for name in same {
-        if best.is_none_or(|(_, most)| alike(name) > most) {
-            best = Some((name, alike(name)));
-        }
-    }
-    targets.target(best?.0).ok()
 }

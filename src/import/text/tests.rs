@@ -2,8 +2,7 @@
 
 use super::kept::{MOST_LANES, MOST_NAMES};
 use super::lines::MOST_LINE;
-use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, nearest, processors_in, uncoloured};
-use crate::arch::{Processor, Targets};
+use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, processors_in, uncoloured};
 use crate::capture::BackingId;
 use crate::units::WaveSize;
 
@@ -122,21 +121,4 @@ fn processors_are_found_in_text() {
     let names = |text: &str| processors_in(text.as_bytes()).map(|one| one.name).collect::<Vec<_>>();
     assert_eq!(names("lib/Tensile_gfx90a.co and Kernels.so-000-gfx1100.hsaco"), ["gfx90a", "gfx1100"]);
     assert_eq!(names("gfx gfx9 gfx90a0 gfxgfx942 GFX908"), ["gfx942"]);
-}
-
-#[test]
-fn a_processor_without_a_target_is_read_as_one_alike() {
-    let targets = Targets::builtin();
-    let alike =
-        |name: &str| nearest(&targets, Processor::named(name).unwrap()).map(|target| target.name.clone());
-    for (name, target) in [
-        ("gfx942", Some("gfx942")),
-        ("gfx1031", Some("gfx1031")),
-        ("gfx1012", Some("gfx1012")),
-        ("gfx1103", Some("gfx1103")),
-        ("gfx1150", Some("gfx1150")),
-        ("gfx803", None),
-    ] {
-        assert_eq!(alike(name).as_deref(), target, "{name}");
-    }
 }

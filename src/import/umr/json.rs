@@ -1,145 +1,309 @@
-//! umr's answer to the command `waves` of its JSON server.
+//! umr's answer to the command `waves` of its JSON server: every list `"waves": [...]` of a text, wave by wave.
 //!
-//! Its writer knows one kind of number, so that older versions write SGPRs above 2^31 as negative numbers.
+//! What stands around the list is passed over: the server's own envelope, shaders before it, a shell's prompt, the fence of
+//! a posted answer. One that breaks off keeps its whole waves. Its writer knows one kind of number, so that older versions
+//! write SGPRs above 2^31 as negative numbers.
 
-use std::collections::BTreeMap;
-use std::io::{BufReader, Read as IoRead};
+use memchr::{memchr, memchr_iter, memmem};
+use serde::de::{IgnoredAny, MapAccess};
 
-use serde::Deserialize;
-use serde::de::IgnoredAny;
-
+use super::family::Families;
+use super::lenient::{Any, Length, List, Number, Shape};
 use super::text::short;
 use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, Row, TTMPS, UmrWave};
-use crate::import::ImportError;
 use crate::import::problem::Problems;
-use crate::import::text::MOST_WAVES;
+use crate::import::text::{Kept, MOST_WAVES};
 use crate::units::WaveSize;
 
-#[derive(Debug, Deserialize)]
-struct Answer {
-    #[serde(default)]
-    waves: Option<Vec<Wave>>,
-    /// The server puts what was asked for in here.
-    #[serde(default)]
-    answer: Option<Box<Inner>>,
+/// The most registers of a wave that are looked at; it has 23.
+pub(super) const MOST_REGISTERS: usize = 256;
+
+const MARK: &[u8] = b"\"waves\"";
+
+/// Keys of a wave, one of which comes first.
+const KEYS: &[&[u8]] = &[
+    b"se",
+    b"sh",
+    b"sa",
+    b"cu",
+    b"wgp",
+    b"simd_id",
+    b"wave_id",
+    b"PC",
+    b"registers",
+    b"threads",
+    b"sgpr",
+    b"extra_sgpr",
+    b"vgpr",
+    b"shader",
+];
+
+/// Where the next list of waves begins at or behind a place: behind its bracket.
+pub(in crate::import) fn next_list(text: &[u8], from: usize) -> Option<usize> {
+    let rest = text.get(from..)?;
+    memmem::find_iter(rest, MARK).find_map(|at| {
+        let mut after = text.get(from + at + MARK.len()..)?;
+        for mark in [b":", b"["] {
+            after = after.trim_ascii_start().strip_prefix(mark)?;
+        }
+        is_list(after).then_some(text.len() - after.len())
+    })
 }
 
-#[derive(Debug, Deserialize)]
-struct Inner {
-    #[serde(default)]
-    waves: Vec<Wave>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Wave {
-    #[serde(default)]
-    se: u64,
-    sh: Option<u64>,
-    sa: Option<u64>,
-    cu: Option<u64>,
-    wgp: Option<u64>,
-    #[serde(default)]
-    simd_id: i64,
-    #[serde(default)]
-    wave_id: i64,
-    #[serde(rename = "PC")]
-    pc: Option<f64>,
-    #[serde(default)]
-    registers: BTreeMap<String, Register>,
-    #[serde(default)]
-    threads: Vec<IgnoredAny>,
-    #[serde(default)]
-    sgpr: Vec<f64>,
-    #[serde(default)]
-    extra_sgpr: Vec<f64>,
-    #[serde(default)]
-    vgpr: Vec<Vec<f64>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Register {
-    raw: Option<f64>,
-}
-
-/// Reads all of an answer.
-pub(super) fn read(name: &str, source: impl IoRead, problems: &mut Problems) -> Result<Read, ImportError> {
-    let answer: Answer =
-        serde_json::from_reader(BufReader::new(source)).map_err(|error| ImportError::Syntax {
-            file: name.to_owned(),
-            line: error.line(),
-            column: error.column(),
-            what: error.to_string(),
-            expected: "umr's answer to the command waves: a JSON object",
-        })?;
-    let inner = answer.answer.map(|inner| inner.waves);
-    let waves = answer.waves.or(inner).unwrap_or_default();
-    let mut read = Read { idle: waves.is_empty(), too_many: waves.len() > MOST_WAVES, ..Read::default() };
-    for (index, wave) in waves.into_iter().take(MOST_WAVES).enumerate() {
-        let mut one = one(index, wave, problems);
-        one.finish(&mut read.kept, problems);
-        read.waves.push(one);
+/// Whether what follows a bracket is umr's: other programs have waves, too. What breaks off may be.
+fn is_list(text: &[u8]) -> bool {
+    let Some((first, wave)) = text.trim_ascii_start().split_first() else { return true };
+    let key = wave.trim_ascii_start();
+    match (first, key.split_first()) {
+        (b']', _) | (b'{', None) => true,
+        (b'{', Some((b'"', key))) => memchr(b'"', key)
+            .is_none_or(|end| KEYS.iter().any(|known| key.get(..end).is_some_and(|key| key == *known))),
+        _ => false,
     }
-    Ok(read)
+}
+
+/// Reads all lists of a text.
+pub(super) fn read(
+    name: &str,
+    text: &[u8],
+    kept: Kept,
+    families: &mut Families<'_>,
+    problems: &mut Problems,
+) -> Read {
+    let mut reader = Reader {
+        file: name,
+        text,
+        lines: (0, 1),
+        read: Read { kept, ..Read::default() },
+        families,
+        problems,
+    };
+    let mut from = 0;
+    let mut lists = 0;
+    while let Some(list) = next_list(text, from) {
+        lists += 1;
+        from = reader.list(list);
+    }
+    let mut read = reader.read;
+    read.idle = lists > 0 && read.waves.is_empty() && !read.too_many;
+    read
+}
+
+struct Reader<'r, 't> {
+    file: &'r str,
+    text: &'r [u8],
+    /// A place in the text and its line.
+    lines: (usize, usize),
+    read: Read,
+    families: &'r mut Families<'t>,
+    problems: &'r mut Problems,
+}
+
+impl Reader<'_, '_> {
+    /// Reads a list from behind its bracket; where what follows it begins.
+    fn list(&mut self, start: usize) -> usize {
+        let mut at = start;
+        for index in 0.. {
+            let rest = self.text.get(at..).unwrap_or_default();
+            let trimmed = rest.trim_ascii_start();
+            let trimmed = if index == 0 { trimmed } else { trimmed.strip_prefix(b",").unwrap_or(trimmed) };
+            let wave = trimmed.trim_ascii_start();
+            at += rest.len() - wave.len();
+            let key = format!("waves[{index}]");
+            match wave.first() {
+                Some(b']') => return at + 1,
+                None => {
+                    let what = "the text ends within the list; the waves before this one are kept";
+                    self.problems.report_at(self.file, at as u64, key, what, "a wave or the list's end");
+                    return at;
+                }
+                Some(_) => {}
+            }
+            let mut values = serde_json::Deserializer::from_slice(wave).into_iter::<Any<Wave>>();
+            match values.next() {
+                Some(Ok(Any(wave))) => {
+                    let next = at + values.byte_offset();
+                    self.wave(at, &key, &wave);
+                    at = next;
+                }
+                other => {
+                    let why = other.and_then(Result::err).map(|error| error.to_string()).unwrap_or_default();
+                    let why = why.split(" at line ").next().unwrap_or_default();
+                    let what = format_args!("the wave cannot be read ({why}); the waves before it are kept");
+                    self.problems.report_at(self.file, at as u64, key, what, "a JSON object");
+                    return at;
+                }
+            }
+        }
+        at
+    }
+
+    /// The line of a place, from 1; places come in order.
+    fn line(&mut self, at: usize) -> usize {
+        let (from, line) = self.lines;
+        let between = self.text.get(from..at).unwrap_or_default();
+        self.lines = (at, line + memchr_iter(b'\n', between).count());
+        self.lines.1
+    }
+
+    fn wave(&mut self, at: usize, key: &str, wave: &Wave) {
+        if self.read.waves.len() >= MOST_WAVES {
+            self.read.too_many = true;
+            return;
+        }
+        let line = self.line(at);
+        if !wave.is_object {
+            let what = "is no wave and is left out";
+            self.problems.report_at(self.file, at as u64, key, what, "a JSON object");
+            return;
+        }
+        let (mut one, refused) = one(line, wave);
+        if refused > 0 {
+            let what = format_args!("{refused} values are no 32-bit numbers and are not captured");
+            self.problems.report_at(self.file, at as u64, key, what, "integers from -2^31 to 2^32-1");
+        }
+        one.finish(self.families, &mut self.read.kept, self.problems);
+        self.read.waves.push(one);
+    }
 }
 
 /// A 32-bit number, also where it was written as a negative one; `None`: it is none.
-fn word(number: f64) -> Option<u32> {
+fn word(number: Number) -> Option<u32> {
+    let number = number?;
     let whole = number.fract() == 0.0 && (f64::from(i32::MIN)..=f64::from(u32::MAX)).contains(&number);
     whole.then_some(number as i64 as u32)
 }
 
-fn one(index: usize, wave: Wave, problems: &mut Problems) -> UmrWave {
-    let has_wgp = wave.wgp.is_some();
-    let slot = match (wave.wgp, wave.cu) {
-        (Some(wgp), _) => format!("se{}.sa{}.wgp{wgp}", wave.se, wave.sa.unwrap_or(0)),
-        (None, cu) => format!("se{}.sh{}.cu{}", wave.se, wave.sh.unwrap_or(0), cu.unwrap_or(0)),
+/// A wave's words, and how many of its values are none.
+fn one(line: usize, wave: &Wave) -> (UmrWave, usize) {
+    let part = |name: &str, number: Number| match number.filter(|number| number.fract() == 0.0) {
+        Some(number) => format!("{name}{number:.0}"),
+        None => format!("{name}?"),
     };
-    let slot = format!("{slot}.simd{}.wave{}", wave.simd_id, wave.wave_id);
-    let size = match wave.threads.len() {
+    let [array, unit] = if wave.has_wgp { ["sa", "wgp"] } else { ["sh", "cu"] };
+    let parts =
+        [("se", wave.se), (array, wave.array), (unit, wave.unit), ("simd", wave.simd), ("wave", wave.slot)];
+    let slot = parts.map(|(name, number)| part(name, number)).join(".");
+    let size = match wave.threads.0 {
         32 => Some(WaveSize::W32),
         64 => Some(WaveSize::W64),
         _ => None,
     };
-    let mut one = UmrWave { line: 0, slot, has_wgp, size, ..UmrWave::default() };
-    let key = format!("waves[{index}]");
+    let mut one = UmrWave { line, slot, has_wgp: wave.has_wgp, size, ..UmrWave::default() };
     let mut refused = 0;
-    for (name, register) in &wave.registers {
-        match register.raw.map(word) {
-            Some(Some(raw)) => {
+    for (name, register) in &wave.registers.0 {
+        match word(*register) {
+            Some(raw) => {
                 one.words.insert(short(name.as_bytes()), raw);
             }
-            Some(None) => refused += 1,
-            None => {}
+            None => refused += 1,
         }
     }
-    if let Some(pc) =
-        wave.pc.filter(|pc| pc.fract() == 0.0 && (0.0..18_446_744_073_709_551_616.0).contains(pc))
-    {
+    let counter = |pc: &f64| pc.fract() == 0.0 && (0.0..18_446_744_073_709_551_616.0).contains(pc);
+    if let Some(pc) = wave.pc.filter(counter) {
         let pc = pc as u64;
         one.words.entry("pc_lo".to_owned()).or_insert(pc as u32);
         one.words.entry("pc_hi".to_owned()).or_insert((pc >> 32) as u32);
     }
-    let lists = [(&wave.sgpr, &mut one.sgprs, MOST_SGPRS), (&wave.extra_sgpr, &mut one.ttmps, TTMPS)];
-    for (from, to, most) in lists {
-        for (slot, number) in (0..most).zip(from) {
-            match word(*number) {
-                Some(word) => {
-                    to.insert(slot, word);
-                }
-                None => refused += 1,
-            }
+    for (slot, number) in (0..).zip(&wave.sgprs.0) {
+        match word(*number) {
+            Some(word) => drop(one.sgprs.insert(slot, word)),
+            None => refused += 1,
         }
     }
-    for (number, row) in (0..MOST_VGPRS).zip(&wave.vgpr) {
-        let words: Vec<Option<u32>> = row.iter().take(64).map(|number| word(*number)).collect();
-        // A lane that is no number ends what is known of the row.
-        let lanes: Vec<u32> = words.iter().copied().map_while(|word| word).collect();
-        refused += usize::from(lanes.len() < words.len());
-        one.vgprs.push(Row { number, lanes, line: 0 });
+    for (slot, number) in (0..).zip(&wave.ttmps.0) {
+        match word(*number) {
+            Some(word) => drop(one.ttmps.insert(slot, word)),
+            None => refused += 1,
+        }
     }
-    if refused > 0 {
-        let what = format_args!("{refused} values are no 32-bit numbers and are not captured");
-        problems.report(&key, what, "integers from -2^31 to 2^32-1");
+    for (number, row) in (0..).zip(&wave.vgprs.0) {
+        let words = row.0.iter().map(|number| word(*number));
+        let known = words
+            .clone()
+            .enumerate()
+            .fold(0, |known, (lane, word)| known | u64::from(word.is_some()) << lane);
+        let lanes: Vec<u32> = words.map(|word| word.unwrap_or(0)).collect();
+        refused += lanes.len() - known.count_ones() as usize;
+        one.vgprs.push(Row { number, lanes, known, line });
     }
-    one
+    (one, refused)
 }
+
+/// A wave of the answer.
+#[derive(Debug, Default)]
+struct Wave {
+    is_object: bool,
+    has_wgp: bool,
+    se: Number,
+    array: Number,
+    unit: Number,
+    simd: Number,
+    slot: Number,
+    pc: Number,
+    registers: Registers,
+    threads: Length,
+    sgprs: List<Number, { MOST_SGPRS as usize }>,
+    ttmps: List<Number, { TTMPS as usize }>,
+    vgprs: List<List<Number, 64>, { MOST_VGPRS as usize }>,
+}
+
+impl Shape for Wave {
+    fn object<'de, A: MapAccess<'de>>(&mut self, object: &mut A) -> Result<(), A::Error> {
+        self.is_object = true;
+        while let Some(key) = object.next_key::<String>()? {
+            self.has_wgp |= matches!(key.as_str(), "sa" | "wgp");
+            match key.as_str() {
+                "se" => self.se = object.next_value::<Any<_>>()?.0,
+                "sh" | "sa" => self.array = object.next_value::<Any<_>>()?.0,
+                "cu" | "wgp" => self.unit = object.next_value::<Any<_>>()?.0,
+                "simd_id" => self.simd = object.next_value::<Any<_>>()?.0,
+                "wave_id" => self.slot = object.next_value::<Any<_>>()?.0,
+                "PC" => self.pc = object.next_value::<Any<_>>()?.0,
+                "registers" => self.registers = object.next_value::<Any<_>>()?.0,
+                "threads" => self.threads = object.next_value::<Any<_>>()?.0,
+                "sgpr" => self.sgprs = object.next_value::<Any<_>>()?.0,
+                "extra_sgpr" => self.ttmps = object.next_value::<Any<_>>()?.0,
+                "vgpr" => self.vgprs = object.next_value::<Any<_>>()?.0,
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Registers by name.
+#[derive(Debug, Default)]
+struct Registers(Vec<(String, Number)>);
+
+impl Shape for Registers {
+    fn object<'de, A: MapAccess<'de>>(&mut self, object: &mut A) -> Result<(), A::Error> {
+        while let Some((name, Any(register))) = object.next_entry::<String, Any<Register>>()? {
+            if self.0.len() < MOST_REGISTERS {
+                self.0.push((name, register.raw));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A register: its fields, and all of it as `raw`.
+#[derive(Debug, Default)]
+struct Register {
+    raw: Number,
+}
+
+impl Shape for Register {
+    fn object<'de, A: MapAccess<'de>>(&mut self, object: &mut A) -> Result<(), A::Error> {
+        while let Some(key) = object.next_key::<String>()? {
+            match key.as_str() {
+                "raw" => self.raw = object.next_value::<Any<_>>()?.0,
+                _ => drop(object.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

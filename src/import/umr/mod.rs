@@ -1,48 +1,62 @@
 //! What umr prints of waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
 //! (docs/captures.md, "umr").
 //!
-//! [`text`] and [`json`] read waves as umr names things; [`wave`] turns them into registers; [`build`] makes the capture.
+//! [`text`] and [`json`] read waves as umr names things; [`family`] says which GPU they are of; [`wave`] turns them into
+//! registers; [`build`] makes the capture.
 
 mod build;
+mod family;
+mod groups;
 mod json;
+mod lenient;
+mod prefix;
 mod radv;
 mod text;
 mod wave;
 
 use std::io::{BufRead, Read};
+use std::path::Path;
 
+use self::family::Families;
 use super::problem::{ImportError, Problems};
+use super::text::Kept;
 use super::{Opened, Options};
-use crate::arch::{Processor, Targets};
+use crate::arch::Targets;
 
-pub(super) use radv::{is_folder as is_radv_folder, open as open_radv};
-pub(super) use text::begins_wave;
+pub(super) use json::next_list;
+pub(super) use radv::{WAVES as RADV_WAVES, is_folder as is_radv_folder, open as open_radv, without_waves};
+pub(super) use text::{IDLE, begins_wave};
 
-/// The most bytes of a JSON answer that are read: it is in memory as a whole. The largest GPU's waves take some 200 MB.
+/// The most bytes of a text that are searched for JSON answers: they are in memory as a whole. The largest GPU's waves take
+/// some 200 MB.
 pub(super) const MOST_JSON: u64 = 256 << 20;
 
-/// Reads umr's text; `named`: the processor, where something beside it says.
+/// Reads umr's text; `folder` is where it lies, if it does.
 ///
 /// # Errors
 /// The processor that the user names is not known.
 pub(super) fn open(
     name: &str,
     source: impl BufRead,
-    named: Option<Processor>,
+    folder: Option<&Path>,
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    let chosen = build::chosen(targets, options)?;
+    let mut families = Families::new(targets, family::chosen(targets, options)?, None);
     let mut problems = Problems::new(name);
-    let read = text::read(source, &mut problems);
-    let capture = build::build(name, "umr text", read, named, chosen.as_ref(), targets, &mut problems);
+    let read = text::read(source, Kept::default(), text::MOST_CODE, &mut families, &mut problems);
+    // What RADV wrote lies beside what it knows of the GPU.
+    let beside = folder.filter(|_| read.radv).map(radv::Beside::of).unwrap_or_default();
+    families.beside = beside.processor;
+    let mut capture = build::build(name, "umr text", read, &mut families, &mut problems);
+    beside.tell(&mut capture);
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reads umr's answer to the command `waves`.
+/// Reads umr's answers to the command `waves`, wherever they stand in a text.
 ///
 /// # Errors
-/// It is no JSON, it is too large, or the processor that the user names is not known.
+/// The text cannot be read, or the processor that the user names is not known.
 pub(super) fn open_json(
     name: &str,
     source: impl Read,
@@ -50,12 +64,19 @@ pub(super) fn open_json(
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    if size > MOST_JSON {
-        return Err(ImportError::TooLarge { file: name.to_owned(), size, limit: MOST_JSON });
-    }
-    let chosen = build::chosen(targets, options)?;
+    let mut families = Families::new(targets, family::chosen(targets, options)?, None);
     let mut problems = Problems::new(name);
-    let read = json::read(name, source.take(MOST_JSON), &mut problems)?;
-    let capture = build::build(name, "umr JSON", read, None, chosen.as_ref(), targets, &mut problems);
+    if size > MOST_JSON {
+        let what = format_args!("of {size} bytes the first {MOST_JSON} are read");
+        problems.whole(what, format_args!("answers within {MOST_JSON} bytes"));
+    }
+    let mut text = Vec::new();
+    let io = |source| ImportError::Io { file: name.to_owned(), source };
+    source.take(MOST_JSON).read_to_end(&mut text).map_err(io)?;
+    let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
+    let capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }
+
+#[cfg(test)]
+mod tests;

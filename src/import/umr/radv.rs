@@ -4,13 +4,17 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use super::build;
+use super::family::{self, Families};
+use super::text::{self, MOST_CODE};
 use crate::arch::{Processor, Targets};
-use crate::import::problem::ImportError;
-use crate::import::text::{Lines, find, processors_in};
+use crate::capture::Capture;
+use crate::import::problem::{ImportError, Problems};
+use crate::import::text::{Kept, Lines, find, processors_in};
 use crate::import::{Opened, Options};
 
 /// umr's text; it makes a folder one of these.
-const WAVES: &str = "umr_waves.log";
+pub(in crate::import) const WAVES: &str = "umr_waves.log";
 
 /// Files that name the GPU, most exact first.
 const NAMING: &[&str] = &["gpu_info.log", "pipeline.log", "app_info.log"];
@@ -18,8 +22,12 @@ const NAMING: &[&str] = &["gpu_info.log", "pipeline.log", "app_info.log"];
 /// The driver's report on the fault, if there was one.
 const FAULT: &str = "vm_fault.log";
 
+/// Files that RADV writes into each such folder, with or without umr.
+const OTHERS: &[&str] =
+    &["gpu_info.log", "app_info.log", "trace.log", "registers.log", "umr_ring.log", "bo_ranges.log"];
+
 /// The most bytes of those that are looked at; what is looked for stands at their beginning.
-const MOST: u64 = 1 << 20;
+pub(super) const MOST: u64 = 1 << 20;
 
 /// Mesa's names of GPUs (`name = ` in gpu_info.log), as ac_gpu_info and the kernel have them.
 const NAMES: &[(&str, &str)] = &[
@@ -58,6 +66,14 @@ pub(in crate::import) fn is_folder(path: &Path) -> bool {
     path.join(WAVES).is_file()
 }
 
+/// What a folder is where RADV wrote all but umr's text; `None`: no folder of RADV's.
+pub(in crate::import) fn without_waves(path: &Path) -> Option<String> {
+    let found = OTHERS.iter().find(|name| path.join(name).is_file())?;
+    Some(format!(
+        "a hang folder of RADV ({found} is in it) without {WAVES}: RADV could not run umr, and waves are in no other file"
+    ))
+}
+
 /// Opens such a folder.
 pub(in crate::import) fn open(
     path: &Path,
@@ -67,16 +83,41 @@ pub(in crate::import) fn open(
     let file = path.join(WAVES);
     let name = file.display().to_string();
     let source = File::open(&file).map_err(|source| ImportError::Io { file: name.clone(), source })?;
-    let named = NAMING.iter().find_map(|name| processor(lines_of(&path.join(name))?));
-    let mut opened = super::open(&name, BufReader::new(source), named, targets, options)?;
-    opened.capture.name = path.display().to_string();
-    opened.capture.provenance.format = "RADV hang folder (umr text)".to_owned();
-    let fault = lines_of(&path.join(FAULT)).and_then(fault);
-    if let (Some(fault), Some(note)) = (fault, &mut opened.capture.provenance.note) {
-        note.push_str(". The driver says: ");
-        note.push_str(&fault);
+    let beside = Beside::of(path);
+    let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor);
+    let mut problems = Problems::new(&name);
+    let read = text::read(BufReader::new(source), Kept::default(), MOST_CODE, &mut families, &mut problems);
+    let format = "RADV hang folder (umr text)";
+    let mut capture = build::build(&name, format, read, &mut families, &mut problems);
+    capture.name = path.display().to_string();
+    beside.tell(&mut capture);
+    Ok(Opened { capture, problems: problems.finish() })
+}
+
+/// What the driver wrote beside umr's text.
+#[derive(Debug, Default)]
+pub(super) struct Beside {
+    pub(super) processor: Option<Processor>,
+    /// The line that says where memory could not be accessed.
+    fault: Option<String>,
+}
+
+impl Beside {
+    /// What lies in a folder.
+    pub(super) fn of(path: &Path) -> Self {
+        Self {
+            processor: NAMING.iter().find_map(|name| processor(lines_of(&path.join(name))?)),
+            fault: lines_of(&path.join(FAULT)).and_then(fault),
+        }
     }
-    Ok(opened)
+
+    /// Says in the capture what waves do not.
+    pub(super) fn tell(&self, capture: &mut Capture) {
+        if let (Some(fault), Some(note)) = (&self.fault, &mut capture.provenance.note) {
+            note.push_str(". The driver says: ");
+            note.push_str(fault);
+        }
+    }
 }
 
 /// The beginning of a file beside umr's text. One that is missing or unreadable says nothing.

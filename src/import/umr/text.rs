@@ -3,11 +3,13 @@
 
 use std::io::BufRead;
 
-use memchr::memrchr;
+use memchr::{memmem, memrchr};
 
+use super::family::Families;
+use super::prefix;
 use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, Row, TTMPS, UmrWave};
 use crate::import::problem::Problems;
-use crate::import::text::{Cursor, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
+use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
 use crate::units::WaveSize;
 
 /// The most words of code that are kept: shaders of some thousand waves with `full_shader`.
@@ -16,12 +18,30 @@ pub(super) const MOST_CODE: usize = 16 << 20;
 /// The most columns of the oldest flavour; it has 19.
 const MOST_COLUMNS: usize = 64;
 
+/// What umr says where there are no waves.
+pub(in crate::import) const IDLE: &str = "No active waves!";
+
+/// What RADV writes before umr's text.
+const RADV: &[u8] = b"UMR GFX waves:";
+
+/// The most bytes that are kept of the line that says why there are no waves.
+pub(super) const MOST_SAID: usize = 400;
+
 /// Reads all of a text, or as far as the operating system gives it.
-pub(super) fn read(source: impl BufRead, problems: &mut Problems) -> Read {
+pub(super) fn read(
+    source: impl BufRead,
+    kept: Kept,
+    most_code: usize,
+    families: &mut Families<'_>,
+    problems: &mut Problems,
+) -> Read {
     let mut lines = Lines::new(source);
     let mut reader = Reader {
-        read: Read::default(),
+        read: Read { kept, ..Read::default() },
+        most_code,
+        families,
         problems,
+        prefix: Vec::new(),
         columns: Vec::new(),
         wave: None,
         section: Section::Nothing,
@@ -42,7 +62,7 @@ pub(super) fn read(source: impl BufRead, problems: &mut Problems) -> Read {
 
 /// Whether a line is one with which umr begins a wave, or a list of them.
 pub(in crate::import) fn begins_wave(line: &[u8]) -> bool {
-    slot(skip_spaces(line)).is_some() || columns(skip_spaces(line)).is_some()
+    slot_in(line).is_some() || columns_in(line).is_some()
 }
 
 /// What the lines after one are.
@@ -58,31 +78,37 @@ enum Section {
     Vgprs,
 }
 
-struct Reader<'p> {
+struct Reader<'p, 't> {
     read: Read,
+    most_code: usize,
+    families: &'p mut Families<'t>,
     problems: &'p mut Problems,
+    /// What stands before each line.
+    prefix: Vec<u8>,
     /// Of the oldest flavour.
     columns: Vec<String>,
     wave: Option<UmrWave>,
     section: Section,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     fn line(&mut self, line: Line<'_>) {
         if line.cut {
             let what = "the line is longer than what is looked at; its rest is passed over";
             self.problems.line(line.number, what, "lines of at most 1 MiB");
         }
-        let text = skip_spaces(line.text);
-        let Some(first) = text.first() else { return };
-        if let Some((name, has_wgp)) = slot(text) {
+        if let Some((prefix, name, has_wgp)) = slot_in(line.text) {
+            self.prefix = prefix.to_owned();
             self.begin(line, name, has_wgp);
             return;
         }
-        if let Some(columns) = columns(text) {
+        if let Some((prefix, columns)) = columns_in(line.text) {
+            self.prefix = prefix.to_owned();
             self.columns = columns;
             return;
         }
+        let text = skip_spaces(prefix::after(&self.prefix, line.text).unwrap_or(line.text));
+        let Some(first) = text.first() else { return };
         if first.is_ascii_digit() && !self.columns.is_empty() {
             self.row_of_columns(line, text);
             return;
@@ -91,12 +117,22 @@ impl Reader<'_> {
             self.code(line, text);
             return;
         }
-        if self.read.named.is_none() && find(text, ".reg").is_some() {
-            self.read.named = processors_in(text).next();
-        }
-        self.read.idle |= text.starts_with(b"No active waves!");
         if self.wave.is_some() {
             self.wave_line(line, text);
+        } else {
+            self.outside(text);
+        }
+    }
+
+    /// A line before the first wave.
+    fn outside(&mut self, text: &[u8]) {
+        if find(text, IDLE).is_some() {
+            self.read.idle = true;
+        } else if text.starts_with(RADV) {
+            self.read.radv = true;
+        } else if self.read.first.is_none() {
+            let most = text.get(..text.len().min(MOST_SAID)).unwrap_or_default();
+            self.read.first = Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
         }
     }
 
@@ -112,7 +148,7 @@ impl Reader<'_> {
             self.read.too_many = true;
             return;
         }
-        wave.finish(&mut self.read.kept, self.problems);
+        wave.finish(self.families, &mut self.read.kept, self.problems);
         self.read.waves.push(wave);
     }
 
@@ -156,6 +192,12 @@ impl Reader<'_> {
     }
 
     fn wave_line(&mut self, line: Line<'_>, text: &[u8]) {
+        if let Some(wave) = &mut self.wave
+            && find(text, ".reg").is_some()
+        {
+            wave.named = wave.named.or_else(|| processors_in(text).next());
+            wave.graphics |= find(text, ".regSPI_SHADER_").is_some();
+        }
         if let Some(section) = self.heading(text) {
             self.section = section;
             return;
@@ -280,7 +322,7 @@ impl Reader<'_> {
             );
             return;
         };
-        if self.read.code.len() < MOST_CODE {
+        if self.read.code.len() < self.most_code {
             self.read.code.entry((vmid, address)).or_insert(word);
         } else {
             self.read.kept.full = true;
@@ -350,7 +392,8 @@ fn row_of_words(
                 "each once",
             );
         } else {
-            wave.vgprs.push(Row { number: first, lanes: words, line: line.number });
+            let known = 1u64.checked_shl(words.len() as u32).map_or(u64::MAX, |bit| bit - 1);
+            wave.vgprs.push(Row { number: first, lanes: words, known, line: line.number });
         }
         return true;
     }
@@ -376,7 +419,26 @@ fn columns(text: &[u8]) -> Option<Vec<String>> {
     known.then_some(names)
 }
 
-/// The slot that a line names and nothing else: `se0.sh0.cu2.simd0.wave0`.
+/// The headings, and what stands before them in the line.
+fn columns_in(line: &[u8]) -> Option<(&[u8], Vec<String>)> {
+    let (before, text) = line.split_at_checked(find(line, "SE S")?)?;
+    Some((shown(before)?, columns(text)?))
+}
+
+/// The slot that ends a line, and what stands before it.
+fn slot_in(line: &[u8]) -> Option<(&[u8], String, bool)> {
+    let before = line.get(..memmem::rfind(line, b"simd")?)?;
+    let (before, text) = line.split_at_checked(memmem::rfind(before, b"se")?)?;
+    let (name, has_wgp) = slot(text)?;
+    Some((shown(before)?, name, has_wgp))
+}
+
+/// What stands before each line, if that can be; blanks are nothing.
+fn shown(before: &[u8]) -> Option<&[u8]> {
+    prefix::is_prefix(before).then_some(if before.trim_ascii().is_empty() { &[] } else { before })
+}
+
+/// The slot that a text names and nothing else: `se0.sh0.cu2.simd0.wave0`.
 fn slot(text: &[u8]) -> Option<(String, bool)> {
     let text = text.trim_ascii_end();
     let mut cursor = Cursor::new(text);

@@ -1,7 +1,11 @@
 //! A wave as umr shows it: status registers by the hardware's names, SGPRs by slot, VGPRs by row.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use super::family::Families;
+use crate::arch::save_area::RegisterBit;
+use crate::arch::{Generation, Kind, Processor, RegClass, Target};
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value};
 use crate::units::WaveSize;
@@ -9,7 +13,7 @@ use crate::units::WaveSize;
 /// What umr's kernel interface gives for what it could not read.
 const UNREADABLE: u32 = 0xbebe_beef;
 
-/// Slots that umr reads as SGPRs; from 108 on they are trap temporaries.
+/// Slots that umr reads as SGPRs; the last of them are trap temporaries.
 pub(super) const MOST_SGPRS: u64 = 128;
 
 /// The most rows of VGPRs: twice what the largest GPU has.
@@ -18,9 +22,6 @@ pub(super) const MOST_VGPRS: u64 = 1024;
 /// Trap temporaries.
 pub(super) const TTMPS: u64 = 16;
 
-/// The slots of vcc on GPUs that have 106 SGPRs of their own (gfx10 and later).
-const VCC: u64 = 106;
-
 /// Waves and code words of one dump.
 #[derive(Debug, Default)]
 pub(super) struct Read {
@@ -28,10 +29,12 @@ pub(super) struct Read {
     pub(super) waves: Vec<UmrWave>,
     /// Words of shaders: by VMID and address.
     pub(super) code: BTreeMap<(u64, u64), u32>,
-    /// The processor that names of registers of it have: `gfx1201.regCOMPUTE_PGM_RSRC1`.
-    pub(super) named: Option<crate::arch::Processor>,
     /// umr said that there were no waves.
     pub(super) idle: bool,
+    /// The text is one that RADV wrote.
+    pub(super) radv: bool,
+    /// The first line that is neither a wave's nor a heading, where there are no waves: why umr printed none.
+    pub(super) first: Option<String>,
     pub(super) too_many: bool,
 }
 
@@ -51,6 +54,14 @@ pub(super) struct UmrWave {
     pub(super) size: Option<WaveSize>,
     /// Fields that only GPUs before gfx9 have.
     pub(super) before_gfx9: bool,
+    /// The processor that names of registers have: `gfx1201.regCOMPUTE_PGM_RSRC1`.
+    pub(super) named: Option<Processor>,
+    /// Its program's registers are those of a graphics stage: its trap temporaries hold no work-group.
+    pub(super) graphics: bool,
+    /// What its words tell, or those of a wave before it.
+    pub(super) generation: Option<Generation>,
+    /// A trap temporary that is not 0 was readable: somebody has set them up.
+    pub(super) has_ttmps: bool,
     /// VGPRs, by row, 64 lanes each.
     pub(super) vgprs: Vec<Row>,
     pub(super) values: Vec<Value>,
@@ -61,6 +72,8 @@ pub(super) struct UmrWave {
 pub(super) struct Row {
     pub(super) number: u64,
     pub(super) lanes: Vec<u32>,
+    /// Lanes that the text gives.
+    pub(super) known: u64,
     pub(super) line: usize,
 }
 
@@ -75,17 +88,19 @@ impl UmrWave {
         Some((self.word(low)?, self.word(high)?))
     }
 
+    /// A bit of a status register.
+    fn bit(&self, bit: &RegisterBit) -> Option<bool> {
+        Some(self.word(&bit.register)? >> (bit.bit & 31) & 1 == 1)
+    }
+
     /// The wave size: said, or by the bit for it, or by lanes that only wave64 has.
-    pub(super) fn wave_size(&self, problems: &mut Problems) -> WaveSize {
-        if !self.has_wgp {
-            return WaveSize::W64;
+    fn wave_size(&self, target: &Target, problems: &mut Problems) -> WaveSize {
+        if let [only] = target.wave_sizes.as_slice() {
+            return *only;
         }
-        // gfx10 and gfx11: IB_STS2, bit 11; gfx12: STATUS, bit 29. gfx12 is known by STATE_PRIV.
-        let bit = match self.words.contains_key("state_priv") {
-            true => self.word("status").map(|status| status >> 29 & 1),
-            false => self.word("ib_sts2").map(|status| status >> 11 & 1),
-        };
-        let said = self.size.or(bit.map(|bit| if bit == 1 { WaveSize::W64 } else { WaveSize::W32 }));
+        let wave64 = target.wave_words.as_ref().and_then(|words| words.wave64.as_ref());
+        let bit = wave64.and_then(|bit| self.bit(bit));
+        let said = self.size.or(bit.map(|bit| if bit { WaveSize::W64 } else { WaveSize::W32 }));
         if let Some(size) = said {
             return size;
         }
@@ -93,51 +108,56 @@ impl UmrWave {
         let wide = self.word("exec_hi").is_some_and(|exec| exec != 0) || self.vgprs.iter().any(upper);
         let size = if wide { WaveSize::W64 } else { WaveSize::W32 };
         let what = format_args!("no register says the wave's size: it is read as {size}");
-        problems.line(self.line, what, "IB_STS2, or STATUS on gfx12");
+        let word = wave64.map_or("a word that does", |bit| bit.register.as_str()).to_uppercase();
+        problems.line(self.line, what, word);
         size
     }
 
-    /// Allocated SGPRs of a gfx9 wave, where the trap handler's own are not among them.
-    pub(super) fn sgpr_count(&self) -> Option<u16> {
-        let (alloc, status) = self.pair("gpr_alloc", "status")?;
-        // GPR_ALLOC.SGPR_SIZE counts sixteens less one; with STATUS.TRAP_EN the handler's 16 may be among them.
-        (!self.has_wgp && status >> 6 & 1 == 0).then_some(((alloc >> 24 & 0xf) as u16 + 1) * 16)
+    /// Allocated SGPRs, where they are counted and the trap handler's own are not among them.
+    pub(super) fn sgpr_count(&self, target: &Target) -> Option<u16> {
+        let words = target.wave_words.as_ref()?;
+        let sgprs = words.sgprs.as_ref()?;
+        if let Some(handler) = &words.trap_handler
+            && self.bit(handler)?
+        {
+            return None;
+        }
+        let count = sgprs.count.of(self.word(&sgprs.register)?, WaveSize::W64);
+        u16::try_from(count).ok().filter(|count| *count <= target.sgpr_count)
     }
 
     /// Turns what was read into values of registers.
-    pub(super) fn finish(&mut self, kept: &mut Kept, problems: &mut Problems) {
-        let size = self.wave_size(problems);
+    pub(super) fn finish(&mut self, families: &mut Families<'_>, kept: &mut Kept, problems: &mut Problems) {
+        let Some(target) = families.like(self) else { return };
+        let size = self.wave_size(&target, problems);
         self.size = Some(size);
+        let Ok(kind) = families.targets.kind(&target.name, size) else { return };
         if let Some((low, high)) = self.pair("pc_lo", "pc_hi") {
             self.scalar(kept, "pc", &[Some(low), Some(high)]);
         }
         let exec = [self.word("exec_lo"), self.word("exec_hi")];
         self.scalar(kept, "exec", exec.get(..if size == WaveSize::W32 { 1 } else { 2 }).unwrap_or_default());
-        const SYSTEM: &[&str] = &[
-            "status",
-            "m0",
-            "mode",
-            "trapsts",
-            "state_priv",
-            "excp_flag_priv",
-            "excp_flag_user",
-            "trap_ctrl",
-        ];
-        for name in SYSTEM {
-            self.scalar(kept, name, &[self.word(name)]);
+        // Whole words that any GPU shows; which of them the wave has, its target says.
+        let system =
+            kind.registers().iter().filter(|one| matches!(one.class, RegClass::General | RegClass::System));
+        for register in system.filter(|register| register.dwords == 1) {
+            self.scalar(kept, &register.name, &[self.word(&register.name)]);
         }
-        self.scalars(kept, size);
-        for (number, word) in std::mem::take(&mut self.ttmps) {
+        self.scalars(kept, &kind);
+        let ttmps = std::mem::take(&mut self.ttmps);
+        self.has_ttmps = ttmps.values().any(|word| !matches!(*word, 0 | UNREADABLE));
+        for (number, word) in ttmps {
+            let name = format!("ttmp{number}");
             // The others are the trap handler's own: no target shows them.
-            if matches!(number, 4..=11 | 13) {
-                self.scalar(kept, &format!("ttmp{number}"), &[Some(word)]);
+            if kind.named(&name).is_some() {
+                self.scalar(kept, &name, &[Some(word)]);
             }
         }
         for row in std::mem::take(&mut self.vgprs) {
             let lanes = row.lanes.get(..row.lanes.len().min(usize::from(size.lanes()))).unwrap_or_default();
             let readable =
                 |known: u64, (lane, word): (usize, &u32)| known | u64::from(*word != UNREADABLE) << lane;
-            let known = lanes.iter().enumerate().fold(0, readable);
+            let known = lanes.iter().enumerate().fold(0, readable) & row.known;
             let name = format!("v{}", row.number);
             self.values.extend(kept.value(name.as_bytes(), true, lanes, known, row.line));
         }
@@ -145,33 +165,28 @@ impl UmrWave {
     }
 
     /// SGPRs and what lies in the last of them.
-    fn scalars(&mut self, kept: &mut Kept, size: WaveSize) {
+    fn scalars(&mut self, kept: &mut Kept, kind: &Arc<Kind>) {
         let slots = std::mem::take(&mut self.sgprs);
-        let at = |slot: u64| slots.get(&slot).copied();
-        let own = if self.has_wgp { VCC } else { 102 };
-        for (slot, word) in slots.range(..own) {
-            self.scalar(kept, &format!("s{slot}"), &[Some(*word)]);
-        }
-        // gfx10 and later have vcc in two slots of its own; gfx9 in the last that are allocated, and shows the others there too.
-        let (vcc, scratch) = match (self.has_wgp, self.sgpr_count()) {
-            (true, _) => (Some(VCC), None),
-            (false, Some(count)) => {
-                let end = u64::from(count).min(108);
-                (end.checked_sub(2), end.checked_sub(6))
+        for (slot, word) in &slots {
+            let name = format!("s{slot}");
+            if kind.named(&name).is_some() {
+                self.scalar(kept, &name, &[Some(*word)]);
             }
-            (false, None) => (None, None),
-        };
-        let two = |slot: u64| [at(slot), at(slot + 1)];
-        if let Some(vcc) = vcc {
-            let words = two(vcc);
-            self.scalar(
-                kept,
-                "vcc",
-                words.get(..if size == WaveSize::W32 { 1 } else { 2 }).unwrap_or_default(),
-            );
         }
-        if let Some(scratch) = scratch {
-            self.scalar(kept, "flat_scratch", &two(scratch));
+        let target = &kind.target;
+        let counted = target.wave_words.as_ref().is_some_and(|words| words.sgprs.is_some());
+        let count = if counted { self.sgpr_count(target) } else { Some(target.sgpr_count) };
+        let Some(count) = count else { return };
+        for register in kind.registers() {
+            let Some(first) = register.alias.and_then(|alias| alias.first(target.sgpr_alias_limit, count))
+            else {
+                continue;
+            };
+            let words: Vec<Option<u32>> = (first..)
+                .take(usize::from(register.dwords))
+                .map(|slot| slots.get(&u64::from(slot)).copied())
+                .collect();
+            self.scalar(kept, &register.name, &words);
         }
     }
 

@@ -168,8 +168,19 @@ fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
 }
 
 /// What an address means to a client that looks at a thread.
+///
+/// LLDB keeps memory by address, whatever is selected. An address in an aperture is another place for each wave and lane, so
+/// that it would be shown one's bytes for the other's: it gets none, where the view has pointers that name both.
 fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
     let place = state.session.place(of_lane(address, thread), thread.wave)?;
+    let is_plain = matches!(decode(address), Token::Plain(_));
+    if is_plain && place.space != address::GLOBAL && state.facade().is_lldb() && state.view().is_some() {
+        let what = format!(
+            "{address:#x} is a place in each wave and lane, and LLDB does not say of which; `monitor print` follows such \
+             pointers: it"
+        );
+        return Err(Unreadable::NotCaptured { what });
+    }
     Ok(match (decode(address), thread.lane) {
         (Token::Plain(_), Some(lane)) => Place { lane: Some(lane), ..place },
         _ => place,

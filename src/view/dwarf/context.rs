@@ -1,50 +1,79 @@
 //! The unit that is being converted, with what is asked about it again and again.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::Slice;
-use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts};
+use crate::debuginfo::{DebugInfo, TypeId, TypeKind, UnitFacts, UnitId};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
+
+/// Units that are converted together.
+#[derive(Default)]
+pub(super) struct Units<'a> {
+    /// By where they begin in the `.debug_info` that gimli reads.
+    by_start: BTreeMap<usize, Unit<'a>>,
+}
 
 /// A unit of the code object.
 pub(super) struct Unit<'a> {
     pub(super) debug: &'a DebugInfo,
+    pub(super) id: UnitId,
     pub(super) facts: UnitFacts,
     /// What offsets in the `.debug_info` that gimli reads count from.
-    base: usize,
-    /// Where it is in `.debug_info`.
-    pub(super) span: Range<usize>,
+    pub(super) base: usize,
+    /// Where it begins in `.debug_info`.
+    pub(super) at: usize,
     /// The functions that are on stacks.
-    wanted: &'a HashSet<DieOffset>,
+    pub(super) wanted: &'a HashSet<DieOffset>,
     /// Whether all functions are as if they were on stacks.
-    whole: bool,
-    sorts: RefCell<HashMap<DieOffset, Sort>>,
+    pub(super) whole: bool,
+    /// Whether it is there for the DIEs that other units refer to: it has no code then, which debuggers would take for all
+    /// that is known of the code.
+    pub(super) is_only_referred_to: bool,
+    pub(super) sorts: RefCell<HashMap<DieOffset, Sort>>,
 }
 
-impl<'a> Unit<'a> {
-    pub(super) fn new(
-        debug: &'a DebugInfo,
-        facts: UnitFacts,
-        base: usize,
-        span: Range<usize>,
-        wanted: &'a HashSet<DieOffset>,
-        whole: bool,
-    ) -> Self {
-        Self { debug, facts, base, span, wanted, whole, sorts: RefCell::default() }
+impl<'a> Units<'a> {
+    pub(super) fn add(&mut self, unit: Unit<'a>) {
+        self.by_start.insert(unit.start(), unit);
     }
 
-    /// The same of a DIE of a unit that gimli reads.
+    /// The unit that gimli reads.
+    pub(super) fn find(&self, unit: gimli::UnitRef<'_, Slice<'_>>) -> Option<&Unit<'a>> {
+        self.by_start.get(&unit.header.debug_info_offset()?.0)
+    }
+
+    /// Whether there is but one.
+    pub(super) fn is_one(&self) -> bool {
+        self.by_start.len() == 1
+    }
+
+    /// Where those units begin that are there for more than references.
+    pub(super) fn wanted_starts(&self) -> Vec<usize> {
+        self.iter().filter(|unit| !unit.is_only_referred_to).map(Unit::start).collect()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Unit<'a>> {
+        self.by_start.values()
+    }
+}
+
+impl Unit<'_> {
+    /// Where it begins in the `.debug_info` that gimli reads.
+    pub(super) fn start(&self) -> usize {
+        self.at.saturating_sub(self.base)
+    }
+
+    /// The place in the code object of a DIE of a unit that gimli reads.
     pub(super) fn die(&self, unit: gimli::UnitRef<'_, Slice<'_>>, at: gimli::UnitOffset) -> DieOffset {
         let unit = unit.header.debug_info_offset().map_or(0, |offset| offset.0);
         DieOffset(self.base.saturating_add(unit).saturating_add(at.0) as u64)
     }
 
-    /// Whether a unit that gimli reads is this one, and not one that it refers to.
-    pub(super) fn is_it(&self, unit: gimli::UnitRef<'_, Slice<'_>>) -> bool {
-        self.die(unit, gimli::UnitOffset(0)).0 == self.span.start as u64
+    /// The place in the code object of what is at an offset in the section that gimli reads.
+    pub(super) fn die_at(&self, at: usize) -> DieOffset {
+        DieOffset(self.base.saturating_add(at) as u64)
     }
 
     /// Whether a function comes with all that is in it.

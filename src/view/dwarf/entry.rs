@@ -5,6 +5,8 @@
 //! are none of x86; call site parameters are written in registers that x86 has not.
 
 use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
 
 use gimli::write::{
     Address, AttributeValue, ConvertResult, ConvertUnit, ConvertUnitEntry, Expression, UnitEntryId,
@@ -12,7 +14,8 @@ use gimli::write::{
 use gimli::{DwAt, DwTag, constants};
 
 use super::context::Unit;
-use super::filter::{Outline, TypeRef, has_code};
+use super::filter::{Outline, TypeRef, has_code, own};
+use super::group::Others;
 use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
 use super::types::SmallPointers;
@@ -32,13 +35,28 @@ const HIP: u16 = 0x30;
 /// Attributes from here on are vendors'.
 const VENDORS: u16 = 0x2000;
 
+/// What says where code is.
+const CODE: [DwAt; 8] = [
+    constants::DW_AT_low_pc,
+    constants::DW_AT_high_pc,
+    constants::DW_AT_ranges,
+    constants::DW_AT_entry_pc,
+    constants::DW_AT_call_pc,
+    constants::DW_AT_call_return_pc,
+    constants::DW_AT_call_target,
+    constants::DW_AT_call_target_clobbered,
+];
+
 /// How a unit is being converted.
 pub(super) struct Conversion<'c, 'u, 'a, 'r> {
     pub(super) unit: &'c Unit<'u>,
+    pub(super) others: &'c Others<'r>,
     pub(super) to: &'c mut ConvertUnit<'a, Slice<'r>>,
     pub(super) plans: &'c mut Plans,
     pub(super) small: SmallPointers,
     pub(super) signed: Signed<'r>,
+    /// Where location lists hold, by their offsets.
+    pub(super) lists: HashMap<usize, Rc<[Range<u64>]>>,
 }
 
 /// What a DIE stands in.
@@ -51,6 +69,7 @@ struct Around {
 
 pub(super) fn convert<'r>(
     unit: &Unit<'_>,
+    others: &Others<'r>,
     outlines: &HashMap<DieOffset, Outline>,
     to: &mut ConvertUnit<'_, Slice<'r>>,
     root: &ConvertUnitEntry<'_, Slice<'r>>,
@@ -59,7 +78,7 @@ pub(super) fn convert<'r>(
 ) -> ConvertResult<()> {
     let name = unit.facts.name.as_deref().unwrap_or("without a name").to_owned();
     let problem = |plans: &mut Plans, words: String| plans.problems.insert(format!("unit {name}: {words}"));
-    let has_lines = match lines::convert(to) {
+    let has_lines = match lines::convert(to, !unit.is_only_referred_to) {
         Ok(Some(lines::Lines { program, files, left_out })) => {
             if left_out > 0 {
                 problem(plans, left_out_rows(left_out));
@@ -75,7 +94,8 @@ pub(super) fn convert<'r>(
     };
     let first = plans.code.len();
     let mut places = Places::default();
-    let mut conversion = Conversion { unit, to, plans, small: SmallPointers::default(), signed };
+    let (small, lists) = (SmallPointers::default(), HashMap::new());
+    let mut conversion = Conversion { unit, others, to, plans, small, signed, lists };
     conversion.root(root, has_lines)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
@@ -91,6 +111,7 @@ pub(super) fn convert<'r>(
         };
         let left_out = outer.is_some_and(|outer| outer.function.is_none());
         if left_out || is_left_out(unit, &entry) {
+            conversion.plans.has_gaps = true;
             around.push(Around { depth: entry.depth(), function: None });
             continue;
         }
@@ -162,7 +183,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     gimli::AttributeValue::Language(language) => AttributeValue::Language(spoken(language)),
                     _ => continue,
                 },
-                _ if !self.is_kept(name) => continue,
+                _ if !self.is_kept(name) || !self.has_room_for_ranges(root.read_unit, attribute) => continue,
                 _ => match self.to.convert_attribute_value(root.read_unit, attribute, &constant) {
                     Ok(value) => value,
                     Err(_) => continue,
@@ -192,7 +213,12 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             | constants::DW_AT_macros
             | constants::DW_AT_macro_info
             | constants::DW_AT_GNU_macros => false,
-            constants::DW_AT_GNU_vector => true,
+            _ if self.unit.is_only_referred_to && CODE.contains(&name) => false,
+            // DWARF 4's way to say that calls are described, without which descriptions of them are a fault.
+            constants::DW_AT_GNU_vector
+            | constants::DW_AT_GNU_all_call_sites
+            | constants::DW_AT_GNU_all_tail_call_sites
+            | constants::DW_AT_GNU_all_source_call_sites => true,
             _ => name.0 < VENDORS && !is_draft(),
         }
     }
@@ -210,7 +236,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         {
             return types::vector(self, id, entry, elements);
         }
-        let is_function = function == Some(die);
+        let is_function = function == Some(die) && !self.unit.is_only_referred_to;
         let signed = signature_of(&entry.read_entry).and_then(|signature| self.signed.tag(signature));
         match signed.filter(|_| !self.signed.is_copying()) {
             // What the type unit says of it comes from there.
@@ -244,6 +270,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         for attribute in &entry.attrs {
             let name = attribute.name();
             let value = match name {
+                constants::DW_AT_location if self.unit.is_only_referred_to && function.is_some() => None,
                 constants::DW_AT_location | constants::DW_AT_const_value if is_variable => {
                     location::rewrite(self, entry, attribute, die, function)?
                 }
@@ -281,7 +308,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                 self.signed_type(signature.0).map(AttributeValue::UnitRef)
             }
             _ if self.signed.is_copying() => self.copied(entry, attribute),
-            gimli::AttributeValue::UnitRef(at) => self.type_id(TypeRef::Own(at)).map(AttributeValue::UnitRef),
+            gimli::AttributeValue::UnitRef(at) => self.type_value(TypeRef::Own(at)),
+            gimli::AttributeValue::DebugInfoRef(at) => self.type_value(own(entry.read_unit, at.0)),
+            _ if !self.has_room_for_ranges(entry.read_unit, attribute) => None,
             _ => self.as_it_is(entry, attribute),
         }
     }
@@ -295,15 +324,43 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         self.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok()
     }
 
-    /// The DIE of the view for one that a DIE of the converted unit refers to.
-    pub(super) fn type_id(&mut self, of: TypeRef) -> Option<UnitEntryId> {
+    /// A reference to the view's DIE for one that a DIE of the converted unit refers to.
+    pub(super) fn type_value(&mut self, of: TypeRef) -> Option<AttributeValue> {
         match of {
-            TypeRef::Signed(signature) => self.signed_type(signature),
+            TypeRef::Signed(signature) => self.signed_type(signature).map(AttributeValue::UnitRef),
             TypeRef::Own(at) => {
                 let signed = self.signed.declared(at).and_then(|signature| self.signed_type(signature));
-                signed.or_else(|| self.to.convert_unit_ref(at).ok())
+                signed.or_else(|| self.to.convert_unit_ref(at).ok()).map(AttributeValue::UnitRef)
+            }
+            TypeRef::Other(at) => {
+                let found = self.to.convert_debug_info_ref(gimli::DebugInfoOffset(at));
+                found.ok().map(AttributeValue::DebugInfoRef)
             }
         }
+    }
+
+    /// Whether the view has room for the list of ranges that an attribute names, if it names one.
+    pub(super) fn has_room_for_ranges(
+        &mut self,
+        unit: gimli::UnitRef<'_, Slice<'r>>,
+        attribute: &gimli::Attribute<Slice<'r>>,
+    ) -> bool {
+        let is_list = matches!(
+            attribute.value(),
+            gimli::AttributeValue::RangeListsRef(_) | gimli::AttributeValue::DebugRngListsIndex(_)
+        );
+        let Some(at) = unit.attr_ranges_offset(attribute.value()).ok().flatten().filter(|_| is_list) else {
+            return true;
+        };
+        let Ok(mut ranges) = unit.raw_ranges(at) else { return true };
+        while let Ok(Some(_)) = ranges.next() {
+            if !self.plans.ranges.take() {
+                let problem = "code is left out: its ranges are more than a view has room for";
+                self.plans.problems.insert(problem.to_owned());
+                return false;
+            }
+        }
+        true
     }
 
     /// The DIE of the code object that a DIE refers to.
@@ -312,6 +369,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
             TypeRef::Signed(signature) => self.signed.type_die(signature),
             TypeRef::Own(at) if self.signed.is_copying() => self.signed.die(at),
             TypeRef::Own(at) => Some(self.unit.die(unit, at)),
+            TypeRef::Other(at) => Some(self.unit.die_at(at)),
         }
     }
 
@@ -337,7 +395,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         };
         let die = self.unit.die(entry.read_unit, entry.offset());
         while let Ok(Some(range)) = ranges.next() {
-            if range.begin < range.end {
+            if range.begin < range.end && self.plans.code_ranges.take() {
                 self.plans.code.push((die, range.begin..range.end));
             }
         }
@@ -346,7 +404,11 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     /// The plan of a function's variables, or of those outside of functions.
     pub(super) fn plan(&mut self, function: Option<DieOffset>) -> &mut Planner {
         match function {
-            Some(function) => self.plans.functions.entry(function).or_insert_with(Planner::of_function),
+            Some(function) => {
+                let before = self.plans.before.get(&function);
+                let planner = || Planner::of_function(before);
+                self.plans.functions.entry(function).or_insert_with(planner)
+            }
             None => &mut self.plans.globals,
         }
     }

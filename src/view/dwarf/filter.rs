@@ -4,11 +4,13 @@
 use std::collections::HashMap;
 
 use gimli::write::{ConvertResult, FilterUnit, FilterUnitEntry, FilterUnitSection};
-use gimli::{AttributeValue, UnitOffset};
+use gimli::{AttributeValue, UnitOffset, UnitRef};
 
 use super::Slice;
-use super::context::Unit;
+use super::context::{Unit, Units};
+use super::group::Others;
 use super::signed::{Declarations, signature_of};
+use crate::debuginfo::UnitId;
 use crate::units::DieOffset;
 
 /// DIEs from an instance to the last that it stands for: debug information has three at the most.
@@ -19,8 +21,10 @@ pub(super) struct Filter<'a, 'r> {
     pub(super) section: FilterUnitSection<'a, Slice<'r>>,
     /// Functions that are there by name, line and type only.
     pub(super) outlines: HashMap<DieOffset, Outline>,
-    /// Types that the unit has by signature.
-    pub(super) declarations: Declarations,
+    /// Types that the units have by signature.
+    pub(super) declarations: HashMap<UnitId, Declarations>,
+    /// Units that cannot be read to their ends, and why.
+    pub(super) failed: HashMap<UnitId, String>,
 }
 
 /// A type as a DIE of the unit names it.
@@ -28,6 +32,8 @@ pub(super) struct Filter<'a, 'r> {
 pub(super) enum TypeRef {
     /// A DIE of the same unit.
     Own(UnitOffset),
+    /// A DIE of another unit: its offset in the section that gimli reads.
+    Other(usize),
     /// By signature.
     Signed(u64),
 }
@@ -50,34 +56,57 @@ enum Inside {
 
 pub(super) fn filter<'a, 'r>(
     dwarf: &'a gimli::Dwarf<Slice<'r>>,
-    unit: &Unit<'_>,
+    units: &Units<'_>,
+    others: &Others<'r>,
 ) -> ConvertResult<Filter<'a, 'r>> {
     let mut section = FilterUnitSection::new(dwarf)?;
-    let (mut outlines, mut declarations) = (HashMap::new(), Declarations::default());
-    while let Some(mut each) = section.read_unit()? {
-        let is_it = unit.is_it(each.read_unit);
+    let (mut outlines, mut declarations, mut failed) = (HashMap::new(), HashMap::new(), HashMap::new());
+    let elsewhere = others.types_elsewhere(&units.wanted_starts());
+    loop {
+        // What cannot be read is found to be missing in the end.
+        let mut each = match section.read_unit() {
+            Ok(Some(each)) => each,
+            Ok(None) => break,
+            Err(why) if units.is_one() => return Err(why),
+            Err(_) => continue,
+        };
+        let Some(unit) = units.find(each.read_unit) else { continue };
+        for at in elsewhere.get(&unit.start()).into_iter().flatten() {
+            each.require_entry(UnitOffset(*at));
+        }
+        let declarations: &mut Declarations = declarations.entry(unit.id).or_default();
         let mut entry = each.null_entry();
         let mut around: Vec<(isize, Inside)> = Vec::new();
-        while each.read_entry(&mut entry)? {
-            if !is_it {
-                continue;
+        loop {
+            match each.read_entry(&mut entry) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(why) if units.is_one() => return Err(why),
+                Err(why) => {
+                    failed.insert(unit.id, why.to_string());
+                    break;
+                }
             }
             if let Some(signature) = signature_of(&entry) {
                 declarations.add(entry.offset(), signature);
             }
+            if unit.is_only_referred_to {
+                continue;
+            }
             around.retain(|(depth, _)| *depth < entry.depth());
             let inside = around.last().copied();
-            if let Some(inside) = chosen(unit, &mut each, &entry, inside, &mut outlines) {
+            if let Some(inside) = chosen(unit, others, &mut each, &entry, inside, &mut outlines) {
                 around.push((entry.depth(), inside));
             }
         }
     }
-    Ok(Filter { section, outlines, declarations })
+    Ok(Filter { section, outlines, declarations, failed })
 }
 
 /// Requires a DIE of the unit where the view has it by itself; what its children stand in.
 fn chosen<'r>(
     unit: &Unit<'_>,
+    others: &Others<'r>,
     filter: &mut FilterUnit<'_, Slice<'r>>,
     entry: &FilterUnitEntry<'_, Slice<'r>>,
     inside: Option<(isize, Inside)>,
@@ -90,7 +119,7 @@ fn chosen<'r>(
                 filter.require_entry(entry.offset());
                 return Some(Inside::Function);
             }
-            require_type(filter, entry);
+            require_type(others, filter, entry);
             outlines.insert(die, Outline::default());
             Some(Inside::Outline(die))
         }
@@ -98,7 +127,7 @@ fn chosen<'r>(
             if let Some((depth, Inside::Outline(function))) = inside
                 && entry.depth() == depth + 1
             {
-                let of = require_type(filter, entry);
+                let of = require_type(others, filter, entry);
                 outlines.entry(function).or_default().parameters.push(of);
             }
             None
@@ -127,10 +156,12 @@ pub(super) fn has_code(entry: &gimli::DebuggingInformationEntry<Slice<'_>>) -> b
 
 /// Requires the type of an outlined function or parameter, through its abstract instance where it has one.
 fn require_type<'r>(
+    others: &Others<'r>,
     filter: &mut FilterUnit<'_, Slice<'r>>,
     entry: &FilterUnitEntry<'_, Slice<'r>>,
 ) -> Option<TypeRef> {
-    let found = type_of(filter.read_unit, &entry.read_entry)?;
+    let found = type_of(others, filter.read_unit, &entry.read_entry)?;
+    // One of another unit is required where that is read.
     if let TypeRef::Own(at) = found {
         filter.require_entry(at);
     }
@@ -139,50 +170,86 @@ fn require_type<'r>(
 
 /// The type that a DIE has, through the DIEs it stands for.
 pub(super) fn type_of<'r>(
-    unit: gimli::UnitRef<'_, Slice<'r>>,
+    others: &Others<'r>,
+    unit: UnitRef<'_, Slice<'r>>,
     entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
 ) -> Option<TypeRef> {
-    Origins::of(unit, entry).find_map(|die| match die.attr_value(gimli::DW_AT_type) {
-        Some(AttributeValue::DebugTypesRef(signature)) => Some(TypeRef::Signed(signature.0)),
-        value => in_unit(unit, value).map(TypeRef::Own),
+    Origins::of(others, unit, entry).find_map(|die| {
+        let found = reference(die.unit, die.entry.attr_value(gimli::DW_AT_type))?;
+        match found {
+            TypeRef::Own(at) if !is_same(die.unit, unit) => {
+                Some(TypeRef::Other(die.unit.header.debug_info_offset()?.0.checked_add(at.0)?))
+            }
+            TypeRef::Other(at) => Some(own(unit, at)),
+            _ => Some(found),
+        }
     })
 }
 
-/// A DIE with those it stands for, in its unit: an instance, its origin, and that one's declaration.
+/// Whether two units are the same.
+pub(super) fn is_same<'r>(one: UnitRef<'_, Slice<'r>>, other: UnitRef<'_, Slice<'r>>) -> bool {
+    one.header.offset() == other.header.offset()
+}
+
+/// A DIE by its offset in the section, as a unit names it.
+pub(super) fn own(unit: UnitRef<'_, Slice<'_>>, at: usize) -> TypeRef {
+    let start = unit.header.debug_info_offset().map(|start| start.0);
+    let within = start.and_then(|start| at.checked_sub(start)).map(UnitOffset);
+    match within.filter(|within| within.is_in_bounds(&unit)) {
+        Some(within) => TypeRef::Own(within),
+        None => TypeRef::Other(at),
+    }
+}
+
+/// A DIE in its unit.
+pub(super) struct Origin<'u, 'r> {
+    pub(super) unit: UnitRef<'u, Slice<'r>>,
+    pub(super) entry: gimli::DebuggingInformationEntry<Slice<'r>>,
+}
+
+/// A DIE with those it stands for: an instance, its origin, and that one's declaration, each where it is.
 pub(super) struct Origins<'u, 'r> {
-    unit: gimli::UnitRef<'u, Slice<'r>>,
-    next: Option<gimli::DebuggingInformationEntry<Slice<'r>>>,
+    others: &'u Others<'r>,
+    next: Option<Origin<'u, 'r>>,
     left: usize,
 }
 
 impl<'u, 'r> Origins<'u, 'r> {
     pub(super) fn of(
-        unit: gimli::UnitRef<'u, Slice<'r>>,
+        others: &'u Others<'r>,
+        unit: UnitRef<'u, Slice<'r>>,
         entry: &gimli::DebuggingInformationEntry<Slice<'r>>,
     ) -> Self {
-        Self { unit, next: Some(entry.clone()), left: MAX_ORIGINS }
+        Self { others, next: Some(Origin { unit, entry: entry.clone() }), left: MAX_ORIGINS }
     }
 }
 
-impl<'r> Iterator for Origins<'_, 'r> {
-    type Item = gimli::DebuggingInformationEntry<Slice<'r>>;
+impl<'u, 'r> Iterator for Origins<'u, 'r> {
+    type Item = Origin<'u, 'r>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let entry = self.next.take()?;
+        let this = self.next.take()?;
         self.left = self.left.checked_sub(1)?;
-        let of = |name| in_unit(self.unit, entry.attr_value(name));
+        let of = |name| reference(this.unit, this.entry.attr_value(name));
         let origin = of(gimli::DW_AT_abstract_origin).or_else(|| of(gimli::DW_AT_specification));
-        self.next = origin.and_then(|origin| self.unit.entry(origin).ok());
-        Some(entry)
+        self.next = origin.and_then(|origin| {
+            let (unit, at) = match origin {
+                TypeRef::Own(at) => (this.unit, at),
+                TypeRef::Other(at) => self.others.find(at)?,
+                TypeRef::Signed(_) => return None,
+            };
+            Some(Origin { unit, entry: unit.entry(at).ok()? })
+        });
+        Some(this)
     }
 }
 
-fn in_unit<'r>(
-    unit: gimli::UnitRef<'_, Slice<'r>>,
-    value: Option<AttributeValue<Slice<'r>>>,
-) -> Option<UnitOffset> {
-    match value {
-        Some(AttributeValue::UnitRef(at)) if at.is_in_bounds(&unit) => Some(at),
+/// What an attribute of a DIE in a unit refers to.
+fn reference<'r>(unit: UnitRef<'_, Slice<'r>>, value: Option<AttributeValue<Slice<'r>>>) -> Option<TypeRef> {
+    match value? {
+        AttributeValue::UnitRef(at) if at.is_in_bounds(&unit) => Some(TypeRef::Own(at)),
+        AttributeValue::DebugInfoRef(at) => Some(own(unit, at.0)),
+        AttributeValue::DebugTypesRef(signature) => Some(TypeRef::Signed(signature.0)),
         _ => None,
     }
 }

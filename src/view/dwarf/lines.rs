@@ -26,11 +26,11 @@ struct Sequence {
     last: u64,
 }
 
-/// Converts a unit's table; `None` where it has none.
+/// Converts a unit's table, or its files only; `None` where it has none.
 ///
 /// # Errors
 /// It cannot be read, in words.
-pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>) -> Result<Option<Lines>, String> {
+pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>, has_rows: bool) -> Result<Option<Lines>, String> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
     };
@@ -38,7 +38,8 @@ pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>) -> Result<Option<Line
     let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
     let words = |error: ConvertError| error.to_string();
     let Some(from) = to.read_line_program(None, Some(encoding)).map_err(words)? else { return Ok(None) };
-    let lines = rows(from, u64::from(header.minimum_instruction_length()).max(1)).map_err(words)?;
+    let step = u64::from(header.minimum_instruction_length()).max(1);
+    let lines = if has_rows { rows(from, step).map_err(words)? } else { finished(from, 0) };
     // Version 4 ends its list of files with an empty name.
     let is_empty = |name: &LineString| matches!(name, LineString::String(name) if name.is_empty());
     if lines.program.files().any(|(_, name, _)| is_empty(name)) {
@@ -80,8 +81,12 @@ fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64) -> ConvertResult
     if sequence.is_some() {
         return Err(ConvertError::MissingLineEndSequence);
     }
+    Ok(finished(from, left_out))
+}
+
+fn finished(from: ConvertLineProgram<'_, Slice<'_>>, left_out: usize) -> Lines {
     let (mut program, files) = from.program();
     // LLDB compares the sum with a file that it has not found, too, and warns.
     program.file_has_md5 = false;
-    Ok(Lines { program, files, left_out })
+    Lines { program, files, left_out }
 }

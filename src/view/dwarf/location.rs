@@ -1,5 +1,8 @@
 //! Locations: a variable is where its window says.
 
+use std::ops::Range;
+use std::rc::Rc;
+
 use gimli::write::{
     Address, AttributeValue, ConvertResult, ConvertUnitEntry, Expression, Location, LocationList,
 };
@@ -23,7 +26,7 @@ pub(super) fn rewrite<'r>(
     die: DieOffset,
     function: Option<DieOffset>,
 ) -> ConvertResult<Option<AttributeValue>> {
-    let of = type_of(entry.read_unit, &entry.read_entry);
+    let of = type_of(conversion.others, entry.read_unit, &entry.read_entry);
     let of = of.and_then(|of| conversion.die_of(entry.read_unit, of));
     let sort = of.map_or(Sort::Plain, |of| conversion.unit.sort(of));
     let has_location = entry.has_attr(constants::DW_AT_location);
@@ -45,7 +48,9 @@ pub(super) fn rewrite<'r>(
             None
         }
         gimli::AttributeValue::LocationListsRef(offset) => Some(offset),
-        gimli::AttributeValue::DebugLocListsIndex(index) => Some(entry.read_unit.locations_offset(index)?),
+        gimli::AttributeValue::DebugLocListsIndex(index) => {
+            Some(real(conversion, entry).locations_offset(index)?)
+        }
         _ => return Ok(None),
     };
     let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
@@ -55,18 +60,66 @@ pub(super) fn rewrite<'r>(
         return Ok(None);
     };
     let Some(list) = list else { return Ok(Some(AttributeValue::Exprloc(pointer_at(slot)))) };
-    let mut locations = LocationList(vec![Location::BaseAddress { address: Address::Constant(0) }]);
-    let mut entries = entry.read_unit.locations(list)?;
-    while let Ok(Some(each)) = entries.next() {
-        if each.range.begin < each.range.end && !says_nothing(each.data.0.slice()) {
-            let (begin, end) = (each.range.begin, each.range.end);
-            locations.0.push(Location::OffsetPair { begin, end, data: pointer_at(slot) });
-        }
-    }
-    if locations.0.len() == 1 {
+    let Some(ranges) = ranges(conversion, entry, list)? else { return Ok(too_many(conversion)) };
+    if ranges.is_empty() {
         return Ok(Some(AttributeValue::Exprloc(Expression::raw(Vec::new()))));
     }
+    let mut locations = LocationList(vec![Location::BaseAddress { address: Address::Constant(0) }]);
+    for range in ranges.iter() {
+        if !conversion.plans.locations.take() {
+            return Ok(too_many(conversion));
+        }
+        let (begin, end) = (range.start, range.end);
+        locations.0.push(Location::OffsetPair { begin, end, data: pointer_at(slot) });
+    }
     Ok(Some(AttributeValue::LocationListRef(conversion.to.unit.locations.add(locations))))
+}
+
+/// A variable that there is no room for.
+fn too_many(conversion: &mut Conversion<'_, '_, '_, '_>) -> Option<AttributeValue> {
+    let problem = "variables are left out: their location lists are more than a view has room for";
+    conversion.plans.problems.insert(problem.to_owned());
+    None
+}
+
+/// Where a location list says anything: whatever it says, it is the window that tells, so that what adjoins is one. `None`
+/// where more has been read than a view may.
+fn ranges<'r>(
+    conversion: &mut Conversion<'_, '_, '_, 'r>,
+    entry: &ConvertUnitEntry<'_, Slice<'r>>,
+    list: gimli::LocationListsOffset,
+) -> ConvertResult<Option<Rc<[Range<u64>]>>> {
+    if let Some(known) = conversion.lists.get(&list.0) {
+        return Ok(Some(Rc::clone(known)));
+    }
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    let mut entries = real(conversion, entry).locations(list)?;
+    while let Ok(Some(each)) = entries.next() {
+        if !conversion.plans.locations_read.take() {
+            return Ok(None);
+        }
+        let (begin, end) = (each.range.begin, each.range.end);
+        if begin >= end || says_nothing(each.data.0.slice()) {
+            continue;
+        }
+        match ranges.last_mut() {
+            Some(last) if begin <= last.end && last.start <= end => {
+                *last = last.start.min(begin)..last.end.max(end);
+            }
+            _ => ranges.push(begin..end),
+        }
+    }
+    let ranges: Rc<[Range<u64>]> = ranges.into();
+    conversion.lists.insert(list.0, Rc::clone(&ranges));
+    Ok(Some(ranges))
+}
+
+/// The unit with its location lists, of which the converted sections have none.
+fn real<'e, 'r: 'e>(
+    conversion: &Conversion<'_, '_, '_, 'r>,
+    entry: &ConvertUnitEntry<'e, Slice<'r>>,
+) -> gimli::UnitRef<'e, Slice<'r>> {
+    gimli::UnitRef::new(conversion.signed.dwarf(), entry.read_unit.unit)
 }
 
 /// `DW_OP_breg7 (rsp) slot; DW_OP_deref`: the address that the window holds.

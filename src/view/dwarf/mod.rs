@@ -2,11 +2,13 @@
 //! functions of their units by name, line and type.
 //!
 //! A unit is converted by itself, from a `.debug_info` that is cut to it, so that a bad one costs only itself and the
-//! others are not even read. Only a unit that refers to others takes the whole section along.
+//! others are not even read. Only units that refer to others are converted together, with those: `group`.
 
 mod context;
 mod entry;
 mod filter;
+mod gaps;
+mod group;
 mod lines;
 mod location;
 mod outline;
@@ -14,7 +16,7 @@ mod ranges;
 mod signed;
 mod types;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,11 +29,9 @@ use super::elf::Debug;
 use super::layout::{Layout, Planner};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
-use context::Unit;
-use signed::{Declarations, Signed};
-
-/// Forms of references to DIEs of other units that are converted with a unit; types by signature are copied.
-const REFERENCES_TO_OTHERS: [gimli::DwForm; 1] = [gimli::DW_FORM_ref_addr];
+use context::{Unit, Units};
+use group::{Group, Others};
+use signed::Signed;
 
 /// What gimli reads.
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
@@ -53,45 +53,126 @@ pub(super) struct Rewritten {
     pub(super) problems: Vec<String>,
 }
 
+/// What an earlier view had, which stays where it was.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Before<'a> {
+    pub(super) units: &'a [UnitId],
+    pub(super) functions: Option<&'a HashMap<DieOffset, Layout>>,
+    pub(super) globals: Option<&'a Layout>,
+}
+
 /// What is gathered while units are converted.
 struct Plans {
+    /// Layouts of functions in an earlier view.
+    before: HashMap<DieOffset, Layout>,
     functions: HashMap<DieOffset, Planner>,
     globals: Planner,
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
     /// DIEs that were copied from type units.
     copied: usize,
+    /// Whether there may be references to what the view has not.
+    has_gaps: bool,
+    locations: Room,
+    locations_read: Room,
+    ranges: Room,
+    code_ranges: Room,
 }
 
-/// Rewrites the units of the functions on stacks, or more. `before`: the units of an earlier view, which come first and in
-/// that order, so that their variables are where they were.
+/// Entries of lists that a view has room for: as many as their sections have bytes, of which an entry takes three at the
+/// least. Many DIEs can name one list, so that a small file could else make a large view.
+#[derive(Clone, Copy, Debug)]
+struct Room(usize);
+
+/// Entries of a kind that a view has at the most.
+const MAX_LIST_ENTRIES: usize = 1 << 22;
+/// Times that each byte of location lists is read at the most, where lists begin within others.
+const MAX_READS: usize = 4;
+
+impl Room {
+    /// Room for what sections of that many bytes can say.
+    fn of(bytes: usize) -> Self {
+        Self(bytes.min(MAX_LIST_ENTRIES))
+    }
+
+    /// Takes the place of one entry; whether there was one.
+    fn take(&mut self) -> bool {
+        let left = self.0.checked_sub(1);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+impl Plans {
+    fn new(debug: &DebugInfo, before: Before<'_>) -> Self {
+        let bytes = debug.list_bytes();
+        Self {
+            before: before.functions.cloned().unwrap_or_default(),
+            functions: HashMap::new(),
+            globals: Planner::of_globals(before.globals),
+            code: Vec::new(),
+            problems: BTreeSet::new(),
+            copied: 0,
+            has_gaps: false,
+            locations: Room::of(bytes.locations),
+            locations_read: Room(bytes.locations.saturating_mul(MAX_READS)),
+            ranges: Room::of(bytes.ranges),
+            // Most functions have no list, but the two attributes.
+            code_ranges: Room::of(bytes.ranges.saturating_add(bytes.dies)),
+        }
+    }
+
+    /// Says that a unit is lost.
+    fn lose(&mut self, debug: &DebugInfo, id: UnitId, why: &str) {
+        self.has_gaps = true;
+        let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
+        let name = name.map_or_else(|| format!("{}", id.0), |name| name.to_string());
+        self.problems.insert(format!("no variables in unit {name}: {why}"));
+    }
+}
+
+/// Rewrites the units of the functions on stacks, or more, and those of an earlier view.
 pub(super) fn rewrite(
     debug: &DebugInfo,
     on_stacks: &BTreeSet<DieOffset>,
     extent: Extent,
-    before: &[UnitId],
+    before: Before<'_>,
 ) -> Rewritten {
-    let mut plans = Plans {
-        functions: HashMap::new(),
-        globals: Planner::of_globals(),
-        code: Vec::new(),
-        problems: BTreeSet::new(),
-        copied: 0,
-    };
+    let mut plans = Plans::new(debug, before);
     let mut sections = Sections::new(EndianVec::new(LittleEndian));
     let mut out = write::Dwarf::new();
-    let mut wanted = units(debug, on_stacks, extent);
-    let mut order = before.to_vec();
-    order.extend(wanted.keys().filter(|id| !before.contains(id)));
-    for id in &order {
-        let id = *id;
-        let wanted: HashSet<DieOffset> = wanted.remove(&id).unwrap_or_default().into_iter().collect();
-        let whole = extent != Extent::Stacks;
-        let done = guarded(|| unit(debug, id, &wanted, whole, &mut out, &mut plans));
-        let Err(lost) = done.and_then(|done| done) else { continue };
-        let name = debug.unit(id).ok().and_then(|unit| unit.name.clone());
-        let name = name.map_or_else(|| format!("{}", id.0), |name| name.to_string());
-        plans.problems.insert(format!("no variables in unit {name}: {lost}"));
+    let wanted = units(debug, on_stacks, extent);
+    let of_before: HashSet<UnitId> = before.units.iter().copied().collect();
+    let mut order = before.units.to_vec();
+    order.extend(wanted.keys().filter(|id| !of_before.contains(id)));
+    let group = Group::of(debug, &debug.sections(), &order);
+    if group.is_cut {
+        let problem = "names and types are left out: units refer to more of others than a view has room for";
+        plans.problems.insert(problem.to_owned());
+    }
+    let none = HashSet::new();
+    let whole = extent != Extent::Stacks;
+    let all = debug.sections();
+    let own: HashSet<UnitId> = order.iter().copied().collect();
+    let wants = Wants { debug, all: &all, wanted: &wanted, own: &own, none: &none, whole };
+    let mut parts: Vec<Part<'_>> =
+        order.iter().filter(|id| !group.has(**id)).map(|id| Part::One(*id)).collect();
+    parts.extend(group.units().next().map(|_| Part::Group(&group)));
+    for part in parts {
+        let done = guarded(|| wants.part(part, &mut out, &mut plans)).and_then(|done| done);
+        let Err(why) = done else { continue };
+        match part {
+            Part::One(id) => plans.lose(debug, id, &why),
+            Part::Group(group) => {
+                group
+                    .units()
+                    .filter(|(id, _)| own.contains(id))
+                    .for_each(|(id, _)| plans.lose(debug, id, &why));
+            }
+        }
+    }
+    if plans.has_gaps {
+        gaps::close(&mut out);
     }
     let written = guarded(|| out.write(&mut sections).map_err(|why| why.to_string())).and_then(|done| done);
     if let Err(why) = written {
@@ -141,11 +222,11 @@ fn units(
     debug: &DebugInfo,
     on_stacks: &BTreeSet<DieOffset>,
     extent: Extent,
-) -> BTreeMap<UnitId, Vec<DieOffset>> {
-    let mut units: BTreeMap<UnitId, Vec<DieOffset>> = BTreeMap::new();
+) -> BTreeMap<UnitId, HashSet<DieOffset>> {
+    let mut units: BTreeMap<UnitId, HashSet<DieOffset>> = BTreeMap::new();
     for die in on_stacks {
         if let Some(unit) = debug.unit_holding(*die) {
-            units.entry(unit).or_default().push(*die);
+            units.entry(unit).or_default().insert(*die);
         }
     }
     if extent == Extent::All {
@@ -158,46 +239,142 @@ fn units(
     units
 }
 
-/// Converts one unit.
-fn unit(
-    debug: &DebugInfo,
-    id: UnitId,
-    wanted: &HashSet<DieOffset>,
+/// What is converted at once.
+#[derive(Clone, Copy)]
+enum Part<'a> {
+    /// A unit that refers to no other.
+    One(UnitId),
+    /// Units that refer to one another.
+    Group(&'a Group),
+}
+
+/// What is wanted of a code object.
+struct Wants<'a> {
+    debug: &'a DebugInfo,
+    all: &'a gimli::Dwarf<Slice<'a>>,
+    /// Units with the functions that are on stacks.
+    wanted: &'a BTreeMap<UnitId, HashSet<DieOffset>>,
+    /// All units that are wanted for more than references to them.
+    own: &'a HashSet<UnitId>,
+    none: &'a HashSet<DieOffset>,
     whole: bool,
-    out: &mut write::Dwarf,
-    plans: &mut Plans,
-) -> Result<(), String> {
-    let words = |error: &dyn std::fmt::Display| error.to_string();
-    let span = debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
-    let facts = debug.unit(id).map_err(|error| words(&error))?.clone();
-    let all = debug.sections();
-    let mut dwarf = debug.sections();
-    let info = dwarf.debug_info.reader().slice();
-    let cut = info.get(span.clone()).ok_or("it ends after its section")?;
-    let alone = !debug.unit_uses(id, &REFERENCES_TO_OTHERS).unwrap_or(false);
-    let base = if alone { span.start } else { 0 };
-    if alone {
-        dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
-    }
-    let unit = Unit::new(debug, facts, base, span, wanted, whole);
-    let filter = filter::filter(&dwarf, &unit).map_err(|error| words(&error))?;
-    let none = Declarations::default();
-    let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
-    while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
-        // The line program and the root of a unit that nothing refers to are not worth converting.
-        if unit.is_it(each.read_unit) || is_referred_to(&each) {
-            let signed = Signed::new(
-                debug,
-                &all,
-                if unit.is_it(each.read_unit) { &filter.declarations } else { &none },
-            );
-            entry::convert(&unit, &filter.outlines, &mut each, &root, plans, signed)
-                .map_err(|error| words(&error))?;
-        } else {
-            each.skip();
+}
+
+impl Wants<'_> {
+    /// Converts units.
+    fn part(&self, part: Part<'_>, out: &mut write::Dwarf, plans: &mut Plans) -> Result<(), String> {
+        let info = self.all.debug_info.reader().slice();
+        let mut units = Units::default();
+        let (sections, of): (_, Vec<UnitId>) = match part {
+            Part::One(id) => {
+                let span = self.debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
+                units.add(self.unit(id, span.start, span.start)?);
+                (None, vec![id])
+            }
+            Part::Group(group) => {
+                for (id, span) in group.units() {
+                    match self.unit(id, span.start, 0) {
+                        Ok(unit) => units.add(unit),
+                        Err(why) if self.own.contains(&id) => plans.lose(self.debug, id, &why),
+                        Err(_) => plans.has_gaps = true,
+                    }
+                }
+                let sections = group.sections(info, self.all.debug_abbrev.reader().slice());
+                (
+                    Some(sections.ok_or("a unit between others has no DIE")?),
+                    group.units().map(|(id, _)| id).collect(),
+                )
+            }
+        };
+        let mut dwarf = self.debug.sections();
+        match (&sections, part) {
+            (Some((info, abbreviations)), _) => {
+                dwarf.debug_info = gimli::DebugInfo::new(info, LittleEndian);
+                dwarf.debug_abbrev = gimli::DebugAbbrev::new(abbreviations, LittleEndian);
+            }
+            (None, Part::One(id)) => {
+                let cut = self.debug.unit_span(id).and_then(|span| info.get(span));
+                let cut = cut.ok_or("it ends after its section")?;
+                dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
+            }
+            (None, Part::Group(_)) => {}
         }
+        // gimli would read a list again for each DIE that names it. It is shown none, each zero being an end, and the true
+        // ones are read when variables are converted.
+        let bytes = self.debug.list_bytes().locations;
+        let no_lists = vec![0; bytes.saturating_add(2 * size_of::<u64>())];
+        dwarf.locations = gimli::LocationLists::new(
+            gimli::DebugLoc::new(&no_lists, LittleEndian),
+            gimli::DebugLocLists::new(&no_lists, LittleEndian),
+        );
+        let others = match part {
+            Part::One(_) => Others::default(),
+            Part::Group(group) => Others::read(self.debug, group, &dwarf),
+        };
+        self.convert(&dwarf, &units, &others, &of, out, plans)
     }
-    Ok(())
+
+    /// A unit to be converted; `base`: what offsets in the section that gimli reads count from.
+    fn unit(&self, id: UnitId, at: usize, base: usize) -> Result<Unit<'_>, String> {
+        let facts = self.debug.unit(id).map_err(|error| error.to_string())?.clone();
+        Ok(Unit {
+            debug: self.debug,
+            id,
+            facts,
+            base,
+            at,
+            wanted: self.wanted.get(&id).unwrap_or(self.none),
+            whole: self.whole,
+            is_only_referred_to: !self.own.contains(&id),
+            sorts: RefCell::default(),
+        })
+    }
+
+    fn convert<'r>(
+        &self,
+        dwarf: &'r gimli::Dwarf<Slice<'r>>,
+        units: &Units<'_>,
+        others: &Others<'r>,
+        of: &[UnitId],
+        out: &mut write::Dwarf,
+        plans: &mut Plans,
+    ) -> Result<(), String>
+    where
+        Self: 'r,
+    {
+        let words = |error: &dyn std::fmt::Display| error.to_string();
+        let filter = filter::filter(dwarf, units, others).map_err(|error| words(&error))?;
+        let mut declarations = filter.declarations;
+        let mut convert = out.convert_with_filter(filter.section).map_err(|error| words(&error))?;
+        let mut failed = filter.failed;
+        let mut done: HashSet<UnitId> = HashSet::new();
+        while let Some((mut each, root)) = convert.read_unit().map_err(|error| words(&error))? {
+            let Some(unit) = units.find(each.read_unit) else {
+                each.skip();
+                continue;
+            };
+            done.insert(unit.id);
+            // What nothing of refers to is not worth converting.
+            if unit.is_only_referred_to && !is_referred_to(&each) {
+                each.skip();
+                continue;
+            }
+            let declarations = declarations.remove(&unit.id).unwrap_or_default();
+            let signed = Signed::new(self.debug, self.all, declarations);
+            let converted = entry::convert(unit, others, &filter.outlines, &mut each, &root, plans, signed);
+            if let Err(why) = converted {
+                failed.entry(unit.id).or_insert(why.to_string());
+            }
+        }
+        for id in of.iter().filter(|id| !done.contains(id)) {
+            failed.entry(*id).or_insert("it cannot be read".to_owned());
+        }
+        plans.has_gaps |= !failed.is_empty();
+        for (id, why) in failed.iter().filter(|(id, _)| self.own.contains(id)) {
+            plans.lose(self.debug, *id, why);
+        }
+        Ok(())
+    }
 }
 
 /// Whether a unit has a DIE below its root that the view has.

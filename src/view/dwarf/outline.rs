@@ -7,7 +7,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry};
 
 use super::Slice;
 use super::entry::{Conversion, constant, is_mangled};
-use super::filter::{Origins, Outline, type_of};
+use super::filter::{Origins, Outline, is_same, type_of};
 
 /// What an instance leaves to the DIEs it stands for.
 const NAMES: [DwAt; 5] = [
@@ -28,29 +28,34 @@ pub(super) fn convert<'r>(
     conversion.code(entry);
     let root = conversion.to.unit.root();
     let id = conversion.to.unit.add(root, constants::DW_TAG_subprogram);
-    let origins: Vec<_> = Origins::of(entry.read_unit, &entry.read_entry).collect();
+    let others = conversion.others;
+    let origins: Vec<_> = Origins::of(others, entry.read_unit, &entry.read_entry).collect();
     let own = origins.get(..1).unwrap_or_default();
     let names = NAMES.iter().map(|name| (*name, &*origins));
     for (name, dies) in names.chain(PLACES.iter().map(|name| (*name, own))) {
-        let is_said = |attribute: &&gimli::Attribute<_>| {
-            name != constants::DW_AT_linkage_name || is_mangled(entry.read_unit, attribute)
+        let found = dies.iter().find_map(|die| Some((die.unit, die.entry.attr(name)?)));
+        let Some((unit, attribute)) = found else { continue };
+        let is_said = match name {
+            constants::DW_AT_linkage_name => is_mangled(unit, attribute),
+            // Another unit counts files otherwise.
+            constants::DW_AT_decl_file | constants::DW_AT_decl_line => is_same(unit, entry.read_unit),
+            _ => conversion.has_room_for_ranges(entry.read_unit, attribute),
         };
-        let Some(attribute) = dies.iter().find_map(|die| die.attr(name)).filter(is_said) else { continue };
-        if let Ok(value) = conversion.to.convert_attribute_value(entry.read_unit, attribute, &constant) {
+        if is_said && let Ok(value) = conversion.to.convert_attribute_value(unit, attribute, &constant) {
             conversion.to.unit.get_mut(id).set(name, value);
         }
     }
     conversion.no_calls(id);
     conversion.to.unit.get_mut(id).set(constants::DW_AT_prototyped, AttributeValue::FlagPresent);
-    let returns = type_of(entry.read_unit, &entry.read_entry);
-    if let Some(returns) = returns.and_then(|of| conversion.type_id(of)) {
-        conversion.to.unit.get_mut(id).set(constants::DW_AT_type, AttributeValue::UnitRef(returns));
+    let returns = type_of(others, entry.read_unit, &entry.read_entry);
+    if let Some(returns) = returns.and_then(|of| conversion.type_value(of)) {
+        conversion.to.unit.get_mut(id).set(constants::DW_AT_type, returns);
     }
     for parameter in &outline.parameters {
-        let of = parameter.and_then(|of| conversion.type_id(of));
+        let of = parameter.and_then(|of| conversion.type_value(of));
         let parameter = conversion.to.unit.add(id, constants::DW_TAG_formal_parameter);
         if let Some(of) = of {
-            conversion.to.unit.get_mut(parameter).set(constants::DW_AT_type, AttributeValue::UnitRef(of));
+            conversion.to.unit.get_mut(parameter).set(constants::DW_AT_type, of);
         }
     }
     Ok(())

@@ -26,7 +26,7 @@ pub(super) struct Signed<'d> {
     /// All sections, of which the converted unit may see less.
     dwarf: &'d gimli::Dwarf<Slice<'d>>,
     /// The unit's declarations with a signature.
-    declarations: &'d Declarations,
+    declarations: Declarations,
     units: HashMap<UnitId, Option<Rc<TypeUnit<'d>>>>,
     /// The copies of DIEs.
     copies: HashMap<DieOffset, UnitEntryId>,
@@ -89,10 +89,15 @@ impl<'d> Signed<'d> {
     pub(super) fn new(
         debug: &'d DebugInfo,
         dwarf: &'d gimli::Dwarf<Slice<'d>>,
-        declarations: &'d Declarations,
+        declarations: Declarations,
     ) -> Self {
         let (units, copies, there) = (HashMap::new(), HashMap::new(), HashSet::new());
         Self { debug, dwarf, declarations, units, copies, there, waiting: Vec::new(), copied_from: None }
+    }
+
+    /// All sections.
+    pub(super) fn dwarf(&self) -> &'d gimli::Dwarf<Slice<'d>> {
+        self.dwarf
     }
 
     /// The signature of the declaration at a place of the converted unit.

@@ -9,7 +9,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId}
 use super::Slice;
 use super::context::Unit;
 use super::entry::{Conversion, constant};
-use super::filter::TypeRef;
+use super::filter::{TypeRef, own};
 use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
@@ -37,6 +37,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     ) -> Option<AttributeValue> {
         let of = match attribute.value() {
             gimli::AttributeValue::UnitRef(at) => TypeRef::Own(at),
+            gimli::AttributeValue::DebugInfoRef(at) if !self.signed.is_copying() => {
+                own(entry.read_unit, at.0)
+            }
             gimli::AttributeValue::DebugTypesRef(signature) => TypeRef::Signed(signature.0),
             _ => return None,
         };

@@ -16,7 +16,7 @@ fn a_window_is_16_mb_and_ends_with_the_return_address() {
 
 #[test]
 fn a_full_window_takes_no_more() {
-    let mut planner = Planner::of_function();
+    let mut planner = Planner::of_function(None);
     let mut count = 0u64;
     while planner.add(DieOffset(count), Sort::Plain, Some(MAX_COMPOSED_BYTES)).is_some() {
         count += 1;
@@ -30,7 +30,7 @@ fn a_full_window_takes_no_more() {
 
 #[test]
 fn a_pointer_is_as_large_as_the_client_takes_it_for() {
-    let mut planner = Planner::of_function();
+    let mut planner = Planner::of_function(None);
     planner.add(DieOffset(1), Sort::SmallPointer, Some(4)).unwrap();
     let layout = planner.finish();
     match layout.at(0x200, Reading::Exact) {
@@ -41,11 +41,48 @@ fn a_pointer_is_as_large_as_the_client_takes_it_for() {
 
 proptest! {
     #[test]
+    fn what_came_later_moves_nothing(
+        first in prop::collection::vec(prop::option::of(0u64..3000), 0..80),
+        later in prop::collection::vec(prop::option::of(0u64..3000), 0..80),
+        global in any::<bool>(),
+    ) {
+        let planner = |before| if global { Planner::of_globals(before) } else { Planner::of_function(before) };
+        let mut old = planner(None);
+        let add = |planner: &mut Planner, from: u64, sizes: &[Option<u64>]| -> Vec<u32> {
+            let each = sizes.iter().zip(from..);
+            each.map(|(size, die)| planner.add(DieOffset(die), Sort::Plain, *size).unwrap()).collect()
+        };
+        let pointers = add(&mut old, 0, &first);
+        let old = old.finish();
+        // What is new is met first, as a variable of an inlined function is.
+        let mut new = planner(Some(&old));
+        let mut all = add(&mut new, 1000, &later);
+        prop_assert_eq!(add(&mut new, 0, &first), pointers.clone());
+        let new = new.finish();
+        prop_assert_eq!(new.len(), first.len() + later.len());
+        for pointer in &pointers {
+            prop_assert_eq!(new.at(*pointer, Reading::Exact), old.at(*pointer, Reading::Exact));
+            let Some((Use::Pointer { slot, .. }, _)) = old.at(*pointer, Reading::Exact) else { return Err(TestCaseError::fail("no pointer")) };
+            prop_assert_eq!(new.at(slot.room, Reading::Lines), old.at(slot.room, Reading::Lines));
+        }
+        all.extend(pointers);
+        for (index, die) in (1000..).take(later.len()).chain(0..first.len() as u64).enumerate() {
+            match new.at(all[index], Reading::Exact) {
+                Some((Use::Pointer { slot, at: 0 }, _)) => prop_assert_eq!(slot.variable, DieOffset(die)),
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        prop_assert_eq!(all.len(), first.len() + later.len());
+    }
+
+    #[test]
     fn places_do_not_overlap_and_are_found(
         sizes in prop::collection::vec(prop::option::of(0u64..3000), 1..60),
         global in any::<bool>(),
     ) {
-        let mut planner = if global { Planner::of_globals() } else { Planner::of_function() };
+        let mut planner = if global { Planner::of_globals(None) } else { Planner::of_function(None) };
         let mut pointers = Vec::new();
         for (index, size) in sizes.iter().enumerate() {
             pointers.push(planner.add(DieOffset(index as u64), Sort::Plain, *size).unwrap());

@@ -133,6 +133,13 @@ fn names_registers_and_code_objects_are_bounded() {
     assert_eq!(opened.capture.code_objects.len(), 4096);
     let last = opened.problems.last().unwrap().what.clone();
     assert!(last.contains("more problems, not listed"), "{last}");
+    let text = "1 wavefront(s) found in @PC: 0x10\nLane 0x3f\nv511: 0x00000007 v512: 0x00000008\nLane 0x40\nv0: 0x00000001\n";
+    let opened = open(text.as_bytes().to_vec()).unwrap();
+    let words = said(&opened);
+    assert!(
+        words.contains("v512 of lane 63 is ignored") && words.contains("v0 of lane 64 is ignored"),
+        "{words}"
+    );
     let text = "wave_1: pc=0x10 (running)\n".to_owned() + &"s0: 00000001\n".repeat(2100);
     let said = said(&open(text.into_bytes()).unwrap());
     assert!(said.contains("not all of the wave's registers are kept"), "{said}");

@@ -6,7 +6,9 @@ mod agent;
 mod fixtures;
 mod hostile;
 mod model;
+mod objects;
 mod output;
+mod posted;
 mod umr;
 mod writer;
 

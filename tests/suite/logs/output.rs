@@ -93,6 +93,17 @@ fn lines_of_the_program_between_those_of_the_log_cost_nothing() {
         ["step: 12 loss: 0.25", "hash = 0xdeadbeef", "[rank0] waiting", "", "x: [1.0, 2.0]", "0x10: done"];
     let text = each_line(&log(&waves), |at, line| format!("{}\n{line}", noise[at % noise.len()]));
     shows("interleaved", text, &waves);
+    // A program's line that was not ended before the agent wrote; its next lines look alike.
+    let text = log(&waves).replace("wave_2:", "iteration 17 of 100 ... wave_2:");
+    shows("not-ended", text, &waves);
+    let text = log(&waves).replace("wave_", "iteration 17 of 100 ... wave_");
+    let text = each_line(&text, |at, line| format!("{line}\niteration {} of 100 ... done", at % 100));
+    shows("not-ended-anywhere", text, &waves);
+    // Behind a rank, or a time.
+    let text = log(&waves).replace("wave_2:", "iteration 17 of 100 ... wave_2:");
+    shows("not-ended-rank", each_line(&text, |_, line| format!("[1,0]<stderr>:{line}")), &waves);
+    let timed = each_line(&text, |at, line| format!("09:{:02}:{:02} {line}", at / 60, at % 60));
+    shows("not-ended-time", timed, &waves);
 }
 
 /// A terminal of 80 columns breaks vector rows; where between two lanes, they go on in the next line.
@@ -125,7 +136,10 @@ fn a_log_is_found_behind_much_other_output() {
     assert!(problems(&export)[0].contains("line 1: the line is longer"), "{:?}", problems(&export));
     let path = file("near", "no dump at all\nwave_7 is stopped\n");
     let error = import::open(&path, &Targets::builtin(), &import::Options::default()).unwrap_err();
-    assert!(error.to_string().contains("expected a TOML document"), "{error}");
+    assert!(
+        error.to_string().contains("nothing of a known format was found; expected a lanescope dump"),
+        "{error}"
+    );
 }
 
 /// The same process may report more than once: each report is kept, and counts as a wave of its own.

@@ -42,7 +42,7 @@ const WORDS: [(&str, u8, u8); 28] = [
 ];
 
 #[derive(Clone, Copy, Debug)]
-struct Gpu {
+pub(super) struct Gpu {
     name: &'static str,
     /// The N of gfxN.
     generation: u8,
@@ -62,19 +62,22 @@ impl Gpu {
 }
 
 /// gfx9: 2 times 16 SGPRs are allocated; vcc is in the last two, flat_scratch in those from 26 on.
-const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
-const NAVI21: Gpu = Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
-const NAVI31: Gpu = Gpu { name: "gfx1100", generation: 11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
-const NAVI48: Gpu = Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+pub(super) const VEGA: Gpu = Gpu { name: "gfx900", generation: 9, lanes: 64, sgprs: 32, own: 102, vgprs: 16 };
+pub(super) const NAVI21: Gpu =
+    Gpu { name: "gfx1030", generation: 10, lanes: 64, sgprs: 124, own: 106, vgprs: 20 };
+pub(super) const NAVI31: Gpu =
+    Gpu { name: "gfx1100", generation: 11, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
+pub(super) const NAVI48: Gpu =
+    Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
 
 /// What umr's kernel interface gives for what it cannot read.
 const UNREADABLE: u32 = 0xbebe_beef;
 
 #[derive(Debug)]
-struct Wave {
+pub(super) struct Wave {
     gpu: Gpu,
     number: u64,
-    slot: String,
+    pub(super) slot: String,
     words: BTreeMap<&'static str, u32>,
 }
 
@@ -151,12 +154,12 @@ impl Wave {
     }
 }
 
-fn waves(gpu: Gpu) -> Vec<Wave> {
+pub(super) fn waves(gpu: Gpu) -> Vec<Wave> {
     (0..2).map(|number| Wave::new(gpu, number)).collect()
 }
 
 /// Compares all waves; `without`: registers that a flavour does not print.
-fn same(waves: &[Wave], export: &Value, without: &dyn Fn(&str) -> bool) {
+pub(super) fn same(waves: &[Wave], export: &Value, without: &dyn Fn(&str) -> bool) {
     let shown = export["waves"].as_array().unwrap();
     assert_eq!(shown.len(), waves.len());
     for (wave, shown) in waves.iter().zip(shown) {
@@ -215,7 +218,7 @@ fn code(wave: &Wave) -> String {
 }
 
 /// The oldest flavour: columns. No VGPRs.
-fn columns(waves: &[Wave]) -> String {
+pub(super) fn columns(waves: &[Wave]) -> String {
     let before_gfx10 = waves[0].gpu.own == 102;
     let (place, names): (_, &[&str]) = match before_gfx10 {
         true => (
@@ -293,7 +296,7 @@ fn columns(waves: &[Wave]) -> String {
 }
 
 /// The second flavour: `-O bits` with small names; fields of some registers.
-fn small(waves: &[Wave]) -> String {
+pub(super) fn small(waves: &[Wave]) -> String {
     let mut text = String::new();
     for wave in waves {
         let word = |name: &str| wave.words.get(name).copied().unwrap_or(0);
@@ -326,7 +329,7 @@ fn small(waves: &[Wave]) -> String {
 }
 
 /// The present flavour: the hardware's names; with `bits`, fields of all registers.
-fn hardware(waves: &[Wave], bits: bool) -> String {
+pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
     let mut text = String::new();
     for wave in waves {
         writeln!(text, "\n{}\n{}\n\n\nMain Registers:", "-".repeat(54), wave.slot).unwrap();
@@ -422,6 +425,86 @@ fn trap_temporaries_are_registers() {
     }
 }
 
+/// Trap temporaries as gfx12 sets them up for compute waves: x in ttmp9, y and z in ttmp7, in ttmp8 the packet, the wave's place
+/// and that there are y and z (bit 30). HW_ID2 has the engine in bits 9:8, the queue in 3:0 and 5:4, the VMID in 27:24.
+fn launched(waves: &[Wave], engine: u32) -> String {
+    let blocks = hardware(waves, false);
+    let mut text = String::new();
+    for (part, number) in blocks.split_inclusive("\nVGPRS:").zip(0u32..) {
+        let place = if number % 2 == 0 { 0 } else { 3 };
+        let rows = format!(
+            ">TTMP[4..7] = {{ 00000000, 00000000, 40000000, {:08x} }}\n>TTMP[8..11] = {{ {:08x}, {:08x}, 00000000, 00000000 }}\n\nVGPRS:",
+            6 << 16 | 5,
+            0x1234 | place << 25 | 1 << 30 | 1 << 31,
+            4 + number / 2,
+        );
+        text.push_str(&part.replace("\nVGPRS:", &rows));
+    }
+    let id = |wave: &Wave| format!("ixSQ_WAVE_HW_ID2: {:08x}", wave.words["HW_ID2"]);
+    for wave in waves {
+        // The rest of the word differs from wave to wave within a work-group: its state and its number there.
+        let word = 3 << 24 | engine << 8 | 1 << 4 | 2 | (wave.words["HW_ID2"] & 0x7000);
+        text = text.replace(&id(wave), &format!("ixSQ_WAVE_HW_ID2: {word:08x}"));
+    }
+    text
+}
+
+#[test]
+fn work_groups_are_where_trap_temporaries_say_so_for_sure() {
+    let waves: Vec<Wave> = (0..4).map(|number| Wave::new(NAVI48, number)).collect();
+    let places = |export: &Value| {
+        let waves = export["waves"].as_array().unwrap();
+        let of = |wave: &Value| json!([wave["coord"], wave["wave_in_group"], wave["workgroup"]]);
+        waves.iter().map(of).collect::<Vec<_>>()
+    };
+    let note = |export: &Value| export["provenance"]["note"].as_str().unwrap().to_owned();
+    let export = export_text("groups", launched(&waves, 1), &[]);
+    assert_eq!(problems(&export), Vec::<&str>::new());
+    let wanted = [
+        json!([[4, 5, 6], 0, 0]),
+        json!([[4, 5, 6], 3, 0]),
+        json!([[5, 5, 6], 0, 1]),
+        json!([[5, 5, 6], 3, 1]),
+    ];
+    assert_eq!(places(&export), wanted);
+    assert_eq!(export["workgroups"].as_array().unwrap().len(), 2);
+    assert!(!note(&export).contains("work-groups"), "{}", note(&export));
+    // The same in JSON.
+    let mut answer = json_answer(&waves[..1], false);
+    let mut ttmps = [0u32; 16];
+    (ttmps[7], ttmps[8], ttmps[9]) = (6 << 16 | 5, 0x1234 | 2 << 25, 4);
+    answer["waves"][0]["extra_sgpr"] = json!(ttmps);
+    answer["waves"][0]["registers"]["ixSQ_WAVE_HW_ID2"] = json!({ "raw": 0x0300_0112 });
+    let export = export_text("groups-json", answer.to_string(), &["--processor", "gfx1201"]);
+    // Without bit 30 of ttmp8 there are no y and z.
+    assert_eq!(places(&export), [json!([[4, 0, 0], 2, 0])]);
+    // Twice the same: two waves cannot have one place.
+    let twice = launched(&waves[..2], 1) + &launched(&waves[..2], 1);
+    let export = export_text("groups-twice", twice, &[]);
+    assert_eq!(export["workgroups"].as_array().unwrap().len(), 2);
+    // Waves of the graphics engine, of a GPU whose temporaries mean something only where a runtime asked, and without any.
+    let nothing = vec![json!([null, null, null]); 4];
+    for (name, text, why) in [
+        ("groups-graphics", launched(&waves, 0), "no work-groups of 4 of 4 waves: they may be of graphics"),
+        (
+            "groups-unreadable",
+            launched(&waves, 1).replace("HW_ID2: 03", "HW_ID2: zz"),
+            "they may be of graphics",
+        ),
+        ("groups-unprinted", hardware(&waves, false), "their trap temporaries are not in the text"),
+    ] {
+        let export = export_text(name, text, &[]);
+        assert_eq!(places(&export), nothing, "{name}");
+        assert!(note(&export).contains(why), "{name}: {}", note(&export));
+    }
+    let older: Vec<Wave> = (0..4).map(|number| Wave::new(NAVI31, number)).collect();
+    let export = export_text("groups-older", launched(&older, 1), &[]);
+    assert_eq!(places(&export), nothing);
+    assert!(note(&export).contains("only where a runtime asked for it"), "{}", note(&export));
+    let path = file("groups-info", launched(&older, 1));
+    assert!(run(&["info", path.to_str().unwrap()]).contains("only where a runtime asked for it"));
+}
+
 #[test]
 fn words_of_code_are_memory() {
     let waves = &waves(NAVI31)[..1];
@@ -435,7 +518,7 @@ fn words_of_code_are_memory() {
     assert!(said.contains(&bytes.join(" ")), "{said}");
 }
 
-fn json_answer(waves: &[Wave], negative: bool) -> Value {
+pub(super) fn json_answer(waves: &[Wave], negative: bool) -> Value {
     // Older servers write the upper half of 32 bits as negative numbers.
     let number = |word: u32| if negative { json!(word as i32) } else { json!(word) };
     let waves: Vec<Value> = waves
@@ -488,11 +571,8 @@ fn the_json_answer_has_the_same_registers() {
             }
         }
     }
-    let path = file("json-broken", "{\"waves\":[{\"sgpr\":[1,2");
-    let output =
-        std::process::Command::new(env!("CARGO_BIN_EXE_lanescope")).arg("info").arg(&path).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success() && said.contains("line 1, column"), "{said}");
+    let broken = export_text("json-broken", "{\"waves\":[{\"sgpr\":[1,2", &[]);
+    assert!(problems(&broken)[0].contains("offset 0xa: waves[0]: the wave cannot be read"), "{broken}");
     let text = r#"{"waves":[{"se":0,"sa":0,"wgp":1,"PC":64,"sgpr":[1.5,1e300,7],"vgpr":[[1,2.5]],"threads":[true]}]}"#;
     let export = export_text("json-numbers", text, &["--processor", "gfx1100"]);
     assert!(problems(&export).iter().any(|problem| problem.contains("3 values are no 32-bit numbers")));

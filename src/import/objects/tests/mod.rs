@@ -1,5 +1,6 @@
 //! Code objects of captured memory: memory is made here from fixtures, by a loader that shares nothing with the reader.
 
+mod bounds;
 mod debuginfod;
 mod find;
 mod hostile;

@@ -1,0 +1,132 @@
+//! What other programs put before each line, told apart by everything but the clock.
+//!
+//! A time differs from line to line, and may be longer or shorter; a rank, a process or a node does not. So clocks are taken
+//! out by their shape, and all other digits stay. What stays is the prefix's key.
+
+/// The most blanks that set a clock right.
+const MOST_BLANKS: usize = 32;
+
+/// Stands for a clock in a key; no text has it.
+const CLOCK: u8 = 0;
+
+/// A line's beginning without its clocks.
+#[derive(Debug, Default)]
+pub(super) struct Keyed {
+    /// Bytes, each clock one of them.
+    pub(super) key: Vec<u8>,
+    /// For each length of `key`, where in the line that ends; one more than there are bytes.
+    ends: Vec<usize>,
+}
+
+impl Keyed {
+    /// Takes clocks out of the first bytes of a line; `most`: how many go into the key.
+    pub(super) fn read(&mut self, line: &[u8], most: usize) {
+        self.key.clear();
+        self.ends.clear();
+        self.ends.push(0);
+        let mut at = 0;
+        while self.key.len() < most
+            && let Some(byte) = line.get(at)
+        {
+            let word = at == 0 || !line.get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
+            let length = if word { clock(line.get(at..).unwrap_or_default()) } else { None };
+            self.key.push(if length.is_some() { CLOCK } else { *byte });
+            at += length.unwrap_or(1);
+            self.ends.push(at);
+        }
+    }
+
+    /// Where in the line so much of the key ends.
+    pub(super) fn end(&self, length: usize) -> Option<usize> {
+        self.ends.get(length).copied()
+    }
+}
+
+/// How long the clock is with which a text begins: date and time of day in the usual forms, a dated month, seconds with a
+/// fraction; blanks that set it right are part of it.
+fn clock(text: &[u8]) -> Option<usize> {
+    let blanks = text.iter().take(MOST_BLANKS).take_while(|byte| **byte == b' ').count();
+    let rest = text.get(blanks..)?;
+    let length = match rest.first()? {
+        b'0'..=b'9' => date(rest).or_else(|| time(rest)).or_else(|| seconds(rest)),
+        b'A'..=b'Z' if blanks == 0 => month(rest),
+        _ => None,
+    }?;
+    Some(blanks + length)
+}
+
+fn digits(text: &[u8], at: usize) -> usize {
+    text.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Whether a word ends there: what follows belongs to no number and no name.
+fn ends(text: &[u8], at: usize) -> bool {
+    !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
+}
+
+/// `2026-11-20`, `2026/11/20`, with a time of day behind `T`, a blank, or without.
+fn date(text: &[u8]) -> Option<usize> {
+    let mark = *text.get(4).filter(|mark| matches!(mark, b'-' | b'/'))?;
+    let shape =
+        digits(text, 0) == 4 && digits(text, 5) == 2 && text.get(7) == Some(&mark) && digits(text, 8) == 2;
+    if !shape {
+        return None;
+    }
+    match text.get(10) {
+        Some(b'T' | b' ') => Some(time(text.get(11..)?).map_or(10, |length| 11 + length)),
+        _ => ends(text, 10).then_some(10),
+    }
+}
+
+/// `9:00:01`, `09:00:01.25`, `09:00:01,250`, `09:00:01Z`, `09:00:01+02:00`.
+fn time(text: &[u8]) -> Option<usize> {
+    let hours = digits(text, 0);
+    let colon = |at: usize| text.get(at) == Some(&b':') && digits(text, at + 1) == 2;
+    if !(1..=2).contains(&hours) || !colon(hours) || !colon(hours + 3) {
+        return None;
+    }
+    let mut at = hours + 6;
+    if matches!(text.get(at), Some(b'.' | b',')) && digits(text, at + 1) > 0 {
+        at += 1 + digits(text, at + 1);
+    }
+    if text.get(at) == Some(&b'Z') {
+        at += 1;
+    } else if matches!(text.get(at), Some(b'+' | b'-')) && digits(text, at + 1) >= 2 {
+        at += 1 + digits(text, at + 1);
+        at += if colon(at) { 3 } else { 0 };
+    }
+    ends(text, at).then_some(at)
+}
+
+/// `999.5`, `10.0s`: but `10.0.0.1` is an address.
+fn seconds(text: &[u8]) -> Option<usize> {
+    let whole = digits(text, 0);
+    let fraction = digits(text, whole + 1);
+    if whole == 0 || text.get(whole) != Some(&b'.') || fraction == 0 {
+        return None;
+    }
+    let at = whole + 1 + fraction;
+    if text.get(at) == Some(&b'.') && digits(text, at + 1) > 0 {
+        return None;
+    }
+    let at = at + usize::from(text.get(at) == Some(&b's'));
+    ends(text, at).then_some(at)
+}
+
+/// `Jan  9 09:00:01`, with the year or without a time.
+fn month(text: &[u8]) -> Option<usize> {
+    const MONTHS: [&[u8]; 12] =
+        [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+    MONTHS.contains(&text.get(..3)?).then_some(())?;
+    let blanks = text.iter().skip(3).take_while(|byte| **byte == b' ').count();
+    let day = digits(text, 3 + blanks);
+    if blanks == 0 || !(1..=2).contains(&day) {
+        return None;
+    }
+    let at = 3 + blanks + day;
+    let of_day = text.get(at).filter(|byte| **byte == b' ').and_then(|_| time(text.get(at + 1..)?));
+    of_day.map(|length| at + 1 + length).or_else(|| ends(text, at).then_some(at))
+}
+
+#[cfg(test)]
+mod tests;

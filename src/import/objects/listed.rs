@@ -1,0 +1,113 @@
+//! Code objects that a text lists, where no memory was captured to compare with: what it says of each has to hold.
+//!
+//! A log says where a code object lies and how long it is there, where the runtime had it from, and at which addresses kernels
+//! begin. Lengths are often the same, since images end on a page: alone they refute and do not prove.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+use super::Memory;
+use super::candidate::Candidate;
+use super::compare::Verdict;
+use crate::codeobject::{Bytes, CodeObject, Uri, hex};
+
+/// The most kernels of a code object that are looked for in a candidate.
+pub(super) const MAX_KERNELS: usize = 64;
+
+/// What a text says of a code object.
+#[derive(Clone, Debug)]
+pub(in crate::import) struct Listed {
+    /// Load address.
+    pub(in crate::import) address: u64,
+    /// The address after its last byte.
+    pub(in crate::import) end: u64,
+    /// Where the runtime had it from.
+    pub(in crate::import) uri: String,
+    /// Addresses in it where kernels begin.
+    pub(in crate::import) kernels: Vec<u64>,
+}
+
+/// A text's list.
+pub(in crate::import) struct List<'l> {
+    pub(in crate::import) objects: Vec<Listed>,
+    /// The folder in which the text lies: code objects may be saved beside it.
+    pub(in crate::import) beside: Option<&'l Path>,
+    /// Whether a code object is for the GPU, as far as the text says which that is.
+    pub(in crate::import) fits: &'l dyn Fn(&CodeObject) -> bool,
+}
+
+/// The name under which ROCm's debug agent saves a code object: its URI with `:/#?&=` replaced.
+pub(in crate::import) fn saved_name(uri: &str) -> String {
+    uri.replace([':', '/', '#', '?', '&', '='], "_")
+}
+
+impl Listed {
+    /// Files that may have been saved under the agent's name for it.
+    pub(super) fn saved<'f>(&self, folders: impl Iterator<Item = &'f Path>) -> Vec<PathBuf> {
+        let name = saved_name(&self.uri);
+        folders.map(|folder| folder.join(&name)).filter(|file| file.is_file()).collect()
+    }
+
+    /// Whether a code object is what the text says. `known_id`: the build id of what was found so far.
+    pub(super) fn check(&self, candidate: &Candidate, known_id: Option<&[u8]>) -> Verdict {
+        let own_id = candidate.build_id.as_deref();
+        if let (Some(known), Some(own)) = (known_id, own_id)
+            && known != own
+        {
+            let what = "it has build id";
+            return Verdict::Differs(format!(
+                "{what} {}, and what was found before has {}",
+                hex(own),
+                hex(known)
+            ));
+        }
+        let length = candidate.object.image().map_or(0, |image| image.end.0);
+        let size = self.end.saturating_sub(self.address);
+        if length != size {
+            return Verdict::Differs(format!(
+                "it is another build: {length:#x} bytes are loaded from it, and {size:#x} were"
+            ));
+        }
+        let entries: HashSet<u64> =
+            candidate.object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
+        let missing = self
+            .kernels
+            .iter()
+            .take(MAX_KERNELS)
+            .find(|at| !entries.contains(&at.wrapping_sub(self.address)));
+        if let (Some(missing), false) = (missing, entries.is_empty()) {
+            return Verdict::Differs(format!(
+                "it is another build: no kernel of it begins at {missing:#x}, where one of a wave did"
+            ));
+        }
+        let uri = Uri::parse(&self.uri).ok();
+        let by_size = uri.as_ref().is_some_and(|uri| uri.size == Some(candidate.bytes.len() as u64));
+        let by_place =
+            by_size && uri.is_some_and(|uri| uri.offset.is_some() && uri.offset == candidate.offset);
+        let by_kernel = !self.kernels.is_empty() && !entries.is_empty();
+        let by_id = known_id.is_some() && known_id == own_id;
+        match (by_place, by_size || by_kernel || by_id) {
+            (true, _) => Verdict::Said { exact: true },
+            (_, true) => Verdict::Said { exact: false },
+            _ => Verdict::Same { code: 0, by_id: false },
+        }
+    }
+}
+
+/// Memory of a text that holds none.
+#[derive(Debug)]
+pub(super) struct NoMemory;
+
+impl Memory for NoMemory {
+    fn read(&self, _: u64, _: &mut [u8]) -> usize {
+        0
+    }
+
+    fn segment(&self, _: u64) -> Option<(u64, u64)> {
+        None
+    }
+
+    fn view(&self, _: u64, _: u64) -> Option<Bytes> {
+        None
+    }
+}

@@ -1,0 +1,19 @@
+//! What the trap temporaries of a wave say of its launch, where a text shows them.
+
+use super::{Kept, Value};
+use crate::arch::save_area::{Launch, TtmpBits, Ttmps};
+
+/// Reads the trap temporaries where a target's save areas have them; `None` where one that is needed is missing.
+pub(in crate::import) fn launch(ttmps: &Ttmps, kept: &Kept, values: &[Value]) -> Option<Launch> {
+    ttmps.launch(|number| word(kept, values, number))
+}
+
+/// Bits of a trap temporary that a text gives.
+pub(in crate::import) fn ttmp(kept: &Kept, values: &[Value], of: TtmpBits) -> Option<u32> {
+    word(kept, values, of.ttmp).map(|word| of.bits.of(word))
+}
+
+fn word(kept: &Kept, values: &[Value], number: u8) -> Option<u32> {
+    let named = |name: &str| name.strip_prefix("ttmp").is_some_and(|digits| digits.parse() == Ok(number));
+    kept.dword(values.iter().find(|value| named(kept.text(value.name)))?, 0)
+}

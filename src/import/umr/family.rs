@@ -1,0 +1,198 @@
+//! Which GPU a wave is of. umr says it in some flavours and for some waves; the words that a wave has tell its generation.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::wave::UmrWave;
+use crate::arch::{Generation, Processor, Target, Targets};
+use crate::import::nearest::nearest;
+use crate::import::problem::Problems;
+use crate::import::{ImportError, Options};
+
+/// The processor that the user names.
+pub(super) fn chosen(targets: &Targets, options: &Options) -> Result<Option<Arc<Target>>, ImportError> {
+    let target = options.target.as_deref().map(|name| targets.target(name));
+    target.transpose().map_err(|error| ImportError::Processor { what: error.to_string() })
+}
+
+/// What is known of a dump's GPUs beside the words of its waves.
+#[derive(Debug)]
+pub(super) struct Families<'t> {
+    pub(super) targets: &'t Targets,
+    /// The user's.
+    pub(super) chosen: Option<Arc<Target>>,
+    /// What something beside the text says.
+    pub(super) beside: Option<Processor>,
+    /// Of the last wave whose words tell it.
+    last: Option<Generation>,
+    members: HashMap<&'static str, Option<Arc<Target>>>,
+    /// The user's processor is of another generation than a wave's words are.
+    contradicted: Option<Generation>,
+}
+
+impl<'t> Families<'t> {
+    pub(super) fn new(targets: &'t Targets, chosen: Option<Arc<Target>>, beside: Option<Processor>) -> Self {
+        Self { targets, chosen, beside, last: None, members: HashMap::new(), contradicted: None }
+    }
+
+    /// A target with the facts of a wave's generation, where the wave's own may not be known yet.
+    pub(super) fn like(&mut self, wave: &mut UmrWave) -> Option<Arc<Target>> {
+        let told = told(wave).or(self.last.filter(|last| wave.has_wgp == has_wgp(*last)));
+        self.last = told.or(self.last);
+        let generation = told.unwrap_or(if wave.has_wgp { Generation::Gfx11 } else { Generation::Gfx9 });
+        wave.generation = Some(generation);
+        if let Some(chosen) = &self.chosen {
+            if Processor::named(&chosen.name).is_some_and(|named| !fits(named, wave)) {
+                self.contradicted = Some(generation);
+            }
+            return Some(Arc::clone(chosen));
+        }
+        let named = wave.named.or(self.beside).filter(|named| fits(*named, wave));
+        let named = named.map(|named| named.name);
+        let targets = self.targets;
+        let member = |name: &str| nearest(targets, Processor::named(name)?);
+        let name = named.unwrap_or(member_of(generation));
+        self.members.entry(name).or_insert_with(|| member(name)).clone()
+    }
+
+    /// The target of each wave; what was concluded rather than said is a problem.
+    pub(super) fn targets_of(
+        &mut self,
+        waves: &[UmrWave],
+        problems: &mut Problems,
+    ) -> Vec<Option<Arc<Target>>> {
+        if let Some(chosen) = &self.chosen {
+            if let Some(generation) = self.contradicted {
+                let like = member_of(generation);
+                let what =
+                    format_args!("there are waves with words as {like} has them, read as {}'s", chosen.name);
+                problems.whole(what, "the processor that the waves ran on after --processor");
+            }
+            return waves.iter().map(|_| Some(Arc::clone(chosen))).collect();
+        }
+        let processors = self.processors(waves);
+        let too_old = waves.iter().any(|wave| wave.before_gfx9);
+        let mut said = Said::default();
+        let mut targets = Vec::with_capacity(waves.len());
+        for (wave, processor) in waves.iter().zip(processors) {
+            let target = match processor {
+                Some(processor) => {
+                    let targets = self.targets;
+                    let found = self.members.entry(processor.name);
+                    let found = found.or_insert_with(|| nearest(targets, processor)).clone();
+                    said.nearest(problems, processor, found.as_deref());
+                    found
+                }
+                None if too_old && !wave.has_wgp => {
+                    said.once(
+                        problems,
+                        "the waves are of a GPU before gfx9; they are left out",
+                        "gfx9 to gfx12",
+                    );
+                    None
+                }
+                None => {
+                    let name = member_of(wave.generation.unwrap_or(Generation::Gfx9));
+                    said.once(
+                        problems,
+                        &format!(
+                            "nothing says which GPU the waves are of; by their registers they are read as {name}'s"
+                        ),
+                        "--processor NAME",
+                    );
+                    self.targets.target(name).ok()
+                }
+            };
+            targets.push(target);
+        }
+        targets
+    }
+
+    /// What each wave is said to be of: by itself, else by the nearest wave before or after it that it may be of one GPU
+    /// with, else by what is beside the text.
+    fn processors(&self, waves: &[UmrWave]) -> Vec<Option<Processor>> {
+        let mut found: Vec<Option<Processor>> = waves.iter().map(|wave| wave.named).collect();
+        let spread = |found: &mut Vec<Option<Processor>>, order: &mut dyn Iterator<Item = usize>| {
+            let mut last: Vec<Processor> = Vec::new();
+            for index in order {
+                let (Some(wave), Some(place)) = (waves.get(index), found.get_mut(index)) else { continue };
+                match *place {
+                    Some(named) => {
+                        last.retain(|other| *other != named);
+                        last.push(named);
+                    }
+                    None => *place = last.iter().rev().copied().find(|named| fits(*named, wave)),
+                }
+            }
+        };
+        spread(&mut found, &mut (0..waves.len()));
+        spread(&mut found, &mut (0..waves.len()).rev());
+        found.into_iter().map(|found| found.or(self.beside)).collect()
+    }
+}
+
+/// Problems that are said once.
+#[derive(Debug, Default)]
+struct Said(Vec<String>);
+
+impl Said {
+    fn once(&mut self, problems: &mut Problems, what: &str, expected: &str) {
+        if !self.0.iter().any(|said| said == what) {
+            problems.whole(what, expected);
+            self.0.push(what.to_owned());
+        }
+    }
+
+    fn nearest(&mut self, problems: &mut Problems, processor: Processor, found: Option<&Target>) {
+        match found {
+            Some(target) if target.name == processor.name => {}
+            Some(target) => self.once(
+                problems,
+                &format!("no target describes {}: it is read as {}", processor.name, target.name),
+                "--processor NAME, or a target file in the folder of --targets",
+            ),
+            None => self.once(
+                problems,
+                &format!("no target is of the generation of {}; its waves are left out", processor.name),
+                "gfx9 to gfx12",
+            ),
+        }
+    }
+}
+
+/// What only one generation has.
+fn told(wave: &UmrWave) -> Option<Generation> {
+    let has = |name: &str| wave.words.contains_key(name);
+    match wave.has_wgp {
+        false => Some(Generation::Gfx9),
+        true if has("state_priv") => Some(Generation::Gfx12),
+        // gfx10 shows the instruction that it is at, and gfx11 does not.
+        true if has("inst_dw0") => Some(Generation::Gfx10),
+        true => has("trapsts").then_some(Generation::Gfx11),
+    }
+}
+
+/// A member of a generation, for waves that nothing names.
+fn member_of(generation: Generation) -> &'static str {
+    match generation {
+        Generation::Gfx12 | Generation::Gfx125 => "gfx1200",
+        Generation::Gfx11 => "gfx1100",
+        Generation::Gfx10 => "gfx1030",
+        _ => "gfx900",
+    }
+}
+
+/// Whether a processor's waves have their slots named by WGP.
+fn has_wgp(generation: Generation) -> bool {
+    matches!(generation, Generation::Gfx10 | Generation::Gfx11 | Generation::Gfx12 | Generation::Gfx125)
+}
+
+/// Whether a wave with such words may be of that processor.
+fn fits(processor: Processor, wave: &UmrWave) -> bool {
+    match told(wave) {
+        Some(Generation::Gfx9) => !has_wgp(processor.generation),
+        Some(Generation::Gfx12) => matches!(processor.generation, Generation::Gfx12 | Generation::Gfx125),
+        Some(told) => told == processor.generation,
+        None => has_wgp(processor.generation),
+    }
+}

@@ -1,0 +1,100 @@
+//! Work-groups of waves that umr shows, by their trap temporaries.
+//!
+//! umr prints trap temporaries where a wave has a trap handler or is in it, and does not say whether anybody set them up. So
+//! they count where the hardware always does (`always` of a target's `[save_area.ttmps]`), of waves that are no graphics,
+//! and where they are not all 0, which nobody may have written. Queues and dispatches are not in them.
+
+use std::collections::HashMap;
+
+use super::wave::UmrWave;
+use crate::arch::Target;
+use crate::arch::save_area::Launch;
+use crate::capture::{Capture, MemoryMap, WorkGroup};
+use crate::import::text::{Kept, launch, ttmp};
+
+/// Work-groups as waves are met.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    positions: Vec<[u32; 3]>,
+    by_key: HashMap<(usize, Option<u32>, [u32; 3], u32), usize>,
+    /// Waves that were in a place of a dispatch: others there are of another dispatch.
+    claims: HashMap<(usize, Launch), u32>,
+    /// Waves without trap temporaries, with such that nobody vouches for, with such that are all 0, of graphics.
+    none: usize,
+    unsure: usize,
+    empty: usize,
+    graphics: usize,
+}
+
+impl Groups {
+    /// The index of a wave's work-group and its place there; `None`: umr does not show it.
+    pub(super) fn place(
+        &mut self,
+        raw: &UmrWave,
+        kept: &Kept,
+        target: &Target,
+        agent: usize,
+    ) -> Option<(usize, u32)> {
+        let ttmps = target.save_area.as_ref().map(|area| &area.ttmps);
+        let launch = ttmps.and_then(|ttmps| launch(ttmps, kept, &raw.values));
+        let (Some(ttmps), Some(launch)) = (ttmps, launch) else {
+            self.none += 1;
+            return None;
+        };
+        let absent = ttmps.absent.and_then(|bit| ttmp(kept, &raw.values, bit));
+        if raw.graphics {
+            self.graphics += 1;
+            return None;
+        }
+        if !raw.has_ttmps {
+            self.empty += 1;
+            return None;
+        }
+        if !ttmps.always || absent == Some(1) {
+            self.unsure += 1;
+            return None;
+        }
+        let claims = self.claims.entry((agent, launch)).or_insert(0);
+        let nth = *claims;
+        *claims = claims.saturating_add(1);
+        let key = (agent, launch.packet, launch.group, nth);
+        let positions = &mut self.positions;
+        let group = *self.by_key.entry(key).or_insert_with(|| {
+            positions.push(launch.group);
+            positions.len() - 1
+        });
+        Some((group, launch.wave_in_group))
+    }
+
+    /// Adds the work-groups to the capture.
+    pub(super) fn tell(&self, capture: &mut Capture) {
+        let groups = (1u32..).zip(&self.positions).map(|(id, position)| WorkGroup {
+            id,
+            queue: None,
+            dispatch: None,
+            position: Some(*position),
+            lds_size: None,
+            lds: MemoryMap::default(),
+        });
+        capture.workgroups.extend(groups);
+    }
+
+    /// Why waves have no work-group; `None`: all have one.
+    pub(super) fn why(&self) -> Option<String> {
+        let causes = [
+            (self.none, "show no trap temporaries, which hold them"),
+            (
+                self.unsure,
+                "show trap temporaries that hold them only where a runtime had them set up, which umr does not say",
+            ),
+            (self.empty, "have trap temporaries that are all 0, which proves nothing"),
+            (self.graphics, "run graphics"),
+        ];
+        let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(count, why)| match count {
+            1 => format!("1 wave: {why}"),
+            count => format!("{count} waves: {why}"),
+        });
+        let causes: Vec<String> = causes.collect();
+        (!causes.is_empty()).then(|| format!("Work-groups are not known of {}", causes.join("; ")))
+    }
+}

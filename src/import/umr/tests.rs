@@ -1,0 +1,101 @@
+use std::fmt::Write as _;
+use std::io::Read as _;
+
+use super::family::Families;
+use super::text::{self, MOST_SAID};
+use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, TTMPS};
+use super::{MOST_JSON, open, open_json};
+use crate::arch::Targets;
+use crate::import::Options;
+use crate::import::problem::Problems;
+use crate::import::text::Kept;
+
+fn reads(text: &str, most_code: usize) -> (Read, String) {
+    let targets = Targets::builtin();
+    let mut problems = Problems::new("text");
+    let mut families = Families::new(&targets, Some(targets.target("gfx1100").unwrap()), None);
+    let read = text::read(text.as_bytes(), Kept::default(), most_code, &mut families, &mut problems);
+    (read, problems.finish().iter().map(|problem| format!("{problem}\n")).collect())
+}
+
+const WAVE: &str = "se0.sa0.wgp0.simd0.wave0\nMain Registers:\nixSQ_WAVE_IB_STS2: 00000000 |\n";
+
+#[test]
+fn words_of_code_are_bounded() {
+    let mut text = WAVE.to_owned();
+    for word in 0..10 {
+        writeln!(text, "pgm[5@0x1000 + {:#x} ] = 0xbf800000", word * 4).unwrap();
+    }
+    let (read, _) = reads(&text, 8);
+    assert!(read.code.len() == 8 && read.kept.full);
+    let (read, _) = reads(&text, 10);
+    assert!(read.code.len() == 10 && !read.kept.full);
+}
+
+#[test]
+fn registers_beyond_those_of_any_gpu_are_ignored() {
+    let rows = [
+        (format!(">SGPRS[{}..]= {{ 00000001 }}\n", MOST_SGPRS - 1), true),
+        (format!(">SGPRS[{MOST_SGPRS}..]= {{ 00000001 }}\n"), false),
+        (format!(">TTMP[{}..]= {{ 00000001 }}\n", TTMPS - 1), true),
+        (format!(">TTMP[{TTMPS}..]= {{ 00000001 }}\n"), false),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS - 1), true),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS), true),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS + 1), false),
+    ];
+    for (row, taken) in rows {
+        let (_, said) = reads(&format!("{WAVE}{row}"), 8);
+        assert_eq!(!said.contains("is ignored"), taken, "{row}: {said}");
+    }
+}
+
+#[test]
+fn columns_are_bounded() {
+    let text = format!("SE SA WGP SIMD WAVE# {}\n0 0 0 0 0 {}\n", "M0 ".repeat(200), "00000001 ".repeat(200));
+    let (read, said) = reads(&text, 8);
+    assert_eq!(read.waves.len(), 1);
+    assert!(said.contains("65 columns; those that have no heading"), "{said}");
+}
+
+#[test]
+fn why_there_are_no_waves_is_kept_as_far_as_a_line_goes() {
+    let (read, _) = reads(&format!("\nUMR GFX waves:\n\n{}\nnext\n", "x".repeat(2 * MOST_SAID)), 8);
+    assert_eq!(read.first.as_deref(), Some("x".repeat(MOST_SAID).as_str()));
+    assert!(read.radv && !read.idle);
+}
+
+/// What lies beyond is not read, and said.
+#[test]
+fn an_answer_that_is_too_long_keeps_its_beginning() {
+    let wave = br#"{"waves":[{"se":0,"sa":0,"wgp":1,"sgpr":[1]}"#;
+    let targets = Targets::builtin();
+    let options = Options { target: Some("gfx1100".to_owned()), ..Options::default() };
+    let size = 3 * MOST_JSON;
+    let mut source = wave.chain(std::io::repeat(b' ')).take(size);
+    let opened = open_json("answer", &mut source, size, &targets, &options).unwrap();
+    assert_eq!((opened.capture.waves.len(), source.limit()), (1, 2 * MOST_JSON));
+    let said: Vec<&str> = opened.problems.iter().map(|problem| problem.what.as_str()).collect();
+    assert!(
+        said[0].contains("the first 268435456 are read")
+            && said.iter().any(|what| what.contains("ends within")),
+        "{said:?}"
+    );
+}
+
+/// Two words at one address count once, where they differ.
+#[test]
+fn words_that_differ_between_address_spaces_are_counted() {
+    let mut text = WAVE.to_owned();
+    for (vmid, word) in [(1, 1), (1, 2), (2, 1), (2, 2)] {
+        let value = if (vmid, word) == (2, 2) { 9 } else { word };
+        writeln!(text, "pgm[{vmid}@0x1000 + {:#x} ] = 0x{value:08x}", word * 4).unwrap();
+    }
+    let targets = Targets::builtin();
+    let opened = open("text", text.as_bytes(), None, &targets, &Options::default()).unwrap();
+    let said: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+    assert!(
+        said.iter().any(|what| what.contains("1 words of code lie where another VMID has others")),
+        "{said:?}"
+    );
+    assert_eq!(opened.capture.global.captured(), 8);
+}

@@ -1,0 +1,61 @@
+//! Options that a capture's format has no use for: said, so that nobody waits for their effect.
+
+use super::problem::{Place, Problem};
+use super::{Opened, Options};
+
+/// What reads a capture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reads {
+    /// lanescope's own dump.
+    Dump,
+    /// A ROCm core.
+    Core,
+    /// A debug agent's log.
+    Log,
+    /// What umr prints.
+    Umr,
+}
+
+impl Reads {
+    /// Why an option is without effect.
+    fn why(self) -> &'static str {
+        match self {
+            Self::Dump => "the dump says that itself",
+            Self::Core => "the core says that itself",
+            Self::Log => "nothing of a debug agent's log depends on it",
+            Self::Umr => "nothing of what umr prints depends on it",
+        }
+    }
+}
+
+/// Adds a problem for each option that was given and that has no effect.
+pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
+    use Reads::{Core, Dump, Log, Umr};
+    // Folders of symbols hold debug information that was stripped off, too: of all that have code objects.
+    let rules: [(&str, bool, &[Reads], &str); 6] = [
+        ("--host-core", options.host_core.is_some(), &[Core], "a ROCm core"),
+        (
+            "--code-object",
+            !options.code_objects.is_empty(),
+            &[Core, Log],
+            "a ROCm core or a debug agent's log",
+        ),
+        ("--symbols", !options.symbols.is_empty(), &[Dump, Core, Log], "a capture that has code objects"),
+        ("--force", options.force, &[Core, Log], "a ROCm core or a debug agent's log"),
+        ("--r-version", options.r_version.is_some(), &[Core], "a ROCm core"),
+        (
+            "--processor",
+            options.target.is_some(),
+            &[Core, Log, Umr],
+            "a capture that does not say its processor",
+        ),
+    ];
+    let idle = rules.iter().filter(|(_, given, users, _)| *given && !users.contains(&reads));
+    opened.problems.extend(idle.map(|(flag, _, _, expected)| Problem {
+        file: opened.capture.name.clone(),
+        place: Place { key: Some((*flag).to_owned()), ..Place::default() },
+        what: format!("without effect: {}", reads.why()),
+        expected: (*expected).to_owned(),
+    }));
+    opened
+}

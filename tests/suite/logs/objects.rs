@@ -1,0 +1,199 @@
+//! Code objects of a log, from what users have: the program itself, folders of builds, files that were stripped. Built here by
+//! clang; where kernels begin and which line that is say llvm-nm and llvm-symbolizer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use super::fixtures::{image_end, number};
+use super::model::{GFX90A, Gpu, Wave};
+use super::writer::{self, Form, Module};
+use super::{export, folder, problems};
+use crate::dwarf::{newest, ran};
+
+const LOADS: [u64; 2] = [0x7f00_0010_0000, 0x7f00_0020_0000];
+const KERNELS: [&str; 2] = ["lds", "pointers"];
+const SMALL: Gpu = Gpu { sgprs: 4, vgprs: 1, agprs: 1, ..GFX90A };
+
+/// A kernel's code object.
+fn built(folder: &Path, kernel: &str, gpu: &str) -> PathBuf {
+    let object = folder.join(format!("{kernel}-{gpu}.hsaco"));
+    let mut clang = Command::new(newest("clang"));
+    clang.args(["-target", "amdgcn-amd-amdhsa", &format!("-mcpu={gpu}"), "-nogpulib", "-g", "-O2"]);
+    clang.args(["-Wl,--build-id=sha1", "-o"]).arg(&object);
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/kernels");
+    ran(clang.arg(sources.join(format!("{kernel}.cl"))));
+    object
+}
+
+fn bundled(folder: &Path, kernel: &str, gpus: &[&str], compress: bool) -> PathBuf {
+    let bundle = folder.join(format!("{kernel}-{}-{compress}.bundle", gpus.len()));
+    fs::write(folder.join("empty"), []).unwrap();
+    let mut command = Command::new(newest("clang-offload-bundler"));
+    let targets: String = gpus.iter().map(|gpu| format!(",hipv4-amdgcn-amd-amdhsa--{gpu}")).collect();
+    command.args([
+        "--type=o",
+        "--bundle-align=4096",
+        &format!("--targets=host-x86_64-unknown-linux-gnu{targets}"),
+    ]);
+    command.arg(format!("--input={}", folder.join("empty").display()));
+    for gpu in gpus {
+        command.arg(format!("--input={}", built(folder, kernel, gpu).display()));
+    }
+    ran(command.arg(format!("--output={}", bundle.display())).args(compress.then_some("--compress")));
+    bundle
+}
+
+/// A host's object file with those bundles, as a program of several sources has them.
+fn program(folder: &Path, name: &str, bundles: &[PathBuf]) -> PathBuf {
+    let asm = |bundle: &PathBuf| format!(".p2align 12\\n.incbin \\\"{}\\\"\\n", bundle.display());
+    let text: String = bundles.iter().map(asm).collect();
+    let source = folder.join(format!("{name}.c"));
+    fs::write(
+        &source,
+        format!(
+            "__asm__(\".section .hip_fatbin,\\\"a\\\",@progbits\\n{text}\"); int main(void) {{ return 0; }}"
+        ),
+    )
+    .unwrap();
+    let mut clang = Command::new(newest("clang"));
+    clang.args(["--target=x86_64-unknown-linux-gnu", "-c"]).arg(&source);
+    ran(clang.arg("-o").arg(folder.join(name)));
+    folder.join(name)
+}
+
+/// Where the kernel begins in its file.
+fn entry(object: &Path, kernel: &str) -> u64 {
+    let symbols = ran(Command::new(newest("llvm-nm")).arg(object));
+    let of = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        (words.last() == Some(&kernel)).then(|| number(words[0]))
+    };
+    symbols.lines().find_map(of).unwrap()
+}
+
+/// Function and line of a place in a file.
+fn line(object: &Path, at: u64) -> (String, u64) {
+    let mut command = Command::new(newest("llvm-symbolizer"));
+    let said = ran(command.arg(format!("--obj={}", object.display())).arg(format!("{at:#x}")));
+    let mut lines = said.lines();
+    let function = lines.next().unwrap().to_owned();
+    let place: Vec<&str> = lines.next().unwrap().rsplit(':').collect();
+    (function, place[1].parse().unwrap())
+}
+
+/// A wave of each kernel at its first instruction; URIs that lead nowhere on this machine.
+fn log(folder: &Path, form: Form, uri: impl Fn(usize, u64) -> String) -> PathBuf {
+    let mut text = String::new();
+    for (index, (kernel, load)) in KERNELS.iter().zip(LOADS).enumerate() {
+        let object = folder.join(format!("{kernel}-gfx90a.hsaco"));
+        let start = load + entry(&object, kernel);
+        let wave = Wave { pc: start, entry: start, ..Wave::new(SMALL, index as u64 * 2 + 1) };
+        let size = fs::metadata(&object).unwrap().len();
+        let module = Module { uri: uri(index, size), start: load, end: load + image_end(&object) };
+        text += &writer::agent(&[wave], form, Some(&module));
+    }
+    let path = folder.join("agent.log");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// Both code objects are there, with the lines of DWARF.
+fn shows(folder: &Path, log: &Path, options: &[&str], origin: &str) {
+    let export = export(log, options);
+    assert_eq!(problems(&export), Vec::<&str>::new(), "{options:?}");
+    for (index, kernel) in KERNELS.iter().enumerate() {
+        let object = &export["code_objects"][index];
+        assert_eq!((&object["problem"], &object["load_address"]), (&Value::Null, &json!(LOADS[index])));
+        let said = object["origin"].as_str().unwrap();
+        assert!(said.contains(origin), "{options:?}: {said}");
+        let file = folder.join(format!("{kernel}-gfx90a.hsaco"));
+        let (function, line) = line(&file, entry(&file, kernel));
+        let frame = &export["waves"][index]["frames"][0];
+        assert_eq!(frame["line"].as_u64(), Some(line), "{frame}");
+        // The symbolizer has the name of the linker's symbol.
+        assert!(frame["function"] == *kernel && function.ends_with(kernel), "{function}: {frame}");
+        assert_eq!(export["waves"][index]["architecture"], "gfx90a");
+    }
+}
+
+#[test]
+fn the_program_holds_the_code_objects_of_a_log() {
+    let folder = folder("objects-program");
+    for compress in [false, true] {
+        let bundles = KERNELS.map(|kernel| bundled(&folder, kernel, &["gfx1100", "gfx90a"], compress));
+        let program = program(&folder, &format!("app-{compress}"), &bundles);
+        let program = program.to_str().unwrap();
+        let only = folder.join(format!("only-{compress}"));
+        fs::create_dir(&only).unwrap();
+        fs::copy(program, only.join("app")).unwrap();
+        // Told by where kernels begin, and by the file's size in the URI; an image's length is often that of others.
+        let memory = |_, _| "memory://4242#offset=0x5555&size=0x10".to_owned();
+        let sized = |_, size| format!("memory://4242#offset=0x5555&size={size}");
+        for (form, log) in [
+            (Form::Kernargs, log(&folder, Form::Kernargs, memory)),
+            (Form::Plain, log(&folder, Form::Plain, sized)),
+        ] {
+            shows(&folder, &log, &["--code-object", program], "hipv4-amdgcn-amd-amdhsa--gfx90a");
+            shows(&folder, &log, &["--symbols", only.to_str().unwrap()], "--symbols");
+            let placed = LOADS.map(|load| format!("{program}@{load:#x}"));
+            if form == Form::Kernargs {
+                let both = ["--code-object", &placed[0], "--code-object", &placed[1]];
+                shows(&folder, &log, &both, "--code-object");
+            }
+        }
+    }
+    // The place in the program tells bundles apart that are otherwise the same.
+    let program = folder.join("app-false");
+    let listed =
+        ran(Command::new(env!("CARGO_BIN_EXE_lanescope")).args(["code-object", "--json"]).arg(&program));
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let entries = listed["entries"].as_array().unwrap().iter().filter(|entry| entry["target_id"] == "gfx90a");
+    let offsets: Vec<u64> = entries.map(|entry| entry["offset"].as_u64().unwrap()).collect();
+    let gone = |index: usize, size| format!("file:///nowhere/app#offset={}&size={size}", offsets[index]);
+    let log = log(&folder, Form::Plain, gone);
+    shows(&folder, &log, &["--code-object", program.to_str().unwrap()], "hipv4-amdgcn-amd-amdhsa--gfx90a");
+}
+
+#[test]
+fn code_objects_for_other_gpus_are_refused() {
+    let folder = folder("objects-other");
+    for kernel in KERNELS {
+        built(&folder, kernel, "gfx90a");
+    }
+    let other = KERNELS.map(|kernel| bundled(&folder, kernel, &["gfx1100", "gfx1030"], false));
+    let program = program(&folder, "app", &other);
+    let log = log(&folder, Form::Plain, |_, _| "memory://1#offset=0x10&size=0x20".to_owned());
+    for options in [["--code-object", program.to_str().unwrap()], ["--symbols", folder.to_str().unwrap()]] {
+        let export = export(&log, &options);
+        let said = problems(&export).join("\n");
+        assert!(said.contains("not at hand"), "{said}");
+        assert!(export["code_objects"].as_array().unwrap().iter().all(|object| object["origin"].is_null()));
+        assert_eq!(export["waves"][0]["architecture"], "gfx90a");
+    }
+}
+
+/// What the agent saved has no debug information; the build that has is found by its build id.
+#[test]
+fn a_stripped_code_object_leads_to_its_build() {
+    let folder = folder("objects-stripped");
+    let symbols = folder.join("symbols");
+    for kernel in KERNELS {
+        let whole = built(&folder, kernel, "gfx90a");
+        let saved = folder.join(format!("memory___1_offset_0x10_size_{}", 32 + kernel.len()));
+        ran(Command::new(newest("llvm-strip")).args(["--strip-all", "-o"]).arg(&saved).arg(&whole));
+        let notes = ran(Command::new(newest("llvm-readelf")).arg("-n").arg(&whole));
+        let id = notes.lines().find_map(|line| line.trim().strip_prefix("Build ID: ")).unwrap();
+        let target = symbols.join(".build-id").join(&id[..2]).join(&id[2..]);
+        fs::create_dir_all(target.parent().unwrap()).unwrap();
+        fs::copy(&whole, target).unwrap();
+    }
+    let uri = |index: usize, _| format!("memory://1#offset=0x10&size={}", 32 + KERNELS[index].len());
+    let log = log(&folder, Form::Kernargs, uri);
+    let bare = export(&log, &[]);
+    assert_eq!(problems(&bare), Vec::<&str>::new());
+    assert_eq!(bare["waves"][0]["frames"][0]["line"], Value::Null);
+    shows(&folder, &log, &["--symbols", symbols.to_str().unwrap()], "--symbols");
+}

@@ -1,0 +1,323 @@
+//! Logs and umr's output as people post them: quoted, cut, in other programs' logs, several GPUs in one file; and what is
+//! said where there is nothing to read.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use super::model::GFX90A;
+use super::umr::{
+    Gpu, NAVI21, NAVI31, NAVI48, VEGA, Wave, columns, hardware, json_answer, same, small, waves,
+};
+use super::writer::{self, Form};
+use super::{export, export_text, file, folder, model, problems, run, same_waves};
+
+/// What `info` says of a file that does not open.
+fn refused(path: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.arg("info").arg(path).stdin(Stdio::null()).output().unwrap();
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn all(gpus: &[Gpu]) -> Vec<Wave> {
+    gpus.iter().flat_map(|gpu| waves(*gpu)).collect()
+}
+
+/// Each wave is of the GPU that the text names for it, or of the one whose registers it has.
+#[test]
+fn waves_of_several_gpus_are_each_of_their_own() {
+    let text = [NAVI48, NAVI21].map(|gpu| hardware(&waves(gpu), false)).concat();
+    let export = export_text("two-gpus", &text, &[]);
+    assert_eq!(problems(&export), Vec::<&str>::new());
+    same(&all(&[NAVI48, NAVI21]), &export, &|_| false);
+    // A wave without a shader names none: it is of the GPU of those around it.
+    let line = text.lines().find(|line| line.contains("gfx1201.reg")).unwrap();
+    for (name, changed) in [
+        ("unnamed-first", text.replacen(line, "", 1)),
+        ("unnamed-second", text.replace(line, "?").replacen('?', line, 1)),
+    ] {
+        let export = export_text(name, changed, &[]);
+        assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+        same(&all(&[NAVI48, NAVI21]), &export, &|_| false);
+    }
+    // Nothing is named: by registers, each for itself.
+    let text = [small(&waves(VEGA)), small(&waves(NAVI21))].concat();
+    let export = export_text("two-unnamed", text, &[]);
+    let said = problems(&export);
+    assert!(said.len() == 2 && said.iter().all(|what| what.contains("nothing says which GPU")), "{said:?}");
+    same(&all(&[VEGA, NAVI21]), &export, &|_| false);
+    let wrong = export_text("wrong-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1100"]);
+    assert!(
+        problems(&wrong)[0].contains("words as gfx1200 has them, read as gfx1100's"),
+        "{:?}",
+        problems(&wrong)
+    );
+}
+
+/// Wherever the first wave was cut off, the second is read.
+#[test]
+fn what_is_cut_at_its_front_opens() {
+    let waves = waves(NAVI31);
+    let text = hardware(&waves, false);
+    let second = text.find(&waves[1].slot).unwrap();
+    for at in (0..second).step_by(second / 17) {
+        let export = export_text("cut-front", &text[at..], &[]);
+        let shown = export["waves"].as_array().unwrap();
+        same(&waves[1..], &json!({ "waves": [shown[shown.len() - 1]] }), &|_| false);
+    }
+}
+
+/// What stands before each line is no part of it: its numbers differ from line to line.
+#[test]
+fn umr_is_read_wherever_it_stands_in_other_output() {
+    type Before = fn(usize) -> String;
+    let before: [Before; 7] = [
+        |_| "> ".to_owned(),
+        |_| ">".to_owned(),
+        |_| "umr-1  | ".to_owned(),
+        |at| format!("[{:>12}.{:06}] ", at / 7, at * 7919 % 1_000_000),
+        |at| format!("Nov {:>2} 09:{:02}:{:02} host umr[77]: ", 9 + at / 3600, at / 60 % 60, at % 60),
+        |at| format!("2026-11-20T09:59:59.{}Z stderr F ", at * 31),
+        |at| format!("{at}: "),
+    ];
+    for (which, before) in before.into_iter().enumerate() {
+        for (gpu, text) in [
+            (VEGA, small(&waves(VEGA))),
+            (NAVI21, hardware(&waves(NAVI21), true)),
+            (VEGA, columns(&waves(VEGA))),
+        ] {
+            let other = "[info] a program's line\n".repeat(which * 40);
+            let lines = text.lines().enumerate().map(|(at, line)| format!("{}{line}\n", before(at)));
+            let text = other + &lines.collect::<String>();
+            let is_columns = text.contains("SIMD WAVE#");
+            let export = export_text("before-lines", &text, &[]);
+            assert!(
+                problems(&export).iter().all(|what| what.contains("which GPU")),
+                "{which} {:?}",
+                problems(&export)
+            );
+            same(&waves(gpu), &export, &|name| is_columns && name.starts_with('v') && name != "vcc");
+        }
+    }
+}
+
+/// A program's own JSON before a log, Docker's around it, bytes that are no text.
+#[test]
+fn an_agents_log_opens_behind_whatever_comes_first() {
+    let waves = model::Wave::some(model::Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A }, 2);
+    let log = writer::agent(&waves, Form::Kernargs, None);
+    let docker: String = log
+        .lines()
+        .map(|line| {
+            json!({ "log": format!("{line}\n") }).to_string().replace('}', ",\"stream\":\"stderr\"}\n")
+        })
+        .collect();
+    let coloured = log.replace("wave_", "\x1b[1mwave_");
+    let of_container = |text: &str| -> String {
+        text.lines().map(|line| json!({ "log": format!("{line}\r\n") }).to_string() + "\n").collect()
+    };
+    for (name, text) in [
+        ("json-line", format!("{{\"lr\": 0.1}}\n{log}")),
+        ("json-lines", format!("{}{log}", "{\"step\": 1, \"loss\": [1, 2]}\n".repeat(1000))),
+        ("waves-of-its-own", format!("{{\"waves\": [1, 2], \"amplitude\": 3}}\n{log}")),
+        ("dict", format!("{{'lr': 0.1}}\n{log}")),
+        ("nul", format!("progress \0\0\n{log}")),
+        ("docker", docker),
+        ("docker-colours", of_container(&coloured)),
+        ("umr-idle", format!("No active waves!\n{log}")),
+    ] {
+        let export = export_text(name, text, &["--processor", "gfx90a"]);
+        assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+        same_waves(&waves, &export);
+    }
+}
+
+/// Wherever an answer stands and wherever it breaks off, whole waves of it are read.
+#[test]
+fn a_posted_answer_is_read_as_far_as_it_goes() {
+    let waves = waves(NAVI31);
+    let answer = json_answer(&waves, false);
+    let options = ["--processor", "gfx1100"];
+    let text = answer.to_string();
+    let shaders = format!("{{\"shaders\": {{\"1000\": \"{}\"}}, {}", "x".repeat(9000), &text[1..]);
+    for (name, text) in [
+        ("answer-bom", format!("\u{feff}{text}")),
+        ("answer-fence", format!("```json\n{answer:#}\n```\n")),
+        (
+            "answer-curl",
+            format!("$ curl -s http://localhost:1234 -d '{{\"command\":\"waves\"}}'\n{text}\n$ "),
+        ),
+        ("answer-shaders", shaders),
+    ] {
+        let export = export_text(name, text, &options);
+        assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+        same(&waves, &export, &|_| false);
+    }
+    let end = text.rfind("{\"se\"").unwrap() + 300;
+    let export = export_text("answer-cut", &text[..end], &options);
+    assert!(
+        problems(&export)[0].contains("offset 0x") && problems(&export)[0].contains("waves[1]"),
+        "{export}"
+    );
+    same(&waves[..1], &export, &|_| false);
+}
+
+/// RADV's files are used wherever umr's text of it is opened, and what umr could not do is said.
+#[test]
+fn what_radv_wrote_is_said_where_there_are_no_waves() {
+    let radv = folder("radv_dumps_1_none");
+    fs::write(radv.join("gpu_info.log"), "Device info:\n    name = NAVI31\n").unwrap();
+    let said = refused(&radv);
+    assert!(said.contains("a hang folder of RADV (gpu_info.log is in it) without umr_waves.log"), "{said}");
+    fs::write(radv.join("umr_waves.log"), "\nUMR GFX waves:\n\nsh: 1: umr: not found\n").unwrap();
+    let info = run(&["info", radv.to_str().unwrap()]);
+    assert!(info.contains("no waves: umr printed none, and instead: sh: 1: umr: not found"), "{info}");
+    assert!(!info.contains("the dump lists none"), "{info}");
+    let text = hardware(&waves(NAVI31), false).replace("gfx1100.reg", "gfx.reg");
+    fs::write(radv.join("vm_fault.log"), "Failing VM page: 0x800000200000\n").unwrap();
+    fs::write(radv.join("gpu_info.log"), "Device info:\n    name = PHOENIX\n").unwrap();
+    fs::write(radv.join("umr_waves.log"), format!("\nUMR GFX waves:\n\n{text}")).unwrap();
+    for path in [radv.join("umr_waves.log"), radv.clone()] {
+        let export = export(&path, &[]);
+        assert_eq!(problems(&export), Vec::<&str>::new());
+        assert_eq!(export["agents"][0]["architecture"], "gfx1103");
+        assert!(export["provenance"]["note"].as_str().unwrap().ends_with("Failing VM page: 0x800000200000"));
+    }
+    // Only the beginning of such a file is looked at.
+    fs::write(radv.join("gpu_info.log"), "x\n".repeat(1 << 19) + "    name = PHOENIX\n").unwrap();
+    assert_eq!(export(&radv, &[])["agents"][0]["architecture"], "gfx1100");
+    fs::write(radv.join("gpu_info.log"), "x\n".repeat((1 << 19) - 20) + "    name = PHOENIX\n").unwrap();
+    assert_eq!(export(&radv, &[])["agents"][0]["architecture"], "gfx1103");
+    // Another umr text beside such a file is not RADV's.
+    fs::write(radv.join("other.txt"), text).unwrap();
+    assert_eq!(export(&radv.join("other.txt"), &[])["agents"][0]["architecture"], "gfx1100");
+    // A zip with one stored, empty entry of that name (APPNOTE.TXT, 4.3).
+    let name = b"radv_dumps_1/umr_waves.log";
+    let fields = [20u16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, name.len() as u16, 0];
+    let fields: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
+    let mut zip = [b"PK\x03\x04".as_slice(), &fields, name].concat();
+    let directory = zip.len() as u32;
+    zip.extend([b"PK\x01\x02\x14\x00".as_slice(), &fields, &[0; 14], name].concat());
+    let size = zip.len() as u32 - directory;
+    zip.extend(
+        [
+            b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(),
+            &size.to_le_bytes(),
+            &directory.to_le_bytes(),
+            &[0, 0],
+        ]
+        .concat(),
+    );
+    let said = refused(&file("radv-zip", zip));
+    assert!(said.contains("a zip of a hang folder of RADV, which is read unpacked"), "{said}");
+}
+
+#[test]
+fn text_without_waves_is_said_to_be_that() {
+    let said = refused(&file(
+        "fault-alone",
+        "Running\nMemory access fault by GPU node-1 on address 0x7f00.\nAborted\n",
+    ));
+    assert!(
+        said.contains("text without a report on waves") && said.contains("node-1 on address 0x7f00"),
+        "{said}"
+    );
+    assert!(said.contains("expected a lanescope dump") && !said.contains("TOML document"), "{said}");
+    let said = refused(&file("hello", "hello world\n"));
+    assert!(said.contains("nothing of a known format was found"), "{said}");
+    let idle = run(&["info", file("idle-alone", "No active waves!\n").to_str().unwrap()]);
+    assert!(idle.contains("no waves: umr found none active"), "{idle}");
+}
+
+/// Options that a format has no use for are named; those that it uses are not.
+#[test]
+fn options_without_effect_are_said() {
+    let log = file("unused-log", writer::agent(&model::Wave::some(GFX90A, 1), Form::Plain, None));
+    let umr = file("unused-umr", hardware(&waves(NAVI31), false));
+    let dump = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/demo.zip");
+    let given = [
+        "--host-core",
+        "x",
+        "--symbols",
+        ".",
+        "--force",
+        "--r-version",
+        "9",
+        "--processor",
+        "gfx1100",
+        "--code-object",
+        "x",
+    ];
+    let named = |path: &Path| -> Vec<String> {
+        let output = export(path, &given);
+        let said = problems(&output).into_iter().filter(|what| what.contains("without effect: "));
+        said.map(|what| what.split(": ").find(|part| part.starts_with("--")).unwrap().to_owned()).collect()
+    };
+    assert_eq!(named(&log), ["--host-core", "--r-version"]);
+    assert_eq!(named(&umr), ["--host-core", "--code-object", "--symbols", "--force", "--r-version"]);
+    assert_eq!(named(&dump), ["--host-core", "--code-object", "--force", "--r-version", "--processor"]);
+}
+
+/// gfx12 has work-groups in trap temporaries whatever the runtime: x in ttmp9, y and z in the halves of ttmp7 where bit 30 of
+/// ttmp8 says so, the place in the group in bits 29 to 25 of ttmp8, the packet below.
+#[test]
+fn work_groups_are_those_of_trap_temporaries_that_count() {
+    let rows = |ttmps: [u32; 16]| -> String {
+        let rows = ttmps.chunks(4).enumerate().map(|(at, row)| {
+            let row: Vec<String> = row.iter().map(|word| format!("{word:08x}")).collect();
+            format!(">TTMP[{}..{}] = {{ {} }}\n", at * 4, at * 4 + 3, row.join(", "))
+        });
+        rows.collect()
+    };
+    let set = |xy: u32, at: u32, x: u32| {
+        let mut ttmps = [0; 16];
+        (ttmps[7], ttmps[8], ttmps[9]) = (xy, at, x);
+        ttmps
+    };
+    let text = |gpu: Gpu, each: [[u32; 16]; 2]| {
+        let text = hardware(&waves(gpu), false);
+        let mut parts = text.split("\nVGPRS:");
+        let mut out = parts.next().unwrap().to_owned();
+        for (ttmps, part) in each.into_iter().zip(parts) {
+            write!(out, "{}\nVGPRS:{part}", rows(ttmps)).unwrap();
+        }
+        out
+    };
+    let places = |export: &Value| -> Vec<Value> {
+        let waves = export["waves"].as_array().unwrap();
+        waves.iter().map(|wave| json!([wave["workgroup"], wave["coord"], wave["wave_in_group"]])).collect()
+    };
+    let three =
+        [set(0x0005_0004, 0xc000_0000 | 3 << 25 | 17, 6), set(0x0005_0004, 0xc000_0000 | 4 << 25 | 17, 6)];
+    let one = export_text("groups-3d", text(NAVI48, three), &[]);
+    assert_eq!(places(&one), [json!([0, [6, 4, 5], 3]), json!([0, [6, 4, 5], 4])]);
+    assert_eq!(one["workgroups"].as_array().unwrap().len(), 1);
+    assert!(
+        !one["provenance"]["note"].as_str().unwrap().contains("Work-groups"),
+        "{}",
+        one["provenance"]["note"]
+    );
+    // Without bit 30 what ttmp7 has is another's. Both claim one place: they are of two dispatches.
+    let same_place = [set(0x0005_0004, 0x8000_0011, 6); 2];
+    let two = export_text("groups-1d", text(NAVI48, same_place), &[]);
+    assert_eq!(places(&two), [json!([0, [6, 0, 0], 0]), json!([1, [6, 0, 0], 0])]);
+    let absent = [json!([null, null, null]), json!([null, null, null])];
+    let unknown = |name: &str, text: String, why: &str| {
+        let path = file(name, text);
+        assert_eq!(places(&export(&path, &[])), absent, "{name}");
+        let info = run(&["info", path.to_str().unwrap()]);
+        assert!(
+            info.contains("Work-groups are not known of 2 waves: ") && info.contains(why),
+            "{name}: {info}"
+        );
+    };
+    unknown("groups-zero", text(NAVI48, [[0; 16]; 2]), "all 0, which proves nothing");
+    unknown("groups-unreadable", text(NAVI48, [[0xbebe_beef; 16]; 2]), "show no trap temporaries");
+    unknown("groups-graphics", text(NAVI48, three).replace("regCOMPUTE_", "regSPI_SHADER_"), "run graphics");
+    unknown("groups-gfx11", text(NAVI31, three), "only where a runtime had them set up");
+    unknown("groups-none", hardware(&waves(NAVI48), false), "show no trap temporaries");
+}
