@@ -9,9 +9,12 @@ use super::objects::Loaded;
 use crate::capture::{Capture, Dispatch};
 use crate::codeobject::CodeObject;
 
-/// Names that descriptors led to, by agent and address; as many as dispatches have.
+/// A kernel descriptor's address, as an agent sees it; `None`: any agent.
+type Descriptor = (Option<usize>, u64);
+
+/// Names that descriptors led to; as many as dispatches have.
 #[derive(Debug, Default)]
-pub(super) struct Names(Mutex<HashMap<(Option<usize>, u64), Option<Arc<str>>>>);
+pub(super) struct Names(Mutex<HashMap<Descriptor, Option<Arc<str>>>>);
 
 /// The name of a dispatch's kernel: as the capture has it, else by its descriptor; `None` where no code object tells.
 pub(super) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
