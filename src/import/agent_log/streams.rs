@@ -138,8 +138,7 @@ impl<T> Streams<T> {
         }
         // A number at the beginning may count lines; the others tell ranks apart.
         let rest = numbers.get(1..).filter(|rest| !rest.is_empty());
-        let is_same =
-            |key: &&Box<[u8]>| self.open.get(*key).is_some_and(|one| one.shape.numbers.get(1..) == rest);
+        let is_same = |key: &[u8]| self.open.get(key).is_some_and(|one| one.shape.numbers.get(1..) == rest);
         let mut same = keys.iter().filter(|key| rest.is_some() && is_same(key));
         match (same.next(), same.next()) {
             (Some(one), None) => Some(Ok(one.clone())),
