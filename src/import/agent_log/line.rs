@@ -190,6 +190,21 @@ pub(super) fn is_row(line: &[u8]) -> bool {
     old_lane(line).is_some() || row() || lanes() || words()
 }
 
+/// Where a row begins behind a program's line that was not ended: of numbered registers, or of memory where such come.
+pub(super) fn row_within(line: &[u8], memory: bool) -> Option<usize> {
+    if memory {
+        let at = find(line, "    0x").filter(|at| *at > 0)?;
+        let row = line.get(at..)?;
+        return memory_row(row, &mut Vec::new()).is_some_and(|(_, damaged)| !damaged).then_some(at);
+    }
+    let colon = find(line, ": ")?;
+    let name = line.get(..colon)?.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let at = colon.checked_sub(name).filter(|at| *at > 0)?;
+    let row = line.get(at..).filter(|row| begins_as_row(row))?;
+    let lanes = || vector(row).is_some_and(|(_, mut cursor)| matches!(lane(&mut cursor), Some(Ok(_))));
+    (lanes() || !scalars(row, &mut Vec::new())).then_some(at)
+}
+
 /// Whether a line is the rule that the agent draws before each wave.
 pub(super) fn is_rule(line: &[u8]) -> bool {
     let line = line.trim_ascii();

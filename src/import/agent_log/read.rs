@@ -275,13 +275,18 @@ impl<'p> Reader<'p> {
             wave.enter(Section::OldLane(accumulation, lane));
             return true;
         }
-        match self.streams.wave(found).map(|wave| wave.section) {
-            None | Some(Section::Disassembly | Section::Over) => false,
-            Some(Section::Local | Section::Kernarg) => {
-                self.memory(line, found) || self.registers(line, found)
-            }
-            Some(Section::Registers | Section::OldLane(..)) => self.registers(line, found),
+        let Some(section) = self.streams.wave(found).map(|wave| wave.section) else { return false };
+        if section == Section::Disassembly {
+            return false;
         }
+        let memory = matches!(section, Section::Local | Section::Kernarg);
+        let mut row = |found: &Found<'_>| (memory && self.memory(line, found)) || self.registers(line, found);
+        if row(found) {
+            return true;
+        }
+        // A program's line that was not ended may stand before it.
+        let within = line::row_within(text, memory).and_then(|at| text.get(at..));
+        within.is_some_and(|line| row(&found.at(line)))
     }
 
     fn memory(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {

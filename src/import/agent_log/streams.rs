@@ -52,6 +52,13 @@ pub(super) struct Found<'l> {
     pub(super) line: &'l [u8],
 }
 
+impl Found<'_> {
+    /// The same stream, of another part of the line.
+    pub(super) fn at<'l>(&self, line: &'l [u8]) -> Found<'l> {
+        Found { stream: self.stream, key: self.key.clone(), resembles: self.resembles, line }
+    }
+}
+
 /// Whose a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Owner<'l> {

@@ -78,7 +78,12 @@ fn a_wave_without_trap_temporaries_has_no_parking_address() {
                 "{name} {index}"
             );
             let ours = ours["waves"].as_array().unwrap();
-            assert_eq!(ours.len(), waves.len(), "{name}");
+            // The other XCC's area lies behind the cut in the first one's, and is lost with it.
+            assert!(
+                ours.len() == waves.len() || (!parks && ours.len() > index),
+                "{name} {index}: {}",
+                ours.len()
+            );
             let (ours, theirs) = (&ours[index], wave);
             let parked = wave["writer"]["hwreg_pc"] != wave["pc"];
             assert!(parks || !parked, "{name}");

@@ -106,6 +106,82 @@ fn lines_of_the_program_between_those_of_the_log_cost_nothing() {
     shows("not-ended-time", timed, &waves);
 }
 
+/// Times of any width, as containers' logs, kernels and loggers write them.
+#[test]
+fn clocks_go_on_in_any_width() {
+    let waves = Wave::some(SMALL, 3);
+    let text = log(&waves);
+    let nanos =
+        |at: usize| format!("{:09}", at * 12_345_670 % 1_000_000_000).trim_end_matches('0').to_owned();
+    shows(
+        "kube",
+        each_line(&text, |at, line| format!("2026-11-20T09:00:01.{}Z {line}", nanos(at + 1))),
+        &waves,
+    );
+    shows("dmesg", each_line(&text, |at, line| format!("[{:5}.{at:06}] {line}", 990 + at)), &waves);
+    let syslog = |at: usize| format!("Jan {:2} 09:00:{:02} node app[1233]: ", 5 + at / 60, at % 60);
+    shows("syslog", each_line(&text, |at, line| format!("{}{line}", syslog(at))), &waves);
+    shows("seconds", each_line(&text, |at, line| format!("{}.{}s: {line}", at / 10 + 8, at % 10)), &waves);
+    shows("cat-n", each_line(&text, |at, line| format!("{:6}\t{line}", at + 1)), &waves);
+    shows("grep-n", each_line(&text, |at, line| format!("{}:{line}", at + 1)), &waves);
+    shows("quoted", each_line(&text, |_, line| format!("> {line}")), &waves);
+}
+
+/// Ranks at the same time, each line with a time before the rank; rows that a terminal broke, too.
+#[test]
+fn ranks_stay_apart_behind_times() {
+    for form in ["[rank{}] ", "node app[123{}]: "] {
+        let ranks: Vec<Vec<Wave>> =
+            (0..2u64).map(|rank| vec![Wave { id: 1 + rank, ..Wave::new(SMALL, rank + 1) }]).collect();
+        let broken = |text: String| {
+            each_line(&text, |_, line| {
+                let words: Vec<&str> = line.split(" [").collect();
+                words.chunks(5).map(|words| words.join(" [")).collect::<Vec<_>>().join("\n[")
+            })
+        };
+        let texts: Vec<String> = ranks.iter().map(|waves| broken(log(waves))).collect();
+        let lines: Vec<Vec<&str>> = texts.iter().map(|text| text.lines().collect()).collect();
+        let mut text = String::new();
+        for at in 0..lines[0].len() {
+            for (rank, lines) in lines.iter().enumerate() {
+                let name = form.replace("{}", &rank.to_string());
+                writeln!(text, "09:{:02}:{:02} {name}{}", at / 60, (at + rank) % 60, lines[at]).unwrap();
+            }
+        }
+        let export = export_text("ranks-times", text, &["--processor", "gfx90a"]);
+        assert_eq!(problems(&export), Vec::<&str>::new());
+        same_waves(&ranks.concat(), &export);
+    }
+}
+
+/// The rule before each wave ends the one before: what follows a header that cannot be read is nobody's, and that is said.
+#[test]
+fn a_broken_header_does_not_give_its_rows_to_the_wave_before() {
+    let waves = Wave::some(SMALL, 3);
+    for (from, to) in
+        [("wave_2: pc=0x", "wave_2: pc=0q"), ("wave_2", "wav"), ("wave_2: pc=", "\u{fffd}\u{fffd}=")]
+    {
+        let export =
+            export_text("broken-header", log(&waves).replacen(from, to, 1), &["--processor", "gfx90a"]);
+        same_waves(&[waves[0].clone(), waves[2].clone()], &export);
+        let said = problems(&export);
+        assert!(said.iter().any(|problem| problem.contains("nothing tells whose they are")), "{said:?}");
+    }
+}
+
+#[test]
+fn rows_behind_a_line_that_was_not_ended_are_read() {
+    let waves = Wave::some(SMALL, 2);
+    let text = each_line(&log(&waves), |at, line| {
+        let numbered =
+            ["s4: ", "v1: ", "a0: ", "ttmp8: "].iter().any(|name| line.trim_start().starts_with(name));
+        let begun = ["Epoch 3 ... ", "50% ", "loss 0.25 "][at % 3];
+        if numbered || line.starts_with("    0x0040: ") { format!("{begun}{line}") } else { line.to_owned() }
+    });
+    assert!(text.matches("...").count() + text.matches("50%").count() > 3, "{text}");
+    shows("mid", text, &waves);
+}
+
 /// A terminal of 80 columns breaks vector rows; where between two lanes, they go on in the next line.
 #[test]
 fn rows_that_a_terminal_broke_go_on() {
