@@ -184,7 +184,7 @@ pub fn write(
     Ok(written)
 }
 
-/// About how many bytes [`write`] copies of what was captured: no fewer, and little more.
+/// About how many bytes [`write()`] copies of what was captured: no fewer, and little more.
 #[must_use]
 pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
     let kept = Kept::of(capture, plan);
