@@ -23,7 +23,7 @@ pub use report::{Left, Report};
 pub use spool::{Came, Patience, SpoolError, Spooled, spool, widen};
 
 use crate::capture::{self, Bytes, Capture};
-use crate::codeobject::CodeObject;
+use crate::codeobject::{CodeObject, Segment};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
 use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
 use crate::units::WaveId;
@@ -36,6 +36,9 @@ pub const MOST_PACKETS: u64 = 1 << 16;
 
 /// `PF_W`.
 const WRITABLE: u32 = 2;
+
+/// `PT_DYNAMIC`.
+const DYNAMIC: u32 = 2;
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -131,7 +134,7 @@ pub fn slim(
         // Not looking is no limit.
         reached.limits.clear();
     }
-    plan.code_objects = objects(dump, &waves, &used, &mut notes);
+    plan.code_objects = objects(dump, &waves, &used, options.global, &mut notes);
     let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
     let expected = write::expected(capture, &plan);
     let mut done = 0;
@@ -205,7 +208,13 @@ fn packets(capture: &Capture, waves: &[WaveId]) -> Vec<(u64, u64)> {
 }
 
 /// The code objects that the waves' agents see: with their files where an answer took them.
-fn objects(dump: &Dump, waves: &[WaveId], used: &[usize], notes: &mut Vec<String>) -> Vec<PlannedObject> {
+fn objects(
+    dump: &Dump,
+    waves: &[WaveId],
+    used: &[usize],
+    global: bool,
+    notes: &mut Vec<String>,
+) -> Vec<PlannedObject> {
     let capture = dump.capture();
     let agents: HashMap<usize, ()> =
         waves.iter().filter_map(|wave| Some((capture.wave(*wave)?.agent, ()))).collect();
@@ -213,14 +222,42 @@ fn objects(dump: &Dump, waves: &[WaveId], used: &[usize], notes: &mut Vec<String
     let listed = listed.filter(|(_, object)| object.agent.is_none_or(|agent| agents.contains_key(&agent)));
     listed
         .map(|(index, object)| {
-            let file = if used.contains(&index) { file(dump, index, object, notes) } else { None };
+            let file = if used.contains(&index) { file(dump, index, object, global, notes) } else { None };
             PlannedObject { index, file }
         })
         .collect()
 }
 
+/// A code object's image with zeros for what its writable segments held, which is global memory as it was at the crash. The
+/// dynamic section, which leads to the symbols, stays.
+fn unwritten(object: &CodeObject) -> Vec<u8> {
+    let mut image = object.bytes().to_vec();
+    let place = |segment: &Segment| {
+        let size = segment.file_size.max(segment.addresses.end.saturating_sub(segment.addresses.start));
+        let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(object.bytes().len());
+        at(segment.offset)..at(segment.offset.saturating_add(size))
+    };
+    let writable = |segment: &&Segment| segment.is_loaded() && segment.flags & WRITABLE != 0;
+    for segment in object.segments().iter().filter(writable) {
+        image.get_mut(place(segment)).unwrap_or_default().fill(0);
+    }
+    for segment in object.segments().iter().filter(|segment| segment.segment_type == DYNAMIC) {
+        let kept = place(segment);
+        if let (Some(to), Some(from)) = (image.get_mut(kept.clone()), object.bytes().get(kept)) {
+            to.copy_from_slice(from);
+        }
+    }
+    image
+}
+
 /// The file of a code object, with the debug information that is in a file of its own put in.
-fn file(dump: &Dump, index: usize, object: &capture::CodeObject, notes: &mut Vec<String>) -> Option<Bytes> {
+fn file(
+    dump: &Dump,
+    index: usize,
+    object: &capture::CodeObject,
+    global: bool,
+    notes: &mut Vec<String>,
+) -> Option<Bytes> {
     let parsed: Arc<CodeObject> = match dump.code_object(index) {
         Ok(parsed) => parsed,
         Err(why) => {
@@ -228,6 +265,11 @@ fn file(dump: &Dump, index: usize, object: &capture::CodeObject, notes: &mut Vec
             return None;
         }
     };
+    if object.image && !global {
+        notes
+            .push(format!("{}: what its image in memory holds that programs write is left out", object.name));
+        return Some(Arc::new(unwritten(&parsed)));
+    }
     let own: Bytes = Arc::new(parsed.bytes().clone());
     let debug = dump.debug_info(index).ok();
     let Some(separate) = debug.as_ref().and_then(|debug| debug.separate()) else { return Some(own) };

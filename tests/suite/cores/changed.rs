@@ -1,6 +1,9 @@
 //! The samples with words that say another thing: which runtime wrote them, which GPU it was, which process the host's core
 //! is of, and trap temporaries that were not captured.
 
+use std::path::Path;
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use super::{SAMPLES, core, expected, export, part};
@@ -166,4 +169,37 @@ fn a_host_core_of_another_process_is_told() {
         let ours = export(&[&gpu, "--host-core", whole.to_str().unwrap()]);
         assert_eq!(told(&ours, "its note of the GPUs' state is not read").len(), 1, "{}", ours["problems"]);
     }
+}
+
+/// A code object that is known by its image in memory alone has global variables as they were at the crash in it.
+#[test]
+fn without_global_memory_images_hold_nothing_that_programs_wrote() {
+    let marker = b"SECRET-OF-A-GLOBAL-VARIABLE";
+    let (mut bytes, offset) = sample("gfx90a-split");
+    // In the writable segment of the first code object, behind its dynamic section.
+    let at = offset(0x7f10_0000_3800);
+    bytes[at..at + marker.len()].copy_from_slice(marker);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("core");
+    std::fs::write(&path, &bytes).unwrap();
+    let slim = |name: &str, options: &[&str]| {
+        let to = folder.path().join(name);
+        let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+            .arg("slim")
+            .args([&path, Path::new("-o"), &to])
+            .args(options)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let holds = std::fs::read(&to).unwrap().windows(marker.len()).any(|window| window == marker);
+        let export = export(&[to.to_str().unwrap()]);
+        (holds, export["dispatches"].clone(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (holds, dispatches, _) = slim("all.zip", &[]);
+    assert!(holds, "the marker is not where this test takes it to be");
+    let (holds, same, said) = slim("none.zip", &["--no-global"]);
+    assert!(!holds, "{said}");
+    // Symbols are still found.
+    assert!(dispatches[0]["kernel"].is_string(), "{dispatches}");
+    assert_eq!(same, dispatches);
 }
