@@ -15,8 +15,25 @@ const CHUNK: usize = 1 << 20;
 /// The file of global memory.
 const GLOBAL: &str = "memory.bin";
 
-/// Copies an extent to where the sink is; how many bytes came, which is fewer where the store cannot be read.
+/// Copies an extent to where the sink is; how many bytes came. That they are fewer is said.
 pub(super) fn copy(
+    capture: &Capture,
+    extent: Extent,
+    what: &dyn Display,
+    sink: &mut Sink<'_>,
+    written: &mut Written,
+) -> io::Result<u64> {
+    let done = copy_captured(capture, extent, what, sink, written)?;
+    if let (Some(missing @ 1..), Some(backing)) =
+        (extent.length.checked_sub(done), capture.backing(extent.backing))
+    {
+        written.lose(format_args!("{what}: {} ends {missing} bytes early", backing.name()));
+    }
+    Ok(done)
+}
+
+/// Copies as much of an extent as was captured without a gap; only a store that cannot be read is said.
+pub(super) fn copy_captured(
     capture: &Capture,
     extent: Extent,
     what: &dyn Display,
@@ -39,8 +56,6 @@ pub(super) fn copy(
         sink.write_all(part.get(..got).unwrap_or_default())?;
         done += got as u64;
         if got < want {
-            let missing = extent.length - done;
-            written.lose(format_args!("{what}: {} ends {missing} bytes early", backing.name()));
             break;
         }
     }

@@ -4,16 +4,16 @@
 //! written again without it. Bytes are copied and not looked at, and lanes that were not captured are masked.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::memory::{copy, data};
+use super::memory::{copy_captured, data};
 use super::sink::Sink;
 use super::{Plan, Written, number};
-use crate::arch::Kind;
-use crate::capture::{Capture, Extent, RegisterBlock, Wave};
+use crate::arch::{Kind, RegId};
+use crate::capture::{BackingId, Capture, Extent, RegisterBlock, Wave};
 use crate::units::LaneSet;
 
 /// The file of all waves' registers.
@@ -75,27 +75,42 @@ impl RegisterWriter {
                     own.extend((end <= image.length).then_some((image.backing, run)));
                 }
             }
+            let before = taken.clone();
             let layout = self.layout(blocks, &wave.kind, taken);
             if layout.end > layout.start && image.length > layout.start {
                 let at = sink.position();
                 let offset = image.offset.saturating_add(layout.start);
                 let length = layout.end.min(image.length) - layout.start;
                 let part = Extent { backing: image.backing, offset, length };
-                let length = copy(capture, part, &what, sink, written)?;
-                let mut image = Map::new();
-                image.insert("layout".to_owned(), json!(layout.name));
-                image.extend(data(FILE, at, length));
-                table.insert("image".to_owned(), Value::Object(image));
+                let copied = copy_captured(capture, part, &what, sink, written)?;
+                let mut entry = Map::new();
+                entry.insert("layout".to_owned(), json!(layout.name));
+                entry.extend(data(FILE, at, copied));
+                table.insert("image".to_owned(), Value::Object(entry));
+                if copied < length {
+                    own.extend(behind(capture, wave, (blocks, image), layout.start + copied, before));
+                }
             }
         }
         let mut bulk = Vec::new();
-        for (backing, run) in own.into_iter().rev() {
+        for (backing, mut run) in own.into_iter().rev() {
             let Some(length) = captured_length(&run) else { continue };
             let at = sink.position();
             let extent = Extent { backing, offset: run.offset, length };
-            let length = copy(capture, extent, &what, sink, written)?;
+            let mut copied = copy_captured(capture, extent, &what, sink, written)?;
+            if copied < length && run.count == 1 && is_vector(&run) {
+                // What a gap took is no lane that counts.
+                run.known = run.known.and(LaneSet::lowest(u32::try_from(copied / 4).unwrap_or(0)));
+                sink.write_all(&vec![0; usize::try_from(length - copied).unwrap_or(0)])?;
+                copied = length;
+            } else if copied < length {
+                written.lose(format_args!("{what}: {} bytes of them could not be had", length - copied));
+            }
+            if run.known.is_empty() || copied == 0 {
+                continue;
+            }
             let mut entry = registers(&run, &wave.kind);
-            entry.extend(data(FILE, at, length));
+            entry.extend(data(FILE, at, copied));
             bulk.push(Value::Object(entry));
         }
         if !bulk.is_empty() {
@@ -136,6 +151,38 @@ impl RegisterWriter {
     }
 }
 
+/// The registers of an image that end behind `end` and that were captured: those after a gap. Of a vector that a gap cuts, its
+/// first lanes.
+fn behind(
+    capture: &Capture,
+    wave: &Wave,
+    (blocks, image): (&[RegisterBlock], Extent),
+    end: u64,
+    mut taken: Vec<bool>,
+) -> Vec<(BackingId, RegisterBlock)> {
+    let Some(backing) = capture.backing(image.backing) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut bytes = Vec::new();
+    for run in blocks.iter().rev().flat_map(|block| runs(block, &wave.kind, &mut taken)) {
+        for index in 0..run.count {
+            let offset = run.offset.saturating_add(u64::from(index) * u64::from(run.width));
+            let last = offset.saturating_add(run.width.into());
+            if last <= end || last > image.length {
+                continue;
+            }
+            bytes.resize(run.width.into(), 0);
+            let offset = image.offset.saturating_add(offset);
+            let got = backing.read_at(offset, &mut bytes).unwrap_or(0);
+            let known = run.known.and(LaneSet::lowest(u32::try_from(got / 4).unwrap_or(0)));
+            if !known.is_empty() {
+                let first = RegId(run.first.0 + index);
+                found.push((image.backing, RegisterBlock { first, count: 1, offset, known, ..run }));
+            }
+        }
+    }
+    found
+}
+
 /// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.
 fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterBlock> {
     let mut runs: Vec<RegisterBlock> = Vec::new();
@@ -152,7 +199,7 @@ fn runs(block: &RegisterBlock, kind: &Kind, taken: &mut [bool]) -> Vec<RegisterB
             Some(run) if run.first.0 + run.count == first && follows(kind, first) && !is_narrow => {
                 run.count += 1
             }
-            _ => runs.push(RegisterBlock { first: crate::arch::RegId(first), count: 1, offset, ..*block }),
+            _ => runs.push(RegisterBlock { first: RegId(first), count: 1, offset, ..*block }),
         }
     }
     runs
