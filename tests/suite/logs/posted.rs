@@ -51,11 +51,25 @@ fn waves_of_several_gpus_are_each_of_their_own() {
     assert!(said.len() == 2 && said.iter().all(|what| what.contains("nothing says which GPU")), "{said:?}");
     same(&all(&[VEGA, NAVI21]), &export, &|_| false);
     let wrong = export_text("wrong-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1100"]);
+    let said = problems(&wrong);
     assert!(
-        problems(&wrong)[0].contains("words as gfx1200 has them, read as gfx1100's"),
-        "{:?}",
-        problems(&wrong)
+        said[0].contains("--processor gfx1100 contradicts this wave, whose registers are named as gfx1201's"),
+        "{said:?}"
     );
+    assert!(
+        said[1].contains("--processor gfx1100 contradicts this wave, which has words as gfx1200 has"),
+        "{said:?}"
+    );
+    // Of one generation its registers alone do not tell.
+    let near = export_text("near-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1200"]);
+    let said = problems(&near);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains(
+        "contradicts this wave, whose registers are named as gfx1201's; the waves are read as gfx1200's"
+    ));
+    assert_eq!(near["agents"][0]["architecture"], "gfx1200");
+    let right = export_text("right-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1201"]);
+    assert_eq!(problems(&right), Vec::<&str>::new());
 }
 
 /// Wherever the first wave was cut off, the second is read.
@@ -187,6 +201,11 @@ fn what_radv_wrote_is_said_where_there_are_no_waves() {
         assert_eq!(export["agents"][0]["architecture"], "gfx1103");
         assert!(export["provenance"]["note"].as_str().unwrap().ends_with("Failing VM page: 0x800000200000"));
     }
+    let said = export(&radv, &["--processor", "gfx1100"]);
+    assert!(
+        problems(&said)[0].contains("contradicts the file beside the text that names the GPU, gfx1103"),
+        "{said}"
+    );
     // Only the beginning of such a file is looked at.
     fs::write(radv.join("gpu_info.log"), "x\n".repeat(1 << 19) + "    name = PHOENIX\n").unwrap();
     assert_eq!(export(&radv, &[])["agents"][0]["architecture"], "gfx1100");
