@@ -34,7 +34,7 @@ mod unused;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Seek as _};
+use std::io::{BufReader, Read, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +45,7 @@ pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;
+use self::text::{Order, Utf16};
 use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
@@ -62,7 +63,7 @@ pub struct Opened {
 /// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder).
 ///
 /// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it. Logs
-/// and what umr prints are text, which is read whole.
+/// and what umr prints are text, in UTF-8 or in UTF-16 with its mark, which is read whole.
 ///
 /// # Errors
 /// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
@@ -96,7 +97,8 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let text = |file| BufReader::with_capacity(1 << 20, file);
+    let order = Order::of(start.get(..count).unwrap_or_default());
+    let text = |file| BufReader::with_capacity(1 << 20, decoded(file, order));
     let (opened, reads) = match format {
         Format::Zip => (dump::open_zip(path, file, targets)?, Reads::Dump),
         Format::Manifest => (dump::open_manifest(path, targets)?, Reads::Dump),
@@ -105,9 +107,20 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
         }
         Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
         Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
-        Format::UmrJson => (umr::open_json(&name(), file, size, targets, options)?, Reads::Umr),
+        Format::UmrJson => {
+            let size = order.map_or(Some(size), |_| None);
+            (umr::open_json(&name(), decoded(file, order), size, targets, options)?, Reads::Umr)
+        }
     };
     Ok(unused::told(opened, options, reads))
+}
+
+/// Text as UTF-8.
+fn decoded<'r>(source: impl Read + 'r, order: Option<Order>) -> Box<dyn Read + 'r> {
+    match order {
+        Some(order) => Box::new(Utf16::new(source, order)),
+        None => Box::new(source),
+    }
 }
 
 /// Opens a dump that is a zip and part of the program; its side files are read where they lie.
@@ -127,14 +140,16 @@ pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opene
     let options = Options::default();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     let format = sniff::format(start, || Ok(bytes.as_slice())).map_err(io)?;
+    let order = Order::of(start);
+    let text = || decoded(bytes.as_slice(), order);
     match format {
         Ok(Format::Core) => {
             let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
             rocm_core::open(core, targets, &options)
         }
-        Ok(Format::AgentLog) => agent_log::open(name, bytes.as_slice(), None, targets, &options),
-        Ok(Format::UmrText) => umr::open(name, bytes.as_slice(), None, targets, &options),
-        Ok(Format::UmrJson) => umr::open_json(name, bytes.as_slice(), bytes.len() as u64, targets, &options),
+        Ok(Format::AgentLog) => agent_log::open(name, BufReader::new(text()), None, targets, &options),
+        Ok(Format::UmrText) => umr::open(name, BufReader::new(text()), None, targets, &options),
+        Ok(Format::UmrJson) => umr::open_json(name, text(), Some(bytes.len() as u64), targets, &options),
         _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
     }
 }

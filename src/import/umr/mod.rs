@@ -53,26 +53,32 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reads umr's answers to the command `waves`, wherever they stand in a text.
+/// Reads umr's answers to the command `waves`, wherever they stand in a text; `size`: its bytes, where they are known.
 ///
 /// # Errors
 /// The text cannot be read, or the processor that the user names is not known.
 pub(super) fn open_json(
     name: &str,
     source: impl Read,
-    size: u64,
+    size: Option<u64>,
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
     let mut families = Families::new(targets, family::chosen(targets, options)?, None);
     let mut problems = Problems::new(name);
-    if size > MOST_JSON {
-        let what = format_args!("of {size} bytes the first {MOST_JSON} are read");
-        problems.whole(what, format_args!("answers within {MOST_JSON} bytes"));
-    }
     let mut text = Vec::new();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     source.take(MOST_JSON).read_to_end(&mut text).map_err(io)?;
+    let expected = format_args!("answers within {MOST_JSON} bytes");
+    match size {
+        Some(size) if size > MOST_JSON => {
+            problems.whole(format_args!("of {size} bytes the first {MOST_JSON} are read"), expected);
+        }
+        None if text.len() as u64 == MOST_JSON => {
+            problems.whole(format_args!("the first {MOST_JSON} bytes are read"), expected);
+        }
+        _ => {}
+    }
     let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
     let capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })

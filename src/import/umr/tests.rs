@@ -72,7 +72,7 @@ fn an_answer_that_is_too_long_keeps_its_beginning() {
     let options = Options { target: Some("gfx1100".to_owned()), ..Options::default() };
     let size = 3 * MOST_JSON;
     let mut source = wave.chain(std::io::repeat(b' ')).take(size);
-    let opened = open_json("answer", &mut source, size, &targets, &options).unwrap();
+    let opened = open_json("answer", &mut source, Some(size), &targets, &options).unwrap();
     assert_eq!((opened.capture.waves.len(), source.limit()), (1, 2 * MOST_JSON));
     let said: Vec<&str> = opened.problems.iter().map(|problem| problem.what.as_str()).collect();
     assert!(

@@ -292,6 +292,7 @@ fn a_processor_that_the_core_contradicts_is_told() {
     assert!(said[0].contains("--processor gfx942 contradicts the code object at 0x"), "{said:?}");
     assert!(said[0].contains("by its header is for gfx90a") && said[0].contains("or --processor gfx90a"));
     let said = with(&bytes, "gfx1100");
-    let said = told(&said, "contradicts the core, which says gfx90b; it is not known, and is read as gfx1100");
+    let said =
+        told(&said, "contradicts the core, which says gfx90b; it is not known, and is read as gfx1100");
     assert_eq!(said.len(), 1, "{said:?}");
 }

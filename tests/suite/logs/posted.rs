@@ -150,6 +150,37 @@ fn an_agents_log_opens_behind_whatever_comes_first() {
     }
 }
 
+/// `>` of Windows PowerShell writes UTF-16 with a mark and carriage returns.
+#[test]
+fn texts_in_utf16_are_read() {
+    let agent = model::Wave::some(model::Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A }, 2);
+    let navi = waves(NAVI31);
+    let options = ["--processor", "gfx1100"];
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let wide = |text: &str| -> Vec<u8> {
+            let text = format!("\u{feff}Größe \u{1f600}\r\n{}", text.replace('\n', "\r\n"));
+            text.encode_utf16().flat_map(order).collect()
+        };
+        let log = wide(&writer::agent(&agent, Form::Kernargs, None));
+        let export = export_text("utf16-log", &log, &["--processor", "gfx90a"]);
+        assert_eq!(problems(&export), Vec::<&str>::new());
+        same_waves(&agent, &export);
+        // Cut inside a unit.
+        let cut = export_text("utf16-cut", &log[..log.len() * 3 / 4 | 1], &["--processor", "gfx90a"]);
+        same_waves(&agent[..1], &json!({ "waves": [cut["waves"][0]] }));
+        for (name, text) in
+            [("utf16-umr", hardware(&navi, false)), ("utf16-json", json_answer(&navi, false).to_string())]
+        {
+            let export = export_text(name, wide(&text), &options);
+            assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+            same(&navi, &export, &|_| false);
+        }
+        assert!(
+            refused(&file("utf16-none", wide("hello\n"))).contains("nothing of a known format was found")
+        );
+    }
+}
+
 /// Wherever an answer stands and wherever it breaks off, whole waves of it are read.
 #[test]
 fn a_posted_answer_is_read_as_far_as_it_goes() {
