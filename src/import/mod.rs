@@ -34,7 +34,7 @@ mod unused;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek as _};
+use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ pub struct Opened {
 }
 
 /// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
-/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder).
+/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder, also in a zip).
 ///
 /// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it. Logs
 /// and what umr prints are text, in UTF-8 or in UTF-16 with its mark, which is read whole.
@@ -100,7 +100,13 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let order = Order::of(start.get(..count).unwrap_or_default());
     let text = |file| BufReader::with_capacity(1 << 20, decoded(file, order));
     let (opened, reads) = match format {
-        Format::Zip => (dump::open_zip(path, file, targets)?, Reads::Dump),
+        Format::Zip => match (dump::open_zip(path, file, targets), File::open(path)) {
+            (Err(error @ ImportError::NoManifest { .. }), Ok(again)) => {
+                let found = umr::open_zip(&name(), BufReader::new(again), targets, options)?;
+                (found.ok_or(error)?, Reads::Umr)
+            }
+            (opened, _) => (opened?, Reads::Dump),
+        },
         Format::Manifest => (dump::open_manifest(path, targets)?, Reads::Dump),
         Format::Core => {
             (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options)?, Reads::Core)
@@ -150,6 +156,10 @@ pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opene
         Ok(Format::AgentLog) => agent_log::open(name, BufReader::new(text()), None, targets, &options),
         Ok(Format::UmrText) => umr::open(name, BufReader::new(text()), None, targets, &options),
         Ok(Format::UmrJson) => umr::open_json(name, text(), Some(bytes.len() as u64), targets, &options),
+        Ok(Format::Zip) => match umr::open_zip(name, Cursor::new(bytes.as_slice()), targets, &options) {
+            Ok(Some(opened)) => Ok(opened),
+            _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
+        },
         _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
     }
 }

@@ -1,7 +1,7 @@
 //! What umr prints of waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
 //! (docs/captures.md, "umr").
 //!
-//! [`text`] and [`json`] read waves as umr names things; [`family`] says which GPU they are of; [`wave`] turns them into
+//! [`text`] and [`json`] read waves as umr names things, [`zipped`] a folder in a zip; [`family`] says which GPU they are of; [`wave`] turns them into
 //! registers; [`build`] makes the capture.
 
 mod build;
@@ -13,6 +13,7 @@ mod prefix;
 mod radv;
 mod text;
 mod wave;
+mod zipped;
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -24,8 +25,9 @@ use super::{Opened, Options};
 use crate::arch::Targets;
 
 pub(super) use json::next_list;
-pub(super) use radv::{WAVES as RADV_WAVES, is_folder as is_radv_folder, open as open_radv, without_waves};
+pub(super) use radv::{is_folder as is_radv_folder, open as open_radv, without_waves};
 pub(super) use text::{IDLE, begins_wave};
+pub(super) use zipped::open as open_zip;
 
 /// The most bytes of a text that are searched for JSON answers: they are in memory as a whole. The largest GPU's waves take
 /// some 200 MB.

@@ -245,25 +245,67 @@ fn what_radv_wrote_is_said_where_there_are_no_waves() {
     // Another umr text beside such a file is not RADV's.
     fs::write(radv.join("other.txt"), text).unwrap();
     assert_eq!(export(&radv.join("other.txt"), &[])["agents"][0]["architecture"], "gfx1100");
-    // A zip with one stored, empty entry of that name (APPNOTE.TXT, 4.3).
-    let name = b"radv_dumps_1/umr_waves.log";
-    let fields = [20u16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, name.len() as u16, 0];
-    let fields: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
-    let mut zip = [b"PK\x03\x04".as_slice(), &fields, name].concat();
-    let directory = zip.len() as u32;
-    zip.extend([b"PK\x01\x02\x14\x00".as_slice(), &fields, &[0; 14], name].concat());
-    let size = zip.len() as u32 - directory;
-    zip.extend(
-        [
-            b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(),
-            &size.to_le_bytes(),
-            &directory.to_le_bytes(),
-            &[0, 0],
-        ]
-        .concat(),
+}
+
+/// Zips as `zip -r` makes them, deflated and stored, with the folder's name and without.
+#[test]
+fn a_zipped_hang_folder_opens_as_it_is() {
+    let parent = folder("radv-zips");
+    let radv = parent.join("radv_dumps_7_2026");
+    fs::create_dir(&radv).unwrap();
+    fs::write(radv.join("umr_waves.log"), format!("\nUMR GFX waves:\n\n{}", hardware(&waves(NAVI31), false)))
+        .unwrap();
+    fs::write(radv.join("gpu_info.log"), "Device info:\n    name = NAVI31\n").unwrap();
+    fs::write(radv.join("vm_fault.log"), "Failing VM page: 0x800000200000\n").unwrap();
+    let zip = |name: &str, at: &Path, options: &[&str]| {
+        let path = parent.join(name);
+        let output = Command::new("zip")
+            .current_dir(at)
+            .args(["-q", "-r"])
+            .arg(&path)
+            .arg(".")
+            .args(options)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        path
+    };
+    let whole = export(&radv, &[]);
+    // `-x` keeps zips that were made before out.
+    let zips = [
+        zip("inside.zip", &radv, &[]),
+        zip("stored.zip", &radv, &["-0"]),
+        zip("folder.zip", &parent, &["-x", "*.zip"]),
+    ];
+    for path in &zips {
+        let zipped = export(path, &[]);
+        assert_eq!(problems(&zipped), Vec::<&str>::new());
+        same(&waves(NAVI31), &zipped, &|_| false);
+        assert_eq!((&zipped["agents"], &zipped["memory"]), (&whole["agents"], &whole["memory"]));
+        let note = zipped["provenance"]["note"].as_str().unwrap();
+        assert!(note.ends_with("Failing VM page: 0x800000200000"), "{note}");
+    }
+    // Damage to what was deflated: what comes before it is read, and the rest is said.
+    let mut bytes = fs::read(&zips[0]).unwrap();
+    let name = bytes.windows(13).position(|name| name == b"umr_waves.log").unwrap();
+    bytes[name + 600..name + 700].fill(0xff);
+    fs::write(parent.join("damaged.zip"), bytes).unwrap();
+    let damaged = export(&parent.join("damaged.zip"), &[]);
+    assert!(problems(&damaged)[0].contains("the text cannot be read to its end"), "{:?}", problems(&damaged));
+    // Two of them, one without umr's text, and one with neither.
+    let second = parent.join("radv_dumps_8_2026");
+    fs::create_dir(&second).unwrap();
+    fs::copy(radv.join("umr_waves.log"), second.join("umr_waves.log")).unwrap();
+    let said = refused(&zip("two.zip", &parent, &["-x", "*.zip"]));
+    assert!(said.contains("a zip of 2 hang folders of RADV, of which one at a time is read"), "{said}");
+    let said = refused(&zip("none.zip", &radv, &["-x", "*umr_waves.log"]));
+    assert!(
+        said.contains("a zip of a hang folder of RADV (gpu_info.log is in it) without umr_waves.log"),
+        "{said}"
     );
-    let said = refused(&file("radv-zip", zip));
-    assert!(said.contains("a zip of a hang folder of RADV, which is read unpacked"), "{said}");
+    let said = refused(&zip("other.zip", &radv, &["-i", "*vm_fault.log"]));
+    assert!(said.contains("there is no manifest"), "{said}");
 }
 
 #[test]
