@@ -166,7 +166,7 @@ fn texts_in_utf16_are_read() {
         assert_eq!(problems(&export), Vec::<&str>::new());
         same_waves(&agent, &export);
         // Cut inside a unit.
-        let cut = export_text("utf16-cut", &log[..log.len() * 3 / 4 | 1], &["--processor", "gfx90a"]);
+        let cut = export_text("utf16-cut", &log[..(log.len() * 3 / 4) | 1], &["--processor", "gfx90a"]);
         same_waves(&agent[..1], &json!({ "waves": [cut["waves"][0]] }));
         for (name, text) in
             [("utf16-umr", hardware(&navi, false)), ("utf16-json", json_answer(&navi, false).to_string())]
