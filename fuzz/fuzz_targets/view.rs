@@ -75,7 +75,7 @@ fn read_back(file: &[u8]) {
         section.data().expect("a section lies within the file");
     }
     for symbol in elf.symbols() {
-        symbol.name().expect("a symbol has a name");
+        let _ = symbol.name().expect("a symbol has a name");
     }
     let load = |id: gimli::SectionId| {
         let section = elf.section_by_name(id.name());
