@@ -11,6 +11,7 @@ mod json;
 mod lenient;
 mod prefix;
 mod radv;
+mod rows;
 mod text;
 mod wave;
 mod zipped;

@@ -1,5 +1,7 @@
 //! umr's three flavours of text, its JSON, and RADV's folders.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
