@@ -140,6 +140,10 @@ fn an_agents_log_opens_behind_whatever_comes_first() {
         ("waves-of-its-own", format!("{{\"waves\": [1, 2], \"amplitude\": 3}}\n{log}")),
         ("dict", format!("{{'lr': 0.1}}\n{log}")),
         ("nul", format!("progress \0\0\n{log}")),
+        (
+            "docker-blanks",
+            docker.replace("\"log\":", " \"log\" : ").replace(",\"stream\":", ", \"stream\": "),
+        ),
         ("docker", docker),
         ("docker-colours", of_container(&coloured)),
         ("umr-idle", format!("No active waves!\n{log}")),
