@@ -82,7 +82,8 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     let there = file.len().saturating_sub(table) / entry;
     if is_said && there < count {
         let expected = format!("a file that holds all {count}, {entry} bytes each");
-        let what = format!("the file ends after {there} program headers");
+        let headers = if there == 1 { "header" } else { "headers" };
+        let what = format!("the file ends after {there} program {headers}");
         problems.report_at(name, table, "program headers", what, expected);
     }
     let length = usize::try_from(count.min(there) * entry).unwrap_or(0);
