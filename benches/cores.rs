@@ -18,6 +18,7 @@ use std::time::Instant;
 
 use lanescope::arch::Targets;
 use lanescope::import::{self, Options};
+use nix::time::{ClockId, clock_gettime};
 
 const WAVES: u32 = 50_000;
 const GIGABYTE: u64 = 1 << 30;
@@ -93,14 +94,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(if sound || !strict { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Milliseconds that this thread has had a processor.
+/// Milliseconds that this process has had processors.
 fn processor() -> Result<f64, Box<dyn Error>> {
-    let text = fs::read_to_string("/proc/thread-self/schedstat")?;
-    let nanoseconds: f64 = text.split_whitespace().next().unwrap_or_default().parse()?;
-    Ok(nanoseconds / 1e6)
+    let time = clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID)?;
+    Ok(time.tv_sec() as f64 * 1e3 + time.tv_nsec() as f64 / 1e6)
 }
 
-/// Opens once and prints milliseconds, those of this thread on a processor, anonymous memory in kB, and waves.
+/// Opens once and prints milliseconds, those on a processor, anonymous memory in kB, and waves.
 fn measure(path: &Path) -> Result<(), Box<dyn Error>> {
     let targets = Targets::builtin();
     let (start, before) = (Instant::now(), processor()?);

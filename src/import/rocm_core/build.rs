@@ -18,7 +18,8 @@ impl Waves<'_> {
     pub(super) fn wave(
         &mut self,
         block: &Block,
-        lot: &Lot<'_>,
+        words: &Words,
+        lot: &Lot,
         group: &mut Option<usize>,
         dispatches: &mut Dispatches,
         missing: &mut Missing,
@@ -27,9 +28,8 @@ impl Waves<'_> {
         let id = u32::try_from(capture.waves.len() + 1).unwrap_or(u32::MAX);
         // A wave that its processor cannot run comes of a damaged record.
         let Some(index) = lot.row(block.counts.size).or(lot.row64).or(lot.row32) else { return };
-        let words = Words::read(self.memory, block);
         let Some(row) = self.rows.get(index) else { return };
-        let facts = self.facts(row, &words, lot);
+        let facts = self.facts(row, words, lot);
         self.pcs.extend(facts.pc);
         let Some(row) = self.rows.get(index) else { return };
         let Some(area) = row.area() else { return };
@@ -73,7 +73,7 @@ impl Waves<'_> {
             fits
         });
         let (engine, slot) = (word.engine.of(block.word), word.scoreboard.of(block.word));
-        let (private, private_size) = match self.private(row, &words, block, lot, engine, slot) {
+        let (private, private_size) = match self.private(row, words, block, lot, engine, slot) {
             Ok(Some((base, size))) => {
                 if word.scratch.of(block.word) == 0 {
                     count(&mut missing.unallotted, id);
@@ -88,21 +88,21 @@ impl Waves<'_> {
         };
         let mut own = Vec::new();
         let (stores, derived) = (self.stores, &mut *self.derived);
-        row.rewritten(&words, &facts, |first, bytes| {
+        row.rewritten(words, &facts, |first, bytes| {
             let known = LaneSet(if bytes.is_some() { u64::MAX } else { 0 });
             let bytes = bytes.unwrap_or_default();
             let (offset, width) = (derived.len() as u64, bytes.len() as u16);
             derived.extend_from_slice(bytes);
             own.push((stores.derived, RegisterBlock { first, count: 1, width, offset, known }));
         });
-        if facts.stopped == Some(false) && row.has_fault(&words) {
+        if facts.stopped == Some(false) && row.has_fault(words) {
             count(&mut missing.faulty, id);
         }
-        let without_vgprs = row.without_vgprs(&words);
+        let without_vgprs = row.without_vgprs(words);
         let kind = Arc::clone(&row.kind);
         let Some(row) = self.rows.get_mut(index) else { return };
         let stop =
-            facts.stopped.map(|stopped| if stopped { row.reasons(&words, facts.trap) } else { Vec::new() });
+            facts.stopped.map(|stopped| if stopped { row.reasons(words, facts.trap) } else { Vec::new() });
         let layout = row.layout(block.counts, without_vgprs);
         let image = Extent {
             backing: self.stores.by_address,
@@ -112,7 +112,7 @@ impl Waves<'_> {
         capture.waves.push(Wave {
             id,
             kind,
-            agent: lot.known.index,
+            agent: lot.agent,
             workgroup,
             wave_in_group,
             stop,
@@ -125,7 +125,7 @@ impl Waves<'_> {
     }
 
     /// A new work-group of a first wave.
-    fn group(&self, block: &Block, lot: &Lot<'_>, capture: &mut Capture) -> usize {
+    fn group(&self, block: &Block, lot: &Lot, capture: &mut Capture) -> usize {
         let index = capture.workgroups.len();
         let lds = self.pieces(block.lds_base(), u64::from(block.lds));
         capture.workgroups.push(WorkGroup {
@@ -145,7 +145,7 @@ impl Waves<'_> {
         row: &Row,
         words: &Words,
         block: &Block,
-        lot: &Lot<'_>,
+        lot: &Lot,
         engine: u32,
         slot: u32,
     ) -> Result<Option<(u64, u64)>, NoScratch> {

@@ -5,6 +5,7 @@
 //! memory only headers, control stacks and 192 bytes of each wave are read.
 
 mod agents;
+mod ahead;
 mod area;
 mod build;
 mod bytes;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::agents::{Agents, Known};
+use super::ahead::Ahead;
 use super::area::{self, Area, Block, Walk};
 use super::dispatch::{self, Dispatches};
 use super::memory::CoreMemory;
@@ -12,7 +13,7 @@ use super::note::{QueueEntry, State};
 use super::scratch::{NoScratch, Scratch};
 use super::wave::{Facts, Promise, Row, Words};
 use crate::arch::{Target, Targets};
-use crate::capture::{BackingId, Capture, Queue};
+use crate::capture::{BackingId, Capture, Queue, Ring};
 use crate::import::problem::Problems;
 use crate::units::WaveSize;
 
@@ -50,12 +51,27 @@ pub(super) struct Waves<'a> {
 }
 
 /// One XCC's waves: what they have in common.
-pub(super) struct Lot<'k> {
-    pub(super) known: &'k Known,
+pub(super) struct Lot {
+    /// Index of the GPU in the capture.
+    pub(super) agent: usize,
+    /// Its trap temporaries always hold dispatch facts.
+    always: bool,
+    /// Index of the queue in the capture.
     pub(super) queue: usize,
     pub(super) row32: Option<usize>,
     pub(super) row64: Option<usize>,
     pub(super) scratch: Result<Option<Scratch>, NoScratch>,
+    /// Where its waves are, from the top of the area down.
+    blocks: Vec<Block>,
+}
+
+/// A queue whose waves are to be read.
+struct Saved {
+    key: String,
+    /// Its index in the capture.
+    queue: usize,
+    ring: Ring,
+    lots: Vec<Lot>,
 }
 
 impl<'a> Waves<'a> {
@@ -82,6 +98,8 @@ impl<'a> Waves<'a> {
         problems: &mut Problems,
     ) {
         let mut areas = 0u32;
+        // Which waves there are first: their words are read ahead of what is made of them.
+        let (mut saved, mut room) = (Vec::new(), MOST_WAVES.saturating_sub(capture.waves.len()));
         for entry in state.queues.iter().filter(|entry| entry.kind == AQL) {
             let key = format!("queue {}", entry.id);
             // Of a GPU that is not known, too: that its waves are left out has another reason.
@@ -101,8 +119,7 @@ impl<'a> Waves<'a> {
             if entry.save_area == 0 {
                 continue;
             }
-            let mut dispatches = Dispatches::new(queue, ring);
-            let mut missing = Missing::default();
+            let mut lots = Vec::new();
             for xcc in 0..known.xccs {
                 let key = if known.xccs == 1 { key.clone() } else { format!("{key}, XCC {xcc}") };
                 let area = u64::from(entry.save_area_size)
@@ -113,21 +130,11 @@ impl<'a> Waves<'a> {
                     problems.report(key, what, "ctx_save_restore_area_size");
                     break;
                 };
-                self.area(
-                    address,
-                    xcc,
-                    queue,
-                    entry,
-                    known,
-                    &mut dispatches,
-                    &mut missing,
-                    capture,
-                    &key,
-                    problems,
-                );
+                lots.extend(self.area(address, xcc, queue, entry, known, &mut room, &key, problems));
             }
-            missing.report(&key, problems);
+            saved.push(Saved { key, queue, ring, lots });
         }
+        self.waves(&saved, capture, problems);
         if areas == 0 {
             problems.report(
                 "waves",
@@ -137,6 +144,27 @@ impl<'a> Waves<'a> {
         }
     }
 
+    /// Adds the waves of queues.
+    fn waves(&mut self, saved: &[Saved], capture: &mut Capture, problems: &mut Problems) {
+        let blocks = saved.iter().flat_map(|queue| &queue.lots).flat_map(|lot| &lot.blocks);
+        let count = saved.iter().flat_map(|queue| &queue.lots).map(|lot| lot.blocks.len()).sum();
+        capture.waves.reserve(count);
+        Ahead::read(self.memory, count, blocks, |ahead| {
+            for Saved { key, queue, ring, lots } in saved {
+                let (mut dispatches, mut missing) = (Dispatches::new(*queue, *ring), Missing::default());
+                for lot in lots {
+                    let mut group = None;
+                    for block in &lot.blocks {
+                        let words = ahead.next(block);
+                        self.wave(block, &words, lot, &mut group, &mut dispatches, &mut missing, capture);
+                    }
+                }
+                missing.report(key, problems);
+            }
+        });
+    }
+
+    /// Which waves one XCC has; takes them off the room for waves.
     #[expect(clippy::too_many_arguments, reason = "a queue's loop, taken apart")]
     fn area(
         &mut self,
@@ -145,20 +173,18 @@ impl<'a> Waves<'a> {
         queue: usize,
         entry: &QueueEntry,
         known: &mut Known,
-        dispatches: &mut Dispatches,
-        missing: &mut Missing,
-        capture: &mut Capture,
+        room: &mut usize,
         key: &str,
         problems: &mut Problems,
-    ) {
+    ) -> Option<Lot> {
         let Some(area) = Area::read(self.memory, address) else {
             let what =
                 format!("its save area at {address:#x} was not captured, or its header is damaged: no waves");
             problems.report(key, what, "a segment with the area's header");
-            return;
+            return None;
         };
         if area.stack_size == 0 && area.begin == area.end {
-            return;
+            return None;
         }
         if !area.is_consistent() {
             let end = area.stack.saturating_add(u64::from(area.stack_size));
@@ -166,7 +192,7 @@ impl<'a> Waves<'a> {
             problems.report(key, what, "one address (the save area's header is damaged)");
         }
         if area.is_empty() {
-            return;
+            return None;
         }
         if area.stack_size > area::MOST_STACK || u64::from(area.stack_size) > self.stacks_left {
             let what = format!("a control stack of {} bytes, left out", area.stack_size);
@@ -175,7 +201,7 @@ impl<'a> Waves<'a> {
                 what,
                 format!("at most {}", u64::from(area::MOST_STACK).min(self.stacks_left)),
             );
-            return;
+            return None;
         }
         self.stacks_left -= u64::from(area.stack_size);
         let records = area.records(self.memory);
@@ -208,19 +234,21 @@ impl<'a> Waves<'a> {
         let Some(row) = reading.save_area.as_ref() else {
             let what = format!("{} has no [save_area]: its waves cannot be read", reading.name);
             problems.report(key, what, "a target file that says where waves are saved");
-            return;
+            return None;
         };
         let scratch =
             Scratch::read(self.memory, entry.read_pointer, &row.scratch, known.engines, xcc, self.r_version);
-        let lot = Lot {
-            known,
+        let mut lot = Lot {
+            agent: known.index,
+            always: known.always,
             queue,
             row32: self.row(&target, reading, WaveSize::W32),
             row64: self.row(&target, reading, WaveSize::W64),
             scratch,
+            blocks: Vec::new(),
         };
         let blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
-        let kept = if layout.is_some() {
+        let mut kept = if layout.is_some() {
             blocks
         } else {
             let (kept, all) = self.sound(row, &records, &area, &lot, blocks);
@@ -235,19 +263,18 @@ impl<'a> Waves<'a> {
             problems.report(key, what, expected);
             kept
         };
-        let (room, all) = (MOST_WAVES.saturating_sub(capture.waves.len()), kept.len());
-        if all > room {
+        let all = kept.len();
+        if all > *room {
             problems.report(
                 key,
                 format!("{all} waves, of which {room} are taken"),
                 format!("at most {MOST_WAVES}"),
             );
+            kept.truncate(*room);
         }
-        capture.waves.reserve(all.min(room));
-        let mut group = None;
-        for block in kept.iter().take(room) {
-            self.wave(block, &lot, &mut group, dispatches, missing, capture);
-        }
+        *room -= kept.len();
+        lot.blocks = kept;
+        Some(lot)
     }
 
     /// The row of a kind of wave in a layout: its index, if the processor has such waves.
@@ -271,7 +298,7 @@ impl<'a> Waves<'a> {
         row: &crate::arch::save_area::SaveArea,
         records: &[u32],
         area: &Area,
-        lot: &Lot<'_>,
+        lot: &Lot,
         down: Vec<Block>,
     ) -> (Vec<Block>, usize) {
         let all = down.len();
@@ -297,7 +324,7 @@ impl<'a> Waves<'a> {
     }
 
     /// Whether a block has a PC as waves have: of an instruction in captured memory.
-    fn looks_sound(&self, block: &Block, lot: &Lot<'_>) -> bool {
+    fn looks_sound(&self, block: &Block, lot: &Lot) -> bool {
         let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index));
         let Some(row) = row else { return false };
         let facts = self.facts(row, &Words::read(self.memory, block), lot);
@@ -305,13 +332,13 @@ impl<'a> Waves<'a> {
     }
 
     /// What a wave's words say.
-    pub(super) fn facts(&self, row: &Row, words: &Words, lot: &Lot<'_>) -> Facts {
-        let promise = Promise { setup: self.ttmp_setup || lot.known.always, r_version: self.r_version };
+    pub(super) fn facts(&self, row: &Row, words: &Words, lot: &Lot) -> Facts {
+        let promise = Promise { setup: self.ttmp_setup || lot.always, r_version: self.r_version };
         row.facts(words, promise, |address| self.memory.segment(address).is_some())
     }
 }
 
-impl Lot<'_> {
+impl Lot {
     /// The row of waves of that size.
     pub(super) fn row(&self, size: WaveSize) -> Option<usize> {
         match size {

@@ -1,0 +1,63 @@
+use std::sync::Arc;
+
+use super::{Ahead, BATCH, WAITING, WORTH_A_THREAD};
+use crate::capture::{Backing, BackingId, Extent, MemoryBacking, MemoryMap, Segment};
+use crate::import::rocm_core::area::{Block, Counts};
+use crate::import::rocm_core::memory::CoreMemory;
+use crate::units::WaveSize;
+
+const BASE: u64 = 0x7f00_0000_0000;
+
+/// A wave of nothing but 16 SGPRs, hardware registers and trap temporaries.
+const BYTES: u64 = 3 * 64;
+
+/// That many bytes at [`BASE`], each dword its own number.
+fn memory(bytes: u64) -> CoreMemory {
+    let words: Vec<u8> = (0..bytes as u32 / 4).flat_map(u32::to_le_bytes).collect();
+    let extent = Extent { backing: BackingId(0), offset: 0, length: bytes };
+    let map = MemoryMap::new(vec![Segment { address: BASE, extent, name: None }]).0;
+    let file: Arc<dyn Backing> = Arc::new(MemoryBacking::new("file", words));
+    CoreMemory::new("file", map, vec![file])
+}
+
+/// The waves from the top of those down.
+fn blocks(count: u64) -> Vec<Block> {
+    let counts = Counts { size: WaveSize::W64, vgprs: 0, shared: 0, accums: 0, sgprs: 16 };
+    let block = |index: u64| {
+        let bottom = BASE + index * BYTES;
+        Block { top: bottom + BYTES, bottom, word: 0, counts, lds: 0 }
+    };
+    (0..count).rev().map(block).collect()
+}
+
+#[test]
+fn each_wave_has_its_own_words_whoever_read_them() {
+    let most = WORTH_A_THREAD.max(BATCH * WAITING) * 2 + 3;
+    for count in [0, 1, WORTH_A_THREAD - 1, WORTH_A_THREAD, BATCH * WAITING + 1, most] {
+        // The upper half of the last one is not there.
+        let memory = memory((count as u64 * BYTES).saturating_sub(64));
+        let blocks = blocks(count as u64);
+        let mut seen = 0;
+        Ahead::read(&memory, count, blocks.iter(), |ahead| {
+            for (index, block) in (0..count as u32).rev().zip(&blocks) {
+                let words = ahead.next(block);
+                let first = index * 48;
+                assert_eq!(words.hw, Some(std::array::from_fn(|word| first + 16 + word as u32)));
+                let ttmps = std::array::from_fn(|word| first + 32 + word as u32);
+                assert_eq!(words.ttmps, (seen > 0).then_some(ttmps), "wave {index} of {count}");
+                seen += 1;
+            }
+        });
+        assert_eq!(seen, count);
+    }
+}
+
+/// Work that ends early does not wait for what is still read, nor does the reader wait for ever.
+#[test]
+fn work_may_end_early() {
+    let blocks = blocks(5000);
+    let memory = memory(5000 * BYTES);
+    Ahead::read(&memory, blocks.len(), blocks.iter(), |ahead| {
+        assert!(ahead.next(&blocks[0]).hw.is_some());
+    });
+}
