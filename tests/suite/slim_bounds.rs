@@ -148,6 +148,46 @@ fn global_variables_are_kept_up_to_the_bound() {
     assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&said)), "{notes:?}");
 }
 
+/// What cannot be read again is not written; docs/dump-format.md says 64 MiB.
+#[test]
+fn a_manifest_is_as_large_as_can_be_read() {
+    let scratch = Scratch::new("slim-manifest");
+    let manifest = |note: usize| {
+        json!({
+            "format": 1,
+            "provenance": {"note": "x".repeat(note)},
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+        })
+    };
+    let most = (64 << 20) - manifest(0).to_string().len();
+    dump(&scratch, &manifest(most));
+    let (_, error) = said(&["slim", words(&scratch.0), "-o", words(&scratch.path("to"))]);
+    let last = error.lines().last().unwrap();
+    assert!(last.contains("; expected at most 67108864: choose fewer waves than 1 (--wave)"), "{last}");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1);
+}
+
+#[test]
+fn names_of_files_are_short() {
+    let scratch = Scratch::new("slim-names");
+    let file = crate::fixtures::fixtures().join("code/calls-gfx90a.hsaco");
+    fs::copy(file, scratch.path("a.hsaco")).unwrap();
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+            "code_object": [{"address": "0x7f0000100000", "name": "n\u{e9}".repeat(3000), "file": "a.hsaco"}],
+        }),
+    );
+    slimmed(&scratch.0, &scratch.path("to"), &["--whole"]);
+    let names: Vec<_> =
+        fs::read_dir(scratch.path("to/code")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, [format!("0-{}", "n_".repeat(32)).as_str()]);
+}
+
 #[test]
 fn losses_are_listed_up_to_the_bound() {
     let scratch = Scratch::new("slim-losses");

@@ -22,7 +22,7 @@ const DESCRIPTOR: u64 = 4096;
 const ET_CORE: u16 = 4;
 
 /// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
-const MOST_AREAS: u64 = 1 << 30;
+pub(super) const MOST_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::keeper::{MOST_GAPS, program_header};
+use super::ranks::{MOST_PARTS, Rank, Runs};
 use super::*;
 
 /// A core with the given segments, each of one byte repeated, by address; no notes.
@@ -137,6 +138,20 @@ fn what_is_no_core_is_refused() {
     far[32..40].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(refused(&far).contains("program headers end at 0xffffffffffffffff, beyond"), "{}", refused(&far));
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A core may name as many areas as it likes.
+#[test]
+fn parts_that_are_needed_are_bounded() {
+    let count = MOST_PARTS as u64 + 8;
+    let all = stream::Segment { offset: 0x1000, address: 0, size: count * 2, executable: false };
+    let layout = stream::Layout {
+        start: 0x1000,
+        segments: vec![all],
+        needed: (0..count).map(|index| (index * 2, index * 2)).collect(),
+        ..stream::Layout::default()
+    };
+    assert_eq!(Runs::new(&layout, 1 << 30).before(Rank::Code), MOST_PARTS as u64);
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn registers_behind_a_gap_are_kept() {
         let first = headers.iter_mut().find(holds).unwrap();
         let (start, address, size) = (number(first, 8), number(first, 16), number(first, 32));
         let mut second = first.clone();
-        let mut put = |header: &mut Vec<u8>, at: usize, value: u64| {
+        let put = |header: &mut Vec<u8>, at: usize, value: u64| {
             header[at..at + 8].copy_from_slice(&value.to_le_bytes());
         };
         for at in [32, 40] {

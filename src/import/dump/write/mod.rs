@@ -122,9 +122,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// More waves than a manifest can hold.
-    #[error(
-        "a manifest of {size} bytes for {waves} waves; expected at most {limit}: choose fewer with --wave"
-    )]
+    #[error("a manifest of {size} bytes; expected at most {limit}: choose fewer waves than {waves} (--wave)")]
     ManifestTooLarge {
         /// Its size.
         size: usize,

@@ -248,6 +248,12 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     file.extend(state);
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
     assert!(layout.needed.contains(&(0x7f30_0000_1000, 0x7f30_0000_7fff)), "{:x?}", layout.needed);
+    // As much as the largest GPUs have, whatever the segment is said to hold.
+    let size = 64 + 56 + 32;
+    file[size..size + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
+    let last = 0x7f30_0000_1000 + stream::MOST_AREAS - 1;
+    assert!(layout.needed.contains(&(0x7f30_0000_1000, last)), "{:x?}", layout.needed);
 }
 
 /// As many XCCs as a core is read with have their areas in a stream.
