@@ -74,7 +74,9 @@ fn read_back(file: &[u8]) {
     for section in elf.sections() {
         section.data().expect("a section lies within the file");
     }
-    elf.symbols().for_each(|symbol| drop(symbol.name().expect("a symbol has a name")));
+    for symbol in elf.symbols() {
+        let _ = symbol.name().expect("a symbol has a name");
+    }
     let load = |id: gimli::SectionId| {
         let section = elf.section_by_name(id.name());
         let bytes = section.map_or(&[][..], |section| section.data().expect("as before"));

@@ -159,11 +159,16 @@ fn pad(file: &mut ViewFile, offset: u64) {
     }
 }
 
+/// Beginnings of names of sections that a view does not take over, loaded or not.
+///
+/// Notes would lead a debugger to a build id, and AMD's frames to callers that the view's own table knows better. Debuggers
+/// find what else they read by such names, whatever the flags: tables beside the view's own, other files, scripts to run.
+const MISLEADING: [&str; 8] =
+    [".note", ".eh_frame", ".debug", ".zdebug", ".gdb_index", ".gnu_debug", ".stab", ".lanescope"];
+
 /// A section of the code object that is loaded, in its segment's place in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
-    // Notes would lead a debugger to a build id, tables of a loader to a loader, and AMD's frames to callers that the
-    // view's own table knows better.
-    let misleads = [".note", ".eh_frame"].iter().any(|name| section.name.starts_with(name));
+    let misleads = MISLEADING.iter().any(|name| section.name.starts_with(name));
     let is_plain = matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !misleads;
     if section.flags & SHF_ALLOC == 0 || section.size == 0 || !is_plain {
         return None;

@@ -102,6 +102,41 @@ fn a_view_takes_a_file_twice_and_no_more_however_many_segments_name_it() {
     }
 }
 
+/// Debuggers find tables by their names: one that says it is loaded would stand before the view's own, and gdb would look into
+/// `.debug_gdb_scripts` for scripts to run.
+#[test]
+fn tables_for_debuggers_are_the_views_own_even_where_the_file_loads_some() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loads.hsaco");
+    ran(Command::new(newest("llvm-objcopy"))
+        .args([
+            "--set-section-flags",
+            ".debug_frame=alloc",
+            "--set-section-flags",
+            ".debug_line=alloc,contents",
+        ])
+        .args(["--rename-section", ".comment=.debug_gdb_scripts,alloc"])
+        .arg(fixtures().join("code/calls-gfx90a.hsaco"))
+        .arg(&path));
+    let sections = |path: &Path| -> Vec<String> {
+        let said = ran(Command::new(newest("llvm-readelf")).args(["-S", "--wide"]).arg(path));
+        let names = said
+            .lines()
+            .filter_map(|line| Some(line.split_once(']')?.1.split_whitespace().next()?.to_owned()));
+        names.collect()
+    };
+    let count = |names: &[String], name: &str| names.iter().filter(|of| *of == name).count();
+    assert_eq!(count(&sections(&path), ".debug_gdb_scripts"), 1, "as the test needs it");
+    let view = view(folder.path(), &["loads.hsaco"], 0x1500);
+    let written = folder.path().join("view");
+    view.main().unwrap().file.write_to(&mut std::fs::File::create(&written).unwrap()).unwrap();
+    let names = sections(&written);
+    for (name, expected) in [(".debug_frame", 1), (".debug_line", 1), (".text", 1), (".debug_gdb_scripts", 0)]
+    {
+        assert_eq!(count(&names, name), expected, "{name} of {names:?}");
+    }
+}
+
 #[test]
 fn every_file_has_a_name_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
