@@ -30,7 +30,7 @@ use self::memory::CoreMemory;
 use self::note::{Notes, State};
 use self::queues::Waves;
 use super::file::OpenFile;
-use super::objects::{self, Hints, LinkMap};
+use super::objects::{self, Held, Hints, LinkMap};
 use super::problem::{ImportError, Problems};
 use super::{Opened, Options, sniff};
 use crate::arch::Targets;
@@ -128,6 +128,15 @@ fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
     Provenance { format: format!("{what}{}", version.unwrap_or_default()), command, ..Provenance::default() }
 }
 
+/// e_flags of a code object's ELF header (System V gABI, "ELF Header").
+fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
+    const E_FLAGS: usize = 48;
+    match held {
+        Held::File(bytes) => bytes.get(E_FLAGS..E_FLAGS + 4)?.try_into().ok().map(u32::from_le_bytes),
+        Held::Image { address, .. } => memory.u32(address.checked_add(E_FLAGS as u64)?),
+    }
+}
+
 /// runtime_state of a runtime that lets debuggers in.
 const ENABLED: u32 = 1;
 
@@ -177,6 +186,11 @@ fn import(
     let descriptors = capture.dispatches.iter().filter_map(|dispatch| Some(dispatch.kernel_object?.0));
     hints.descriptors = descriptors.collect();
     let found = objects::find(memory, &map, &hints, options, problems);
+    let flags = found
+        .code_objects
+        .iter()
+        .filter_map(|object| Some((object.address, flags(object.held.as_ref()?, memory)?)));
+    agents::contradictions(flags, targets, options, &capture, problems);
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }
