@@ -75,11 +75,7 @@ fn read_back(file: &[u8]) {
         section.data().expect("a section lies within the file");
     }
     for symbol in elf.symbols() {
-<<<<<<< HEAD
         let _ = symbol.name().expect("a symbol has a name");
-=======
-        symbol.name().expect("a symbol has a name");
->>>>>>> logs6
     }
     let load = |id: gimli::SectionId| {
         let section = elf.section_by_name(id.name());
