@@ -49,6 +49,8 @@ pub struct Provenance {
     pub command: Option<String>,
     /// Anything else.
     pub note: Option<String>,
+    /// What its writer noted that a reader has to know: what was lost on the way. Bounded by who reads it.
+    pub notes: Vec<String>,
 }
 
 /// A GPU.
@@ -364,9 +366,20 @@ impl Capture {
         let Some(backing) = self.backing(id) else { return Ok(()) };
         let bytes = value.bytes_mut();
         let width = usize::from(block.width).min(bytes.len());
-        let got = backing.read_at(offset, &mut bytes[..width])?;
-        let whole = (got / 4).min(64) as u32;
-        value.set_known(block.known.and(LaneSet::lowest(whole)).0);
+        let bytes = &mut bytes[..width];
+        let whole = (backing.read_at(offset, bytes)? / 4).min(64);
+        let mut known = LaneSet::lowest(whole as u32);
+        // A gap costs the dwords that it touches, and not those behind it.
+        for (index, dword) in bytes.chunks_exact_mut(4).enumerate().skip(whole).take(64) {
+            let at = offset.saturating_add(index as u64 * 4);
+            if at >= backing.len() {
+                break;
+            }
+            if backing.read_at(at, dword)? == 4 {
+                known.0 |= 1 << index;
+            }
+        }
+        value.set_known(block.known.and(known).0);
         Ok(())
     }
 }

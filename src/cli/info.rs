@@ -6,7 +6,6 @@ use serde_json::json;
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::capture::Capture;
 use crate::report::{Style, Table};
 use crate::session::Dump;
 
@@ -84,8 +83,11 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         }
         out.write_all(table.render(style).as_bytes())?;
     }
-    for missing in missing(capture) {
+    for missing in capture.missing() {
         writeln!(out, "{}", style.dim(&missing))?;
+    }
+    for note in &from.notes {
+        writeln!(out, "noted: {note}")?;
     }
     for problem in dump.problems().iter().chain(&dump.check_debug()) {
         writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
@@ -97,35 +99,6 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
 fn without_name(problem: &str, name: &str) -> String {
     let problem = problem.strip_prefix(&format!("{name}: ")).unwrap_or(problem);
     problem.replace(&format!("; {name}: "), "; ")
-}
-
-/// What a user would expect and not find, and why.
-fn missing(capture: &Capture) -> Vec<String> {
-    let mut missing = Vec::new();
-    let waves = &capture.waves;
-    let count = |what: &str, without: usize| {
-        (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
-    };
-    let no_private =
-        |wave: &&crate::capture::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
-    let no_private = waves.iter().filter(no_private).count();
-    missing.extend(count("private memory", no_private));
-    let lds_missing = |wave: &&crate::capture::Wave| {
-        let group = capture.workgroup_of(wave);
-        let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
-        let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
-        !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
-    };
-    let no_lds = waves.iter().filter(lds_missing).count();
-    missing.extend(count("LDS", no_lds));
-    missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
-    if capture.code_objects.is_empty() {
-        missing.push("no code objects: variables and source lines are not to be had".to_owned());
-    }
-    if capture.global.segments().is_empty() {
-        missing.push("no global memory".to_owned());
-    }
-    missing
 }
 
 fn counts(each: &[(usize, &str)]) -> String {
@@ -163,6 +136,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
             "command": from.command,
             "note": from.note,
         },
+        "notes": from.notes,
         "agents": capture.agents.iter().map(|a| json!({ "gpu_id": a.id, "architecture": a.target.name })).collect::<Vec<_>>(),
         "queues": capture.queues.len(),
         "dispatches": capture.dispatches.len(),
@@ -171,7 +145,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "kinds": kinds.collect::<Vec<_>>(),
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "code_objects": objects.collect::<Vec<_>>(),
-        "missing": missing(capture),
+        "missing": capture.missing(),
         "debug_problems": dump.check_debug(),
         "problems": dump.problems(),
     })

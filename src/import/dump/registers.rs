@@ -238,21 +238,26 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let (first, count) = self.range(problems, &key.name("registers"), wave, name)?;
         let register = wave.kind.registers().get(usize::from(first.0))?;
         let mut known = LaneSet::lowest(register.dwords.into());
-        if register.is_vector() {
-            if lanes.is_given() {
-                // A mask that cannot be read says that not all were captured, and not which.
-                let mask = problems.number(key, "lanes", lanes)?;
-                if mask & !wave.kind.wave_size.all().0 != 0 {
-                    let what =
-                        format_args!("{mask:#x} has lanes that a {} does not have", wave.kind.wave_size);
-                    let expected = format_args!("a mask within {:#x}", wave.kind.wave_size.all().0);
-                    problems.report(key.name("lanes"), what, expected);
-                }
-                known = LaneSet(mask & known.0);
+        if lanes.is_given() && register.is_vector() {
+            // A mask that cannot be read says that not all were captured, and not which.
+            let mask = problems.number(key, "lanes", lanes)?;
+            if mask & !wave.kind.wave_size.all().0 != 0 {
+                let what = format_args!("{mask:#x} has lanes that a {} does not have", wave.kind.wave_size);
+                let expected = format_args!("a mask within {:#x}", wave.kind.wave_size.all().0);
+                problems.report(key.name("lanes"), what, expected);
             }
+            known = LaneSet(mask & known.0);
+        } else if lanes.is_given() && register.dwords > 1 {
+            let mask = problems.number(key, "lanes", lanes)?;
+            if mask & !known.0 != 0 {
+                let what = format_args!("{mask:#x} has dwords that {name} does not have");
+                let expected = format_args!("a mask within {:#x}", known.0);
+                problems.report(key.name("lanes"), what, expected);
+            }
+            known = LaneSet(mask & known.0);
         } else if lanes.is_given() {
-            let what = format_args!("{name} has no lanes, so that the mask is ignored");
-            problems.report(key.name("lanes"), what, "a mask only for vectors");
+            let what = format_args!("{name} has one dword, so that the mask is ignored");
+            problems.report(key.name("lanes"), what, "a mask only for registers of several");
         }
         let width = u16::try_from(register.bytes()).ok()?;
         Some(RegisterBlock { first, count, width, offset: 0, known })

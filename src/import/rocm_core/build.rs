@@ -15,6 +15,7 @@ use crate::units::LaneSet;
 
 impl Waves<'_> {
     /// Adds a wave; `group` is the work-group that is open.
+    #[expect(clippy::too_many_arguments, reason = "a wave's loop, taken apart")]
     pub(super) fn wave(
         &mut self,
         block: &Block,
@@ -34,7 +35,7 @@ impl Waves<'_> {
         let Some(row) = self.rows.get(index) else { return };
         let Some(area) = row.area() else { return };
         let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
-        if words.hw.is_none() || words.ttmps.is_none() {
+        if !words.hw.is_whole() || !words.ttmps.is_whole() {
             count(&mut missing.words, block.hwregs());
         }
         if area.wave.first.of(block.word) != 0 {
@@ -53,7 +54,7 @@ impl Waves<'_> {
             of.position.get_or_insert(launch.group);
         }
         match (facts.launch, workgroup.and_then(|index| capture.workgroups.get(index))) {
-            (None, _) if words.ttmps.is_some() => count(&mut missing.launch, id),
+            (None, _) if words.ttmps.is_whole() => count(&mut missing.launch, id),
             (Some(launch), Some(of)) if of.dispatch.is_none() => {
                 match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
                     Ok(found) => place(capture, workgroup, found, &launch, &mut missing.outside, id),
@@ -101,8 +102,11 @@ impl Waves<'_> {
         let without_vgprs = row.without_vgprs(words);
         let kind = Arc::clone(&row.kind);
         let Some(row) = self.rows.get_mut(index) else { return };
-        let stop =
-            facts.stopped.map(|stopped| if stopped { row.reasons(words, facts.trap) } else { Vec::new() });
+        let stop = match facts.stopped {
+            Some(true) => row.reasons(words, facts.trap),
+            Some(false) => Some(Vec::new()),
+            None => None,
+        };
         let layout = row.layout(block.counts, without_vgprs);
         let image = Extent {
             backing: self.stores.by_address,

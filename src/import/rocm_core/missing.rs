@@ -35,9 +35,10 @@ impl Missing {
             count => format!("{count} waves, the first of them {first}"),
         };
         if let Some((count, at)) = self.words {
-            let what =
-                format!("{count} waves without hardware registers or trap temporaries, the first at {at:#x}");
-            problems.report(key, what, "memory that holds them: where these waves are is not known");
+            let what = format!(
+                "hardware registers and trap temporaries of {count} waves were not captured whole, those of the first at {at:#x}"
+            );
+            problems.report(key, what, "memory that holds them: they say where a wave is and why it stopped");
         }
         for (why, (count, first)) in &self.dispatch {
             let what = format!("no dispatch for {}: {}", waves((*count, *first)), why.words());

@@ -32,6 +32,8 @@ pub(super) struct Notes {
     pub(super) found: bool,
     /// Its offset in the file.
     pub(super) found_at: Option<u64>,
+    /// Where that ends by its own header, in the file; at most [`MOST_DESCRIPTOR`] are read.
+    pub(super) ends_at: Option<u64>,
     /// The process's id.
     pub(super) process: Option<u32>,
     /// The process's command line.
@@ -131,6 +133,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                 } else {
                     notes.found = true;
                     notes.found_at = Some(at);
+                    notes.ends_at = Some(start.saturating_add(u64::from(size).min(MOST_DESCRIPTOR)));
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
             } else if kind == PRPSINFO && is(b"CORE\0") && notes.command.is_none() {

@@ -17,15 +17,55 @@ const TAIL: usize = 16;
 /// Dwords that are read of every wave.
 const WORDS: usize = TAIL + 32;
 
-/// The saved words of a wave that say what it is; `None`: not captured.
+/// Sixteen saved dwords, of which some may not have been captured.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Slots {
+    words: [u32; 16],
+    /// Which of them were captured.
+    known: u16,
+}
+
+impl Slots {
+    /// Of bytes that were captured whole.
+    fn of(bytes: &[u8], first: usize) -> Self {
+        let word = |index: usize| u32_at(bytes, (first + index) * 4).unwrap_or_default();
+        Self { words: std::array::from_fn(word), known: u16::MAX }
+    }
+
+    /// Those at an address, one by one where a gap is among them.
+    fn read(memory: &CoreMemory, address: u64) -> Self {
+        let mut bytes = [0; SLOTS as usize];
+        let got = memory.read(address, &mut bytes) / 4;
+        let mut slots = Self::of(&bytes, 0);
+        for (index, word) in slots.words.iter_mut().enumerate().skip(got) {
+            match address.checked_add(index as u64 * 4).and_then(|address| memory.u32(address)) {
+                Some(captured) => *word = captured,
+                None => slots.known &= !(1 << index),
+            }
+        }
+        slots
+    }
+
+    /// One of them.
+    pub(super) fn get(&self, index: usize) -> Option<u32> {
+        self.words.get(index).copied().filter(|_| self.known >> index & 1 == 1)
+    }
+
+    /// Whether all were captured.
+    pub(super) fn is_whole(&self) -> bool {
+        self.known == u16::MAX
+    }
+}
+
+/// The saved words of a wave that say what it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
     /// The last SGPR slots.
-    tail: Option<[u32; TAIL]>,
+    tail: Slots,
     /// Hardware registers by slot.
-    pub(super) hw: Option<[u32; 16]>,
+    pub(super) hw: Slots,
     /// Trap temporaries.
-    pub(super) ttmps: Option<[u32; 16]>,
+    pub(super) ttmps: Slots,
 }
 
 impl Words {
@@ -33,25 +73,22 @@ impl Words {
     pub(super) fn read(memory: &CoreMemory, block: &Block) -> Self {
         let at = block.hwregs();
         let mut bytes = [0; WORDS * 4];
-        let below = (TAIL * 4) as u64;
-        if at.checked_sub(below).is_some_and(|start| memory.read(start, &mut bytes) == bytes.len()) {
-            return Self { tail: words(&bytes, 0), hw: words(&bytes, TAIL), ttmps: words(&bytes, TAIL + 16) };
+        let start = at.checked_sub((TAIL * 4) as u64);
+        if start.is_some_and(|start| memory.read(start, &mut bytes) == bytes.len()) {
+            let of = |first| Slots::of(&bytes, first);
+            return Self { tail: of(0), hw: of(TAIL), ttmps: of(TAIL + 16) };
         }
-        let mut each = |address: u64| {
-            let mut bytes = [0; SLOTS as usize];
-            (memory.read(address, &mut bytes) == bytes.len()).then(|| words(&bytes, 0)).flatten()
-        };
-        Self { tail: at.checked_sub(below).and_then(&mut each), hw: each(at), ttmps: each(at + SLOTS) }
+        let read = |address| Slots::read(memory, address);
+        Self { tail: start.map(read).unwrap_or_default(), hw: read(at), ttmps: read(at + SLOTS) }
     }
 
     /// Bits of a trap temporary.
     pub(super) fn ttmp(&self, bits: TtmpBits) -> Option<u32> {
-        let word = self.ttmps.as_ref()?.get(usize::from(bits.ttmp))?;
-        Some(bits.bits.of(*word))
+        Some(bits.bits.of(self.ttmps.get(bits.ttmp.into())?))
     }
 
     fn slot(&self, slot: u8) -> Option<u32> {
-        self.hw.as_ref()?.get(usize::from(slot)).copied()
+        self.hw.get(slot.into())
     }
 
     /// Which of those bits are set; none where the register was not captured.
@@ -64,12 +101,13 @@ impl Words {
     }
 }
 
-fn words(bytes: &[u8], first: usize) -> Option<[u32; 16]> {
-    let mut words = [0; 16];
-    for (index, word) in words.iter_mut().enumerate() {
-        *word = u32_at(bytes, (first + index) * 4)?;
+/// Whether one of two holds, as far as they are known.
+fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
+        (Some(true), _) | (_, Some(true)) => Some(true),
+        (Some(false), Some(false)) => Some(false),
+        _ => None,
     }
-    Some(words)
 }
 
 /// A block of one register that was saved whole.
@@ -96,8 +134,8 @@ pub(super) struct Facts {
     pub(super) pc: Option<u64>,
     /// The trap handler stopped it; `None`: not known.
     pub(super) stopped: Option<bool>,
-    /// The trap that it raised; 0: none.
-    pub(super) trap: u8,
+    /// The trap that it raised; 0: none, `None`: not known.
+    pub(super) trap: Option<u8>,
     /// Its HALT before the trap handler set its own.
     pub(super) halt: Option<bool>,
     /// Where it was launched: work-group, place in it, packet index.
@@ -135,7 +173,7 @@ pub(super) struct Row {
     fault_words: Vec<(String, u8, u32)>,
     /// Slot, bits that are faults whatever is enabled.
     hard_faults: Vec<(u8, u32)>,
-    reasons: HashMap<Vec<u32>, Vec<usize>>,
+    reasons: HashMap<Vec<Option<u32>>, Option<Vec<usize>>>,
     layouts: HashMap<(Counts, bool), Arc<[RegisterBlock]>>,
 }
 
@@ -208,54 +246,70 @@ impl Row {
         let ttmps = &area.ttmps;
         let setup = promise.setup || ttmps.always;
         let marks = promise.r_version.is_none_or(|version| version >= MARKS);
-        let is_set = |bits: TtmpBits| words.ttmp(bits).is_some_and(|value| value != 0);
-        let status = self.status.and_then(|slot| words.slot(slot));
-        let skip = ttmps.skip_export.zip(status).is_some_and(|(bit, status)| status >> (bit & 31) & 1 == 1);
-        let by_status = marks && skip;
-        let (marked, handled) = match ttmps.mark {
-            Some(mark) => (is_set(mark), is_set(mark) || by_status),
-            None => (true, setup || by_status),
+        let is_set = |bits: TtmpBits| words.ttmp(bits).map(|value| value != 0);
+        let by_status = match ttmps.skip_export.filter(|_| marks) {
+            Some(bit) => {
+                self.status.and_then(|slot| words.slot(slot)).map(|status| status >> (bit & 31) & 1 == 1)
+            }
+            None => Some(false),
         };
-        let absent = marks && marked && ttmps.absent.is_some_and(is_set);
+        let marked = ttmps.mark.map_or(Some(true), is_set);
+        let handled = either(ttmps.mark.map_or(Some(setup), is_set), by_status);
+        // Whether it says that there are no dispatch facts.
+        let absent = match ttmps.absent.filter(|_| marks && marked != Some(false)) {
+            Some(bits) => is_set(bits).filter(|is_absent| !is_absent || marked.is_some()),
+            None => Some(false),
+        };
         let launch = || {
-            let found = ttmps.launch(|number| words.ttmps.as_ref()?.get(usize::from(number)).copied())?;
+            let found = ttmps.launch(|number| words.ttmps.get(number.into()))?;
             let save_area::Launch { group, wave_in_group, packet } = found;
             Some(Launch { group, wave_in_group, packet: packet? })
         };
-        let launch = if setup && !absent { launch() } else { None };
-        let stopped = match (handled, words.ttmps) {
-            (true, Some(_)) => Some(is_set(ttmps.stopped)),
-            (true, None) => None,
+        let launch = if setup && absent == Some(false) { launch() } else { None };
+        let stopped = match handled {
+            Some(true) => is_set(ttmps.stopped),
             // Nothing that the trap handler would have written counts: the wave ran when it was saved.
-            (false, _) => words.ttmps.map(|_| false),
+            Some(false) => is_set(ttmps.stopped).map(|_| false),
+            None => None,
         };
         let is_stopped = stopped == Some(true);
         let saved = self.pc.and_then(|(_, slot)| words.long(slot));
-        let parked = area.parked.filter(|_| is_stopped).and_then(|parked| {
-            let candidate = u64::from(words.ttmp(parked.low)?) | u64::from(words.ttmp(parked.high)?) << 32;
+        let parked = |parked: &Parked| {
+            let low_high = words.ttmp(parked.low).zip(words.ttmp(parked.high));
+            let candidate = low_high.map(|(low, high)| u64::from(low) | u64::from(high) << 32);
             match promise.r_version {
-                Some(version) => (version >= parked.since).then_some(candidate),
-                None if parked.since == 0 => Some(candidate),
+                Some(version) if version < parked.since => saved,
                 // Who wrote it is not known. Code is captured, and the place where waves are parked is not.
-                None => (is_captured(candidate) || !saved.is_some_and(&is_captured)).then_some(candidate),
+                None if parked.since > 0 => candidate.and_then(|candidate| {
+                    if is_captured(candidate) || !saved.is_some_and(&is_captured) {
+                        Some(candidate)
+                    } else {
+                        saved
+                    }
+                }),
+                _ => candidate,
             }
-        });
+        };
         // Whoever knows not whether it was parked knows not where it is.
         let may_park = |parked: &Parked| promise.r_version.is_none_or(|version| version >= parked.since);
-        let is_lost = words.ttmps.is_none() && area.parked.as_ref().is_some_and(may_park);
+        let pc = match (stopped, &area.parked) {
+            (Some(true), Some(place)) => parked(place),
+            (None, Some(place)) if may_park(place) => None,
+            _ => saved,
+        };
         Facts {
-            pc: if is_lost { None } else { parked.or(saved) },
+            pc,
             stopped,
-            trap: if is_stopped { words.ttmp(ttmps.trap_id).unwrap_or(0) as u8 } else { 0 },
+            trap: if is_stopped { words.ttmp(ttmps.trap_id).map(|trap| trap as u8) } else { Some(0) },
             halt: if is_stopped { words.ttmp(ttmps.halt).map(|bit| bit != 0) } else { None },
             launch,
         }
     }
 
-    /// Why a stopped wave stopped: indexes of the processor's stop reasons.
-    pub(super) fn reasons(&mut self, words: &Words, trap: u8) -> Vec<usize> {
-        let mut key = vec![u32::from(trap)];
-        key.extend(self.fault_words.iter().map(|(_, slot, bits)| words.flags(*slot, *bits)));
+    /// Why a stopped wave stopped: indexes of the processor's stop reasons. `None`: what was captured does not say.
+    pub(super) fn reasons(&mut self, words: &Words, trap: Option<u8>) -> Option<Vec<usize>> {
+        let mut key = vec![trap.map(u32::from)];
+        key.extend(self.fault_words.iter().map(|(_, slot, bits)| Some(words.slot(*slot)? & bits)));
         if let Some(known) = self.reasons.get(&key) {
             return known.clone();
         }
@@ -265,9 +319,11 @@ impl Row {
             words.slot(*slot).map(u64::from)
         };
         let mut reasons = target.faults(true, read);
-        reasons.extend(target.trap_reason(trap));
+        reasons.extend(trap.and_then(|trap| target.trap_reason(trap)));
         reasons.sort_unstable();
         reasons.dedup();
+        let is_known = !reasons.is_empty() || key.iter().all(Option::is_some);
+        let reasons = is_known.then_some(reasons);
         self.reasons.insert(key, reasons.clone());
         reasons
     }
@@ -316,8 +372,7 @@ impl Row {
             let sgprs = u16::try_from(counts.sgprs).ok()?;
             let first = usize::from(alias.first(self.kind.target.sgpr_alias_limit, sgprs)?);
             let index = (TAIL + first).checked_sub(usize::from(sgprs))?;
-            let tail = words.tail.as_ref()?;
-            Some(u64::from(*tail.get(index)?) | u64::from(*tail.get(index + 1)?) << 32)
+            Some(u64::from(words.tail.get(index)?) | u64::from(words.tail.get(index + 1)?) << 32)
         };
         Some(alias())
     }

@@ -4,6 +4,7 @@
 mod changed;
 mod damaged;
 mod debuginfod;
+mod gaps;
 mod objects;
 mod wire;
 

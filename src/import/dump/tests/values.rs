@@ -127,7 +127,7 @@ fn bulk_registers_with_lanes_and_too_few_bytes() {
         &[
             "wave[0].bulk[2]: the data has 10 bytes; the rest is not captured; expected 512 bytes: registers of 256 bytes, 2 of them",
             "wave[0].bulk[3]: the data has 20 bytes; the rest is ignored; expected 16 bytes: registers of 4 bytes, 4 of them",
-            "wave[0].bulk[4].lanes: s8 has no lanes, so that the mask is ignored; expected a mask only for vectors",
+            "wave[0].bulk[4].lanes: s8 has one dword, so that the mask is ignored; expected a mask only for registers of several",
             "wave[0].bulk[5]: there is no data; expected one of file, hex and u32",
             "wave[0].bulk[6]: data is given in more than one way, so that none counts; expected exactly one of file, hex and u32",
             "wave[0].bulk[7]: offset or length without a file; expected exactly one of file, hex and u32",

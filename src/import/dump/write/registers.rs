@@ -1,7 +1,8 @@
 //! Registers as they lie in the capture: images by layouts that waves share, and what a wave has of its own.
 //!
 //! A register that a wave has twice (its image and a block of its own, say) is written once, as it counts: a layout is then
-//! written again without it. Bytes are copied and not looked at, and lanes that were not captured are masked.
+//! written again without it. Bytes are copied and not looked at. A register of which only a part was captured is an entry of
+//! its own with a mask, and no part of a layout.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -25,7 +26,7 @@ type Variant = (*const RegisterBlock, *const Kind, Vec<bool>);
 /// Writes registers wave by wave and keeps the layouts.
 #[derive(Default)]
 pub(super) struct RegisterWriter {
-    layouts: Vec<Value>,
+    layouts: Vec<(Value, bool)>,
     known: HashMap<Variant, Layout>,
     /// Keeps the layouts alive whose addresses are keys.
     held: Vec<Arc<[RegisterBlock]>>,
@@ -34,6 +35,8 @@ pub(super) struct RegisterWriter {
 #[derive(Clone)]
 struct Layout {
     name: String,
+    /// Its place among the writer's.
+    index: usize,
     /// The range of the image that the blocks lie in.
     start: u64,
     end: u64,
@@ -63,6 +66,8 @@ impl RegisterWriter {
         // The later one of two counts, and blocks of its own before those of its image.
         let mut taken = vec![false; wave.kind.registers().len()];
         let mut own = Vec::new();
+        // Registers that were not captured whole.
+        let mut partly = Vec::new();
         for (backing, block) in wave.registers.own.iter().rev() {
             own.extend(runs(block, &wave.kind, &mut taken).into_iter().map(|run| (*backing, run)));
         }
@@ -75,42 +80,69 @@ impl RegisterWriter {
                     own.extend((end <= image.length).then_some((image.backing, run)));
                 }
             }
-            let before = taken.clone();
-            let layout = self.layout(blocks, &wave.kind, taken);
+            let layout = self.layout(blocks, &wave.kind, &taken);
             if layout.end > layout.start && image.length > layout.start {
                 let at = sink.position();
                 let offset = image.offset.saturating_add(layout.start);
-                let length = layout.end.min(image.length) - layout.start;
-                let part = Extent { backing: image.backing, offset, length };
+                let length = layout.end - layout.start;
+                let part = Extent {
+                    backing: image.backing,
+                    offset,
+                    length: length.min(image.length - layout.start),
+                };
                 let copied = copy_captured(capture, part, &what, sink, written)?;
-                let mut entry = Map::new();
-                entry.insert("layout".to_owned(), json!(layout.name));
-                entry.extend(data(FILE, at, copied));
-                table.insert("image".to_owned(), Value::Object(entry));
+                let (mut used, end) = (layout.clone(), layout.start + copied);
                 if copied < length {
-                    own.extend(behind(capture, wave, (blocks, image), layout.start + copied, before));
+                    let cut = beyond(blocks, &wave.kind, &taken, end);
+                    let mut taken = taken;
+                    for id in &cut {
+                        if let Some(flag) = taken.get_mut(usize::from(id.0)) {
+                            *flag = true;
+                        }
+                    }
+                    used = self.layout(blocks, &wave.kind, &taken);
+                    partly.extend(cut);
+                }
+                if used.end > used.start {
+                    let mut entry = Map::new();
+                    entry.insert("layout".to_owned(), json!(self.name(&used)));
+                    entry.extend(data(FILE, at + (used.start - layout.start), used.end - used.start));
+                    table.insert("image".to_owned(), Value::Object(entry));
                 }
             }
         }
         let mut bulk = Vec::new();
-        for (backing, mut run) in own.into_iter().rev() {
-            let Some(length) = captured_length(&run) else { continue };
+        for (backing, run) in own.into_iter().rev() {
+            let Some(bytes) = whole(capture, backing, &run) else {
+                partly.extend((0..run.count).map(|index| RegId(run.first.0 + index)));
+                continue;
+            };
             let at = sink.position();
-            let extent = Extent { backing, offset: run.offset, length };
-            let mut copied = copy_captured(capture, extent, &what, sink, written)?;
-            if copied < length && run.count == 1 && is_vector(&run) {
-                // What a gap took is no lane that counts.
-                run.known = run.known.and(LaneSet::lowest(u32::try_from(copied / 4).unwrap_or(0)));
-                sink.write_all(&vec![0; usize::try_from(length - copied).unwrap_or(0)])?;
-                copied = length;
-            } else if copied < length {
-                written.lose(format_args!("{what}: {} bytes of them could not be had", length - copied));
-            }
-            if run.known.is_empty() || copied == 0 {
+            sink.write_all(&bytes)?;
+            let mut entry = registers(&run, &wave.kind);
+            entry.extend(data(FILE, at, bytes.len() as u64));
+            bulk.push(Value::Object(entry));
+        }
+        for first in partly {
+            let value = match capture.register(wave, first) {
+                Ok(value) => value,
+                Err(error) => {
+                    written.lose(format_args!("{what}: {error}"));
+                    continue;
+                }
+            };
+            let known = LaneSet(value.known());
+            if known.is_empty() {
                 continue;
             }
+            let width = value.dwords() * 4;
+            let run = RegisterBlock { first, count: 1, width, offset: 0, known };
+            let at = sink.position();
+            for dword in 0..value.dwords() {
+                sink.write_all(&value.dword(dword).unwrap_or(0).to_le_bytes())?;
+            }
             let mut entry = registers(&run, &wave.kind);
-            entry.extend(data(FILE, at, copied));
+            entry.extend(data(FILE, at, width.into()));
             bulk.push(Value::Object(entry));
         }
         if !bulk.is_empty() {
@@ -121,11 +153,20 @@ impl RegisterWriter {
 
     /// The layouts that waves used.
     pub(super) fn layouts(self) -> Vec<Value> {
-        self.layouts
+        self.layouts.into_iter().filter_map(|(layout, is_used)| is_used.then_some(layout)).collect()
+    }
+
+    /// Its name, which will be in the manifest.
+    fn name(&mut self, layout: &Layout) -> String {
+        if let Some((_, is_used)) = self.layouts.get_mut(layout.index) {
+            *is_used = true;
+        }
+        layout.name.clone()
     }
 
     /// A layout without the registers that are flagged.
-    fn layout(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<Kind>, mut taken: Vec<bool>) -> Layout {
+    fn layout(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<Kind>, taken: &[bool]) -> Layout {
+        let mut taken = taken.to_vec();
         let key = (blocks.as_ptr(), Arc::as_ptr(kind), taken.clone());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
@@ -143,44 +184,36 @@ impl RegisterWriter {
             entry.insert("offset".to_owned(), number(run.offset - start));
             Value::Object(entry)
         });
-        self.layouts.push(json!({ "name": name, "blocks": entries.collect::<Vec<_>>() }));
+        let index = self.layouts.len();
+        self.layouts.push((json!({ "name": name, "blocks": entries.collect::<Vec<_>>() }), false));
         self.held.push(Arc::clone(blocks));
-        let layout = Layout { name, start, end };
+        let layout = Layout { name, index, start, end };
         self.known.insert(key, layout.clone());
         layout
     }
 }
 
-/// The registers of an image that end behind `end` and that were captured: those after a gap. Of a vector that a gap cuts, its
-/// first lanes.
-fn behind(
-    capture: &Capture,
-    wave: &Wave,
-    (blocks, image): (&[RegisterBlock], Extent),
-    end: u64,
-    mut taken: Vec<bool>,
-) -> Vec<(BackingId, RegisterBlock)> {
-    let Some(backing) = capture.backing(image.backing) else { return Vec::new() };
-    let mut found = Vec::new();
-    let mut bytes = Vec::new();
-    for run in blocks.iter().rev().flat_map(|block| runs(block, &wave.kind, &mut taken)) {
-        for index in 0..run.count {
-            let offset = run.offset.saturating_add(u64::from(index) * u64::from(run.width));
-            let last = offset.saturating_add(run.width.into());
-            if last <= end || last > image.length {
-                continue;
-            }
-            bytes.resize(run.width.into(), 0);
-            let offset = image.offset.saturating_add(offset);
-            let got = backing.read_at(offset, &mut bytes).unwrap_or(0);
-            let known = run.known.and(LaneSet::lowest(u32::try_from(got / 4).unwrap_or(0)));
-            if !known.is_empty() {
-                let first = RegId(run.first.0 + index);
-                found.push((image.backing, RegisterBlock { first, count: 1, offset, known, ..run }));
-            }
-        }
+/// The registers of an image that end behind `end`.
+fn beyond(blocks: &[RegisterBlock], kind: &Kind, taken: &[bool], end: u64) -> Vec<RegId> {
+    let mut taken = taken.to_vec();
+    let runs = blocks.iter().rev().flat_map(|block| runs(block, kind, &mut taken));
+    let each = runs.flat_map(|run| {
+        let last = move |index: u16| run.offset.saturating_add((u64::from(index) + 1) * u64::from(run.width));
+        (0..run.count).filter(move |index| last(*index) > end).map(move |index| RegId(run.first.0 + index))
+    });
+    each.collect()
+}
+
+/// The bytes of registers, if all that are said to be there were captured.
+fn whole(capture: &Capture, backing: BackingId, run: &RegisterBlock) -> Option<Vec<u8>> {
+    let dwords = LaneSet::lowest((run.width / 4).into());
+    // Of one scalar a part may be known, which only an entry with a mask can say.
+    if !is_vector(run) && run.known.and(dwords) != dwords {
+        return None;
     }
-    found
+    let mut bytes = vec![0; usize::try_from(length(run)).ok()?];
+    let got = capture.backing(backing)?.read_at(run.offset, &mut bytes).ok()?;
+    (got == bytes.len()).then_some(bytes)
 }
 
 /// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.
@@ -221,16 +254,6 @@ fn length(block: &RegisterBlock) -> u64 {
     u64::from(block.count) * u64::from(block.width)
 }
 
-/// Bytes to copy of a run: all, or of one scalar that was captured in part its first dwords. `None`: a manifest cannot say it.
-fn captured_length(run: &RegisterBlock) -> Option<u64> {
-    let whole = LaneSet::lowest((run.width / 4).into());
-    if is_vector(run) || run.known.and(whole) == whole {
-        return Some(length(run));
-    }
-    let known = u64::from(run.known.0.trailing_ones());
-    (run.count == 1 && known > 0).then_some(known * 4)
-}
-
 /// Whether fewer bytes of each register are stored than it has.
 fn is_narrow(block: &RegisterBlock, kind: &Kind) -> bool {
     let register = kind.registers().get(usize::from(block.first.0));
@@ -255,7 +278,7 @@ fn registers(run: &RegisterBlock, kind: &Kind) -> Map<String, Value> {
     keys.insert("registers".to_owned(), json!(range));
     let dwords = kind.registers().get(usize::from(run.first.0)).map_or(0, |register| register.dwords);
     let known = run.known.and(LaneSet::lowest((run.width / 4).into()));
-    if is_vector(run) && known != LaneSet::lowest(dwords.into()) {
+    if known != LaneSet::lowest(dwords.into()) {
         keys.insert("lanes".to_owned(), number(known.0));
     }
     keys
