@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 pub use self::sink::abandon;
+pub use self::tables::CONTAINS;
 
 use self::memory::copy_map;
 use self::registers::RegisterWriter;
