@@ -284,6 +284,9 @@ impl<'m> Builder<'m, '_> {
             let path = self.problems.text(&key, "path", &entry.path);
             let chosen = self.problems.text(&key, "entry", &entry.entry);
             let extent = self.code_object_bytes(&key, entry, path.as_deref());
+            let debug = self.problems.given(&key, "debug", &entry.debug).and_then(|debug| {
+                self.sources.required(&mut self.problems, &key.name("debug"), debug.data())
+            });
             let build_id = self.problems.given(&key, "build_id", &entry.build_id).and_then(|hex| {
                 let mut bytes = Vec::new();
                 let decoded = decode_hex(&hex.0, &mut bytes);
@@ -314,6 +317,7 @@ impl<'m> Builder<'m, '_> {
                 agent,
                 name,
                 image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
+                debug,
                 origin: self.problems.text(&key, "origin", &entry.origin),
             };
             self.capture.code_objects.push(object);
