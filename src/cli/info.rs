@@ -110,6 +110,13 @@ fn missing(capture: &Capture) -> Vec<String> {
         |wave: &&crate::capture::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
     let no_private = waves.iter().filter(no_private).count();
     missing.extend(count("private memory", no_private));
+    let no_scratch = waves.iter().filter(|wave| wave.private_size == Some(0)).count();
+    if no_scratch > 0 {
+        missing.push(format!(
+            "no scratch: {no_scratch} of {} waves have no private memory, their queues were given none",
+            waves.len()
+        ));
+    }
     let lds_missing = |wave: &&crate::capture::Wave| {
         let group = capture.workgroup_of(wave);
         let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
