@@ -7,7 +7,7 @@
 //! Rooms, lowest first; a room imports only rooms with a lower number, and equals do not see each other:
 //!
 //! ```text
-//! 0 units                      numbers with units
+//! 0 units, signals             numbers with units | what ends a process
 //! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
@@ -30,6 +30,7 @@ pub mod mapping;
 pub mod report;
 pub mod server;
 pub mod session;
+mod signals;
 pub mod slim;
 pub mod units;
 pub mod view;

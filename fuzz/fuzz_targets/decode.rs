@@ -19,9 +19,9 @@ fuzz_target!(|bytes: &[u8]| {
         }
         Err(error) => assert!(error.at.0 <= bytes.len(), "an error is within the bytes"),
     }
-    if let Ok(words) = std::str::from_utf8(bytes) {
-        if let Ok(bytes) = text::assemble(words, encoding, &NoNames) {
-            Program::decode(&bytes, encoding).expect("what is assembled decodes");
-        }
+    if let Ok(words) = std::str::from_utf8(bytes)
+        && let Ok(bytes) = text::assemble(words, encoding, &NoNames)
+    {
+        Program::decode(&bytes, encoding).expect("what is assembled decodes");
     }
 });

@@ -61,7 +61,7 @@ impl Context for State {
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         for (index, byte) in into.iter_mut().enumerate() {
             let address = at.address.0.wrapping_add(index as u64);
-            if self.mixed(address) % 17 == 0 {
+            if self.mixed(address).is_multiple_of(17) {
                 return index;
             }
             *byte = self.mixed(address ^ at.space.0) as u8;
@@ -83,7 +83,7 @@ impl Context for State {
             (2, _) => DieLocation::ConstValue([1, 2, 3, 4].as_slice().into()),
             _ => DieLocation::None,
         };
-        Ok(Die { is_procedure: die.offset().0 % 2 == 0, location })
+        Ok(Die { is_procedure: die.offset().0.is_multiple_of(2), location })
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {

@@ -16,7 +16,9 @@ impl Memory for Pieces {
         while done < buffer.len() {
             let at = address.wrapping_add(done as u64);
             let Some((start, bytes)) = self.0.range(..=at).next_back() else { break };
-            let Some(rest) = usize::try_from(at - start).ok().and_then(|skip| bytes.get(skip..)) else { break };
+            let Some(rest) = usize::try_from(at - start).ok().and_then(|skip| bytes.get(skip..)) else {
+                break;
+            };
             let count = rest.len().min(buffer.len() - done);
             if count == 0 {
                 break;

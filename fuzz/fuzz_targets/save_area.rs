@@ -27,7 +27,8 @@ fuzz_target!(|input: &[u8]| {
     descriptor.extend(0u64.to_le_bytes());
     descriptor.extend([1, 0, 0, 0, 1, 0, 0, 0]);
     let mut agent = [0u8; 120];
-    let words = [(56, 1), (88, PROCESSORS[usize::from(*processor) % PROCESSORS.len()]), (100, 8), (104, 1), (108, 2)];
+    let words =
+        [(56, 1), (88, PROCESSORS[usize::from(*processor) % PROCESSORS.len()]), (100, 8), (104, 1), (108, 2)];
     for (at, word) in words {
         agent[at..at + 4].copy_from_slice(&word.to_le_bytes());
     }
@@ -70,7 +71,9 @@ fuzz_target!(|input: &[u8]| {
             capture.register(wave, register.id).expect("what is not there is unknown, not an error");
         }
         for segment in wave.private.segments() {
-            assert!(capture.read(&wave.private, segment.address, &mut [0]).expect("memory lies in memory") == 1);
+            assert!(
+                capture.read(&wave.private, segment.address, &mut [0]).expect("memory lies in memory") == 1
+            );
         }
     }
     for group in &capture.workgroups {

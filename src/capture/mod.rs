@@ -6,6 +6,7 @@
 
 mod backing;
 mod memory;
+mod missing;
 mod model;
 
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};

@@ -49,6 +49,8 @@ pub struct Provenance {
     pub command: Option<String>,
     /// Anything else.
     pub note: Option<String>,
+    /// What its writer noted that a reader has to know: what was lost on the way. Bounded by who reads it.
+    pub notes: Vec<String>,
 }
 
 /// A GPU.

@@ -87,6 +87,9 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
+    for note in &from.notes {
+        writeln!(out, "noted: {note}")?;
+    }
     for problem in dump.problems().iter().chain(&dump.check_debug()) {
         writeln!(out, "{}", style.alarm(&format!("problem: {problem}")))?;
     }
@@ -99,38 +102,15 @@ fn without_name(problem: &str, name: &str) -> String {
     problem.replace(&format!("; {name}: "), "; ")
 }
 
-/// What a user would expect and not find, and why.
+/// What a user would expect and not find, and why: what was not captured, and what there never was.
 fn missing(capture: &Capture) -> Vec<String> {
-    let mut missing = Vec::new();
-    let waves = &capture.waves;
-    let count = |what: &str, without: usize| {
-        (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
-    };
-    let no_private =
-        |wave: &&crate::capture::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
-    let no_private = waves.iter().filter(no_private).count();
-    missing.extend(count("private memory", no_private));
-    let no_scratch = waves.iter().filter(|wave| wave.private_size == Some(0)).count();
+    let mut missing = capture.missing();
+    let no_scratch = capture.waves.iter().filter(|wave| wave.private_size == Some(0)).count();
     if no_scratch > 0 {
         missing.push(format!(
             "no scratch: {no_scratch} of {} waves have no private memory, their queues were given none",
-            waves.len()
+            capture.waves.len()
         ));
-    }
-    let lds_missing = |wave: &&crate::capture::Wave| {
-        let group = capture.workgroup_of(wave);
-        let asked = capture.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
-        let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
-        !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
-    };
-    let no_lds = waves.iter().filter(lds_missing).count();
-    missing.extend(count("LDS", no_lds));
-    missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
-    if capture.code_objects.is_empty() {
-        missing.push("no code objects: variables and source lines are not to be had".to_owned());
-    }
-    if capture.global.segments().is_empty() {
-        missing.push("no global memory".to_owned());
     }
     missing
 }
@@ -170,6 +150,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
             "command": from.command,
             "note": from.note,
         },
+        "notes": from.notes,
         "agents": capture.agents.iter().map(|a| json!({ "gpu_id": a.id, "architecture": a.target.name })).collect::<Vec<_>>(),
         "queues": capture.queues.len(),
         "dispatches": capture.dispatches.len(),

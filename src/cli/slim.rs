@@ -98,6 +98,9 @@ fn size(text: &str) -> Result<u64, String> {
 /// Where the dump goes: what the user says, or a name made of time and process.
 fn target(args: &Args) -> Result<PathBuf, Failure> {
     match (&args.output, &args.dir) {
+        (Some(output), _) if output.as_os_str() == "-" => Err("-o -: a dump is a folder, or a zip whose parts are written \
+             in place, so that standard output cannot take it; expected a file's name, as -o small.zip (or ./- for a folder of that name)"
+            .into()),
         (Some(output), _) => Ok(output.clone()),
         (None, Some(dir)) => {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -120,6 +123,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let to = target(args)?;
     // Before long work, and before a stream that comes once only.
     slim::is_free(&to)?;
+    crate::signals::before_the_end(slim::abandon)?;
     let mut bar = bar::Bar::on_terminal();
     let mut from = args.from.clone();
     let spooled = match &from.dump {

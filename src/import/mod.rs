@@ -34,7 +34,7 @@ mod unused;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{BufReader, Seek as _};
+use std::io::{BufReader, Cursor, Read, Seek as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +45,7 @@ pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;
+use self::text::{Order, Utf16};
 use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
@@ -59,10 +60,10 @@ pub struct Opened {
 }
 
 /// Opens a capture of any format that is read: a lanescope dump (a folder, a zip or a manifest), a ROCm core, a log of
-/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder).
+/// ROCm's debug agent, or umr's waves (text, JSON, RADV's hang folder, also in a zip).
 ///
 /// Only manifests, headers and wave state are read; bulk data is checked for size and read when somebody asks for it. Logs
-/// and what umr prints are text, which is read whole.
+/// and what umr prints are text, in UTF-8 or in UTF-16 with its mark, which is read whole.
 ///
 /// # Errors
 /// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
@@ -96,18 +97,36 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     (&file).rewind().map_err(io)?;
     let folder =
         path.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
-    let text = |file| BufReader::with_capacity(1 << 20, file);
+    let order = Order::of(start.get(..count).unwrap_or_default());
+    let text = |file| BufReader::with_capacity(1 << 20, decoded(file, order));
     let (opened, reads) = match format {
-        Format::Zip => (dump::open_zip(path, file, targets)?, Reads::Dump),
+        Format::Zip => match (dump::open_zip(path, file, targets), File::open(path)) {
+            (Err(error @ ImportError::NoManifest { .. }), Ok(again)) => {
+                let found = umr::open_zip(&name(), BufReader::new(again), targets, options)?;
+                (found.ok_or(error)?, Reads::Umr)
+            }
+            (opened, _) => (opened?, Reads::Dump),
+        },
         Format::Manifest => (dump::open_manifest(path, targets)?, Reads::Dump),
         Format::Core => {
             (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options)?, Reads::Core)
         }
         Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
         Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
-        Format::UmrJson => (umr::open_json(&name(), file, size, targets, options)?, Reads::Umr),
+        Format::UmrJson => {
+            let size = order.map_or(Some(size), |_| None);
+            (umr::open_json(&name(), decoded(file, order), size, targets, options)?, Reads::Umr)
+        }
     };
     Ok(unused::told(opened, options, reads))
+}
+
+/// Text as UTF-8.
+fn decoded<'r>(source: impl Read + 'r, order: Option<Order>) -> Box<dyn Read + 'r> {
+    match order {
+        Some(order) => Box::new(Utf16::new(source, order)),
+        None => Box::new(source),
+    }
 }
 
 /// Opens a dump that is a zip and part of the program; its side files are read where they lie.
@@ -127,14 +146,20 @@ pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opene
     let options = Options::default();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     let format = sniff::format(start, || Ok(bytes.as_slice())).map_err(io)?;
+    let order = Order::of(start);
+    let text = || decoded(bytes.as_slice(), order);
     match format {
         Ok(Format::Core) => {
             let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
             rocm_core::open(core, targets, &options)
         }
-        Ok(Format::AgentLog) => agent_log::open(name, bytes.as_slice(), None, targets, &options),
-        Ok(Format::UmrText) => umr::open(name, bytes.as_slice(), None, targets, &options),
-        Ok(Format::UmrJson) => umr::open_json(name, bytes.as_slice(), bytes.len() as u64, targets, &options),
+        Ok(Format::AgentLog) => agent_log::open(name, BufReader::new(text()), None, targets, &options),
+        Ok(Format::UmrText) => umr::open(name, BufReader::new(text()), None, targets, &options),
+        Ok(Format::UmrJson) => umr::open_json(name, text(), Some(bytes.len() as u64), targets, &options),
+        Ok(Format::Zip) => match umr::open_zip(name, Cursor::new(bytes.as_slice()), targets, &options) {
+            Ok(Some(opened)) => Ok(opened),
+            _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
+        },
         _ => dump::open_bytes(name, Cow::Owned(bytes), targets),
     }
 }

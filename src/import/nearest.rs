@@ -50,5 +50,12 @@ pub(super) fn nearest(targets: &Targets, processor: Processor) -> Option<Arc<Tar
     targets.target(&name).ok()
 }
 
+/// Whether what is for a processor is rightly read as a target's: they are the same, it is generic code that runs there, or the
+/// processor has no target of its own and that is the nearest.
+pub(super) fn is_read_as(targets: &Targets, processor: Processor, target: &Target) -> bool {
+    processor.runs_on(&target.name)
+        || nearest(targets, processor).is_some_and(|nearest| nearest.name == target.name)
+}
+
 #[cfg(test)]
 mod tests;

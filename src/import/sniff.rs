@@ -6,7 +6,7 @@ use std::io::{self, BufReader, Read};
 use memchr::{memchr, memmem, memrchr};
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
-use super::text::{self, find};
+use super::text::{self, Order, Utf16, find};
 use super::{agent_log, umr};
 
 /// The most bytes that are looked at first.
@@ -33,11 +33,38 @@ pub(super) enum Format {
 /// bytes do not say.
 pub(super) fn format<R: Read>(
     start: &[u8],
-    mut again: impl FnMut() -> io::Result<R>,
+    again: impl FnMut() -> io::Result<R>,
 ) -> io::Result<Result<Format, String>> {
-    if let Some(told) = magic(start) {
-        return Ok(told.map_err(str::to_owned));
-    }
+    format_within(start, again, &MOST)
+}
+
+/// As [`format()`], within such bounds.
+fn format_within<R: Read>(
+    start: &[u8],
+    mut again: impl FnMut() -> io::Result<R>,
+    most: &Most,
+) -> io::Result<Result<Format, String>> {
+    let Some(order) = Order::of(start) else {
+        return match magic(start) {
+            Some(told) => Ok(told.map_err(str::to_owned)),
+            None => text_within(start, again, most),
+        };
+    };
+    let mut decoded = Vec::new();
+    Utf16::new(start, order).read_to_end(&mut decoded)?;
+    let format = text_within(&decoded, || Ok(Utf16::new(again()?, order)), most)?;
+    Ok(match format {
+        Ok(Format::Manifest) => Err("a manifest in UTF-16, where UTF-8 is read".to_owned()),
+        format => format,
+    })
+}
+
+/// As [`format_within`], of text.
+fn text_within<R: Read>(
+    start: &[u8],
+    mut again: impl FnMut() -> io::Result<R>,
+    most: &Most,
+) -> io::Result<Result<Format, String>> {
     if is_manifest(start) {
         return Ok(Ok(Format::Manifest));
     }
@@ -45,8 +72,8 @@ pub(super) fn format<R: Read>(
         return Ok(Ok(format));
     }
     let json = begins_json(start);
-    let document = if json { document(again()?) } else { Document::No };
-    let found = search(again()?)?;
+    let document = if json { document(again()?.take(most.document)) } else { Document::No };
+    let found = search(again()?.take(most.searched))?;
     Ok(match found.format {
         // Other logs are no part of a JSON document: some string of it looks like one.
         Some(format) if format == Format::UmrJson || document != Document::Whole => Ok(format),
@@ -73,24 +100,34 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
     if start.starts_with(b"\x7fELF") {
         return Some(elf(start));
     }
-    let others: [(&[u8], &str); 4] = [
+    let others: [(&[u8], &str); 5] = [
         (b"\x1f\x8b", "a gzip file"),
         (b"\x28\xb5\x2f\xfd", "a zstd file"),
-        (b"\xff\xfe", "text in UTF-16, where UTF-8 is read"),
-        (b"\xfe\xff", "text in UTF-16, where UTF-8 is read"),
+        (b"\xff\xfe\0\0", "text in UTF-32, where UTF-8 and UTF-16 are read"),
+        (b"\xff\xfe", "text in UTF-16"),
+        (b"\xfe\xff", "text in UTF-16"),
     ];
     others.iter().find(|(mark, _)| start.starts_with(mark)).map(|(_, what)| Err(*what))
 }
 
 /// How far a text is searched for the first line of a log. Other output may come before it, gigabytes of it in a long
 /// run; searching takes half a second a gigabyte, which a user waits for once, and not a minute.
-pub(super) const MOST_SEARCHED: u64 = 1 << 30;
+const MOST_SEARCHED: u64 = 1 << 30;
 
 /// The longest line that a search sees as one where it ends in another part of the file.
-pub(super) const MOST_LEFT: usize = 64 << 10;
+const MOST_LEFT: usize = 64 << 10;
 
 /// The most bytes that are read to see whether they are one JSON document: those of the largest manifest.
-pub(super) const MOST_DOCUMENT: u64 = 64 << 20;
+const MOST_DOCUMENT: u64 = 64 << 20;
+
+/// How far a file is looked at to tell its format.
+#[derive(Clone, Copy, Debug)]
+struct Most {
+    searched: u64,
+    document: u64,
+}
+
+const MOST: Most = Most { searched: MOST_SEARCHED, document: MOST_DOCUMENT };
 
 /// The most bytes that are shown of the runtime's words on a fault.
 const MOST_SAID: usize = 400;
@@ -160,7 +197,7 @@ enum Document {
 }
 
 fn document(source: impl Read) -> Document {
-    let mut source = BufReader::new(source.take(MOST_DOCUMENT));
+    let mut source = BufReader::new(source);
     let mut start = [0; 3];
     // One with that mark is not looked at further: what it lacks, its reader says.
     if source.read_exact(&mut start).is_ok() && start == *b"\xef\xbb\xbf" {
@@ -198,23 +235,18 @@ fn resembles_toml(start: &[u8]) -> bool {
 
 /// What a search found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) format: Option<Format>,
+struct Found {
+    format: Option<Format>,
     /// umr's word that there are no waves.
-    pub(super) idle: bool,
+    idle: bool,
     /// The runtime's word on a fault.
-    pub(super) fault: Option<String>,
+    fault: Option<String>,
 }
 
-/// Searches a text for the first line of a log, as far as [`MOST_SEARCHED`].
-pub(super) fn search(source: impl Read) -> io::Result<Found> {
-    search_within(source, MOST_SEARCHED)
-}
-
-fn search_within(source: impl Read, most: u64) -> io::Result<Found> {
+/// Searches a text for the first line of a log.
+fn search(mut source: impl Read) -> io::Result<Found> {
     const CHUNK: usize = 1 << 20;
     let mut buffer = Vec::with_capacity(CHUNK + MOST_LEFT);
-    let mut source = source.take(most);
     let mut found = Found::default();
     loop {
         if source.by_ref().take(CHUNK as u64).read_to_end(&mut buffer)? == 0 {

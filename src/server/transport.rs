@@ -5,7 +5,6 @@
 //! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed.
 
 mod endpoint;
-mod signals;
 mod talk;
 
 use std::io;
@@ -19,11 +18,11 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 pub use endpoint::{Endpoint, Listen};
 
 use self::endpoint::{Listener, Stream};
-use self::signals::Signals;
 use super::client::{Client, ClientOptions};
 use super::facade::Facade;
 use super::threads::Threads;
 use crate::session::Inspect;
+use crate::signals::Signals;
 use crate::view::Views;
 
 /// How to serve.

@@ -127,6 +127,18 @@ impl Session {
         if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
     }
 
+    /// [`Inspect::groups`], of which `progress` is told how many waves were looked at.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn groups_with(
+        &self,
+        grouping: Grouping,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Groups, Unreadable> {
+        super::groups::groups(&self.reader, &self.waves(), grouping, progress)
+    }
+
     fn served(&self) -> &super::dump::ServedKind {
         // `new` checked that it exists, and a dump never changes.
         self.reader.dump().served(self.served).unwrap_or_else(|| unreachable!("a session serves a kind"))
@@ -286,7 +298,7 @@ impl Inspect for Session {
     }
 
     fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable> {
-        super::groups::groups(&self.reader, &self.waves(), grouping)
+        self.groups_with(grouping, &mut |_| ())
     }
 
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled> {

@@ -107,14 +107,20 @@ type StackKey = (Vec<FrameKey>, &'static str);
 /// The places that a wave returns to, where its code objects are found by its agent, and why there are no more.
 type Trail = (usize, Vec<Pc>, Option<StackEnd>);
 
-/// Groups waves by their call stacks, or their lanes by what each sees of them.
+/// Groups waves by their call stacks, or their lanes by what each sees of them. `progress` is told how many waves were looked at.
 ///
 /// # Errors
 /// [`Unreadable::NoSuchWave`], or what the operating system says of a file.
-pub(super) fn groups(reader: &Reader, waves: &[WaveId], grouping: Grouping) -> Result<Groups, Unreadable> {
+pub(super) fn groups(
+    reader: &Reader,
+    waves: &[WaveId],
+    grouping: Grouping,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Groups, Unreadable> {
     let mut groups = Building { grouping, by_stack: HashMap::new(), groups: Vec::new() };
     let mut by_trail: HashMap<Trail, usize> = HashMap::new();
-    for wave in waves {
+    for (done, wave) in (0..).zip(waves) {
+        progress(done);
         let captured = reader.wave(*wave)?;
         let mut walk = Walk::new(reader, *wave)?;
         while walk.step() {}

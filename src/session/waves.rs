@@ -98,6 +98,9 @@ pub(super) fn kinds(dump: &Dump) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
+/// The most notes of a dump's writer that are read on attaching.
+const MOST_NOTES: usize = 8;
+
 /// What the user should read on attaching.
 pub(super) fn notices(dump: &Dump, served: usize) -> Vec<String> {
     let mut notices = Vec::new();
@@ -117,6 +120,14 @@ pub(super) fn notices(dump: &Dump, served: usize) -> Vec<String> {
         [first, rest @ ..] => {
             notices.push(format!("the dump has {} problems; the first: {first}", rest.len() + 1));
         }
+    }
+    let notes = &dump.capture().provenance.notes;
+    notices.extend(notes.iter().take(MOST_NOTES).map(|note| format!("the dump's writer noted: {note}")));
+    if notes.len() > MOST_NOTES {
+        notices.push(format!(
+            "the dump's writer noted {} things more, which `lanescope info` lists",
+            notes.len() - MOST_NOTES
+        ));
     }
     notices
 }

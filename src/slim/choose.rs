@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::{Options, SlimError};
-use crate::session::{Dump, Grouping, Inspect as _, NoSession, Session, is_kind, wave_signal};
+use super::{Options, Progress, SlimError};
+use crate::session::{Dump, Grouping, NoSession, Session, is_kind, wave_signal};
 use crate::units::WaveId;
 
 /// The most faulting waves of one stack that are chosen unless the user says more: a page fault may stop thousands alike.
@@ -35,7 +35,11 @@ pub enum Why {
 }
 
 /// The chosen waves in the capture's order.
-pub(super) fn choose(dump: &Arc<Dump>, options: &Options) -> Result<Vec<(WaveId, Why)>, SlimError> {
+pub(super) fn choose(
+    dump: &Arc<Dump>,
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<(WaveId, Why)>, SlimError> {
     let capture = dump.capture();
     let asked = options.kind.as_deref();
     if !dump.kinds().any(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked))) {
@@ -48,7 +52,7 @@ pub(super) fn choose(dump: &Arc<Dump>, options: &Options) -> Result<Vec<(WaveId,
     let fits = |wave: &crate::capture::Wave| asked.is_none_or(|asked| is_kind(&wave.kind, asked));
     let all = (0u32..).map(WaveId).zip(&capture.waves).filter(|(_, wave)| fits(wave));
     match &options.choice {
-        Choice::Telling => telling(dump, asked),
+        Choice::Telling => telling(dump, asked, progress),
         Choice::All => Ok(all.map(|(id, _)| (id, Why::Named)).collect()),
         Choice::Ids(ranges) => {
             for range in ranges {
@@ -64,14 +68,25 @@ pub(super) fn choose(dump: &Arc<Dump>, options: &Options) -> Result<Vec<(WaveId,
     }
 }
 
-fn telling(dump: &Arc<Dump>, asked: Option<&str>) -> Result<Vec<(WaveId, Why)>, SlimError> {
-    let kinds = dump.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked)));
-    let kinds: Vec<String> =
-        kinds.map(|(kind, _)| format!("{}:{}", kind.target.name, kind.wave_size)).collect();
+fn telling(
+    dump: &Arc<Dump>,
+    asked: Option<&str>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<Vec<(WaveId, Why)>, SlimError> {
+    let kinds = || dump.kinds().filter(|(kind, _)| asked.is_none_or(|asked| is_kind(kind, asked)));
+    let all = kinds().map(|(_, count)| count as u64).sum();
+    let kinds: Vec<(String, u64)> = kinds()
+        .map(|(kind, count)| (format!("{}:{}", kind.target.name, kind.wave_size), count as u64))
+        .collect();
+    let mut before = 0;
     let mut chosen = BTreeMap::new();
-    for kind in kinds {
+    for (kind, count) in kinds {
         let session = Session::new(Arc::clone(dump), Some(&kind))?;
-        for group in session.groups(Grouping::default())?.groups {
+        let mut grouping = |done| progress(Progress::Grouping(before + done, all));
+        let groups = session.groups_with(Grouping::default(), &mut grouping)?.groups;
+        before += count;
+        progress(Progress::Grouping(before, all));
+        for group in groups {
             let faulted =
                 |wave: &WaveId| dump.capture().wave(*wave).is_some_and(|wave| wave_signal(wave).is_fault());
             let waves = group.members.iter().map(|member| member.wave);

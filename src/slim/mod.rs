@@ -10,6 +10,8 @@
 
 mod choose;
 mod merge;
+mod nearby;
+mod notes;
 mod report;
 mod spool;
 
@@ -17,16 +19,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-pub use crate::import::write::is_free;
+pub use crate::import::write::{MOST_LOSSES, abandon, is_free};
 pub use choose::{Choice, MOST_FAULTED, Why};
+pub use nearby::{MOST_ARGUMENTS, MOST_CODE, MOST_SHOWN};
+pub use notes::MOST_CARRIED;
 pub use report::{Left, Report};
 pub use spool::{Came, Patience, SpoolError, Spooled, spool, widen};
 
+use crate::arch::SWIZZLE_BYTES;
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::{CodeObject, Segment};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
 use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
 use crate::units::WaveId;
+use report::bytes_are;
 
 /// The most bytes of a code object's writable segments that are kept: the source's global variables.
 pub const MOST_STATIC: u64 = 16 << 20;
@@ -64,6 +70,8 @@ pub struct Options {
 pub enum Progress {
     /// That many bytes came from standard input.
     Reading(u64),
+    /// That many of so many waves were put to those with the same stack.
+    Grouping(u64, u64),
     /// That many of so many waves were asked for their variables.
     Asking(u64, u64),
     /// That many of about so many bytes were written.
@@ -104,7 +112,7 @@ pub fn slim(
 ) -> Result<Report, SlimError> {
     let capture = dump.capture();
     write::is_free(to)?;
-    let chosen = choose::choose(dump, options)?;
+    let chosen = choose::choose(dump, options, progress)?;
     let reader = Reader::watching(Arc::clone(dump));
     let waves: Vec<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
     let follows = options.global && !options.whole;
@@ -119,6 +127,9 @@ pub fn slim(
         if options.whole { (0..capture.code_objects.len()).collect() } else { dump.used_code_objects() };
     let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
     let mut notes = options.notes.clone();
+    notes.extend(notes::not_captured(&capture.global, &options.memory));
+    let carried = notes::carried(dump, &notes);
+    notes.extend(carried);
     let read = |wave: WaveId| if options.whole { u64::MAX } else { touched.private_end(wave) };
     plan.waves = waves.iter().map(|wave| planned(capture, *wave, read(*wave))).collect();
     if options.whole {
@@ -126,12 +137,16 @@ pub fn slim(
         reached.limits.clear();
     } else if options.global {
         plan.global.extend(touched.runs());
+        let arguments = nearby::arguments(dump, &waves, &plan.global);
+        plan.global.extend(arguments);
+        plan.global.extend(nearby::code(&reader, &waves, &mut notes)?);
         plan.global.extend(statics(dump, &used, &mut notes));
         plan.global.extend(packets(capture, &waves));
         plan.global.extend(&options.memory);
         plan.global = capture::joined(std::mem::take(&mut plan.global));
     } else {
-        // Not looking is no limit.
+        // Code is no data of the program. Not looking is no limit.
+        plan.global = capture::joined(nearby::code(&reader, &waves, &mut notes)?);
         reached.limits.clear();
     }
     plan.code_objects = objects(dump, &waves, &used, options.global, &mut notes);
@@ -157,7 +172,8 @@ fn planned(capture: &Capture, id: WaveId, read: u64) -> PlannedWave {
         wave.and_then(|wave| capture.dispatch_of(wave)).and_then(|dispatch| dispatch.private_segment_size);
     let lanes = wave.map_or(0, |wave| u64::from(wave.kind.wave_size.lanes()));
     let private_end = match asked {
-        Some(size) => size.saturating_mul(lanes).max(read),
+        // A lane's last bytes lie in a dword of their own, behind those of the lanes before it.
+        Some(size) => size.div_ceil(SWIZZLE_BYTES).saturating_mul(SWIZZLE_BYTES * lanes).max(read),
         None => u64::MAX,
     };
     PlannedWave { wave: id, private_end }
@@ -184,9 +200,9 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
             }
             if kept < size {
                 notes.push(format!(
-                    "{}: of its global variables the first {MOST_STATIC} bytes are kept; they have {} more",
+                    "{}: of its global variables the first {MOST_STATIC} bytes are kept, and {} left out",
                     loaded.name,
-                    size - kept
+                    bytes_are(size - kept)
                 ));
             }
         }

@@ -102,7 +102,7 @@ impl Report {
         self.left.global = self.left.global.saturating_sub(written.global);
         self.notes.extend(written.losses.iter().cloned());
         if written.more_losses > 0 {
-            self.notes.push(format!("{} more losses, not listed", written.more_losses));
+            self.notes.push(format!("{}, not listed", counted(written.more_losses as u64, "more loss")));
         }
         self.written = written;
         self
@@ -121,7 +121,10 @@ impl Report {
             let _ = write!(note, ", {}", counted(self.code_objects as u64, "code object"));
         }
         match self.written.global {
-            _ if !self.global => note.push_str("; global memory was left out"),
+            0 if !self.global => note.push_str("; global memory was left out"),
+            bytes if !self.global => {
+                let _ = write!(note, ", and {} of code; other global memory was left out", size(bytes));
+            }
             0 => note.push_str("; no global memory"),
             bytes => {
                 let _ = write!(note, ", and {} of global memory", size(bytes));
@@ -157,12 +160,13 @@ impl Report {
         line("LDS", size(written.lds));
         let beyond = match self.left.private {
             0 => String::new(),
-            bytes => format!("; {} beyond what the dispatches asked for stay out", size(bytes)),
+            bytes => format!("; {} beyond what the dispatches asked for {} out", size(bytes), stays(bytes)),
         };
         line("private memory", format!("{}{beyond}", size(written.private)));
         let listed = match self.left.code_objects {
             0 => String::new(),
-            count => format!("; {} that no chosen wave needs are listed without their files", count),
+            1 => "; 1 that no chosen wave needs is listed without its file".to_owned(),
+            count => format!("; {count} that no chosen wave needs are listed without their files"),
         };
         line("code objects", format!("{} ({}){listed}", self.code_objects, size(written.code_objects)));
         line("global memory", self.global_words());
@@ -170,7 +174,7 @@ impl Report {
             let faulted = match self.left.faulted {
                 0 => String::new(),
                 count => format!(
-                    ", {count} of which faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"
+                    ", of which {count} faulted (of each stack {MOST_FAULTED} are taken; --all-waves takes all)"
                 ),
             };
             line("left out", format!("{}{faulted}", counted(self.left.waves as u64, "wave")));
@@ -183,20 +187,32 @@ impl Report {
 
     fn global_words(&self) -> String {
         if !self.global {
-            return format!("none, as --no-global says; {} stay out", size(self.left.global));
+            let left = format!("{} {} out", size(self.left.global), stays(self.left.global));
+            return match self.written.global {
+                0 => format!("none, as --no-global says; {left}"),
+                code => format!("only {} of code around PCs, as --no-global says; {left}", size(code)),
+            };
         }
         let mut words = size(self.written.global);
         if self.whole {
             let _ = write!(words, ", all that was captured");
             return words;
         }
-        let _ = write!(words, " reached in {}", counted(u64::from(self.reach.steps), "pointer step"));
-        let _ = write!(words, " by {}", counted(self.reach.followed, "pointer"));
-        if self.reach.dangling > 0 {
-            let _ = write!(words, " ({} more lead to what was not captured)", self.reach.dangling);
+        let Reach { steps, followed, dangling, .. } = self.reach;
+        match followed {
+            0 => words.push_str("; no pointer was followed"),
+            _ => {
+                let (pointers, was) = (counted(followed, "pointer"), plural(followed, "was", "were"));
+                let steps = counted(u64::from(steps), "step");
+                let _ = write!(words, "; {pointers} {was} followed, in {steps}");
+            }
+        }
+        if dangling > 0 {
+            let lead = plural(dangling, "leads", "lead");
+            let _ = write!(words, "; {} {lead} to what was not captured", counted(dangling, "pointer"));
         }
         if self.left.global > 0 {
-            let _ = write!(words, "; {} stay out", size(self.left.global));
+            let _ = write!(words, "; {} {} out", size(self.left.global), stays(self.left.global));
         }
         for limit in &self.reach.limits {
             let _ = write!(words, "; {}", limit_words(*limit, self.follow));
@@ -288,8 +304,25 @@ fn size(bytes: u64) -> String {
     format!("{value:.1} {}", unit.unwrap_or(&""))
 }
 
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+/// `1 byte`, `2 bytes`, `3 losses`.
+pub(super) fn counted(count: u64, what: &str) -> String {
+    let ending = if what.ends_with('s') { "es" } else { "s" };
+    format!("{count} {what}{}", plural(count, "", ending))
+}
+
+/// The word for one or that for many.
+pub(super) fn plural(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// `1 byte is`, `2 bytes are`.
+pub(super) fn bytes_are(count: u64) -> String {
+    format!("{} {}", counted(count, "byte"), plural(count, "is", "are"))
+}
+
+/// What so many bytes do: `1 byte stays`, `2.0 KiB stay`.
+fn stays(bytes: u64) -> &'static str {
+    plural(bytes, "stays", "stay")
 }
 
 /// `1-3, 7`

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
     ("mapping", 0),
+    ("signals", 0),
     ("dwarf", 1),
     ("arch", 1),
     ("disassembler", 1),
@@ -27,7 +28,7 @@ const LEVELS: &[(&str, u8)] = &[
 /// Crates that only some rooms may name.
 const KEPT: &[(&str, &[&str])] = &[
     ("gdbstub", &["server"]),
-    ("nix", &["server", "mapping", "slim"]),
+    ("nix", &["server", "mapping", "signals", "slim"]),
     ("memmap2", &["mapping"]),
     ("gimli", &["dwarf", "debuginfo", "view"]),
     ("object", &["codeobject", "debuginfo", "import", "view"]),

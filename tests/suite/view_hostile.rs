@@ -154,10 +154,29 @@ fn every_file_has_a_name_of_its_own() {
     assert_eq!((count, given.len()), (names.len(), names.len()), "{given:?}");
 }
 
+/// A code object of that source, with `'` for `"`, and a wave in its function f; what its view could not have, what
+/// llvm-dwarfdump says of the view, and the bytes of a section of the code object.
+fn assembled(source: &str, section: &str) -> (Vec<String>, String, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("a.s"), source.replace('\'', "\"")).unwrap();
+    let mut assembler = Command::new(newest("llvm-mc"));
+    assembler.args(["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]);
+    ran(assembler.arg(path("a.o")).arg(path("a.s")));
+    ran(Command::new(newest("ld.lld")).arg("-shared").arg("-o").arg(path("a.hsaco")).arg(path("a.o")));
+    let object = CodeObject::parse(std::fs::read(path("a.hsaco")).unwrap()).unwrap();
+    let bytes = object.section(section).unwrap().size;
+    let place = object.symbol("f").unwrap().value;
+    let view = view(folder.path(), &["a.hsaco"], place);
+    let mut out = std::fs::File::create(path("view")).unwrap();
+    view.main().unwrap().file.write_to(&mut out).unwrap();
+    let text = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(path("view")));
+    (view.problems().to_vec(), text, bytes)
+}
+
 /// Variables that all name one list, with `entries` that do not adjoin; the view with what it could not have, how many
 /// variables have a place in it, and the bytes of the list.
 fn lists(variables: usize, entries: usize) -> (Vec<String>, usize, u64) {
-    let folder = tempfile::tempdir().unwrap();
     let source = format!(
         ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\n.rept {entries}\ns_nop 0\n.endr\n.Le:\n.size f,.Le-.Lb\n\
          .section .debug_abbrev,'',@progbits\n\
@@ -171,20 +190,8 @@ fn lists(variables: usize, entries: usize) -> (Vec<String>, usize, u64) {
          .byte 6\n.quad .Lb\n.set at,0\n.rept {entries}\n.byte 4\n.uleb128 at\n.uleb128 at+2\n.byte 1,0x30\n.set at,at+4\n.endr\n\
          .byte 0\n.Lle:\n"
     );
-    let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("a.s"), source.replace('\'', "\"")).unwrap();
-    let mut assembler = Command::new(newest("llvm-mc"));
-    assembler.args(["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filetype=obj", "-o"]);
-    ran(assembler.arg(path("a.o")).arg(path("a.s")));
-    ran(Command::new(newest("ld.lld")).arg("-shared").arg("-o").arg(path("a.hsaco")).arg(path("a.o")));
-    let object = CodeObject::parse(std::fs::read(path("a.hsaco")).unwrap()).unwrap();
-    let bytes = object.section(".debug_loclists").unwrap().size;
-    let place = object.symbol("f").unwrap().value;
-    let view = view(folder.path(), &["a.hsaco"], place);
-    let mut out = std::fs::File::create(path("view")).unwrap();
-    view.main().unwrap().file.write_to(&mut out).unwrap();
-    let text = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(path("view")));
-    (view.problems().to_vec(), text.matches("DW_AT_location").count(), bytes)
+    let (problems, text, bytes) = assembled(&source, ".debug_loclists");
+    (problems, text.matches("DW_AT_location").count(), bytes)
 }
 
 /// src/view/dwarf/mod.rs, Room: as many entries as their section has bytes.
@@ -196,4 +203,78 @@ fn a_view_has_so_many_entries_of_location_lists_and_no_more() {
     assert_eq!(located as u64, bytes / 1000, "entries of {bytes} bytes");
     let said = "variables are left out: their location lists are more than a view has room for";
     assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
+}
+
+/// Blocks that all name one list of `entries` ranges; what the view could not have, how many have their ranges in it, and the
+/// bytes of the list.
+fn blocks(blocks: usize, entries: usize) -> (Vec<String>, usize, u64) {
+    let source = format!(
+        ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\n.rept {entries}\ns_nop 0\n.endr\n.Le:\n.size f,.Le-.Lb\n\
+         .section .debug_abbrev,'',@progbits\n\
+         .byte 1,0x11,1,0x25,8,0x13,5,3,8,0x11,1,0x12,6,0,0\n.byte 2,0x2e,1,3,8,0x11,1,0x12,6,0,0\n\
+         .byte 3,0xb,1,0x55,0x17,0,0\n.byte 4,0x34,0,3,8,2,0x18,0,0\n.byte 0\n\
+         .section .debug_info,'',@progbits\n.Lu:\n.long .Lue-.Lus\n.Lus:\n.short 5\n.byte 1,8\n.long .debug_abbrev\n\
+         .byte 1\n.asciz 'x'\n.short 0x21\n.asciz 'c.c'\n.quad .Lb\n.long .Le-.Lb\n\
+         .byte 2\n.asciz 'f'\n.quad .Lb\n.long .Le-.Lb\n\
+         .rept {blocks}\n.byte 3\n.long .Llist\n.byte 4\n.asciz 'v'\n.byte 2,0x30,0x9f,0\n.endr\n.byte 0,0\n.Lue:\n\
+         .section .debug_rnglists,'',@progbits\n.long .Lle-.Lls\n.Lls:\n.short 5\n.byte 8,0\n.long 0\n.Llist:\n\
+         .byte 5\n.quad .Lb\n.set at,0\n.rept {entries}\n.byte 4\n.uleb128 at\n.uleb128 at+2\n.set at,at+4\n.endr\n\
+         .byte 0\n.Lle:\n"
+    );
+    let (problems, text, bytes) = assembled(&source, ".debug_rnglists");
+    (problems, text.matches("DW_AT_ranges").count(), bytes)
+}
+
+/// src/view/dwarf/mod.rs, Room: as many entries as their section has bytes; each list has one more than it has ranges.
+#[test]
+fn a_view_has_so_many_ranges_and_no_more() {
+    let (problems, with_ranges, _) = blocks(4, 1000);
+    assert_eq!((problems.len(), with_ranges), (0, 4), "{problems:?}");
+    let (problems, with_ranges, bytes) = blocks(500, 1000);
+    assert_eq!(with_ranges as u64, bytes / 1001, "entries of {bytes} bytes");
+    let said = "code is left out: its ranges are more than a view has room for";
+    assert!(problems.iter().any(|problem| problem.contains(said)), "{problems:?}");
+}
+
+/// A unit whose variables are of types in two other units, of so many bytes each (src/view/dwarf/group.rs, MAX_REFERRED_BYTES).
+fn referring(sizes: [u64; 2]) -> (Vec<String>, String) {
+    let mut source = ".text\n.globl f\n.p2align 8\n.type f,@function\nf:\n.Lb:\ns_nop 0\n.Le:\n.size f,.Le-.Lb\n\
+         .section .debug_abbrev,'',@progbits\n\
+         .byte 1,0x11,1,0x25,8,0x13,5,3,8,0x11,1,0x12,6,0,0\n.byte 2,0x2e,1,3,8,0x11,1,0x12,6,0,0\n\
+         .byte 3,0x34,0,3,8,2,0x18,0x49,0x10,0,0\n.byte 4,0x24,0,3,8,0x3e,0xb,0xb,0xb,0,0\n\
+         .byte 5,0x11,1,0x25,8,0x13,5,3,8,0,0\n.byte 0\n\
+         .section .debug_info,'',@progbits\n.Lu:\n.long .Lue-.Lus\n.Lus:\n.short 5\n.byte 1,8\n.long .debug_abbrev\n\
+         .byte 1\n.asciz 'x'\n.short 0x21\n.asciz 'a.c'\n.quad .Lb\n.long .Le-.Lb\n\
+         .byte 2\n.asciz 'f'\n.quad .Lb\n.long .Le-.Lb\n\
+         .byte 3\n.asciz 'v0'\n.byte 2,0x30,0x9f\n.long .Lt0\n.byte 3\n.asciz 'v1'\n.byte 2,0x30,0x9f\n.long .Lt1\n\
+         .byte 0,0\n.Lue:\n"
+        .to_owned();
+    for (index, size) in sizes.into_iter().enumerate() {
+        // Null entries fill what is left of the unit.
+        source += &format!(
+            ".Lu{index}:\n.long {}\n.short 5\n.byte 1,8\n.long .debug_abbrev\n.byte 5\n.asciz 'x'\n.short 0x21\n.asciz 'u{index}.c'\n\
+             .Lt{index}:\n.byte 4\n.asciz 'type{index}'\n.byte 5,4\n.zero {size}-(.-.Lu{index})\n",
+            size - 4
+        );
+    }
+    let (problems, text, _) = assembled(&source, ".debug_info");
+    (problems, text)
+}
+
+#[test]
+fn a_view_reads_so_much_of_units_that_others_refer_to_and_no_more() {
+    const MOST: u64 = 1 << 25;
+    let said = "names and types are left out: units refer to more of others than a view has room for";
+    for (sizes, types) in [([64, MOST - 64], 2), ([64, MOST - 63], 1), ([MOST, 64], 1), ([MOST + 1, 64], 1)] {
+        let (problems, text) = referring(sizes);
+        let typed = text.matches("DW_AT_type").count();
+        assert_eq!(typed, types, "{sizes:?}: {text}");
+        assert_eq!(
+            problems.iter().any(|problem| problem.contains(said)),
+            types < 2,
+            "{sizes:?}: {problems:?}"
+        );
+        // The variables stay, with or without a type.
+        assert_eq!(text.matches("DW_TAG_variable").count(), 2, "{sizes:?}: {text}");
+    }
 }

@@ -151,3 +151,60 @@ fn variables_that_have_places_keep_them() {
         }
     }
 }
+
+/// A wave comes to the other unit: the view that has grown has both units once, each with code, and all that was in the first
+/// view is where it was.
+#[test]
+fn a_view_of_linked_units_grows() {
+    for name in NAMES {
+        let code = fixtures().join(format!("code/{name}.hsaco"));
+        let all = functions(&code);
+        let at = |name: &str| all.iter().find(|(symbol, _)| symbol.contains(name)).unwrap().1;
+        let places = [at("linked"), at("apart")];
+        let located = |text: &str| -> Vec<String> {
+            let tags = ["DW_TAG_variable", "DW_TAG_formal_parameter"];
+            let dies = tags.iter().flat_map(|tag| dies(text, tag));
+            let of = |die: &str| {
+                let name = die.lines().find(|line| line.contains("DW_AT_name")).unwrap_or_default();
+                // A list's place in its section may be another one.
+                let place = die.lines().skip_while(|line| !line.contains("DW_AT_location"));
+                let place = place.enumerate().take_while(|(at, line)| *at == 0 || !line.contains("DW_AT_"));
+                let place: Vec<&str> =
+                    place.filter_map(|(_, line)| Some(&line[line.find(['[', 'D'])?..])).collect();
+                let place = place.join(" ").replace("DW_AT_location", "");
+                let list = place.find("(0x").and_then(|at| Some(at..at + place[at..].find(':')?));
+                let place = list.map_or(place.clone(), |list| place.replace(&place[list], ""));
+                (!place.is_empty()).then(|| format!("{} {}", name.trim(), place.trim()))
+            };
+            let mut found: Vec<String> = dies.filter_map(of).collect();
+            found.sort();
+            found
+        };
+        for (first, second) in [(1, 2), (2, 1)] {
+            let stopped = Stopped::new(&code, &places);
+            let of = |wave: u32| {
+                Session::new(Arc::clone(&stopped.dump), None).unwrap().of_waves(&[wave..=wave]).unwrap()
+            };
+            let view = View::new(&stopped.dump, &of(first), Extent::Stacks);
+            assert!(view.grown(&stopped.dump, &of(first), 1).is_none(), "{name}: nothing has come");
+            let before = located(&stopped.text(view.main().unwrap()));
+            assert!(before.iter().all(|place| place.contains("DW_OP_")), "{name}: {before:?}");
+            let full = view.grown(&stopped.dump, &of(second), 0).unwrap();
+            assert!(full.is_full && full.added.is_empty(), "{name}");
+            let grown = view.grown(&stopped.dump, &of(second), 1).unwrap();
+            assert_eq!((grown.added.len(), grown.in_old_units.len(), grown.is_full), (1, 0, false), "{name}");
+            assert!(grown.view.problems().is_empty(), "{name}: {:?}", grown.view.problems());
+            let text = stopped.text(&grown.added[0]);
+            let units = dies(&text, "DW_TAG_compile_unit");
+            let with_code =
+                units.iter().filter(|unit| unit.contains("DW_AT_low_pc") || unit.contains("DW_AT_ranges"));
+            assert_eq!((units.len(), with_code.count()), (2, 2), "{name}: {units:?}");
+            let after = located(&text);
+            let lost: Vec<&String> = before.iter().filter(|place| !after.contains(place)).collect();
+            assert!(!before.is_empty() && lost.is_empty(), "{name}: {lost:?}");
+            let whole = stopped.view(Extent::Stacks);
+            assert_eq!(after.len(), located(&stopped.text(whole.main().unwrap())).len(), "{name}");
+            assert!(grown.view.grown(&stopped.dump, &of(first), 1).is_none(), "{name}");
+        }
+    }
+}

@@ -52,6 +52,7 @@ impl Bar {
 pub(super) fn line(progress: Progress) -> String {
     let (what, done, all, unit, scale) = match progress {
         Progress::Reading(count) => return format!("reading {} MiB", count >> 20),
+        Progress::Grouping(done, all) => ("grouping stacks", done, all, "", 1),
         Progress::Asking(done, all) => ("asking waves", done, all, "", 1),
         Progress::Writing(done, all) => ("writing", done, all, " MiB", 1 << 20),
     };

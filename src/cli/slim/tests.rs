@@ -29,6 +29,8 @@ fn a_bar_says_how_far() {
     let half = line(Progress::Writing(12 << 20, 24 << 20));
     assert_eq!(half, "writing [###############...............]  50% 12 of 24 MiB");
     assert_eq!(line(Progress::Asking(7, 7)), "asking waves [##############################] 100% 7 of 7");
+    let grouping = line(Progress::Grouping(1, 4));
+    assert_eq!(grouping, "grouping stacks [#######.......................]  25% 1 of 4");
     // What was estimated too low, and nothing at all.
     assert_eq!(line(Progress::Asking(9, 7)), line(Progress::Asking(7, 7)));
     assert!(line(Progress::Writing(0, 0)).contains("  0% 0 of 0 MiB"));

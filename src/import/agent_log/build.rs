@@ -1,10 +1,13 @@
 //! What was read of a log to a capture: processors, work-groups, registers in their places.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
-use super::groups::{Groups, Place};
+use super::groups::{Groups, Launches, Place};
+use super::infer::SAY_WHICH;
 use super::objects::Objects;
+use super::processes::Processes;
 use super::read::Log;
 use super::wave::{Kernel, RawWave, Stop};
 use crate::arch::{Target, Targets};
@@ -19,10 +22,14 @@ use crate::units::{Address, Pc, WaveSize};
 /// The arena's place among the backings.
 const ARENA: BackingId = BackingId(0);
 
+/// The most processes whose lines a note lists.
+const MOST_LINES: usize = 16;
+
 /// Builds the capture; `chosen` is the processor that the user names.
 pub(super) fn build(
     name: &str,
     log: Log,
+    processes: &Processes,
     objects: Objects,
     targets: &Targets,
     chosen: Option<&Arc<Target>>,
@@ -30,14 +37,16 @@ pub(super) fn build(
 ) -> Capture {
     let mut builder = Builder {
         log: &log,
+        processes,
         objects: &objects,
         targets,
         problems,
         chosen,
         inferred: None,
         capture: Capture { name: name.to_owned(), ..Capture::default() },
+        agents: Vec::new(),
         groups: Groups::default(),
-        ids: HashSet::new(),
+        ids: HashMap::new(),
         next_id: next_id(&log.waves),
         placer: Placer::new(ARENA),
     };
@@ -46,14 +55,28 @@ pub(super) fn build(
     builder.queues_and_dispatches();
     builder.workgroups();
     builder.global();
-    let mut capture = builder.capture;
+    let (mut capture, agents) = (builder.capture, builder.agents);
     capture.backings.push(Arc::new(MemoryBacking::new(name, log.kept.into_bytes())));
+    let own: Vec<Option<usize>> = (0..objects.each.len())
+        .map(|index| {
+            let process = processes.of_object(index)?;
+            let of = |target: &Arc<Target>| {
+                agents.iter().position(|(other, own)| Arc::ptr_eq(other, target) && *own == process)
+            };
+            let same = objects.each.get(index).and_then(|object| of(object.target.as_ref()?));
+            same.or_else(|| agents.iter().position(|(_, own)| *own == process))
+        })
+        .collect();
     capture.code_objects = objects.found.into_capture(ARENA, &mut capture.backings);
+    for (object, agent) in capture.code_objects.iter_mut().zip(own) {
+        object.agent = agent;
+    }
     capture
 }
 
 struct Builder<'b> {
     log: &'b Log,
+    processes: &'b Processes,
     objects: &'b Objects,
     targets: &'b Targets,
     problems: &'b mut Problems,
@@ -61,8 +84,11 @@ struct Builder<'b> {
     /// What the log as a whole is read as, once a wave needs that.
     inferred: Option<Option<Arc<Target>>>,
     capture: Capture,
+    /// What each agent is, and of which process: each has its own code at an address.
+    agents: Vec<(Arc<Target>, usize)>,
     groups: Groups,
-    ids: HashSet<u32>,
+    /// Numbers of waves that are taken, with the line of the wave that has each.
+    ids: HashMap<u32, usize>,
     next_id: u32,
     placer: Placer,
 }
@@ -75,21 +101,48 @@ fn next_id(waves: &[RawWave]) -> u32 {
 
 impl Builder<'_> {
     fn provenance(&mut self) {
-        let what = "a debug agent's log: registers, LDS and kernel arguments; private and global memory are not in it";
+        let mut what =
+            "a debug agent's log: registers, LDS and kernel arguments; private and global memory are not in it".to_owned();
+        if self.processes.are_several() {
+            let lines: Vec<String> =
+                self.processes.lines.iter().take(MOST_LINES).map(usize::to_string).collect();
+            let _ = write!(
+                what,
+                ". It holds reports of {} processes, which begin in lines {}: their code objects lie at the same addresses, so that \
+                 each process has an agent of its own",
+                self.processes.lines.len(),
+                lines.join(", ")
+            );
+        }
         self.capture.provenance = Provenance {
             format: self.log.vintage.words().to_owned(),
             producer: Some("ROCm debug agent".to_owned()),
             note: Some(match &self.log.fault {
                 Some(fault) => format!("{what}. The log says: {fault}"),
-                None => what.to_owned(),
+                None => what,
             }),
             ..Provenance::default()
         };
     }
 
     fn waves(&mut self) {
-        for (index, raw) in self.log.waves.iter().enumerate() {
-            let Some(wave) = self.wave(index, raw) else { continue };
+        let waves = self.log.waves.iter().enumerate();
+        let targets: Vec<_> = waves.map(|(index, raw)| self.target(index, raw)).collect();
+        let launches = Launches::of(self.log, &targets);
+        if let Some((count, line)) = launches.unset {
+            let whose = match count {
+                1 => "the wave".to_owned(),
+                _ => format!("{count} waves, this one first,"),
+            };
+            let what = format_args!(
+                "nothing says in which work-group {whose} ran: trap temporaries would, and are all 0, as where nobody set \
+                 them up"
+            );
+            let expected = "a run with HSA_ENABLE_DEBUG=1, which has the runtime set them up";
+            self.problems.line(line, what, expected);
+        }
+        for ((index, raw), target) in self.log.waves.iter().enumerate().zip(targets) {
+            let Some(wave) = self.wave(index, raw, target, &launches) else { continue };
             self.capture.waves.push(wave);
         }
         if self.groups.clashes > 0 {
@@ -101,10 +154,17 @@ impl Builder<'_> {
         }
     }
 
-    fn wave(&mut self, index: usize, raw: &RawWave) -> Option<Wave> {
+    fn wave(
+        &mut self,
+        index: usize,
+        raw: &RawWave,
+        target: Option<Arc<Target>>,
+        launches: &Launches,
+    ) -> Option<Wave> {
         let kept = &self.log.kept;
-        let Some(target) = self.target(raw) else {
-            self.problems.line(raw.line, "no target fits the wave, which is left out", "--processor NAME");
+        let Some(target) = target else {
+            let what = "no GPU that is known has such waves: this one is left out";
+            self.problems.line(raw.line, what, SAY_WHICH);
             return None;
         };
         let size = self.wave_size(raw, &target)?;
@@ -116,8 +176,8 @@ impl Builder<'_> {
                 return None;
             }
         };
-        let agent = self.agent(&target);
-        let place = self.groups.place(kept, raw, index, agent, &target);
+        let agent = self.agent(&target, self.processes.of_wave(index));
+        let place = self.groups.place(raw, index, agent, launches.get(index));
         let (id, label) = self.id(raw);
         let stop = self.stop(raw, &target);
         let registers = self.placer.place(self.problems, kept, &kind, &raw.values);
@@ -138,22 +198,33 @@ impl Builder<'_> {
 
     /// The wave's number: the agent's, or one that is free where the log has it twice.
     fn id(&mut self, raw: &RawWave) -> (u32, Option<Box<str>>) {
-        if let Some(id) = raw.id.and_then(|id| u32::try_from(id).ok())
-            && self.ids.insert(id)
-        {
+        let small = raw.id.and_then(|id| u32::try_from(id).ok());
+        let earlier = small.and_then(|id| self.ids.get(&id).copied());
+        if let (Some(id), None) = (small, earlier) {
+            self.ids.insert(id, raw.line);
             return (id, None);
         }
         let id = self.next_id;
         self.next_id = self.next_id.saturating_add(1);
-        self.ids.insert(id);
+        self.ids.insert(id, raw.line);
         let Some(given) = raw.id else { return (id, None) };
-        let what = format_args!("wave_{given} is in the log once more; this report of it is wave {id}");
-        self.problems.line(raw.line, what, "each wave once, with a number below 2^32");
+        match earlier {
+            Some(line) => {
+                let what = format_args!(
+                    "wave_{given} was reported before, in line {line}; this report is shown as wave {id}"
+                );
+                self.problems.line(raw.line, what, "one report of each wave in a log");
+            }
+            None => {
+                let what = format_args!("wave_{given} is shown as wave {id}: its number is too large");
+                self.problems.line(raw.line, what, "numbers below 2^32");
+            }
+        }
         (id, Some(format!("wave_{given} of line {}", raw.line).into()))
     }
 
     /// The user's, else that of the code object in which the wave is, else what the log leads to.
-    fn target(&mut self, raw: &RawWave) -> Option<Arc<Target>> {
+    fn target(&mut self, index: usize, raw: &RawWave) -> Option<Arc<Target>> {
         if let Some(chosen) = self.chosen {
             return Some(Arc::clone(chosen));
         }
@@ -166,7 +237,8 @@ impl Builder<'_> {
             Kernel::At(entry, _) => Some(entry),
             _ => None,
         };
-        let of = |address: Option<u64>| self.objects.at(address?)?.target.clone();
+        let process = self.processes.of_wave(index);
+        let of = |address: Option<u64>| self.objects.at(address?, process)?.target.clone();
         if let Some(target) = of(pc).or_else(|| of(entry)) {
             return Some(target);
         }
@@ -201,16 +273,19 @@ impl Builder<'_> {
         first
     }
 
-    fn agent(&mut self, target: &Arc<Target>) -> usize {
+    fn agent(&mut self, target: &Arc<Target>, process: usize) -> usize {
         let agents = &mut self.capture.agents;
-        if let Some(known) = agents.iter().position(|agent| Arc::ptr_eq(&agent.target, target)) {
+        let known = |(other, own): &(Arc<Target>, usize)| Arc::ptr_eq(other, target) && *own == process;
+        if let Some(known) = self.agents.iter().position(known) {
             return known;
         }
+        self.agents.push((Arc::clone(target), process));
+        let line = self.processes.lines.get(process).filter(|_| self.processes.are_several());
         let id = agents.len() as u32 + 1;
         agents.push(Agent {
             id,
             target: Arc::clone(target),
-            name: None,
+            name: line.map(|line| format!("of the process whose report begins in line {line}")),
             apertures: HashMap::new(),
             hardware: None,
         });
@@ -263,7 +338,8 @@ impl Builder<'_> {
                 Some(Kernel::At(address, name)) => Some((*address, name.clone())),
                 _ => None,
             };
-            let found = entry.as_ref().and_then(|(address, _)| self.kernel(*address));
+            let process = self.processes.of_wave(dispatch.first);
+            let found = entry.as_ref().and_then(|(address, _)| self.kernel(*address, process));
             let (symbol, descriptor) = found.unzip();
             self.capture.dispatches.push(Dispatch {
                 id: index as u32 + 1,
@@ -279,8 +355,8 @@ impl Builder<'_> {
     }
 
     /// The symbol and the descriptor's address of the kernel that begins there.
-    fn kernel(&self, entry: u64) -> Option<(String, u64)> {
-        let object = self.objects.at(entry)?;
+    fn kernel(&self, entry: u64, process: usize) -> Option<(String, u64)> {
+        let object = self.objects.at(entry, process)?;
         let load = object.address;
         let at = ElfAddress::of(Pc(entry), load);
         let mut kernels = object.parsed.as_ref()?.kernels();

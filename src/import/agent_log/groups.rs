@@ -3,10 +3,17 @@
 //! A log names neither queues nor dispatches. Waves with the same kernel entry and the same packet are of one dispatch as
 //! far as the log can tell; where two of them claim one place in it, they are of two.
 
-use std::collections::HashMap;
+//!
+//! Trap temporaries hold this only where somebody set them up; AMD's library gives 0 for those of the others. So where work-group,
+//! place and packet are all 0 and nothing else vouches for them, they are absent ([`Launches`]).
 
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::read::Log;
 use super::wave::{Kernel, RawWave};
 use crate::arch::Target;
+use crate::arch::save_area::Launch;
 use crate::import::text::{Kept, launch};
 
 /// Where a wave belongs.
@@ -58,19 +65,78 @@ pub(super) struct Groups {
     pub(super) clashes: usize,
 }
 
+/// What the trap temporaries of a log's waves say of their launches.
+#[derive(Debug, Default)]
+pub(super) struct Launches {
+    each: Vec<Option<Launch>>,
+    /// Waves whose trap temporaries are 0 where it counts, which proves nothing, and the line of the first.
+    pub(super) unset: Option<(usize, usize)>,
+}
+
+impl Launches {
+    /// Of all waves; `targets`: what each is read as.
+    pub(super) fn of(log: &Log, targets: &[Option<Arc<Target>>]) -> Self {
+        let mut launches = Self::default();
+        // Targets of which another wave shows that the runtime set trap temporaries up for the first packet, too.
+        let mut vouched: HashSet<*const Target> = HashSet::new();
+        for (wave, target) in log.waves.iter().zip(targets) {
+            let launch = target.as_ref().and_then(|target| read(&log.kept, wave, target));
+            if let (Some(launch), Some(target)) = (launch, target)
+                && !is_zero(&launch)
+                && launch.packet.unwrap_or(0) == 0
+            {
+                vouched.insert(Arc::as_ptr(target));
+            }
+            launches.each.push(launch);
+        }
+        for ((wave, target), place) in log.waves.iter().zip(targets).zip(&mut launches.each) {
+            let (Some(launch), Some(target)) = (*place, target) else { continue };
+            let always = target.save_area.as_ref().is_some_and(|area| area.ttmps.always);
+            // The agent has a kernel's entry from the dispatch, and that from trap temporaries.
+            let is_told = matches!(wave.entry, Kernel::At(..));
+            let vouches = always || vouched.contains(&Arc::as_ptr(target));
+            if !is_zero(&launch) || is_told || (vouches && !are_all_zero(&log.kept, wave)) {
+                continue;
+            }
+            *place = None;
+            let (count, line) = launches.unset.unwrap_or((0, wave.line));
+            launches.unset = Some((count + 1, line));
+        }
+        launches
+    }
+
+    /// Of one wave.
+    pub(super) fn get(&self, index: usize) -> Option<Launch> {
+        self.each.get(index).copied().flatten()
+    }
+}
+
+fn read(kept: &Kept, wave: &RawWave, target: &Target) -> Option<Launch> {
+    // The agent says where they were not set up.
+    let said = (wave.entry != Kernel::NotAvailable).then_some(target.save_area.as_ref()).flatten();
+    launch(&said?.ttmps, kept, &wave.values)
+}
+
+/// Whether a launch is what trap temporaries come to that nobody wrote.
+fn is_zero(launch: &Launch) -> bool {
+    launch.group == [0; 3] && launch.wave_in_group == 0 && launch.packet.unwrap_or(0) == 0
+}
+
+/// Whether not a bit of the wave's trap temporaries is set.
+fn are_all_zero(kept: &Kept, wave: &RawWave) -> bool {
+    let mut ttmps = wave.values.iter().filter(|value| kept.text(value.name).starts_with("ttmp"));
+    ttmps.all(|value| kept.dword(value, 0).unwrap_or(0) == 0)
+}
+
 impl Groups {
     /// Where a wave belongs. `None`: the log does not say, and nothing of it needs a work-group.
     pub(super) fn place(
         &mut self,
-        kept: &Kept,
         wave: &RawWave,
         index: usize,
         agent: usize,
-        target: &Target,
+        launch: Option<Launch>,
     ) -> Option<Place> {
-        // The agent says where they were not set up.
-        let said = (wave.entry != Kernel::NotAvailable).then_some(target.save_area.as_ref()).flatten();
-        let launch = said.and_then(|area| launch(&area.ttmps, kept, &wave.values));
         let entry = match wave.entry {
             Kernel::At(entry, _) => Some(entry),
             _ => None,

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use super::objects::Objects;
 use super::read::{Hints, Log};
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::import::ImportError;
-use crate::import::nearest::nearest;
+use crate::import::nearest::{is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value, processors_in};
 
@@ -56,23 +57,85 @@ pub(super) fn chosen(targets: &Targets, name: Option<&str>) -> Result<Option<Arc
 
 /// The target of waves whose code object is not at hand: told by the log as far as it goes, and a problem says how far.
 pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> Option<Arc<Target>> {
-    let named =
-        log.hints.named.and_then(|processor| Some((nearest(targets, processor)?, "the runtime's words")));
+    let named = log.hints.named.and_then(|(processor, line)| {
+        Some((nearest(targets, processor)?, line, "the runtime's words in this line name it"))
+    });
     let in_uris = || {
-        let mut named = log.objects.iter().flat_map(|object| processors_in(object.uri.as_bytes()));
-        let first = named.next()?;
-        // A library may carry code objects of several GPUs and name them all.
-        named.all(|other| other == first).then_some(())?;
-        Some((nearest(targets, first)?, "the names of its code objects"))
+        let (processor, line) = in_uris(log)?;
+        Some((nearest(targets, processor)?, line, "the name of this code object has it"))
     };
-    let (target, by) = named.or_else(in_uris).or_else(|| {
+    let (target, line, why) = named.or_else(in_uris).or_else(|| {
         let name = family(Shown::of(log), log);
-        Some((targets.target(name).ok()?, "its registers and instructions"))
+        let line = log.waves.first().map_or(1, |wave| wave.line);
+        Some((
+            targets.target(name).ok()?,
+            line,
+            "of the GPUs with such registers and instructions it has the most",
+        ))
     })?;
     let what =
-        format_args!("the log does not say which GPU it is from; by {by} it is read as {}'s", target.name);
-    problems.whole(what, "its code objects beside it, or --processor NAME");
+        format_args!("the log does not say which GPU it is from. It is read as {}'s: {why}", target.name);
+    problems.line(line, what, SAY_WHICH);
     Some(target)
+}
+
+/// What a user can do where nothing says which GPU a log is from.
+pub(super) const SAY_WHICH: &str = "--processor NAME with the GPU's name (`lanescope targets` lists them), or the log's code objects beside it";
+
+/// The processor that all names of code objects name, with the line of the first.
+fn in_uris(log: &Log) -> Option<(Processor, usize)> {
+    let mut named = log
+        .objects
+        .iter()
+        .flat_map(|object| processors_in(object.uri.as_bytes()).map(|named| (named, object.line)));
+    let (first, line) = named.next()?;
+    // A library may carry code objects of several GPUs and name them all.
+    named.all(|(other, _)| other == first).then_some((first, line))
+}
+
+/// Says where the user's processor is not the one that the log and its code objects have. The user's word counts.
+pub(super) fn contradictions(
+    log: &Log,
+    objects: &Objects,
+    targets: &Targets,
+    chosen: &Arc<Target>,
+    problems: &mut Problems,
+) {
+    let name = &chosen.name;
+    let mut said: Vec<Processor> = Vec::new();
+    let mut say = |processor: Processor, line: Option<usize>, who: std::fmt::Arguments<'_>| {
+        if is_read_as(targets, processor, chosen) || said.contains(&processor) {
+            return;
+        }
+        said.push(processor);
+        let what = format_args!(
+            "--processor {name} contradicts {who} {}; the waves are read as {name}'s, as the option says",
+            processor.name
+        );
+        let expected = format_args!("the option left out, or --processor {}", processor.name);
+        match line {
+            Some(line) => problems.line(line, what, expected),
+            None => problems.whole(what, expected),
+        }
+    };
+    for (index, object) in objects.each.iter().enumerate() {
+        let header = object.parsed.as_ref().map(|parsed| parsed.header());
+        let Some(processor) = header.and_then(|header| Processor::of_mach(header.mach())) else { continue };
+        let from = objects.found.code_objects.get(index).and_then(|found| found.origin.as_deref());
+        let (from, address) = (from.unwrap_or("its file"), object.address);
+        let line = log.objects.get(index).map(|object| object.line);
+        say(
+            processor,
+            line,
+            format_args!("the code object at {address:#x}, which by its header ({from}) is for"),
+        );
+    }
+    if let Some((processor, line)) = log.hints.named {
+        say(processor, Some(line), format_args!("the runtime's words in this line, which name"));
+    }
+    if let Some((processor, line)) = in_uris(log) {
+        say(processor, Some(line), format_args!("the name of the code object in this line, which has"));
+    }
 }
 
 /// Which processors a log may be from.
@@ -87,7 +150,7 @@ pub(super) struct Likely<'l> {
 impl<'l> Likely<'l> {
     /// As far as a log says; `chosen` is what the user says.
     pub(super) fn of(log: &'l Log, chosen: Option<&'l str>) -> Self {
-        let named = chosen.or(log.hints.named.map(|named| named.name));
+        let named = chosen.or(log.hints.named.map(|(named, _)| named.name));
         Self { named, shown: Shown::of(log), hints: log.hints }
     }
 

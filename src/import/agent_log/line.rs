@@ -2,6 +2,7 @@
 
 use memchr::memmem::{self, Finder};
 
+use super::memory;
 use crate::import::text::{Cursor, find, hex, skip_spaces};
 
 /// What the lines after it belong to: `wave_3: pc=0x7f00 (kernel_code_entry=...) (stopped, reason: TRAP)`.
@@ -186,7 +187,7 @@ pub(super) fn is_row(line: &[u8]) -> bool {
         scalar(&mut cursor).is_some()
     };
     let lanes = || vector(line).is_some_and(|(_, mut cursor)| matches!(lane(&mut cursor), Some(Ok(_))));
-    let words = || memory_row(line, &mut Vec::new()).is_some_and(|(_, damaged)| !damaged);
+    let words = || memory::row(line, &mut Vec::new()).is_some_and(|row| !row.damaged);
     old_lane(line).is_some() || row() || lanes() || words()
 }
 
@@ -195,7 +196,7 @@ pub(super) fn row_within(line: &[u8], memory: bool) -> Option<usize> {
     if memory {
         let at = find(line, "    0x").filter(|at| *at > 0)?;
         let row = line.get(at..)?;
-        return memory_row(row, &mut Vec::new()).is_some_and(|(_, damaged)| !damaged).then_some(at);
+        return memory::row(row, &mut Vec::new()).is_some_and(|row| !row.damaged).then_some(at);
     }
     let colon = find(line, ": ")?;
     let name = line.get(..colon)?.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
@@ -330,30 +331,6 @@ pub(super) fn lane(cursor: &mut Cursor<'_>) -> Option<Result<(u64, u32), ()>> {
         cursor.at_blank().then_some((index, value as u32))
     };
     Some(read().ok_or(()))
-}
-
-/// A row of memory: the address of its first word, the words, and whether something follows that is none.
-///
-/// Rows begin at a multiple of 32; where the memory begins after that, nine blanks stand for each word before it.
-pub(super) fn memory_row(line: &[u8], into: &mut Vec<u32>) -> Option<(u64, bool)> {
-    into.clear();
-    let mut cursor = Cursor::new(skip_spaces(line));
-    // Four digits at least: `0x10: done` is a program's own line.
-    let (_, row) =
-        cursor.rest.starts_with(b"0x").then(|| cursor.hex())?.filter(|(digits, _)| *digits >= 4)?;
-    if !cursor.take(":") {
-        return None;
-    }
-    let blanks = cursor.spaces();
-    let skipped = blanks.saturating_sub(1) / 9;
-    let start = row.checked_add(skipped as u64 * 4)?;
-    while !cursor.rest.is_empty() {
-        let word = cursor.hex().filter(|(digits, _)| *digits == 8 && cursor.at_blank());
-        let Some((_, word)) = word else { return Some((start, true)) };
-        into.push(word as u32);
-        cursor.spaces();
-    }
-    Some((start, false))
 }
 
 #[cfg(test)]

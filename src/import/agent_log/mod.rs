@@ -2,7 +2,8 @@
 //!
 //! [`mod@line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
 //! one log, and [`ahead`] what they put before its lines, which
-//! [`prefix`] tells apart; [`read`] puts both together; [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
+//! [`prefix`] tells apart; [`mod@memory`] is where the words of a row of memory lie; [`read`] puts them together; [`processes`],
+//! [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
 //! makes the capture. Values are read once into an arena: a log is text, and text cannot be read by range.
 
 mod ahead;
@@ -10,8 +11,10 @@ mod build;
 mod groups;
 mod infer;
 mod line;
+mod memory;
 mod objects;
 mod prefix;
+mod processes;
 mod read;
 mod streams;
 mod wave;
@@ -19,6 +22,7 @@ mod wave;
 use std::io::BufRead;
 use std::path::Path;
 
+use self::processes::Processes;
 use super::problem::{ImportError, Problems};
 use super::text::Kept;
 use super::{Opened, Options};
@@ -41,8 +45,12 @@ pub(super) fn open(
     let chosen = infer::chosen(targets, options.target.as_deref())?;
     let mut problems = Problems::new(name);
     let log = read::read(source, Kept::default(), &mut problems);
-    let objects = objects::find(&log, folder, targets, options, chosen.as_ref(), &mut problems);
-    let capture = build::build(name, log, objects, targets, chosen.as_ref(), &mut problems);
+    let processes = Processes::of(&log);
+    let objects = objects::find(&log, &processes, folder, targets, options, chosen.as_ref(), &mut problems);
+    if let Some(chosen) = &chosen {
+        infer::contradictions(&log, &objects, targets, chosen, &mut problems);
+    }
+    let capture = build::build(name, log, &processes, objects, targets, chosen.as_ref(), &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }
 

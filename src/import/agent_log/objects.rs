@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::infer::Likely;
+use super::processes::Processes;
 use super::read::Log;
 use super::wave::Kernel;
 use crate::arch::{Processor, Target, Targets};
@@ -32,6 +33,8 @@ pub(super) struct Object {
     pub(super) address: u64,
     /// The address after its last byte in memory.
     pub(super) end: u64,
+    /// Whose it is, where the log has several processes; `None`: any of them.
+    process: Option<usize>,
     pub(super) parsed: Option<CodeObject>,
     pub(super) target: Option<Arc<Target>>,
 }
@@ -39,20 +42,26 @@ pub(super) struct Object {
 /// Finds the files of a log's code objects; `folder` is where the log lies, `chosen` the processor that the user names.
 pub(super) fn find(
     log: &Log,
+    processes: &Processes,
     folder: Option<&Path>,
     targets: &Targets,
     options: &Options,
     chosen: Option<&Arc<Target>>,
     problems: &mut Problems,
 ) -> Objects {
-    let entries = log.waves.iter().filter_map(|wave| match wave.entry {
-        Kernel::At(entry, _) => Some(entry),
-        _ => None,
-    });
-    let entries: BTreeSet<u64> = entries.collect();
-    let listed = log.objects.iter().map(|object| {
+    let mut entries: Vec<BTreeSet<u64>> = vec![BTreeSet::new(); processes.lines.len().max(1)];
+    for (index, wave) in log.waves.iter().enumerate() {
+        if let (Kernel::At(entry, _), Some(entries)) =
+            (&wave.entry, entries.get_mut(processes.of_wave(index)))
+        {
+            entries.insert(*entry);
+        }
+    }
+    let listed = log.objects.iter().enumerate().map(|(index, object)| {
         // One that ends before it begins holds nothing.
-        let kernels = entries.range(object.start..object.end.max(object.start)).take(MOST_KERNELS);
+        let entries = entries.get(processes.of_object(index).unwrap_or(0));
+        let range = object.start..object.end.max(object.start);
+        let kernels = entries.into_iter().flat_map(|entries| entries.range(range.clone())).take(MOST_KERNELS);
         Listed {
             address: object.start,
             end: object.end,
@@ -67,8 +76,8 @@ pub(super) fn find(
     };
     let list = List { objects: listed.collect(), beside: folder, fits: &fits };
     let found = objects::find_listed(&list, options, problems);
-    let ends = log.objects.iter().map(|object| Some(object.end)).chain(std::iter::repeat(None));
-    let each = found.code_objects.iter().zip(ends).map(|(found, end)| {
+    let each = found.code_objects.iter().enumerate().map(|(index, found)| {
+        let end = log.objects.get(index).map(|object| object.end);
         let parsed = match &found.held {
             Some(Held::File(bytes)) => CodeObject::parse(bytes.clone()).ok(),
             _ => None,
@@ -81,6 +90,7 @@ pub(super) fn find(
         Object {
             address: found.address,
             end: end.unwrap_or(found.address.saturating_add(length)),
+            process: processes.of_object(index),
             parsed,
             target,
         }
@@ -89,8 +99,9 @@ pub(super) fn find(
 }
 
 impl Objects {
-    /// The code object that holds an address.
-    pub(super) fn at(&self, address: u64) -> Option<&Object> {
-        self.each.iter().find(|object| (object.address..object.end).contains(&address))
+    /// The code object of a process that holds an address.
+    pub(super) fn at(&self, address: u64, process: usize) -> Option<&Object> {
+        let mut seen = self.each.iter().filter(|object| object.process.is_none_or(|other| other == process));
+        seen.find(|object| (object.address..object.end).contains(&address))
     }
 }

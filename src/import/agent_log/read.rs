@@ -5,6 +5,7 @@ use std::io::BufRead;
 
 use super::ahead::{Ahead, Waiting};
 use super::line::{self, Headers, Heading, Module, Scalar};
+use super::memory;
 use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
@@ -13,6 +14,9 @@ use crate::import::text::{Cursor, Kept, Line, MOST_WAVES, find, processors_in};
 
 /// The most code objects that are listed.
 pub(super) const MOST_OBJECTS: usize = 4096;
+
+/// The most code objects that one wave's report names; it names that in which the wave is.
+pub(super) const MOST_OBJECTS_OF_WAVE: usize = 16;
 
 /// What a log holds.
 #[derive(Debug, Default)]
@@ -42,8 +46,8 @@ pub(super) struct RawObject {
 /// What speaks for a GPU beside registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
-    /// The runtime's words on the fault: `GPU agent: AMD gfx900`.
-    pub(super) named: Option<Processor>,
+    /// The runtime's words on the fault, `GPU agent: AMD gfx900`, and their line.
+    pub(super) named: Option<(Processor, usize)>,
     /// Instructions that gfx12 has and gfx11 has not.
     pub(super) gfx12: bool,
     /// Memory instructions as gfx11 and later name them.
@@ -113,12 +117,15 @@ struct Reader<'p> {
     headers: Headers,
     streams: Streams<RawWave>,
     /// Code objects by URI and place.
-    known: HashMap<(String, u64), usize>,
-    uri: Option<(String, usize)>,
+    known: HashMap<(String, u64, u64), usize>,
+    /// URIs whose places will follow, by the stream that they came in.
+    uris: HashMap<Option<Stream>, (String, usize)>,
     /// Vector rows that may go on in the next line, where a terminal broke it: the register, by stream.
     unfinished: HashMap<Stream, Vector>,
     /// Rows that are no wave's for sure, and the line of the first.
     lost: Option<(usize, usize)>,
+    /// Headers that no row followed, and the line of the first.
+    bare: Option<(usize, usize)>,
     too_many: bool,
     scalars: Vec<Scalar<'static>>,
     words: Vec<u32>,
@@ -139,9 +146,10 @@ impl<'p> Reader<'p> {
             headers: Headers::new(),
             streams: Streams::new(),
             known: HashMap::new(),
-            uri: None,
+            uris: HashMap::new(),
             unfinished: HashMap::new(),
             lost: None,
+            bare: None,
             too_many: false,
             scalars: Vec::new(),
             words: Vec::new(),
@@ -170,16 +178,16 @@ impl<'p> Reader<'p> {
                 if self.wave_line(line, &found) {
                     self.streams.was_row(&found);
                 } else {
-                    self.outside(line, found.line);
+                    self.outside(line, found.line, Some(&found));
                 }
             }
             Owner::Unclear(text) => {
                 if line::is_row(text) {
                     self.is_lost(line);
                 }
-                self.outside(line, text);
+                self.outside(line, text, None);
             }
-            Owner::Nobody => self.outside(line, line.text),
+            Owner::Nobody => self.outside(line, line.text, None),
         }
     }
 
@@ -199,19 +207,12 @@ impl<'p> Reader<'p> {
                 self.problems.line(line.number, what, "(running) or (stopped, reason: ...)");
             }
             let wave = RawWave::new(&mut log.kept, line.number, &header, broken && !line.ended);
-            let vintage = match (header.entry, header.kernargs) {
-                (_, Some(_)) => Vintage::Kernargs,
-                (line::Entry::Unsaid, _) => Vintage::Plain,
-                _ => Vintage::Entry,
-            };
-            log.vintage = if log.waves.is_empty() { vintage } else { log.vintage.max(vintage) };
             (header.prefix, wave)
         } else if let Some(header) = line::old_header(line.text) {
             if header.count > 1 {
                 let what = format_args!("{} more waves stopped here are not in the log", header.count - 1);
                 self.problems.line(line.number, what, "agents of 2018 print the first of them only");
             }
-            log.vintage = if log.waves.is_empty() { Vintage::Old } else { log.vintage };
             (header.prefix, RawWave::old(&mut log.kept, line.number, &header))
         } else {
             return false;
@@ -220,12 +221,18 @@ impl<'p> Reader<'p> {
         let prefix = if prefix.trim_ascii().is_empty() { &[] } else { prefix };
         if let Some((stream, done)) = self.streams.begin(prefix, wave) {
             self.unfinished.remove(&stream);
+            self.uris.remove(&Some(stream));
             self.done(done, false);
         }
         true
     }
 
     fn done(&mut self, mut wave: RawWave, at_end: bool) {
+        if !wave.has_rows {
+            let (count, first) = self.bare.unwrap_or((0, wave.line));
+            self.bare = Some((count + 1, first.min(wave.line)));
+            return;
+        }
         if self.log.waves.len() >= MOST_WAVES {
             self.too_many = true;
             return;
@@ -281,23 +288,34 @@ impl<'p> Reader<'p> {
         }
         let memory = matches!(section, Section::Local | Section::Kernarg);
         let mut row = |found: &Found<'_>| (memory && self.memory(line, found)) || self.registers(line, found);
-        if row(found) {
-            return true;
-        }
         // A program's line that was not ended may stand before it.
-        let within = line::row_within(text, memory).and_then(|at| text.get(at..));
-        within.is_some_and(|line| row(&found.at(line)))
+        let within = || line::row_within(text, memory).and_then(|at| text.get(at..));
+        let is_row = row(found) || within().is_some_and(|line| row(&found.at(line)));
+        if let Some(wave) = self.streams.wave(found).filter(|_| is_row) {
+            wave.has_rows = true;
+        }
+        is_row
     }
 
     fn memory(&mut self, line: Line<'_>, found: &Found<'_>) -> bool {
-        let Some((address, damaged)) = line::memory_row(found.line, &mut self.words) else { return false };
+        let Some(row) = memory::row(found.line, &mut self.words) else { return false };
         let Some(wave) = self.streams.wave(found) else { return false };
-        if damaged {
+        if row.damaged {
             let what = "a word of the row is none; it and what follows are not captured";
             self.problems.line(line.number, what, "words of eight hex digits");
         }
-        let pieces = if wave.section == Section::Local { &mut wave.local } else { &mut wave.kernarg };
-        pieces.push(&mut self.log.kept, address, &self.words);
+        let (section, kernargs) = (wave.section, wave.kernargs);
+        let is_first = !std::mem::replace(&mut wave.is_listing, true);
+        let pieces = if section == Section::Local { &mut wave.local } else { &mut wave.kernarg };
+        match row.start(self.words.len(), section, kernargs, is_first) {
+            Some(start) => drop(pieces.push(&mut self.log.kept, start, &self.words)),
+            None => {
+                let what = "the row is not captured: blanks of it are missing, so that nothing says at which addresses its words lie";
+                let expected =
+                    "the agent's own blanks, nine for each word that the row begins before its first one";
+                self.problems.line(line.number, what, expected);
+            }
+        }
         true
     }
 
@@ -393,16 +411,23 @@ impl<'p> Reader<'p> {
         self.keep(found, vector)
     }
 
-    /// A line that is no wave's: code objects, and what speaks for a GPU.
-    fn outside(&mut self, line: Line<'_>, text: &[u8]) {
+    /// A line that is no row: code objects, and what speaks for a GPU. `of`: the wave in whose report it stands.
+    fn outside(&mut self, line: Line<'_>, text: &[u8], of: Option<&Found<'_>>) {
+        let stream = of.map(|found| found.stream);
         match line::module(text) {
             Some(Module::Uri(uri)) => {
-                self.uri = Some((String::from_utf8_lossy(uri).into_owned(), line.number));
+                self.uris.insert(stream, (String::from_utf8_lossy(uri).into_owned(), line.number));
                 return;
             }
             Some(Module::Loaded(start, end)) => {
-                if let Some((uri, line)) = self.uri.take() {
-                    self.object(RawObject { uri, start, end, line });
+                let uri = self.uris.remove(&stream);
+                let index = uri.and_then(|(uri, line)| self.object(RawObject { uri, start, end, line }));
+                let wave = of.and_then(|found| self.streams.wave(found));
+                if let (Some(index), Some(wave)) = (index, wave)
+                    && wave.objects.len() < MOST_OBJECTS_OF_WAVE
+                    && !wave.objects.contains(&index)
+                {
+                    wave.objects.push(index);
                 }
                 return;
             }
@@ -414,25 +439,28 @@ impl<'p> Reader<'p> {
         }
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {
-            hints.named = processors_in(text).next();
+            hints.named = processors_in(text).next().map(|named| (named, line.number));
         }
         if let Some(at) = find(text, ":    ") {
             hints.instruction(text.get(at + 1..).unwrap_or_default());
         }
     }
 
-    fn object(&mut self, object: RawObject) {
-        let key = (object.uri.clone(), object.start);
-        if self.known.contains_key(&key) {
-            return;
+    /// Takes a code object in; its index.
+    fn object(&mut self, object: RawObject) -> Option<usize> {
+        let key = (object.uri.clone(), object.start, object.end);
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
         }
         if self.log.objects.len() >= MOST_OBJECTS {
             let what = "the code object is left out: there are too many";
             self.problems.line(object.line, what, format_args!("at most {MOST_OBJECTS}"));
-            return;
+            return None;
         }
-        self.known.insert(key, self.log.objects.len());
+        let index = self.log.objects.len();
+        self.known.insert(key, index);
         self.log.objects.push(object);
+        Some(index)
     }
 
     fn finish(mut self) -> Log {
@@ -445,6 +473,9 @@ impl<'p> Reader<'p> {
                 format_args!("{count} rows, this one first, are not captured: nothing tells whose they are");
             self.problems.line(line, what, "rows behind what stands before a wave's header");
         }
+        if let Some((count, line)) = self.bare {
+            self.headers_alone(count, line);
+        }
         if self.too_many {
             self.problems.whole("the log has more waves than can be served", format_args!("{MOST_WAVES}"));
         }
@@ -454,7 +485,25 @@ impl<'p> Reader<'p> {
             self.problems.whole(what, "values of some 1 GiB, and 4096 names");
         }
         self.log.waves.sort_by_key(|wave| wave.line);
+        self.log.vintage = self.log.waves.iter().map(|wave| wave.vintage).max().unwrap_or_default();
         self.log
+    }
+
+    /// Says that headers began no wave.
+    fn headers_alone(&mut self, count: usize, line: usize) {
+        let no_waves = if self.log.waves.is_empty() { "no waves: " } else { "" };
+        let expected =
+            "rows of registers below a wave's header; text that quotes one, or a log that was cut, has none";
+        let what = match count {
+            1 => format!(
+                "{no_waves}this line reads as a wave's header, and no registers follow it: it is taken for none"
+            ),
+            _ => format!(
+                "{no_waves}{count} lines, this one first, read as headers of waves, and no registers follow them: they are taken \
+                 for none"
+            ),
+        };
+        self.problems.line(line, what, expected);
     }
 }
 

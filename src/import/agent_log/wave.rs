@@ -1,6 +1,7 @@
 //! One wave's report while it is read, and what it comes to.
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
+use super::read::Vintage;
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Pieces, Value};
 
@@ -30,6 +31,14 @@ pub(super) struct RawWave {
     /// The kernarg segment.
     pub(super) kernarg: Pieces,
     pub(super) section: Section,
+    /// Whether a row of the present listing of memory came.
+    pub(super) is_listing: bool,
+    /// What its header looks like.
+    pub(super) vintage: Vintage,
+    /// Whether a row of it came: text that quotes a header has none.
+    pub(super) has_rows: bool,
+    /// Indexes of the code objects that its disassembly names.
+    pub(super) objects: Vec<usize>,
     /// Registers of old agents, lane by lane, while they are read.
     old: Vec<Option<OldVector>>,
     old_accumulation: Vec<Option<OldVector>>,
@@ -95,8 +104,13 @@ impl RawWave {
                 Stop::Reasons(words.collect())
             }
         };
+        let vintage = match (header.entry, header.kernargs) {
+            (_, Some(_)) => Vintage::Kernargs,
+            (Entry::Unsaid, _) => Vintage::Plain,
+            _ => Vintage::Entry,
+        };
         let id = Some(header.id);
-        let mut wave = Self { line, id, entry, kernargs: header.kernargs, stop, ..Self::default() };
+        let mut wave = Self { line, id, entry, kernargs: header.kernargs, stop, vintage, ..Self::default() };
         // A line that breaks off may do so within the number.
         if !cut {
             wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
@@ -107,7 +121,7 @@ impl RawWave {
     pub(super) fn old(kept: &mut Kept, line: usize, header: &OldHeader<'_>) -> Self {
         let reason = || Stop::Reasons(vec!["MEMORY_VIOLATION".to_owned()]);
         let stop = if header.xnack { reason() } else { Stop::Unsaid };
-        let mut wave = Self { line, stop, ..Self::default() };
+        let mut wave = Self { line, stop, vintage: Vintage::Old, ..Self::default() };
         wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
         wave
     }
@@ -208,6 +222,7 @@ impl RawWave {
             self.local_ended = true;
         }
         self.section = section;
+        self.is_listing = false;
     }
 
     /// The report is over: by the next one, or by the end of the file.

@@ -173,11 +173,6 @@ impl Archive {
         }
     }
 
-    /// Whether a file of that name is in some folder of it.
-    pub(super) fn has_anywhere(&self, name: &str) -> bool {
-        self.names().any(|full| full.rsplit('/').next() == Some(name))
-    }
-
     /// The entry of that name, for reading in place.
     pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
         let full = format!("{}{name}", self.prefix);

@@ -1,5 +1,6 @@
 //! The manifest to a capture: references resolved, contradictions reported, what is sound kept.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -18,6 +19,10 @@ use crate::units::{Address, WaveSize};
 
 /// What the two bits of a packet that say how many dimensions a grid has can hold.
 const MOST_DIMENSIONS: u8 = 3;
+
+/// The most notes of `x-slim` that are taken, and the most characters of each.
+const MOST_NOTES: usize = 256;
+const MOST_NOTE: usize = 2000;
 
 /// What a manifest comes to, while it is read.
 #[derive(Debug)]
@@ -88,7 +93,35 @@ impl<'m> Builder<'m, '_> {
             provenance.command = text("command", &given.command);
             provenance.note = text("note", &given.note);
         }
+        provenance.notes = self.notes();
         self.capture.provenance = provenance;
+    }
+
+    /// What `lanescope slim` noted. The table is a writer's own: of another shape it is somebody else's.
+    fn notes(&self) -> Vec<String> {
+        let Field::Given(slim) = &self.manifest.slim else { return Vec::new() };
+        let Field::Given(notes) = &slim.notes else { return Vec::new() };
+        let texts = notes.iter().filter_map(|note| match note {
+            Field::Given(text) => Some(&text.0),
+            _ => None,
+        });
+        // A terminal obeys control characters.
+        let shown = |text: &Cow<'_, str>| {
+            let mut shown = String::new();
+            for char in text.chars().take(MOST_NOTE) {
+                if char.is_control() { shown.extend(char.escape_debug()) } else { shown.push(char) }
+            }
+            if text.chars().nth(MOST_NOTE).is_some() {
+                shown.push_str("...");
+            }
+            shown
+        };
+        let mut taken: Vec<String> = texts.clone().take(MOST_NOTES).map(shown).collect();
+        let more = texts.skip(MOST_NOTES).count();
+        if more > 0 {
+            taken.push(format!("{more} more notes, not listed"));
+        }
+        taken
     }
 
     fn dispatches(&mut self) {

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
 
 use super::inline::Inline;
-use super::shape::{Extra, Field, Name, Shape, Text, tables};
+use super::shape::{Extra, Field, Name, Shape, Text, key_name, tables};
 
 /// Entries of one table of the manifest.
 pub(super) type Entries<T> = Vec<Field<T>>;
@@ -24,6 +24,12 @@ tables! {
         layout: Entries<Layout<'de>>,
         memory: Entries<Piece<'de>>,
         code_object: Entries<CodeObject<'de>>,
+        slim("x-slim"): Slim<'de>,
+    }
+
+    /// `[x-slim]`, the account of `lanescope slim`, of which only that is read
+    Slim {
+        notes: Vec<Field<Text<'de>>>,
     }
 
     /// `[provenance]`

@@ -125,10 +125,6 @@ fn load_zip(
     let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
     let mut archive = Archive::new(source).map_err(broken)?;
     let chosen = choose(name.to_owned(), archive.has(TOML), archive.has(JSON));
-    if matches!(chosen, Err(ImportError::NoManifest { .. })) && archive.has_anywhere(super::umr::RADV_WAVES) {
-        let found = "a zip of a hang folder of RADV, which is read unpacked".to_owned();
-        return Err(ImportError::NotADump { file: name.to_owned(), found });
-    }
     let (manifest, language) = chosen?;
     let entry = archive.find(manifest).map_err(|refusal| ImportError::NotStored {
         file: name.to_owned(),

@@ -296,9 +296,19 @@ impl<'de> Extra<'de> {
     }
 }
 
+/// A field's key in the manifest: its name, or another one where that is no name in Rust.
+macro_rules! key_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $key:literal) => {
+        $key
+    };
+}
+
 /// Declares tables of the schema: a struct of [`Field`]s with its [`Shape`].
 macro_rules! tables {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty,)* })*) => {$(
+    ($($(#[$doc:meta])* $name:ident { $($field:ident $(($key:literal))?: $type:ty,)* })*) => {$(
         $(#[$doc])*
         #[derive(Debug, Default)]
         pub(super) struct $name<'de> {
@@ -314,12 +324,12 @@ macro_rules! tables {
                 let mut table = Self::default();
                 while let Some(Name(key)) = map.next_key()? {
                     match &*key {
-                        $(stringify!($field) if !table.$field.is_given() => {
+                        $(key_name!($field $($key)?) if !table.$field.is_given() => {
                             table.$field = map.next_value()?;
                         })*
                         _ => {
                             map.next_value::<IgnoredAny>()?;
-                            let twice = false $(|| *key == *stringify!($field))*;
+                            let twice = false $(|| *key == *key_name!($field $($key)?))*;
                             table.extra.note(key, twice);
                         }
                     }
@@ -329,4 +339,4 @@ macro_rules! tables {
         }
     )*};
 }
-pub(super) use tables;
+pub(super) use {key_name, tables};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::note::{AgentEntry, State};
-use crate::arch::{Target, Targets};
+use crate::arch::{Processor, Target, Targets};
 use crate::capture::{Agent, Capture, Hardware};
 use crate::import::Options;
-use crate::import::nearest::{near, parse, version};
+use crate::import::nearest::{is_read_as, near, parse, version};
 use crate::import::problem::Problems;
 use crate::units::Address;
 
@@ -132,11 +132,24 @@ fn target(
     let version = version(entry.gfx_version);
     let name = format!("gfx{}{:x}{:x}", version.0, version.1, version.2);
     if let Ok(target) = targets.target(&name) {
+        if let Some(named) = options.target.as_deref().filter(|named| *named != name) {
+            let what = format!("--processor {named} contradicts the core, which says {name}; that counts");
+            problems.report(key, what, "the option left out: it is for GPUs that are not known");
+        }
         return Some(target);
     }
     if let Some(named) = &options.target {
         match targets.target(named) {
-            Ok(target) => return Some(target),
+            Ok(target) => {
+                if parse(&target.name).is_some_and(|own| own.0 != version.0) {
+                    let what = format!(
+                        "--processor {named} contradicts the core, which says {name}; it is not known, and is read as {named}, as \
+                         the option says"
+                    );
+                    problems.report(key, what, "a processor of the same generation");
+                }
+                return Some(target);
+            }
             Err(error) => problems.report(key, error, "--processor to name a target"),
         }
     }
@@ -151,6 +164,40 @@ fn target(
     let what = format!("{name} is not known and taken for {}", target.name);
     problems.report(key, what, "one that `lanescope targets` lists");
     Some(target)
+}
+
+/// Says where code objects of a core are for other processors than the one that the user named for its GPUs.
+///
+/// `flags`: of each code object its load address and the flags of its ELF header.
+pub(super) fn contradictions(
+    flags: impl Iterator<Item = (u64, u32)>,
+    targets: &Targets,
+    options: &Options,
+    capture: &Capture,
+    problems: &mut Problems,
+) {
+    let Some(named) = options
+        .target
+        .as_deref()
+        .filter(|named| capture.agents.iter().any(|agent| agent.target.name == **named))
+    else {
+        return;
+    };
+    let mut said: Vec<Processor> = Vec::new();
+    for (address, flags) in flags {
+        let Some(processor) = Processor::of_mach((flags & 0xff) as u8) else { continue };
+        let fits = capture.agents.iter().any(|agent| is_read_as(targets, processor, &agent.target));
+        if fits || said.contains(&processor) {
+            continue;
+        }
+        said.push(processor);
+        let other = processor.name;
+        let what = format!(
+            "--processor {named} contradicts the code object at {address:#x}, which by its header is for {other}; waves are read as \
+             {named}'s, as the option says"
+        );
+        problems.report("--processor", what, format!("the option left out, or --processor {other}"));
+    }
 }
 
 fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {

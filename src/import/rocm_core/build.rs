@@ -15,6 +15,7 @@ use crate::units::LaneSet;
 
 impl Waves<'_> {
     /// Adds a wave; `group` is the work-group that is open.
+    #[expect(clippy::too_many_arguments, reason = "a wave's loop, taken apart")]
     pub(super) fn wave(
         &mut self,
         block: &Block,

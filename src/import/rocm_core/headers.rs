@@ -16,7 +16,7 @@ pub(super) const EM_AMDGPU: u16 = 224;
 const HEADER: usize = 64;
 const PROGRAM_HEADER: u64 = 56;
 const SECTION_HEADER: u64 = 64;
-const PN_XNUM: u16 = 0xffff;
+pub(super) const PN_XNUM: u16 = 0xffff;
 
 /// A segment of memory.
 pub(super) const PT_LOAD: u32 = 1;
@@ -67,9 +67,12 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
         return Err(refuse(format!("an ELF core whose program headers have {entry} bytes, not 56")));
     }
     let count = match short {
-        PN_XNUM => long_count(file, u64_at(&header, 40).unwrap_or(0)).unwrap_or(u64::from(short)),
-        short => u64::from(short),
+        // As many as lie before the first segment, where nobody says how many.
+        PN_XNUM => long_count(file, u64_at(&header, 40).unwrap_or(0)),
+        short => Some(u64::from(short)),
     };
+    let is_said = count.is_some();
+    let count = count.unwrap_or(MOST_HEADERS);
     if count > MOST_HEADERS {
         let expected = format!("at most {MOST_HEADERS}");
         problems.report_at(name, 56, "program headers", format_args!("{count}"), expected);
@@ -77,16 +80,55 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     let count = count.min(MOST_HEADERS);
     let entry = u64::from(entry);
     let there = file.len().saturating_sub(table) / entry;
-    if there < count {
+    if is_said && there < count {
         let expected = format!("a file that holds all {count}, {entry} bytes each");
-        let what = format!("the file ends after {there} program headers");
+        let headers = if there == 1 { "header" } else { "headers" };
+        let what = format!("the file ends after {there} program {headers}");
         problems.report_at(name, table, "program headers", what, expected);
     }
     let length = usize::try_from(count.min(there) * entry).unwrap_or(0);
     let mut bytes = vec![0; length];
     let got = file.read_at(table, &mut bytes).map_err(io)?;
     bytes.truncate(got);
+    let (read, before) = (bytes.len() as u64 / entry, before_segments(&bytes, table, entry));
+    if let (PN_XNUM, Some(before)) = (short, before.filter(|before| *before < read)) {
+        bytes.truncate(usize::try_from(before * entry).unwrap_or(0));
+        if is_said {
+            let what =
+                format!("{count}, of which {before} lie before the first segment; the others are not read");
+            problems.report_at(name, 56, "program headers", what, "segments behind the headers");
+        }
+    }
+    if !is_said {
+        let what = format!(
+            "more than can be said there, and section 0 does not say how many: {} are read",
+            bytes.len() as u64 / entry
+        );
+        problems.report_at(name, 56, "program headers", what, "their number as sh_info of section 0");
+    }
     Ok(sort(name, machine, table, &bytes, entry as usize, problems))
+}
+
+/// How many of the headers that begin at `table` lie before the bytes of all segments that those before them name; `None`: all of
+/// these bytes do.
+pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u64> {
+    let mut least = u64::MAX;
+    let size = usize::try_from(entry).ok().filter(|size| *size > 0)?;
+    for (index, header) in (0u64..).zip(bytes.chunks_exact(size)) {
+        let at = table.saturating_add(index * entry);
+        if least < at.saturating_add(entry) {
+            return Some(index);
+        }
+        let segment = u32_at(header, 0).zip(u64_at(header, 8).zip(u64_at(header, 32)));
+        if let Some((PT_LOAD | PT_NOTE, (offset, 1..))) = segment
+            && offset > at
+        {
+            least = least.min(offset);
+        }
+    }
+    // The rest of the bytes is less than a header.
+    let count = (bytes.len() / size) as u64;
+    (least < table.saturating_add((count + 1) * entry)).then_some(count)
 }
 
 /// The count of a core with more headers than two bytes can say: sh_info of section 0.

@@ -31,7 +31,7 @@ use self::memory::CoreMemory;
 use self::note::{Notes, State};
 use self::queues::Waves;
 use super::file::OpenFile;
-use super::objects::{self, Hints, LinkMap};
+use super::objects::{self, Held, Hints, LinkMap};
 use super::problem::{ImportError, Problems};
 use super::{Opened, Options, sniff};
 use crate::arch::Targets;
@@ -158,6 +158,15 @@ fn r_version(map: &LinkMap, options: &Options, problems: &mut Problems) -> Optio
     Some(given)
 }
 
+/// e_flags of a code object's ELF header (System V gABI, "ELF Header").
+fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
+    const E_FLAGS: usize = 48;
+    match held {
+        Held::File(bytes) => bytes.get(E_FLAGS..E_FLAGS + 4)?.try_into().ok().map(u32::from_le_bytes),
+        Held::Image { address, .. } => memory.u32(address.checked_add(E_FLAGS as u64)?),
+    }
+}
+
 /// runtime_state of a runtime that lets debuggers in.
 const ENABLED: u32 = 1;
 
@@ -207,6 +216,11 @@ fn import(
     let descriptors = capture.dispatches.iter().filter_map(|dispatch| Some(dispatch.kernel_object?.0));
     hints.descriptors = descriptors.collect();
     let found = objects::find(memory, &map, &hints, options, problems);
+    let flags = found
+        .code_objects
+        .iter()
+        .filter_map(|object| Some((object.address, flags(object.held.as_ref()?, memory)?)));
+    agents::contradictions(flags, targets, options, &capture, problems);
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }

@@ -41,6 +41,8 @@ pub(super) struct Notes {
     pub(super) found: bool,
     /// Its offset in the file.
     pub(super) found_at: Option<u64>,
+    /// Where that ends by its own header, in the file; at most [`MOST_DESCRIPTOR`] are read.
+    pub(super) ends_at: Option<u64>,
     /// The process's id.
     pub(super) process: Option<u32>,
     /// The process's command line.
@@ -145,6 +147,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                 } else {
                     notes.found = true;
                     notes.found_at = Some(at);
+                    notes.ends_at = Some(start.saturating_add(u64::from(size).min(MOST_DESCRIPTOR)));
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
             } else if kind == PRPSINFO && is(b"CORE\0") && notes.command.is_none() {
@@ -193,9 +196,11 @@ fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &m
                 let Some(less) = candidates.checked_sub(1) else { return };
                 candidates = less;
                 let start = at.saturating_add(HEADER as u64 + 8);
-                let found = descriptor(file, start, u64::from(u32_at(header, 4).unwrap_or(0)), problems);
+                let size = u64::from(u32_at(header, 4).unwrap_or(0));
+                let found = descriptor(file, start, size, problems);
                 notes.found = true;
                 notes.found_at = Some(at);
+                notes.ends_at = Some(start.saturating_add(size.min(MOST_DESCRIPTOR)));
                 if found.is_some() {
                     let what = "found by its name behind a damaged note";
                     problems.report_at(file.name(), at, "AMDGPU note", what, "notes that lead to it");

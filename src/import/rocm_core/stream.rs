@@ -6,10 +6,10 @@
 
 use super::agents::MOST_XCCS;
 use super::bytes::{u16_at, u32_at, u64_at};
-use super::headers::{self, Headers};
+use super::headers::{self, Headers, Range};
 use super::note;
 use super::scratch::LOCATION;
-use crate::capture::{Backing, MemoryBacking};
+use crate::capture::MemoryBacking;
 use crate::import::problem::Problems;
 
 /// The most bytes that headers and notes may take.
@@ -22,7 +22,7 @@ const DESCRIPTOR: u64 = 4096;
 const ET_CORE: u16 = 4;
 
 /// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
-const MOST_AREAS: u64 = 1 << 30;
+pub(super) const MOST_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]
@@ -63,14 +63,19 @@ pub(crate) struct Layout {
     pub(crate) scratch: Vec<u64>,
     /// The notes lie too far behind to be waited for, so that nothing is known of queues.
     pub(crate) blind: bool,
+    /// What is wrong with the headers, in words.
+    pub(crate) problems: Vec<String>,
 }
 
 /// `PF_X`, and `SHF_EXECINSTR`: ROCr makes the flags of its program headers of those of sections.
 const PF_X: u32 = 1;
 const SHF_EXECINSTR: u32 = 4;
 
-/// Looks at the first bytes of a stream.
-pub(crate) fn start(bytes: &[u8]) -> Start {
+/// Program headers of which nobody says how many there are are waited for so many bytes at a time.
+const STEP: u64 = 64 << 10;
+
+/// Looks at the first bytes of a stream; `ended`: they are all that there will be, so that what they have is taken.
+pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     const HEADER: usize = 64;
     if !b"\x7fELF\x02\x01".starts_with(bytes.get(..6.min(bytes.len())).unwrap_or_default()) {
         return Start::NotACore("it does not begin as a little-endian 64-bit ELF file does".to_owned());
@@ -82,7 +87,12 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     if kind != ET_CORE {
         return Start::NotACore("it is an ELF file and no core".to_owned());
     }
-    let table = table.saturating_add(u64::from(size) * u64::from(count));
+    let begin = table;
+    let entry = u64::from(size);
+    let table = match count {
+        headers::PN_XNUM => begin.saturating_add(table_size(bytes, begin, entry)),
+        count => begin.saturating_add(entry * u64::from(count)),
+    };
     let too_far = |what: &str, end: u64| {
         Start::NotACore(format!(
             "its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"
@@ -91,25 +101,71 @@ pub(crate) fn start(bytes: &[u8]) -> Start {
     if table > MOST_START {
         return too_far("program headers", table);
     }
-    if table > bytes.len() as u64 {
-        return Start::More(table);
+    let came = bytes.len() as u64;
+    // Of headers that are said to be more than came those that came are taken.
+    let enough = if ended { table.min(begin.saturating_add(entry)) } else { table };
+    if enough > came {
+        return Start::More(enough);
     }
     let file = MemoryBacking::new("standard input", bytes.to_vec());
     let mut problems = Problems::new("standard input");
-    let headers = match headers::read(&file, &mut problems) {
+    let mut headers = match headers::read(&file, &mut problems) {
         Ok(headers) => headers,
         Err(error) => return Start::NotACore(error.to_string()),
     };
-    let end =
-        headers.notes.iter().map(|note| note.offset.saturating_add(note.size)).max().unwrap_or(0).max(table);
-    if end > MOST_START {
-        let blind = Layout { start: table, blind: true, ..segments(&headers) };
+    let end = |notes: &[Range]| notes.iter().map(|note| note.offset.saturating_add(note.size)).max();
+    let said = end(&headers.notes).unwrap_or(0).max(table);
+    clip(&mut headers, &mut problems);
+    let clipped = end(&headers.notes).unwrap_or(0).max(table);
+    let problems = problems.finish().iter().map(ToString::to_string).collect();
+    if clipped > MOST_START {
+        let blind = Layout { start: table, blind: true, problems, ..segments(&headers) };
         return Start::Layout(blind);
     }
-    if end > bytes.len() as u64 {
+    if clipped > came && !ended {
+        return Start::More(clipped);
+    }
+    // Who opens what was kept is told of these.
+    let notes = note::read(&file, &headers, &mut Problems::new(""));
+    // The note says itself how long it is. Where there is none it may lie in what memory is said to be.
+    let end = notes.ends_at.unwrap_or(said).max(clipped);
+    if end > came && end <= MOST_START && !ended {
         return Start::More(end);
     }
-    Start::Layout(layout(&file, &headers, end, &mut problems))
+    let start = notes.ends_at.unwrap_or(clipped).max(clipped).min(MOST_START);
+    Start::Layout(Layout { problems, ..layout(notes.state.unwrap_or_default(), &headers, start) })
+}
+
+/// Bytes of a table of program headers of which nobody says how many there are: as far as they go before the first segment, or
+/// more than came.
+fn table_size(bytes: &[u8], table: u64, entry: u64) -> u64 {
+    let from = usize::try_from(table).unwrap_or(usize::MAX);
+    let there = bytes.get(from..).unwrap_or_default();
+    let most = headers::MOST_HEADERS * entry;
+    match headers::before_segments(there, table, entry) {
+        Some(count) => (count * entry).min(most),
+        None => (there.len() as u64).saturating_add(STEP).min(most),
+    }
+}
+
+/// Ends notes where memory begins: of a size that is wrong they would be all of the stream.
+fn clip(headers: &mut Headers, problems: &mut Problems) {
+    for note in &mut headers.notes {
+        let behind = headers.loads.iter().filter(|load| load.size > 0 && load.offset > note.offset);
+        let Some(next) = behind.map(|load| load.offset).min() else { continue };
+        if note.offset.saturating_add(note.size) > next {
+            let what = format!("{} bytes of notes, of which those from {next:#x} on are memory", note.size);
+            let key = format!("segment {}", note.index);
+            problems.report_at(
+                "standard input",
+                note.offset,
+                key,
+                what,
+                "notes that end before memory begins",
+            );
+            note.size = next - note.offset;
+        }
+    }
 }
 
 /// Bytes of the code object that begins in memory with `page`, if one does: its image, or its file where that is more. The
@@ -158,9 +214,8 @@ fn segments(headers: &Headers) -> Layout {
     layout
 }
 
-fn layout(file: &dyn Backing, headers: &Headers, start: u64, problems: &mut Problems) -> Layout {
+fn layout(state: note::State, headers: &Headers, start: u64) -> Layout {
     let mut layout = Layout { start, ..segments(headers) };
-    let state = note::read(file, headers, problems).state.unwrap_or_default();
     let (needed, segments) = (&mut layout.needed, &layout.segments);
     let mut need = |address: u64, length: u64| {
         if let Some(more) = length.checked_sub(1).filter(|_| address != 0) {

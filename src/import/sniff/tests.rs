@@ -1,6 +1,6 @@
 use std::io::Read as _;
 
-use super::{Format, Found, MOST_DOCUMENT, MOST_LEFT, MOST_SAID, MOST_SEARCHED, START};
+use super::{Document, Format, MOST, MOST_DOCUMENT, MOST_LEFT, MOST_SAID, MOST_SEARCHED, Most, START};
 
 /// What a whole file is told to be.
 fn format(text: &[u8]) -> Result<Format, String> {
@@ -148,25 +148,95 @@ fn text_without_a_log_is_named() {
         "{said}"
     );
     assert!(!said.contains(&"x".repeat(MOST_SAID)), "{said}");
-    assert_eq!(format(b"\xff\xfew\0"), Err("text in UTF-16, where UTF-8 is read".to_owned()));
+    assert_eq!(
+        format(b"\xff\xfe\0\0w\0\0\0"),
+        Err("text in UTF-32, where UTF-8 and UTF-16 are read".to_owned())
+    );
+}
+
+/// Each order, with the mark that says it.
+#[test]
+fn utf_16_is_told_as_the_text_that_it_is() {
+    let none = || Err("text in which nothing of a known format was found".to_owned());
+    for (text, wanted) in [
+        ("noise é\r\nwave_1: pc=0x7f00 (running)\r\n".to_owned(), Ok(Format::AgentLog)),
+        (format!("{}\nse0.sh0.cu2.simd0.wave0\n", "x".repeat(2 * START)), Ok(Format::UmrText)),
+        ("{\"waves\": [{".to_owned(), Ok(Format::UmrJson)),
+        ("hello\n".to_owned(), none()),
+        (String::new(), Err("an empty file".to_owned())),
+        ("format = 1\n".to_owned(), Err("a manifest in UTF-16, where UTF-8 is read".to_owned())),
+    ] {
+        let units = || std::iter::once(0xfeff).chain(text.encode_utf16());
+        assert_eq!(format(&units().flat_map(u16::to_le_bytes).collect::<Vec<_>>()), wanted, "{text}");
+        assert_eq!(format(&units().flat_map(u16::to_be_bytes).collect::<Vec<_>>()), wanted, "{text}");
+    }
 }
 
 /// Only so much is searched and looked at as one line or document.
 #[test]
 fn searching_is_bounded() {
     let header = b"\nwave_1: pc=0x7f00 (running)\n";
-    let text = [&b"x".repeat(1000)[..], header].concat();
-    let within = |most: u64| super::search_within(text.as_slice(), most).unwrap();
-    assert_eq!(within(1000), Found::default());
-    assert_eq!(within(2000).format, Some(Format::AgentLog));
-    assert_eq!((MOST_SEARCHED, MOST_DOCUMENT), (1 << 30, 64 << 20));
+    let text = [&b"x".repeat(2 * START)[..], header].concat();
+    let whole = text.len() as u64;
+    let within = |searched: u64| {
+        let most = Most { searched, ..MOST };
+        super::format_within(&text[..START], || Ok(text.as_slice()), &most).unwrap()
+    };
+    assert_eq!(within(whole), Ok(Format::AgentLog));
+    assert_eq!(within(whole - header.len() as u64), within(0));
+    assert_eq!(within(0), Err("text in which nothing of a known format was found".to_owned()));
+    // A document that is longer than what is looked at is taken for one that breaks off.
+    let json = format!("{{\"x\": \"{}\"}}", "y".repeat(2 * START));
+    let log = format!("{json}\n{}", std::str::from_utf8(header).unwrap());
+    let within = |text: &str, document: u64| {
+        let most = Most { document, ..MOST };
+        super::format_within(&text.as_bytes()[..START], || Ok(text.as_bytes()), &most).unwrap()
+    };
+    assert_eq!(
+        (within(&json, 1 << 20), within(&json, START as u64)),
+        (Ok(Format::Manifest), Ok(Format::Manifest))
+    );
+    assert_eq!(
+        (within(&log, 1 << 20), within(&log, START as u64)),
+        (Ok(Format::AgentLog), Ok(Format::AgentLog))
+    );
+    let string = format!("{{\"x\": \"{}\", \"y\": \"wave_1: pc=0x7f00 (running)\"}}", "y".repeat(2 * START));
+    assert_eq!(within(&string, 1 << 20), Ok(Format::Manifest));
+    assert_eq!(within(&string, START as u64), Ok(Format::AgentLog));
     // A header behind a line that is longer than what is kept of it is found; one within it is not.
     let chunk = 1 << 20;
     let before = b"x".repeat(chunk + MOST_LEFT + 10);
     assert_eq!(search(&[&before[..], header].concat()), Some(Format::AgentLog));
-    let mut endless = std::io::repeat(b'{').take(3 * MOST_DOCUMENT);
-    assert_eq!(super::document(&mut endless), super::Document::Broken);
-    let mut endless = std::io::repeat(b' ').take(3 * MOST_DOCUMENT);
-    assert_eq!(super::document(&mut endless), super::Document::Broken);
-    assert_eq!(endless.limit(), 2 * MOST_DOCUMENT);
+    for endless in [b'{', b' '] {
+        assert_eq!(super::document(std::io::repeat(endless).take(MOST_DOCUMENT)), Document::Broken);
+    }
+}
+
+/// What `format` takes of endless text: a GiB of text, 64 MiB of a document.
+#[test]
+fn endless_text_is_read_as_far_as_the_bounds() {
+    let taken = std::cell::RefCell::new(Vec::new());
+    for (start, wanted) in [(b"text", &[1u64 << 30][..]), (b"{\"a\"", &[64 << 20, 1 << 30])] {
+        taken.borrow_mut().clear();
+        let again = || {
+            taken.borrow_mut().push(0);
+            Ok(Counted { taken: &taken })
+        };
+        super::format(start, again).unwrap().unwrap_or(Format::Manifest);
+        assert_eq!(taken.borrow().as_slice(), wanted);
+    }
+    assert_eq!((MOST.searched, MOST.document), (MOST_SEARCHED, MOST_DOCUMENT));
+}
+
+/// Endless blanks that count in the last place what was read of them.
+struct Counted<'c> {
+    taken: &'c std::cell::RefCell<Vec<u64>>,
+}
+
+impl std::io::Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        buffer.fill(b' ');
+        *self.taken.borrow_mut().last_mut().unwrap() += buffer.len() as u64;
+        Ok(buffer.len())
+    }
 }

@@ -1,4 +1,4 @@
-//! What the text formats share: lines of any file, hex, registers before the GPU is known, and names of GPUs.
+//! What the text formats share: lines of any file in UTF-8 or UTF-16, hex, registers before the GPU is known, and names of GPUs.
 //!
 //! A log names registers before anything says which processor they are of. So values go into one arena as they are read
 //! ([`Kept`]), each with its name and line, and become blocks of registers when the kind of the wave is known
@@ -10,6 +10,7 @@ mod lines;
 mod pieces;
 mod place;
 mod processor;
+mod utf16;
 mod words;
 
 pub(super) use kept::{Kept, Value};
@@ -18,6 +19,7 @@ pub(super) use lines::{Line, Lines, uncoloured};
 pub(super) use pieces::Pieces;
 pub(super) use place::{Placer, Sizes};
 pub(super) use processor::processors_in;
+pub(super) use utf16::{Order, Utf16};
 pub(super) use words::{Cursor, find, hex, skip_spaces};
 
 /// The most waves that are read: a client's address names no more (17 bits, and one for the focused wave).

@@ -1,6 +1,6 @@
 //! Lines, words, bounds, and names of processors.
 
-use super::kept::{MOST_LANES, MOST_NAMES};
+use super::kept::{MOST_KEPT, MOST_LANES, MOST_NAMES};
 use super::lines::MOST_LINE;
 use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, processors_in, uncoloured};
 use crate::capture::BackingId;
@@ -66,6 +66,10 @@ fn what_is_kept_is_bounded() {
     let one = |kept: &mut Kept| kept.value(b"v0", true, &[1; 8], 0xff, 1).is_some();
     assert!(one(&mut kept) && one(&mut kept) && one(&mut kept));
     assert!(!one(&mut kept) && kept.full);
+    // Places count as bytes do, so that the bound itself can be met without any.
+    let mut kept = Kept::default();
+    assert!(kept.words(&[], MOST_KEPT - 4).is_some() && kept.words(&[7], 0).is_some() && !kept.full);
+    assert!(kept.words(&[], 1).is_none() && kept.full);
     let mut kept = Kept::default();
     for at in 0..MOST_NAMES {
         assert!(kept.name(format!("r{at}").as_bytes()).is_some());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::wave::UmrWave;
 use crate::arch::{Generation, Processor, Target, Targets};
-use crate::import::nearest::nearest;
+use crate::import::nearest::{is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::{ImportError, Options};
 
@@ -26,8 +26,8 @@ pub(super) struct Families<'t> {
     /// Of the last wave whose words tell it.
     last: Option<Generation>,
     members: HashMap<&'static str, Option<Arc<Target>>>,
-    /// The user's processor is of another generation than a wave's words are.
-    contradicted: Option<Generation>,
+    /// The user's processor is of another generation than a wave's words are; and the line of the first such wave.
+    contradicted: Option<(Generation, usize)>,
 }
 
 impl<'t> Families<'t> {
@@ -43,7 +43,7 @@ impl<'t> Families<'t> {
         wave.generation = Some(generation);
         if let Some(chosen) = &self.chosen {
             if Processor::named(&chosen.name).is_some_and(|named| !fits(named, wave)) {
-                self.contradicted = Some(generation);
+                self.contradicted.get_or_insert((generation, wave.line));
             }
             return Some(Arc::clone(chosen));
         }
@@ -62,12 +62,7 @@ impl<'t> Families<'t> {
         problems: &mut Problems,
     ) -> Vec<Option<Arc<Target>>> {
         if let Some(chosen) = &self.chosen {
-            if let Some(generation) = self.contradicted {
-                let like = member_of(generation);
-                let what =
-                    format_args!("there are waves with words as {like} has them, read as {}'s", chosen.name);
-                problems.whole(what, "the processor that the waves ran on after --processor");
-            }
+            self.contradictions(chosen, waves, problems);
             return waves.iter().map(|_| Some(Arc::clone(chosen))).collect();
         }
         let processors = self.processors(waves);
@@ -98,7 +93,7 @@ impl<'t> Families<'t> {
                         &format!(
                             "nothing says which GPU the waves are of; by their registers they are read as {name}'s"
                         ),
-                        "--processor NAME",
+                        "--processor NAME with the GPU's name (`lanescope targets` lists them)",
                     );
                     self.targets.target(name).ok()
                 }
@@ -106,6 +101,35 @@ impl<'t> Families<'t> {
             targets.push(target);
         }
         targets
+    }
+
+    /// Says where the user's processor is not the one that the text, what lies beside it, or the waves' words have. The user's
+    /// word counts.
+    fn contradictions(&self, chosen: &Target, waves: &[UmrWave], problems: &mut Problems) {
+        let name = &chosen.name;
+        let end = format!("the waves are read as {name}'s, as the option says");
+        let is_other = |named: &Processor| !is_read_as(self.targets, *named, chosen);
+        let mut named = waves.iter().filter_map(|wave| Some((wave.named.filter(is_other)?, wave.line)));
+        if let Some((other, line)) = named.next() {
+            let other = other.name;
+            let what = format_args!(
+                "--processor {name} contradicts this wave, whose registers are named as {other}'s; {end}"
+            );
+            problems.line(line, what, format_args!("the option left out, or --processor {other}"));
+        } else if let Some(other) = self.beside.filter(is_other) {
+            let other = other.name;
+            let what = format_args!(
+                "--processor {name} contradicts the file beside the text that names the GPU, {other}; {end}"
+            );
+            problems.whole(what, format_args!("the option left out, or --processor {other}"));
+        }
+        if let Some((generation, line)) = self.contradicted {
+            let like = member_of(generation);
+            let what = format_args!(
+                "--processor {name} contradicts this wave, which has words as {like} has them; {end}"
+            );
+            problems.line(line, what, "the processor that the waves ran on after --processor");
+        }
     }
 
     /// What each wave is said to be of: by itself, else by the nearest wave before or after it that it may be of one GPU

@@ -1,7 +1,7 @@
 //! What umr prints of waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
 //! (docs/captures.md, "umr").
 //!
-//! [`text`] and [`json`] read waves as umr names things; [`family`] says which GPU they are of; [`wave`] turns them into
+//! [`text`] and [`json`] read waves as umr names things, [`zipped`] a folder in a zip; [`family`] says which GPU they are of; [`wave`] turns them into
 //! registers; [`build`] makes the capture.
 
 mod build;
@@ -13,6 +13,7 @@ mod prefix;
 mod radv;
 mod text;
 mod wave;
+mod zipped;
 
 use std::io::{BufRead, Read};
 use std::path::Path;
@@ -24,8 +25,9 @@ use super::{Opened, Options};
 use crate::arch::Targets;
 
 pub(super) use json::next_list;
-pub(super) use radv::{WAVES as RADV_WAVES, is_folder as is_radv_folder, open as open_radv, without_waves};
+pub(super) use radv::{is_folder as is_radv_folder, open as open_radv, without_waves};
 pub(super) use text::{IDLE, begins_wave};
+pub(super) use zipped::open as open_zip;
 
 /// The most bytes of a text that are searched for JSON answers: they are in memory as a whole. The largest GPU's waves take
 /// some 200 MB.
@@ -53,26 +55,32 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Reads umr's answers to the command `waves`, wherever they stand in a text.
+/// Reads umr's answers to the command `waves`, wherever they stand in a text; `size`: its bytes, where they are known.
 ///
 /// # Errors
 /// The text cannot be read, or the processor that the user names is not known.
 pub(super) fn open_json(
     name: &str,
     source: impl Read,
-    size: u64,
+    size: Option<u64>,
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
     let mut families = Families::new(targets, family::chosen(targets, options)?, None);
     let mut problems = Problems::new(name);
-    if size > MOST_JSON {
-        let what = format_args!("of {size} bytes the first {MOST_JSON} are read");
-        problems.whole(what, format_args!("answers within {MOST_JSON} bytes"));
-    }
     let mut text = Vec::new();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     source.take(MOST_JSON).read_to_end(&mut text).map_err(io)?;
+    let expected = format_args!("answers within {MOST_JSON} bytes");
+    match size {
+        Some(size) if size > MOST_JSON => {
+            problems.whole(format_args!("of {size} bytes the first {MOST_JSON} are read"), expected);
+        }
+        None if text.len() as u64 == MOST_JSON => {
+            problems.whole(format_args!("the first {MOST_JSON} bytes are read"), expected);
+        }
+        _ => {}
+    }
     let read = json::read(name, &text, Kept::default(), &mut families, &mut problems);
     let capture = build::build(name, "umr JSON", read, &mut families, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })

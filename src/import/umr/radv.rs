@@ -69,9 +69,24 @@ pub(in crate::import) fn is_folder(path: &Path) -> bool {
 /// What a folder is where RADV wrote all but umr's text; `None`: no folder of RADV's.
 pub(in crate::import) fn without_waves(path: &Path) -> Option<String> {
     let found = OTHERS.iter().find(|name| path.join(name).is_file())?;
-    Some(format!(
+    Some(without(found))
+}
+
+fn without(found: &str) -> String {
+    format!(
         "a hang folder of RADV ({found} is in it) without {WAVES}: RADV could not run umr, and waves are in no other file"
-    ))
+    )
+}
+
+/// What a zip is in which a file has that path; `None`: the file is none that RADV writes.
+pub(super) fn others_than_waves(path: &str) -> Option<String> {
+    let name = path.rsplit('/').next()?;
+    // Other programs write an app_info.log, too.
+    OTHERS
+        .iter()
+        .filter(|name| **name != "app_info.log")
+        .find(|other| **other == name)
+        .map(|found| without(found))
 }
 
 /// Opens such a folder.
@@ -105,9 +120,20 @@ pub(super) struct Beside {
 impl Beside {
     /// What lies in a folder.
     pub(super) fn of(path: &Path) -> Self {
+        Self::read(|name| {
+            let path = path.join(name);
+            let mut bytes = Vec::new();
+            // One that is missing or unreadable says nothing.
+            path.is_file().then(|| File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok())??;
+            Some(bytes)
+        })
+    }
+
+    /// What files say; `file` gives the beginning of one, as far as [`MOST`].
+    pub(super) fn read(mut file: impl FnMut(&str) -> Option<Vec<u8>>) -> Self {
         Self {
-            processor: NAMING.iter().find_map(|name| processor(lines_of(&path.join(name))?)),
-            fault: lines_of(&path.join(FAULT)).and_then(fault),
+            processor: NAMING.iter().find_map(|name| processor(Lines::new(file(name)?.as_slice()))),
+            fault: file(FAULT).and_then(|bytes| fault(Lines::new(bytes.as_slice()))),
         }
     }
 
@@ -118,14 +144,6 @@ impl Beside {
             note.push_str(fault);
         }
     }
-}
-
-/// The beginning of a file beside umr's text. One that is missing or unreadable says nothing.
-fn lines_of(path: &Path) -> Option<Lines<impl BufRead>> {
-    if !path.is_file() {
-        return None;
-    }
-    Some(Lines::new(BufReader::new(File::open(path).ok()?.take(MOST))))
 }
 
 fn processor(mut lines: Lines<impl BufRead>) -> Option<Processor> {

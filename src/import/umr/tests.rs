@@ -1,10 +1,10 @@
 use std::fmt::Write as _;
-use std::io::Read as _;
+use std::io::{Cursor, Read as _, Write as _};
 
 use super::family::Families;
 use super::text::{self, MOST_SAID};
 use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, TTMPS};
-use super::{MOST_JSON, open, open_json};
+use super::{MOST_JSON, open, open_json, zipped};
 use crate::arch::Targets;
 use crate::import::Options;
 use crate::import::problem::Problems;
@@ -72,7 +72,7 @@ fn an_answer_that_is_too_long_keeps_its_beginning() {
     let options = Options { target: Some("gfx1100".to_owned()), ..Options::default() };
     let size = 3 * MOST_JSON;
     let mut source = wave.chain(std::io::repeat(b' ')).take(size);
-    let opened = open_json("answer", &mut source, size, &targets, &options).unwrap();
+    let opened = open_json("answer", &mut source, Some(size), &targets, &options).unwrap();
     assert_eq!((opened.capture.waves.len(), source.limit()), (1, 2 * MOST_JSON));
     let said: Vec<&str> = opened.problems.iter().map(|problem| problem.what.as_str()).collect();
     assert!(
@@ -98,4 +98,52 @@ fn words_that_differ_between_address_spaces_are_counted() {
         "{said:?}"
     );
     assert_eq!(opened.capture.global.captured(), 8);
+}
+
+/// A zip of a gigabyte of blanks in a megabyte: it is unpacked as far as the bound, and that is said.
+#[test]
+fn a_zip_is_unpacked_as_far_as_the_bound() {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+    zip.start_file("radv_dumps_1/umr_waves.log", options).unwrap();
+    let most = 1 << 20;
+    zip.write_all(format!("\nUMR GFX waves:\n\n{WAVE}").as_bytes()).unwrap();
+    for _ in 0..64 {
+        zip.write_all(&[b'\n'; 1 << 20]).unwrap();
+    }
+    zip.write_all(WAVE.replace("wave0", "wave1").as_bytes()).unwrap();
+    let zip = zip.finish().unwrap().into_inner();
+    assert!(zip.len() < 1 << 20);
+    let targets = Targets::builtin();
+    let open = |most: u64| {
+        let opened = zipped::open_within("zip", Cursor::new(&zip), &targets, &Options::default(), most);
+        let opened = opened.unwrap().unwrap();
+        let said = opened
+            .problems
+            .iter()
+            .any(|problem| problem.what.ends_with(&format!("the first {most} are read")));
+        (opened.capture.waves.len(), said)
+    };
+    assert_eq!((open(most), open(1 << 27)), ((1, true), (2, false)));
+    assert_eq!(zipped::MOST_UNPACKED, 256 << 20);
+}
+
+/// Entries beyond those that are looked at are none.
+#[test]
+fn entries_of_a_zip_are_bounded() {
+    let targets = Targets::builtin();
+    let open = |before: usize| {
+        let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+        let options =
+            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+        for at in 0..before {
+            zip.start_file(format!("{at}"), options).unwrap();
+        }
+        zip.start_file("umr_waves.log", options).unwrap();
+        zip.write_all(WAVE.as_bytes()).unwrap();
+        let zip = zip.finish().unwrap();
+        zipped::open("zip", zip, &targets, &Options::default()).unwrap().is_some()
+    };
+    assert_eq!((open(zipped::MOST_ENTRIES - 1), open(zipped::MOST_ENTRIES)), (true, false));
 }

@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::super::client::{Client, Flow};
 use super::endpoint::Stream;
-use super::signals::Signals;
+use crate::signals::Signals;
 
 /// Bytes read at a time: more than any request that a debugger sends, so that one request is one read.
 const READ_BYTES: usize = 1 << 16;

@@ -234,7 +234,10 @@ impl Search<'_> {
         match to {
             Some((debug, type_id, size)) => self.next.push(Target { place, debug, type_id, size }),
             None => {
-                self.read(place, 1);
+                // It leads nowhere further, and is a step all the same.
+                if self.read(place, 1).is_some() {
+                    self.reach.steps = self.reach.steps.max(1);
+                }
             }
         }
     }

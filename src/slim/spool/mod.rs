@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use self::keeper::Keeper;
 use self::wait::Waiting;
+use super::report::{counted, plural};
 use crate::import::stream::{self, Start};
 
 /// Bytes that are read at a time, and how many such reads may wait to be written.
@@ -57,6 +58,8 @@ pub struct Came {
     pub missing: u64,
     /// Whether the writer was given up.
     pub stalled: bool,
+    /// What was wrong with the headers, which the file has anew, so that nobody finds it there.
+    pub problems: Vec<String>,
 }
 
 /// How much is kept, and how long is waited.
@@ -112,29 +115,32 @@ impl Came {
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        let bytes = |count: u64| counted(count, "byte");
         if self.stalled {
-            notes
-                .push(format!("the writer of the core stalled after {} bytes: what came is kept", self.read));
+            notes.push(format!("the writer of the core stalled after {}", bytes(self.read)));
         }
         if self.missing > 0 {
-            notes.push(format!("the core ended early: {} bytes of memory never came", self.missing));
+            notes.push(format!("the core ended early: {} of memory never came", bytes(self.missing)));
         }
+        notes.extend(self.problems.iter().cloned());
         if self.dropped > 0 {
-            notes.push(format!(
-                "the limit was reached (--spool-limit): {} bytes of memory were dropped",
-                self.dropped
-            ));
+            let were = plural(self.dropped, "was", "were");
+            let bytes = bytes(self.dropped);
+            notes.push(format!("the limit was reached (--spool-limit): {bytes} of memory {were} dropped"));
         }
+        let of = plural(self.dropped, "this", "these");
         if self.code > 0 {
-            notes.push(format!("of these {} are of code objects: variables may be missing", self.code));
+            let are = plural(self.code, "is", "are");
+            notes.push(format!("of {of} {} {are} of code objects: variables may be missing", self.code));
         }
         if self.scratch > 0 {
-            notes.push(format!("of these {} are in segments with private memory", self.scratch));
+            let are = plural(self.scratch, "is", "are");
+            notes.push(format!("of {of} {} {are} in segments with private memory", self.scratch));
         }
         if self.dropped > 0 && self.unplaced > 0 {
+            let queues = counted(self.unplaced, "queue");
             notes.push(format!(
-                "where the private memory of {} queues is did not come: it may be among what was dropped",
-                self.unplaced
+                "where the private memory of {queues} is did not come: it may be among what was dropped"
             ));
         }
         if self.dropped > 0 && self.blind {
@@ -144,7 +150,8 @@ impl Came {
             );
         }
         if self.needed > 0 {
-            notes.push(format!("of these {} are of queues and save areas: waves are missing", self.needed));
+            let are = plural(self.needed, "is", "are");
+            notes.push(format!("of {of} {} {are} of queues and save areas: waves are missing", self.needed));
         }
         notes
     }
@@ -179,36 +186,40 @@ pub fn spool(
     let mut came = Came::default();
     let mut first: Vec<u8> = Vec::new();
     let layout = loop {
-        let end = match stream::start(&first) {
+        let end = match stream::start(&first, false) {
             Start::Layout(layout) => break layout,
             Start::NotACore(why) => return Err(SpoolError::NotACore(why)),
             Start::More(end) => end,
         };
         // To look at headers anew for every piece that comes would be slow.
-        while (first.len() as u64) < end {
-            let short = |why| SpoolError::Short { read: first.len() as u64, end, why };
+        let mut stopped = None;
+        while stopped.is_none() && (first.len() as u64) < end {
             match source.next() {
                 Next::Bytes(chunk) => {
                     first.extend_from_slice(chunk.bytes());
                     source.give_back(chunk);
                 }
-                Next::End(error) => {
-                    if let Start::NotACore(why) = stream::start(&first) {
-                        return Err(SpoolError::NotACore(why));
-                    }
-                    return Err(match error {
-                        Some(source) => SpoolError::Read(source),
-                        None => short("it ended"),
-                    });
+                Next::End(error) => stopped = Some(("it ended", error)),
+                Next::Nothing => {
+                    came.stalled = true;
+                    stopped = Some(("nothing came any more", None));
                 }
-                Next::Nothing => return Err(short("nothing came any more")),
             }
         }
+        let Some((why, error)) = stopped else { continue };
+        // What the headers promise and did not come may be what is wrong with them.
+        match (stream::start(&first, true), error) {
+            (Start::Layout(layout), _) => break layout,
+            (Start::NotACore(why), _) => return Err(SpoolError::NotACore(why)),
+            (Start::More(_), Some(source)) => return Err(SpoolError::Read(source)),
+            (Start::More(end), None) => return Err(SpoolError::Short { read: first.len() as u64, end, why }),
+        }
     };
+    came.problems = layout.problems.clone();
     let mut keeper = Keeper::new(&file, layout, patience.limit);
     keeper.take(&first).map_err(io)?;
     drop(first);
-    loop {
+    while !came.stalled {
         progress(keeper.came());
         match source.next() {
             Next::Bytes(chunk) => {
@@ -217,10 +228,7 @@ pub fn spool(
             }
             // A writer that breaks off leaves what came, as one that stops does.
             Next::End(_) => break,
-            Next::Nothing => {
-                came.stalled = true;
-                break;
-            }
+            Next::Nothing => came.stalled = true,
         }
     }
     keeper.finish(&mut came).map_err(io)?;

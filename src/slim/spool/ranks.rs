@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::import::stream::{Layout, Segment};
 
 /// The most parts of segments that are ranked as needed, in all: each queue has four.
-const MOST_PARTS: usize = 1 << 20;
+pub(super) const MOST_PARTS: usize = 1 << 20;
 
 /// What becomes of a run of the stream, from what is kept first on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -48,11 +48,14 @@ impl Group {
                 if wanted.contains(&other) {
                     group.add(debug, other);
                 } else if seen.insert(other) {
-                    referred = referred.saturating_add(debug.unit_span(other).map_or(0, |span| span.len()));
-                    if referred > MAX_REFERRED_BYTES {
+                    let size = debug.unit_span(other).map_or(0, |span| span.len());
+                    // What has no room takes none from what comes after it.
+                    let with = referred.saturating_add(size);
+                    if with > MAX_REFERRED_BYTES {
                         group.is_cut = true;
                         continue;
                     }
+                    referred = with;
                     group.add(debug, other);
                     queue.extend(Some(other).filter(uses));
                 }

@@ -200,3 +200,39 @@ fn without_global_memory_images_hold_nothing_that_programs_wrote() {
     assert!(dispatches[0]["kernel"].is_string(), "{dispatches}");
     assert_eq!(same, dispatches);
 }
+
+/// `--processor` is for GPUs that are not known: what the core or the header of a code object says against it is told.
+#[test]
+fn a_processor_that_the_core_contradicts_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("core");
+    let with = |bytes: &[u8], processor: &str| {
+        std::fs::write(&path, bytes).unwrap();
+        export(&["--processor", processor, path.to_str().unwrap()])
+    };
+    for (name, known, other) in [("gfx90a-unified", "gfx90a", "gfx942"), ("gfx1100", "gfx1100", "gfx1030")] {
+        let (bytes, _) = sample(name);
+        assert_eq!(told(&with(&bytes, known), "contradicts"), Vec::<&str>::new(), "{name}");
+        let ours = with(&bytes, other);
+        assert_eq!(ours["agents"][0]["architecture"], known, "{name}");
+        let said = told(&ours, "contradicts");
+        assert_eq!(said.len(), 1, "{said:?}");
+        let wanted = format!("--processor {other} contradicts the core, which says {known}; that counts");
+        assert!(said[0].contains(&wanted), "{said:?}");
+    }
+    // gfx90b is no processor; the note has it as major, minor and stepping in decimal (kfd_ioctl.h, gfx_target_version).
+    let (mut bytes, _) = sample("gfx90a-unified");
+    let version = 90010u32.to_le_bytes();
+    let at = bytes.windows(4).position(|word| word == version).unwrap();
+    bytes[at..at + 4].copy_from_slice(&90011u32.to_le_bytes());
+    assert_eq!(told(&with(&bytes, "gfx90a"), "contradicts"), Vec::<&str>::new());
+    let said = with(&bytes, "gfx942");
+    let said = told(&said, "contradicts");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains("--processor gfx942 contradicts the code object at 0x"), "{said:?}");
+    assert!(said[0].contains("by its header is for gfx90a") && said[0].contains("or --processor gfx90a"));
+    let said = with(&bytes, "gfx1100");
+    let said =
+        told(&said, "contradicts the core, which says gfx90b; it is not known, and is read as gfx1100");
+    assert_eq!(said.len(), 1, "{said:?}");
+}

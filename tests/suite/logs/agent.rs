@@ -87,7 +87,11 @@ fn the_form_of_2018_gives_every_value_lane_by_lane() {
             assert_eq!((&group["local"], &group["coord"]), (&local, &Value::Null));
         }
         assert!(export["provenance"]["note"].as_str().unwrap().contains("AMD gfx90a"));
-        assert!(problems(&export)[0].contains("by the runtime's words it is read as gfx90a's"));
+        let said = problems(&export);
+        assert!(said[0].contains("line 1: the log does not say which GPU it is from"), "{said:?}");
+        assert!(
+            said[0].contains("read as gfx90a's: the runtime's words") && said[0].contains("--processor NAME")
+        );
     }
 }
 
@@ -177,6 +181,92 @@ fn kernel_arguments_are_global_memory() {
         .filter(|byte| byte.len() == 2)
         .collect();
     assert!(shown.contains(&words.iter().map(|word| le(*word)).collect::<String>()), "{read}");
+}
+
+/// A log whose blanks were made fewer (`sed 's/  */ /g'`, a web page): the header says where the arguments begin, and where
+/// it does not their first row is refused.
+#[test]
+fn rows_without_their_blanks_are_right_or_refused() {
+    let waves = Wave::some(GFX1100, 2);
+    let text = writer::agent(&waves, Form::Kernargs, None);
+    let words: Vec<&str> = text.lines().collect();
+    let narrow = |line: &str| {
+        let words: Vec<&str> = line.split(' ').filter(|word| !word.is_empty()).collect();
+        format!("{}{}", if line.starts_with(' ') { " " } else { "" }, words.join(" "))
+    };
+    let narrow: String = words.iter().map(|line| narrow(line) + "\n").collect();
+    let options = ["--processor", "gfx1100"];
+    let whole = export_text("blanks", &text, &options);
+    let read = export_text("narrow-blanks", &narrow, &options);
+    assert_eq!(problems(&read), Vec::<&str>::new());
+    same_waves(&waves, &read);
+    assert_eq!((&read["memory"], &read["workgroups"]), (&whole["memory"], &whole["workgroups"]));
+    let bytes = |name: &str, text: &str| {
+        let path = file(name, text);
+        let at = format!("{:#x}", waves[0].kernargs);
+        run(&["memory", "--at", &at, "-n", "44", options[0], options[1], path.to_str().unwrap()])
+    };
+    assert_eq!(bytes("blanks-memory", &text), bytes("narrow-memory", &narrow));
+    // Without the header's word the first row may begin anywhere; the second is where it says.
+    let unsaid = narrow.replace(&format!(", kernargs={:#x}", waves[0].kernargs), "");
+    let export = export_text("unsaid-blanks", &unsaid, &options);
+    let second = waves[0].kernargs - waves[0].kernargs % 32 + 32;
+    assert_eq!(export["memory"], json!([{ "address": second, "size": 24, "name": "kernel arguments" }]));
+    let line = unsaid.lines().position(|line| line.contains("kernarg segment")).unwrap() + 2;
+    let said = problems(&export);
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(
+        said[0].contains(&format!("line {line}: the row is not captured: blanks of it are missing")),
+        "{said:?}"
+    );
+}
+
+/// AMD's library gives zeros for trap temporaries that nobody set up, but for its own marks: a wave's number and that it
+/// stopped. Such waves are in no known work-group.
+#[test]
+fn trap_temporaries_that_nobody_set_up_say_nothing() {
+    let set = |wave: &mut Wave, values: &[(&str, u64)]| {
+        let (_, trap) = wave.classes.iter_mut().find(|(class, _)| *class == "trap").unwrap();
+        for (name, _, value) in trap {
+            *value = values.iter().find(|(set, _)| set == name).map_or(0, |(_, value)| *value);
+        }
+    };
+    let marked = [("ttmp4", 1), ("ttmp6", 1 << 30), ("ttmp11", 0x40)];
+    let beside = [("ttmp4", 2), ("ttmp6", 1 << 30), ("ttmp8", 1), ("ttmp11", 0x41)];
+    let here = json!([[0, 0, 0], 0]);
+    let nowhere = json!([null, null]);
+    type Case<'c> = (&'c str, Gpu, Form, &'c [&'c [(&'c str, u64)]], &'c Value);
+    let cases: [Case<'_>; 8] = [
+        ("zero", GFX90A, Form::Plain, &[&[]], &nowhere),
+        ("marked", GFX90A, Form::Plain, &[&marked], &nowhere),
+        ("zero-gfx942", GFX942, Form::Plain, &[&[]], &nowhere),
+        // Those of another wave say that the runtime sets them up, in the same packet.
+        ("vouched", GFX90A, Form::Plain, &[&marked, &beside], &here),
+        ("zero-vouched", GFX90A, Form::Plain, &[&[], &beside], &nowhere),
+        // The agent had the kernel's entry by them.
+        ("entry", GFX90A, Form::Entry, &[&marked], &here),
+        // The hardware of gfx12 sets them up.
+        ("gfx12", GFX1200, Form::Plain, &[&[("ttmp4", 1), ("ttmp8", 1 << 31)]], &here),
+        ("zero-gfx12", GFX1200, Form::Plain, &[&[]], &nowhere),
+    ];
+    for (name, gpu, form, each, wanted) in cases {
+        let mut waves = Wave::some(Gpu { sgprs: 2, vgprs: 1, agprs: 0, ..gpu }, each.len() as u64);
+        waves.iter_mut().zip(each).for_each(|(wave, values)| set(wave, values));
+        let export = export_text(name, writer::agent(&waves, form, None), &["--processor", gpu.name]);
+        let shown = &export["waves"][0];
+        assert_eq!(json!([shown["coord"], shown["wave_in_group"]]), *wanted, "{name}");
+        // The trap temporaries themselves are shown as they are, and LDS is a work-group's.
+        same_waves(&waves, &export);
+        let group = &export["workgroups"][shown["workgroup"].as_u64().unwrap() as usize];
+        assert!(group["local"].to_string().contains(lds(&waves[0]).as_str().unwrap()), "{name}");
+        let said = problems(&export);
+        assert_eq!(said.len(), usize::from(*wanted == nowhere), "{name}: {said:?}");
+        let wanted = ["line 2: nothing says in which work-group the wave ran", "HSA_ENABLE_DEBUG=1"];
+        assert!(
+            said.iter().all(|said| wanted.iter().all(|wanted| said.contains(wanted))),
+            "{name}: {said:?}"
+        );
+    }
 }
 
 /// The LDS of a work-group is printed by each of its waves; where a later one was cut off the whole one counts.

@@ -86,8 +86,12 @@ fn line(object: &Path, at: u64) -> (String, u64) {
 
 /// A wave of each kernel at its first instruction; URIs that lead nowhere on this machine.
 fn log(folder: &Path, form: Form, uri: impl Fn(usize, u64) -> String) -> PathBuf {
+    log_at(folder, form, LOADS, uri)
+}
+
+fn log_at(folder: &Path, form: Form, loads: [u64; 2], uri: impl Fn(usize, u64) -> String) -> PathBuf {
     let mut text = String::new();
-    for (index, (kernel, load)) in KERNELS.iter().zip(LOADS).enumerate() {
+    for (index, (kernel, load)) in KERNELS.iter().zip(loads).enumerate() {
         let object = folder.join(format!("{kernel}-gfx90a.hsaco"));
         let start = load + entry(&object, kernel);
         let wave = Wave { pc: start, entry: start, ..Wave::new(SMALL, index as u64 * 2 + 1) };
@@ -196,4 +200,100 @@ fn a_stripped_code_object_leads_to_its_build() {
     assert_eq!(problems(&bare), Vec::<&str>::new());
     assert_eq!(bare["waves"][0]["frames"][0]["line"], Value::Null);
     shows(&folder, &log, &["--symbols", symbols.to_str().unwrap()], "--symbols");
+}
+
+/// Two processes wrote into one log, and each has its own code object at the same address: each wave shows its own
+/// process's functions and lines, which llvm-symbolizer has of the files.
+#[test]
+fn processes_with_code_at_one_address_stay_apart() {
+    let folder = folder("objects-processes");
+    for (index, kernel) in KERNELS.iter().enumerate() {
+        let file = built(&folder, kernel, "gfx90a");
+        fs::copy(file, folder.join(format!("memory___{index}_offset_0x10_size_{}", 32 + index))).unwrap();
+    }
+    let uri = |index: usize, _| format!("memory://{index}#offset=0x10&size={}", 32 + index);
+    for form in [Form::Plain, Form::Kernargs] {
+        let log = log_at(&folder, form, [LOADS[0]; 2], uri);
+        let export = export(&log, &[]);
+        let said = problems(&export);
+        // Both print the same arguments.
+        assert_eq!(said, Vec::<&str>::new(), "{form:?}");
+        let agents = export["agents"].as_array().unwrap();
+        assert_eq!(agents.len(), 2, "{form:?}");
+        let text = fs::read_to_string(&log).unwrap();
+        let header = text.lines().position(|line| line.starts_with("wave_3")).unwrap() + 1;
+        let name = agents[1]["name"].as_str().unwrap();
+        assert!(name.ends_with(&format!("begins in line {header}")), "{name}");
+        assert!(
+            export["provenance"]["note"].as_str().unwrap().contains("reports of 2 processes"),
+            "{form:?}"
+        );
+        for (index, kernel) in KERNELS.iter().enumerate() {
+            assert_eq!(export["code_objects"][index]["problem"], Value::Null, "{form:?} {kernel}");
+            let file = folder.join(format!("{kernel}-gfx90a.hsaco"));
+            let (_, line) = line(&file, entry(&file, kernel));
+            let frame = &export["waves"][index]["frames"][0];
+            assert_eq!(
+                (&frame["function"], frame["line"].as_u64()),
+                (&json!(kernel), Some(line)),
+                "{form:?}"
+            );
+        }
+        if form == Form::Kernargs {
+            // By the kernel that begins where the header says.
+            let kernels: Vec<&Value> =
+                export["dispatches"].as_array().unwrap().iter().map(|dispatch| &dispatch["kernel"]).collect();
+            assert_eq!(kernels, KERNELS);
+        }
+    }
+}
+
+/// The user's processor counts, and what contradicts it is said: a saved code object's header, the runtime's words, a name.
+#[test]
+fn a_processor_that_the_log_contradicts_is_said() {
+    let folder = folder("objects-contradicted");
+    for (index, kernel) in KERNELS.iter().enumerate() {
+        let file = built(&folder, kernel, "gfx90a");
+        fs::copy(file, folder.join(format!("memory___{index}_offset_0x10_size_32"))).unwrap();
+    }
+    let saved = log(&folder, Form::Plain, |index, _| format!("memory://{index}#offset=0x10&size=32"));
+    let wrong = export(&saved, &["--processor", "gfx942"]);
+    assert_eq!(wrong["agents"][0]["architecture"], "gfx942");
+    let said = problems(&wrong);
+    let wanted =
+        format!("--processor gfx942 contradicts the code object at {:#x}, which by its header", LOADS[0]);
+    let contradicted: Vec<&&str> = said.iter().filter(|said| said.contains("contradicts")).collect();
+    assert_eq!(contradicted.len(), 1, "{said:?}");
+    assert!(
+        contradicted[0].contains(&wanted)
+            && contradicted[0].contains("is for gfx90a; the waves are read as gfx942's")
+    );
+    assert!(
+        contradicted[0].contains("line ") && contradicted[0].contains("or --processor gfx90a"),
+        "{said:?}"
+    );
+    assert_eq!(problems(&export(&saved, &["--processor", "gfx90a"])), Vec::<&str>::new());
+    // Nothing is saved: the runtime's words, and names of code objects.
+    for (name, uri, first, wanted) in [
+        (
+            "words",
+            "memory://9",
+            "Memory access fault by GPU agent: AMD gfx90a",
+            "line 1: --processor gfx942 contradicts the runtime's words",
+        ),
+        (
+            "name",
+            "file:///nowhere/k_gfx90a.co",
+            "Hello",
+            "contradicts the name of the code object in this line, which has gfx90a",
+        ),
+    ] {
+        let text = fs::read_to_string(&saved).unwrap();
+        let text = text.replace("memory://0", uri).replace("memory://1", uri);
+        let path = super::file(&format!("contradicted-{name}"), format!("{first}\n{text}"));
+        let said = export(&path, &["--processor", "gfx942"]);
+        assert!(problems(&said).iter().any(|said| said.contains(wanted)), "{name}: {:?}", problems(&said));
+        let right = export(&path, &["--processor", "gfx90a"]);
+        assert!(!problems(&right).iter().any(|said| said.contains("contradicts")), "{:?}", problems(&right));
+    }
 }

@@ -78,7 +78,10 @@ fn ranks_that_write_line_by_line_stay_apart() {
     same_waves(&expected, &export);
     let said = problems(&export);
     assert_eq!(said.len(), 4, "{said:?}");
-    assert!(said[0].contains("wave_1 is in the log once more; this report of it is wave 3"), "{said:?}");
+    assert!(
+        said[0].contains("line 5: wave_1 was reported before, in line 4; this report is shown as wave 3"),
+        "{said:?}"
+    );
     assert!(
         export["waves"][1]["name"].as_str().unwrap().ends_with("wave_1 of line 5"),
         "{}",
@@ -230,6 +233,33 @@ fn a_wave_that_is_reported_twice_is_two() {
     assert_ne!(shown[0]["packet_id"], shown[1]["packet_id"], "two waves cannot have one place");
     let said = problems(&export);
     assert!(said.iter().any(|problem| problem.contains("does not tell their dispatches apart")), "{said:?}");
+}
+
+/// People quote a header in what they write around a log; a log may end behind one.
+#[test]
+fn a_header_without_registers_is_no_wave() {
+    let waves = Wave::some(SMALL, 2);
+    let quoted =
+        |wave: &Wave| format!("It stops at `{}`, see below.\n", writer::header(wave, Form::Kernargs));
+    let before = ["Hello,\n".to_owned(), quoted(&waves[0]), quoted(&waves[1]), log(&waves)].concat();
+    let after = [log(&waves), "\nAs said:\n".to_owned(), quoted(&waves[0])].concat();
+    for (name, text, line, count) in [
+        ("quoted-before", before, 2, "2 lines"),
+        ("quoted-after", after.clone(), after.lines().count(), "this line"),
+    ] {
+        let export = export_text(name, text, &["--processor", "gfx90a"]);
+        same_waves(&waves, &export);
+        let said = problems(&export);
+        assert_eq!(said.len(), 1, "{name}: {said:?}");
+        let wanted = [format!("line {line}: {count}"), "no registers follow".to_owned()];
+        assert!(wanted.iter().all(|wanted| said[0].contains(wanted)), "{name}: {said:?}");
+    }
+    // Nothing else is in it.
+    for text in [quoted(&waves[0]), format!("{}\n{}", writer::RULE, writer::header(&waves[0], Form::Plain))] {
+        let export = export_text("quoted-alone", text, &[]);
+        assert_eq!((export["waves"].as_array().unwrap().len(), problems(&export).len()), (0, 1));
+        assert!(problems(&export)[0].contains("no waves: this line reads as a wave's header"), "{export}");
+    }
 }
 
 /// Cut after any line and after any byte: a value is there whole and right, or it is not there.

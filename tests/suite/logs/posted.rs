@@ -51,11 +51,25 @@ fn waves_of_several_gpus_are_each_of_their_own() {
     assert!(said.len() == 2 && said.iter().all(|what| what.contains("nothing says which GPU")), "{said:?}");
     same(&all(&[VEGA, NAVI21]), &export, &|_| false);
     let wrong = export_text("wrong-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1100"]);
+    let said = problems(&wrong);
     assert!(
-        problems(&wrong)[0].contains("words as gfx1200 has them, read as gfx1100's"),
-        "{:?}",
-        problems(&wrong)
+        said[0].contains("--processor gfx1100 contradicts this wave, whose registers are named as gfx1201's"),
+        "{said:?}"
     );
+    assert!(
+        said[1].contains("--processor gfx1100 contradicts this wave, which has words as gfx1200 has"),
+        "{said:?}"
+    );
+    // Of one generation its registers alone do not tell.
+    let near = export_text("near-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1200"]);
+    let said = problems(&near);
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert!(said[0].contains(
+        "contradicts this wave, whose registers are named as gfx1201's; the waves are read as gfx1200's"
+    ));
+    assert_eq!(near["agents"][0]["architecture"], "gfx1200");
+    let right = export_text("right-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1201"]);
+    assert_eq!(problems(&right), Vec::<&str>::new());
 }
 
 /// Wherever the first wave was cut off, the second is read.
@@ -136,6 +150,37 @@ fn an_agents_log_opens_behind_whatever_comes_first() {
     }
 }
 
+/// `>` of Windows PowerShell writes UTF-16 with a mark and carriage returns.
+#[test]
+fn texts_in_utf16_are_read() {
+    let agent = model::Wave::some(model::Gpu { sgprs: 8, vgprs: 2, agprs: 1, ..GFX90A }, 2);
+    let navi = waves(NAVI31);
+    let options = ["--processor", "gfx1100"];
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let wide = |text: &str| -> Vec<u8> {
+            let text = format!("\u{feff}Größe \u{1f600}\r\n{}", text.replace('\n', "\r\n"));
+            text.encode_utf16().flat_map(order).collect()
+        };
+        let log = wide(&writer::agent(&agent, Form::Kernargs, None));
+        let export = export_text("utf16-log", &log, &["--processor", "gfx90a"]);
+        assert_eq!(problems(&export), Vec::<&str>::new());
+        same_waves(&agent, &export);
+        // Cut inside a unit.
+        let cut = export_text("utf16-cut", &log[..(log.len() * 3 / 4) | 1], &["--processor", "gfx90a"]);
+        same_waves(&agent[..1], &json!({ "waves": [cut["waves"][0]] }));
+        for (name, text) in
+            [("utf16-umr", hardware(&navi, false)), ("utf16-json", json_answer(&navi, false).to_string())]
+        {
+            let export = export_text(name, wide(&text), &options);
+            assert_eq!(problems(&export), Vec::<&str>::new(), "{name}");
+            same(&navi, &export, &|_| false);
+        }
+        assert!(
+            refused(&file("utf16-none", wide("hello\n"))).contains("nothing of a known format was found")
+        );
+    }
+}
+
 /// Wherever an answer stands and wherever it breaks off, whole waves of it are read.
 #[test]
 fn a_posted_answer_is_read_as_far_as_it_goes() {
@@ -187,6 +232,11 @@ fn what_radv_wrote_is_said_where_there_are_no_waves() {
         assert_eq!(export["agents"][0]["architecture"], "gfx1103");
         assert!(export["provenance"]["note"].as_str().unwrap().ends_with("Failing VM page: 0x800000200000"));
     }
+    let said = export(&radv, &["--processor", "gfx1100"]);
+    assert!(
+        problems(&said)[0].contains("contradicts the file beside the text that names the GPU, gfx1103"),
+        "{said}"
+    );
     // Only the beginning of such a file is looked at.
     fs::write(radv.join("gpu_info.log"), "x\n".repeat(1 << 19) + "    name = PHOENIX\n").unwrap();
     assert_eq!(export(&radv, &[])["agents"][0]["architecture"], "gfx1100");
@@ -195,25 +245,67 @@ fn what_radv_wrote_is_said_where_there_are_no_waves() {
     // Another umr text beside such a file is not RADV's.
     fs::write(radv.join("other.txt"), text).unwrap();
     assert_eq!(export(&radv.join("other.txt"), &[])["agents"][0]["architecture"], "gfx1100");
-    // A zip with one stored, empty entry of that name (APPNOTE.TXT, 4.3).
-    let name = b"radv_dumps_1/umr_waves.log";
-    let fields = [20u16, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, name.len() as u16, 0];
-    let fields: Vec<u8> = fields.iter().flat_map(|field| field.to_le_bytes()).collect();
-    let mut zip = [b"PK\x03\x04".as_slice(), &fields, name].concat();
-    let directory = zip.len() as u32;
-    zip.extend([b"PK\x01\x02\x14\x00".as_slice(), &fields, &[0; 14], name].concat());
-    let size = zip.len() as u32 - directory;
-    zip.extend(
-        [
-            b"PK\x05\x06\0\0\0\0\x01\0\x01\0".as_slice(),
-            &size.to_le_bytes(),
-            &directory.to_le_bytes(),
-            &[0, 0],
-        ]
-        .concat(),
+}
+
+/// Zips as `zip -r` makes them, deflated and stored, with the folder's name and without.
+#[test]
+fn a_zipped_hang_folder_opens_as_it_is() {
+    let parent = folder("radv-zips");
+    let radv = parent.join("radv_dumps_7_2026");
+    fs::create_dir(&radv).unwrap();
+    fs::write(radv.join("umr_waves.log"), format!("\nUMR GFX waves:\n\n{}", hardware(&waves(NAVI31), false)))
+        .unwrap();
+    fs::write(radv.join("gpu_info.log"), "Device info:\n    name = NAVI31\n").unwrap();
+    fs::write(radv.join("vm_fault.log"), "Failing VM page: 0x800000200000\n").unwrap();
+    let zip = |name: &str, at: &Path, options: &[&str]| {
+        let path = parent.join(name);
+        let output = Command::new("zip")
+            .current_dir(at)
+            .args(["-q", "-r"])
+            .arg(&path)
+            .arg(".")
+            .args(options)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{said}");
+        path
+    };
+    let whole = export(&radv, &[]);
+    // `-x` keeps zips that were made before out.
+    let zips = [
+        zip("inside.zip", &radv, &[]),
+        zip("stored.zip", &radv, &["-0"]),
+        zip("folder.zip", &parent, &["-x", "*.zip"]),
+    ];
+    for path in &zips {
+        let zipped = export(path, &[]);
+        assert_eq!(problems(&zipped), Vec::<&str>::new());
+        same(&waves(NAVI31), &zipped, &|_| false);
+        assert_eq!((&zipped["agents"], &zipped["memory"]), (&whole["agents"], &whole["memory"]));
+        let note = zipped["provenance"]["note"].as_str().unwrap();
+        assert!(note.ends_with("Failing VM page: 0x800000200000"), "{note}");
+    }
+    // Damage to what was deflated: what comes before it is read, and the rest is said.
+    let mut bytes = fs::read(&zips[0]).unwrap();
+    let name = bytes.windows(13).position(|name| name == b"umr_waves.log").unwrap();
+    bytes[name + 600..name + 700].fill(0xff);
+    fs::write(parent.join("damaged.zip"), bytes).unwrap();
+    let damaged = export(&parent.join("damaged.zip"), &[]);
+    assert!(problems(&damaged)[0].contains("the text cannot be read to its end"), "{:?}", problems(&damaged));
+    // Two of them, one without umr's text, and one with neither.
+    let second = parent.join("radv_dumps_8_2026");
+    fs::create_dir(&second).unwrap();
+    fs::copy(radv.join("umr_waves.log"), second.join("umr_waves.log")).unwrap();
+    let said = refused(&zip("two.zip", &parent, &["-x", "*.zip"]));
+    assert!(said.contains("a zip of 2 hang folders of RADV, of which one at a time is read"), "{said}");
+    let said = refused(&zip("none.zip", &radv, &["-x", "*umr_waves.log"]));
+    assert!(
+        said.contains("a zip of a hang folder of RADV (gpu_info.log is in it) without umr_waves.log"),
+        "{said}"
     );
-    let said = refused(&file("radv-zip", zip));
-    assert!(said.contains("a zip of a hang folder of RADV, which is read unpacked"), "{said}");
+    let said = refused(&zip("other.zip", &radv, &["-i", "*vm_fault.log"]));
+    assert!(said.contains("there is no manifest"), "{said}");
 }
 
 #[test]

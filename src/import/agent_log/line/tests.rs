@@ -1,7 +1,7 @@
 //! The grammar, line by line (tests/fixtures/logs/README.md says where it is from).
 
 use super::{Entry, Headers, Heading, Module, Scalar, State};
-use super::{begins_as_row, heading, lane, memory_row, module, old_header, old_lane, scalars, vector};
+use super::{begins_as_row, heading, lane, module, old_header, old_lane, scalars, vector};
 use crate::import::text::Cursor;
 
 #[test]
@@ -111,21 +111,6 @@ fn rows_of_vectors() {
     assert_eq!([next(), next(), next()], [Some(Ok((0, 1))), Some(Ok((63, u32::MAX))), Some(Err(()))]);
     assert!(vector(b"s0: 00000001").is_none());
     assert_eq!(lane(&mut Cursor::new(b"  ")), None);
-}
-
-#[test]
-fn rows_of_memory() {
-    let mut words = Vec::new();
-    assert_eq!(memory_row(b"    0x0020: 00000001 ffffffff", &mut words), Some((0x20, false)));
-    assert_eq!(words, [1, u32::MAX]);
-    // Two words of nine blanks, then one blank before each word.
-    let padded = format!("    0x7f00:{} 00000001", " ".repeat(18));
-    assert_eq!(memory_row(padded.as_bytes(), &mut words), Some((0x7f08, false)));
-    assert_eq!(memory_row(b"0x0010:  0xAABBCCDD  0x00000001", &mut words), Some((0x10, false)));
-    assert_eq!(words, [0xaabb_ccdd, 1]);
-    assert_eq!(memory_row(b"0x0010: 00000001 0000", &mut words), Some((0x10, true)));
-    assert_eq!(words, [1]);
-    assert_eq!(memory_row(b"0x7f00 <+4>:    s_nop 0", &mut words), None);
 }
 
 #[test]

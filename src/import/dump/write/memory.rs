@@ -27,7 +27,8 @@ pub(super) fn copy(
     if let (Some(missing @ 1..), Some(backing)) =
         (extent.length.checked_sub(done), capture.backing(extent.backing))
     {
-        written.lose(format_args!("{what}: {} ends {missing} bytes early", backing.name()));
+        let bytes = if missing == 1 { "byte" } else { "bytes" };
+        written.lose(format_args!("{what}: {} ends {missing} {bytes} early", backing.name()));
     }
     Ok(done)
 }

@@ -15,11 +15,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
+pub use self::sink::abandon;
+
 use self::memory::copy_map;
 use self::registers::RegisterWriter;
 use self::sink::Sink;
 use self::tables::Kept;
-use crate::capture::{Bytes, Capture};
+use crate::capture::{Bytes, Capture, MemoryMap};
 use crate::units::WaveId;
 
 /// What of a capture is written.
@@ -120,9 +122,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// More waves than a manifest can hold.
-    #[error(
-        "a manifest of {size} bytes for {waves} waves; expected at most {limit}: choose fewer with --wave"
-    )]
+    #[error("a manifest of {size} bytes; expected at most {limit}: choose fewer waves than {waves} (--wave)")]
     ManifestTooLarge {
         /// Its size.
         size: usize,
@@ -182,6 +182,16 @@ pub fn write(
     sink.write_all(&text).map_err(io)?;
     sink.finish().map_err(io)?;
     Ok(written)
+}
+
+/// How many bytes from a first to a last address a map holds.
+#[must_use]
+pub fn captured(map: &MemoryMap, run: (u64, u64)) -> u64 {
+    let parts = memory::parts(map, run);
+    parts
+        .into_iter()
+        .map(|(_, (first, last))| last - first)
+        .fold(0, |sum, more| sum.saturating_add(more).saturating_add(1))
 }
 
 /// About how many bytes [`write()`] copies of what was captured: no fewer, and little more.

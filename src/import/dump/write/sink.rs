@@ -5,12 +5,34 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 /// Entries from this size on have their sizes in 64 bits.
 const LARGE: u64 = u32::MAX as u64;
+
+/// What this process is writing and has not finished. Held while names are made, changed or taken away.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes away every dump that is not finished, for good: the process is about to end, and who writes waits until then.
+pub fn abandon() {
+    let mut begun = begun();
+    begun.drain(..).for_each(|partial| remove(&partial));
+    std::mem::forget(begun);
+}
+
+fn remove(partial: &Path) {
+    let removed = if partial.is_dir() { fs::remove_dir_all(partial) } else { fs::remove_file(partial) };
+    if let Err(error) = removed {
+        log::warn!("cannot remove {}: {error}", partial.display());
+    }
+}
 
 /// A dump that is being written.
 pub(super) struct Sink<'p> {
@@ -62,6 +84,7 @@ impl<'p> Sink<'p> {
         name.push(format!(".{}.partial", std::process::id()));
         let partial = to.with_file_name(name);
         let is_zip = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
+        let mut begun = begun();
         let form = if is_zip {
             // What a process had in memory is nobody else's to read, as of any core.
             let file = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
@@ -70,6 +93,7 @@ impl<'p> Sink<'p> {
             fs::DirBuilder::new().mode(0o700).create(&partial)?;
             Form::Folder(None)
         };
+        begun.push(partial.clone());
         Ok(Self { to: to.to_owned(), partial, form, position: 0, progress })
     }
 
@@ -82,6 +106,7 @@ impl<'p> Sink<'p> {
                     before.flush()?;
                 }
                 let path = self.partial.join(name);
+                let _begun = begun();
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder)?;
                 }
@@ -116,12 +141,15 @@ impl<'p> Sink<'p> {
                 zip.finish()?.flush()?;
             }
         }
+        let mut begun = begun();
         // A folder is never put over another one, nor a file over a folder; a file that came meanwhile would be.
         if self.to.symlink_metadata().is_ok() {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
         fs::rename(&self.partial, &self.to)?;
+        begun.retain(|partial| *partial != self.partial);
         self.partial = PathBuf::new();
+        drop(begun);
         Ok(())
     }
 }
@@ -152,12 +180,8 @@ impl Drop for Sink<'_> {
         if self.partial.as_os_str().is_empty() {
             return;
         }
-        let removed = match &mut self.form {
-            Form::Folder(_) => fs::remove_dir_all(&self.partial),
-            Form::Zip(_) => fs::remove_file(&self.partial),
-        };
-        if let Err(error) = removed {
-            log::warn!("cannot remove {}: {error}", self.partial.display());
-        }
+        let mut begun = begun();
+        begun.retain(|partial| *partial != self.partial);
+        remove(&self.partial);
     }
 }

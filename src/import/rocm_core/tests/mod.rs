@@ -223,6 +223,29 @@ fn headers_that_are_zero_missing_or_too_many_are_said() {
     assert!(problems[0].expected.contains(&headers::MOST_HEADERS.to_string()), "{problems:?}");
 }
 
+/// gABI: of PN_XNUM section 0 has the count; where it has none, or one that cannot be, segments end the headers.
+#[test]
+fn headers_end_where_the_first_segment_begins() {
+    let state = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
+    let whole = core(224, &[state.clone(), state]);
+    let mut file = whole.clone();
+    file[56..58].copy_from_slice(&[0xff, 0xff]);
+    let (notes, problems) = read(file.clone());
+    assert_eq!(notes.state, read(whole).0.state);
+    assert!(problems[0].what.ends_with("section 0 does not say how many: 2 are read"), "{problems:?}");
+    let end = file.len() as u64;
+    file[40..48].copy_from_slice(&end.to_le_bytes());
+    let mut section = [0; 64];
+    section[44] = 3;
+    file.extend(section);
+    let (_, problems) = read(file.clone());
+    assert!(problems[0].what.starts_with("3, of which 2 lie before the first segment"), "{problems:?}");
+    let at = file.len() - 64 + 44;
+    file[at] = 2;
+    let (_, problems) = read(file);
+    assert!(problems.iter().all(|problem| problem.what.contains("a second note")), "{problems:?}");
+}
+
 #[test]
 fn a_core_without_gpus_is_no_capture() {
     let file = core(62, &[note(b"CORE\0", 1, &[0; 8])]);
@@ -257,8 +280,14 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     load[16..24].copy_from_slice(&0x7f30_0000_0000u64.to_le_bytes());
     file.extend(load);
     file.extend(state);
-    let stream::Start::Layout(layout) = stream::start(&file) else { panic!("no layout") };
+    let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
     assert!(layout.needed.contains(&(0x7f30_0000_1000, 0x7f30_0000_7fff)), "{:x?}", layout.needed);
+    // As much as the largest GPUs have, whatever the segment is said to hold.
+    let size = 64 + 56 + 32;
+    file[size..size + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
+    let last = 0x7f30_0000_1000 + stream::MOST_AREAS - 1;
+    assert!(layout.needed.contains(&(0x7f30_0000_1000, last)), "{:x?}", layout.needed);
 }
 
 /// As many XCCs as a core is read with have their areas in a stream.
@@ -274,7 +303,9 @@ fn areas_of_all_xccs_are_needed_in_a_stream() {
         agent[108] = xccs;
         let tables = [agent.clone(), queue.clone()].concat();
         let state = amdgpu(&descriptor(&RUNTIME, (1, 120), (1, 64), &tables));
-        let stream::Start::Layout(layout) = stream::start(&core(224, &[state])) else { panic!("no layout") };
+        let stream::Start::Layout(layout) = stream::start(&core(224, &[state]), false) else {
+            panic!("no layout")
+        };
         let area = (0x7f30_0000_0000, 0x7f30_0000_0000 + areas * 0x1000 - 1);
         assert!(layout.needed.contains(&area), "{xccs}: {:x?}", layout.needed);
     }

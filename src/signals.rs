@@ -1,8 +1,9 @@
 //! SIGINT, SIGTERM, SIGHUP and SIGQUIT as something to wait for.
 //!
 //! A handler can do next to nothing, and a flag would not end a wait. Blocked and read from a descriptor, a signal is
-//! one more thing that `poll` reports. Only Linux has such descriptors; elsewhere the signals keep ending the process
-//! at once, which loses nothing but the removal of a unix socket and of the folder of views.
+//! one more thing that `poll` reports; or a thread of its own waits for it ([`before_the_end`]). Only Linux has such
+//! descriptors; elsewhere the signals keep ending the process at once, which loses nothing but the removal of a unix socket, of
+//! the folder of views and of a dump that is half written.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,7 +13,7 @@ mod system {
     use std::io;
     use std::os::fd::{AsFd, BorrowedFd};
 
-    use nix::sys::signal::{SigSet, Signal};
+    use nix::sys::signal::{SigSet, Signal, raise};
     use nix::sys::signalfd::{SfdFlags, SignalFd};
 
     #[derive(Debug)]
@@ -23,11 +24,7 @@ mod system {
 
     impl Blocked {
         pub(super) fn new() -> io::Result<Self> {
-            let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-            // What is blocked is not ignored any more: under `nohup` the end of a terminal is to change nothing.
-            let ignored = ignored();
-            let mask: SigSet =
-                all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect();
+            let mask = mask();
             let fd = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
             mask.thread_block()?;
             Ok(Self { fd, mask })
@@ -44,6 +41,30 @@ mod system {
             }
             terminated
         }
+    }
+
+    /// Those of the signals that the process does not ignore.
+    fn mask() -> SigSet {
+        let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+        // What is blocked is not ignored any more: under `nohup` the end of a terminal is to change nothing.
+        let ignored = ignored();
+        all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect()
+    }
+
+    pub(super) fn before_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+        let mask = mask();
+        // Threads that are started from here on have them blocked as well, so that they come to the one that waits.
+        mask.thread_block()?;
+        let wait = move || {
+            let signal = mask.wait();
+            act();
+            // As if nobody had waited: who started the process sees which signal ended it.
+            if let (Ok(signal), Ok(())) = (signal, mask.thread_unblock()) {
+                let _ = raise(signal);
+            }
+            std::process::exit(1);
+        };
+        std::thread::Builder::new().name("signals".to_owned()).spawn(wait).map(drop)
     }
 
     /// The signals that the process ignores, signal 1 in the lowest bit: proc(5), `SigIgn`.
@@ -66,14 +87,14 @@ mod system {
 
 /// The signals, blocked in this thread and those that it starts, as long as this lives.
 #[derive(Debug)]
-pub(super) struct Signals {
+pub(crate) struct Signals {
     #[cfg(target_os = "linux")]
     blocked: system::Blocked,
 }
 
 impl Signals {
     /// Blocks them.
-    pub(super) fn block() -> io::Result<Self> {
+    pub(crate) fn block() -> io::Result<Self> {
         Ok(Self {
             #[cfg(target_os = "linux")]
             blocked: system::Blocked::new()?,
@@ -82,7 +103,7 @@ impl Signals {
 
     /// Takes the signals that have come; whether one other than SIGINT, which a debugger's user sends to the debugger, is
     /// among them.
-    pub(super) fn terminated(&self) -> bool {
+    pub(crate) fn terminated(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.blocked.terminated();
         #[cfg(not(target_os = "linux"))]
@@ -90,10 +111,22 @@ impl Signals {
     }
 
     /// Readable when one has come.
-    pub(super) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+    pub(crate) fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         #[cfg(target_os = "linux")]
         return Some(self.blocked.as_fd());
         #[cfg(not(target_os = "linux"))]
         return None;
+    }
+}
+
+/// Has `act` done when one of the signals comes, and then lets it end the process. For this thread and those that it starts
+/// later; to be called once.
+pub(crate) fn before_the_end(act: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return system::before_the_end(act);
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = act;
+        Ok(())
     }
 }

@@ -1,0 +1,35 @@
+//! What a capture lacks that a person would look for.
+
+use super::Capture;
+
+impl Capture {
+    /// What a user would expect and not find, and why.
+    #[must_use]
+    pub fn missing(&self) -> Vec<String> {
+        let mut missing = Vec::new();
+        let waves = &self.waves;
+        let count = |what: &str, without: usize| {
+            (without > 0).then(|| format!("{what}: not captured for {without} of {} waves", waves.len()))
+        };
+        let no_private =
+            |wave: &&super::Wave| wave.private.segments().is_empty() && wave.private_size != Some(0);
+        let no_private = waves.iter().filter(no_private).count();
+        missing.extend(count("private memory", no_private));
+        let lds_missing = |wave: &&super::Wave| {
+            let group = self.workgroup_of(wave);
+            let asked = self.dispatch_of(wave).and_then(|dispatch| dispatch.group_segment_size);
+            let owns_none = group.is_some_and(|group| group.lds_size.or(asked) == Some(0));
+            !owns_none && group.is_none_or(|group| group.lds.segments().is_empty())
+        };
+        let no_lds = waves.iter().filter(lds_missing).count();
+        missing.extend(count("LDS", no_lds));
+        missing.extend(count("work-group", waves.iter().filter(|wave| wave.workgroup.is_none()).count()));
+        if self.code_objects.is_empty() {
+            missing.push("no code objects: variables and source lines are not to be had".to_owned());
+        }
+        if self.global.segments().is_empty() {
+            missing.push("no global memory".to_owned());
+        }
+        missing
+    }
+}

@@ -1,0 +1,91 @@
+//! Rows of memory: where the first word of each lies.
+//!
+//! The agent begins rows at multiples of 32. Where the memory begins within a row, nine blanks stand for each word before it,
+//! and people post logs whose blanks were made fewer. Where kernel arguments begin the header says, too; where neither says it
+//! the row is refused: a word at a wrong address is worse than none.
+
+use super::wave::Section;
+use crate::import::text::{Cursor, skip_spaces};
+
+/// Words of a row.
+const WORDS: usize = 8;
+
+/// Blanks that stand for a word.
+const CELL: usize = 9;
+
+/// Blanks before a row.
+const INDENT: usize = 4;
+
+/// A row: its address and the blanks around that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) address: u64,
+    /// Something follows that is no word.
+    pub(super) damaged: bool,
+    indent: usize,
+    blanks: usize,
+}
+
+/// Reads a row and its words; `None`: the line is none.
+pub(super) fn row(line: &[u8], into: &mut Vec<u32>) -> Option<Row> {
+    into.clear();
+    let rest = skip_spaces(line);
+    let indent = line.len() - rest.len();
+    let mut cursor = Cursor::new(rest);
+    // Four digits at least: `0x10: done` is a program's own line.
+    let (_, address) =
+        cursor.rest.starts_with(b"0x").then(|| cursor.hex())?.filter(|(digits, _)| *digits >= 4)?;
+    if !cursor.take(":") {
+        return None;
+    }
+    let mut row = Row { address, damaged: false, indent, blanks: cursor.spaces() };
+    while !cursor.rest.is_empty() {
+        let word = cursor.hex().filter(|(digits, _)| *digits == 8 && cursor.at_blank());
+        let Some((_, word)) = word else {
+            row.damaged = true;
+            break;
+        };
+        into.push(word as u32);
+        cursor.spaces();
+    }
+    Some(row)
+}
+
+impl Row {
+    /// Where its first word lies; `None`: nothing says that for sure. `kernargs`: where the wave's arguments begin, as its
+    /// header has it; `is_first`: no row of the listing came before.
+    pub(super) fn start(
+        self,
+        words: usize,
+        section: Section,
+        kernargs: Option<u64>,
+        is_first: bool,
+    ) -> Option<u64> {
+        let skipped = match (self.blanks, self.blanks.saturating_sub(1)) {
+            // Agents of 2018 write two.
+            (0..=2, _) => 0,
+            (_, blanks) if blanks.is_multiple_of(CELL) && blanks / CELL < WORDS => blanks / CELL,
+            _ => return None,
+        };
+        let at = |skipped: usize| self.address.checked_add(skipped as u64 * 4);
+        // LDS begins at 0.
+        if section != Section::Kernarg {
+            return at(skipped);
+        }
+        let within = |begin: u64| (begin % 32 / 4) as usize;
+        match kernargs.filter(|begin| begin.is_multiple_of(4)) {
+            Some(begin) if begin - begin % 32 == self.address => {
+                let is_said = skipped == within(begin) || (skipped == 0 && within(begin) + words <= WORDS);
+                at(within(begin)).filter(|_| is_said)
+            }
+            Some(_) => at(0).filter(|_| skipped == 0),
+            None => {
+                let is_sure = skipped > 0 || !is_first || words >= WORDS || self.indent >= INDENT;
+                at(skipped).filter(|_| is_sure)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,119 @@
+//! Hang folders of RADV as people attach them: in a zip, whose entries are unpacked while they are read.
+
+use std::io::{BufReader, Read, Seek};
+
+use zip::ZipArchive;
+use zip::read::{ArchiveOffset, Config};
+
+use super::family::{self, Families};
+use super::radv::{Beside, MOST, WAVES, others_than_waves};
+use super::text::{self, MOST_CODE};
+use super::{MOST_JSON, build};
+use crate::arch::Targets;
+use crate::import::problem::{ImportError, Problems};
+use crate::import::text::Kept;
+use crate::import::{Opened, Options};
+
+/// The most entries of a zip in which a hang folder is looked for; RADV writes some twenty files, and one for each shader.
+pub(super) const MOST_ENTRIES: usize = 65_536;
+
+/// The most bytes of umr's text that are unpacked: as many as of its JSON.
+pub(super) const MOST_UNPACKED: u64 = MOST_JSON;
+
+/// Opens a hang folder in a zip; `None`: there is none in it.
+///
+/// # Errors
+/// There is one, and umr's text in it cannot be unpacked; or there are several.
+pub(in crate::import) fn open(
+    name: &str,
+    source: impl Read + Seek,
+    targets: &Targets,
+    options: &Options,
+) -> Result<Option<Opened>, ImportError> {
+    open_within(name, source, targets, options, MOST_UNPACKED)
+}
+
+pub(super) fn open_within(
+    name: &str,
+    source: impl Read + Seek,
+    targets: &Targets,
+    options: &Options,
+    most: u64,
+) -> Result<Option<Opened>, ImportError> {
+    // As for dumps: a zip begins where its file begins.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let Ok(mut zip) = ZipArchive::with_config(config, source) else { return Ok(None) };
+    let refuse = |found: String| ImportError::NotADump { file: name.to_owned(), found };
+    let folder = match folder(&zip).map_err(refuse)? {
+        Some(folder) => folder,
+        None => return Ok(None),
+    };
+    let mut beside = Beside::read(|file| {
+        let mut bytes = Vec::new();
+        zip.by_name(&format!("{folder}{file}")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    });
+    let path = format!("{folder}{WAVES}");
+    let broken =
+        |error| refuse(format!("a zip of a hang folder of RADV, whose {path} cannot be unpacked: {error}"));
+    let entry = zip.by_name(&path).map_err(broken)?;
+    let size = entry.size();
+    let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor.take());
+    let mut problems = Problems::new(format!("{name}: {path}"));
+    let mut unpacked = Unpacked { source: entry, left: most, is_cut: false };
+    let read = text::read(
+        BufReader::with_capacity(1 << 16, &mut unpacked),
+        Kept::default(),
+        MOST_CODE,
+        &mut families,
+        &mut problems,
+    );
+    if unpacked.is_cut {
+        let what = format_args!("of {size} bytes that it says it has, the first {most} are read");
+        problems.whole(what, format_args!("umr's text within {most} bytes"));
+    }
+    let format = "RADV hang folder in a zip (umr text)";
+    let mut capture = build::build(name, format, read, &mut families, &mut problems);
+    beside.tell(&mut capture);
+    Ok(Some(Opened { capture, problems: problems.finish() }))
+}
+
+/// What the names in the zip have before umr's text; `None`: none is that.
+fn folder<R: Read + Seek>(zip: &ZipArchive<R>) -> Result<Option<String>, String> {
+    let names = || zip.file_names_raw().take(MOST_ENTRIES).filter_map(|name| std::str::from_utf8(name).ok());
+    let mut folders = names().filter_map(|name| name.strip_suffix(WAVES));
+    let mut folders = folders.by_ref().filter(|folder| folder.is_empty() || folder.ends_with('/'));
+    let Some(first) = folders.next() else {
+        return match names().find_map(others_than_waves) {
+            Some(found) => Err(format!("a zip of {found}")),
+            None => Ok(None),
+        };
+    };
+    match folders.count() {
+        0 => Ok(Some(first.to_owned())),
+        more => Err(format!(
+            "a zip of {} hang folders of RADV, of which one at a time is read unpacked",
+            more + 1
+        )),
+    }
+}
+
+/// What is unpacked, as far as there is room.
+struct Unpacked<R> {
+    source: R,
+    left: u64,
+    is_cut: bool,
+}
+
+impl<R: Read> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let room = usize::try_from(self.left).unwrap_or(usize::MAX).min(buffer.len());
+        if room == 0 && !buffer.is_empty() {
+            self.is_cut |= self.source.read(&mut [0])? > 0;
+            return Ok(0);
+        }
+        let count = self.source.read(buffer.get_mut(..room).unwrap_or_default())?;
+        self.left -= count as u64;
+        Ok(count)
+    }
+}

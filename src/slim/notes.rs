@@ -1,0 +1,59 @@
+//! What a slim dump says of where it comes from: what its source lacked, and what was asked for and is not there.
+
+use std::collections::HashSet;
+
+use super::report::counted;
+use crate::capture::MemoryMap;
+use crate::import::MOST_PROBLEMS;
+use crate::import::write;
+use crate::session::Dump;
+
+/// The most notes that are taken over from the source: its own, and what is wrong or missing in it.
+pub const MOST_CARRIED: usize = 100;
+
+/// What `lanescope info` says of the source that a reader of the small dump cannot see there, but for what `known` has.
+pub(super) fn carried(dump: &Dump, known: &[String]) -> Vec<String> {
+    let capture = dump.capture();
+    let without_bytes = capture.code_objects.iter().enumerate().filter(|(_, object)| object.extent.is_none());
+    let without_bytes = without_bytes.filter_map(|(index, _)| dump.code_object(index).err());
+    let missing = capture.missing().into_iter().map(|what| format!("{}: {what}", capture.name));
+    let own = capture.provenance.notes.iter().cloned();
+    let all = own.chain(missing).chain(dump.problems().iter().cloned()).chain(without_bytes);
+    let mut seen: HashSet<String> = known.iter().cloned().collect();
+    let mut carried = Vec::new();
+    let mut more = 0u64;
+    for note in all {
+        if carried.len() < MOST_CARRIED {
+            if seen.insert(note.clone()) {
+                carried.push(note);
+            }
+        } else {
+            more += 1;
+        }
+    }
+    if more > 0 {
+        // The last of so many problems counts others.
+        let least = if dump.problems().len() > MOST_PROBLEMS { "at least " } else { "" };
+        let more = counted(more, "more note");
+        carried.push(format!("{least}{more} on {}, which `lanescope info` of it lists", capture.name));
+    }
+    carried
+}
+
+/// Ranges that were asked for of which not all was captured.
+pub(super) fn not_captured(global: &MemoryMap, ranges: &[(u64, u64)]) -> Vec<String> {
+    let note = |(first, last): &(u64, u64)| {
+        let all = u128::from(*last) - u128::from(*first) + 1;
+        let there = u128::from(write::captured(global, (*first, *last)));
+        let range = format!("--memory {first:#x}-{:#x}", u128::from(*last) + 1);
+        match (there, all - there) {
+            (_, 0) => None,
+            (0, _) => Some(format!("{range}: nothing of it was captured")),
+            (_, missing) => {
+                let were = if missing == 1 { "was" } else { "were" };
+                Some(format!("{range}: {missing} of {all} bytes {were} not captured"))
+            }
+        }
+    };
+    ranges.iter().filter_map(note).collect()
+}

@@ -1,0 +1,215 @@
+//! Bounds of `lanescope slim`: each is met, and one more is not taken.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use lanescope::slim::{self, Choice, MOST_CODE, MOST_FAULTED, MOST_PACKETS, MOST_SHOWN, MOST_STATIC};
+use serde_json::{Value, json};
+
+use crate::dwarf::{newest, ran};
+use crate::slim::{Scratch, said, slim as slimmed, words};
+use crate::slim_told::{opened, options};
+
+fn dump(scratch: &Scratch, manifest: &Value) {
+    fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();
+}
+
+/// A file of zeros that takes no room.
+fn sparse(path: &Path, size: u64) {
+    fs::File::create(path).unwrap().set_len(size).unwrap();
+}
+
+#[test]
+fn of_one_stack_so_many_faulting_waves_are_taken() {
+    let scratch = Scratch::new("slim-faulted");
+    let ids = 1..=MOST_FAULTED as u32 + 6;
+    // Every second id, so that each is a run of its own.
+    let wave = |id: u32| json!({"id": id * 2, "agent": 1, "wave_size": 64, "stop": ["memory_violation"]});
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": ids.map(wave).collect::<Vec<_>>(),
+        }),
+    );
+    let report = slimmed(&scratch.0, &scratch.path("to"), &[]);
+    assert_eq!(report["waves"].as_array().unwrap().len(), MOST_FAULTED);
+    assert_eq!((&report["left_out"]["waves"], &report["left_out"]["faulted"]), (&json!(6), &json!(6)));
+    let (text, _) = said(&["slim", words(&scratch.0), "-o", words(&scratch.path("text"))]);
+    assert!(
+        text.contains("6 waves, of which 6 faulted (of each stack 64 are taken; --all-waves takes all)"),
+        "{text}"
+    );
+    // Of runs of ids a line has the first sixteen.
+    assert!(text.contains(", 30, 32, ... 64 in all (faulted)") && !text.contains("34"), "{text}");
+}
+
+#[test]
+fn packets_of_a_ring_are_kept_up_to_the_bound() {
+    let scratch = Scratch::new("slim-packets");
+    const RING: u64 = 0x7f00_0000_0000;
+    // HSA: a packet is of 64 bytes.
+    sparse(&scratch.path("ring.bin"), (MOST_PACKETS + 1) * 2 * 64);
+    for (more, kept) in [(0, MOST_PACKETS * 64), (1, 0)] {
+        let ring = json!({"address": format!("{RING:#x}"), "size": MOST_PACKETS * 2 * 64, "read": 5, "write": 5 + MOST_PACKETS + more});
+        dump(
+            &scratch,
+            &json!({
+                "format": 1,
+                "agent": [{"id": 1, "target": "gfx90a"}],
+                "queue": [{"id": 1, "agent": 1, "ring": ring}],
+                "workgroup": [{"id": 1, "queue": 1}],
+                "wave": [{"id": 7, "workgroup": 1, "wave_size": 64}],
+                "memory": [{"address": format!("{RING:#x}"), "file": "ring.bin"}],
+            }),
+        );
+        let report = slimmed(&scratch.0, &scratch.path(&format!("to{more}")), &[]);
+        assert_eq!(report["bytes"]["global"], kept);
+    }
+}
+
+#[test]
+fn code_in_no_code_object_is_kept_up_to_the_bound() {
+    let scratch = Scratch::new("slim-code");
+    const STEP: u64 = 0x4_0000;
+    let count = MOST_CODE / MOST_SHOWN + 3;
+    sparse(&scratch.path("code.bin"), MOST_SHOWN);
+    let at = |index: u64| format!("{:#x}", 0x7f00_0000_0000 + index * STEP);
+    let wave =
+        |index: u64| json!({"id": index + 1, "agent": 1, "wave_size": 64, "registers": {"pc": at(index)}});
+    let memory = |index: u64| json!({"address": at(index), "file": "code.bin"});
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": (0..count).map(wave).collect::<Vec<_>>(),
+            "memory": (0..count).map(memory).collect::<Vec<_>>(),
+        }),
+    );
+    let report = slimmed(&scratch.0, &scratch.path("to"), &["--all-waves", "--no-global"]);
+    assert_eq!(
+        (&report["bytes"]["global"], &report["left_out"]["global"]),
+        (&json!(MOST_CODE), &json!(3 * MOST_SHOWN))
+    );
+    let notes = report["notes"].as_array().unwrap();
+    let said = "3 pieces of code in no code object are left out: 67108864 bytes are kept";
+    assert!(notes.iter().any(|note| note == said), "{notes:?}");
+}
+
+/// A buffer of the program's own that is larger than what is kept of such.
+#[test]
+fn global_variables_are_kept_up_to_the_bound() {
+    let scratch = Scratch::new("slim-static");
+    const LOADED: u64 = 0x7f00_0000_0000;
+    let size = MOST_STATIC + 0x10_0001;
+    let source = format!(
+        "__global char big[{size}];\n__kernel void k(__global char *out) {{ out[0] = big[__builtin_amdgcn_workitem_id_x()]++; }}\n"
+    );
+    fs::write(scratch.path("k.cl"), source).unwrap();
+    let mut clang = Command::new(newest("clang"));
+    clang.args([
+        "-x",
+        "cl",
+        "-cl-std=CL2.0",
+        "-target",
+        "amdgcn-amd-amdhsa",
+        "-mcpu=gfx90a",
+        "-nogpulib",
+        "-g",
+        "-o",
+    ]);
+    ran(clang.arg(scratch.path("k.hsaco")).arg(scratch.path("k.cl")));
+    // Where the kernel's code and the buffer are, LLVM says.
+    let symbols = ran(Command::new(newest("llvm-nm")).args(["--defined-only"]).arg(scratch.path("k.hsaco")));
+    let symbol = |name: &str| {
+        let line = symbols.lines().find(|line| line.ends_with(&format!(" {name}"))).unwrap();
+        u64::from_str_radix(line.split(' ').next().unwrap(), 16).unwrap()
+    };
+    let big = LOADED + symbol("big");
+    sparse(&scratch.path("big.bin"), size);
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": [{"id": 7, "agent": 1, "wave_size": 64, "registers": {"pc": format!("{:#x}", LOADED + symbol("k"))}}],
+            "memory": [{"address": format!("{big:#x}"), "file": "big.bin"}],
+            "code_object": [{"address": format!("{LOADED:#x}"), "path": "k.hsaco"}],
+        }),
+    );
+    let report = slimmed(&scratch.0, &scratch.path("to"), &["--follow", "0"]);
+    let kept = report["bytes"]["global"].as_u64().unwrap();
+    assert!(kept <= MOST_STATIC && kept > MOST_STATIC - 0x1_0000, "{kept}");
+    let notes = report["notes"].as_array().unwrap();
+    let said = format!(": of its global variables the first {MOST_STATIC} bytes are kept, and ");
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&said)), "{notes:?}");
+}
+
+/// What cannot be read again is not written; docs/dump-format.md says 64 MiB.
+#[test]
+fn a_manifest_is_as_large_as_can_be_read() {
+    let scratch = Scratch::new("slim-manifest");
+    let manifest = |note: usize| {
+        json!({
+            "format": 1,
+            "provenance": {"note": "x".repeat(note)},
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+        })
+    };
+    let most = (64 << 20) - manifest(0).to_string().len();
+    dump(&scratch, &manifest(most));
+    let (_, error) = said(&["slim", words(&scratch.0), "-o", words(&scratch.path("to"))]);
+    let last = error.lines().last().unwrap();
+    assert!(last.contains("; expected at most 67108864: choose fewer waves than 1 (--wave)"), "{last}");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1);
+}
+
+#[test]
+fn names_of_files_are_short() {
+    let scratch = Scratch::new("slim-names");
+    let file = crate::fixtures::fixtures().join("code/calls-gfx90a.hsaco");
+    fs::copy(file, scratch.path("a.hsaco")).unwrap();
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+            "code_object": [{"address": "0x7f0000100000", "name": "n\u{e9}".repeat(3000), "file": "a.hsaco"}],
+        }),
+    );
+    slimmed(&scratch.0, &scratch.path("to"), &["--whole"]);
+    let names: Vec<_> =
+        fs::read_dir(scratch.path("to/code")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(names, [format!("0-{}", "n_".repeat(32)).as_str()]);
+}
+
+#[test]
+fn losses_are_listed_up_to_the_bound() {
+    let scratch = Scratch::new("slim-losses");
+    const MOST: usize = slim::MOST_LOSSES;
+    fs::write(scratch.path("private.bin"), [7; 64]).unwrap();
+    let private = json!([{"address": 0, "file": "private.bin"}]);
+    let wave = |id: usize| json!({"id": id, "agent": 1, "wave_size": 64, "private": private});
+    dump(
+        &scratch,
+        &json!({
+            "format": 1,
+            "agent": [{"id": 1, "target": "gfx90a"}],
+            "wave": (1..=MOST + 50).map(wave).collect::<Vec<_>>(),
+        }),
+    );
+    // It was whole when it was opened.
+    let opened = opened(&scratch.0);
+    fs::File::options().write(true).open(scratch.path("private.bin")).unwrap().set_len(63).unwrap();
+    let options = slim::Options { choice: Choice::All, ..options() };
+    let report = slim::slim(&opened, &options, &scratch.path("to"), &mut |_| ()).unwrap();
+    let losses: Vec<&String> =
+        report.notes.iter().filter(|note| note.contains(" ends 1 byte early")).collect();
+    assert_eq!(losses.len(), MOST, "{:?}", report.notes);
+    assert_eq!(report.notes.last().unwrap(), "50 more losses, not listed");
+}

@@ -1,0 +1,256 @@
+//! What a small dump says of itself: what its source lacked, what was asked for and is not there, what was lost on the way. Who
+//! opens it reads that.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lanescope::arch::Targets;
+use lanescope::import::{self, Options};
+use lanescope::session::{Bounds, Dump, Inspect as _, Session};
+use lanescope::slim::{self, Choice, MOST_CARRIED, Progress};
+use serde_json::{Value, json};
+
+use crate::cores::core;
+use crate::fixtures::fixtures;
+use crate::slim::{Scratch, answer, lanescope, piped, said, slim as slimmed, words};
+
+pub(crate) fn opened(path: &Path) -> Arc<Dump> {
+    let opened = import::open(path, &Targets::builtin(), &Options::default()).unwrap();
+    let problems = opened.problems.iter().map(ToString::to_string).collect();
+    Arc::new(Dump::new(opened.capture, problems))
+}
+
+pub(crate) fn options() -> slim::Options {
+    slim::Options {
+        choice: Choice::Telling,
+        kind: None,
+        bounds: Bounds { steps: 2, pages: 1 << 18, pointers: 1 << 20, time: Duration::from_secs(60) },
+        memory: Vec::new(),
+        global: true,
+        whole: false,
+        notes: Vec::new(),
+    }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+fn info(dump: &Path) -> Value {
+    serde_json::from_str(&said(&["info", words(dump), "--json"]).0).unwrap()
+}
+
+fn notices(dump: &Path) -> Vec<String> {
+    Session::new(opened(dump), None).unwrap().notices()
+}
+
+#[test]
+fn what_is_wrong_with_a_core_is_read_in_what_was_made_of_it() {
+    let scratch = Scratch::new("slim-told");
+    let whole = fs::read(core("gfx942-multi-xcc")).unwrap();
+    let cut = scratch.path("gpucore");
+    fs::write(&cut, &whole[..whole.len() - 20_000]).unwrap();
+    let to = scratch.path("small.zip");
+    let report: Value =
+        serde_json::from_str(&said(&["slim", words(&cut), "-o", words(&to), "--json"]).0).unwrap();
+    let (before, after) = (info(&cut), info(&to));
+    let wrong = texts(&before["problems"]);
+    assert!(wrong.iter().any(|problem| problem.contains("truncated at offset")), "{wrong:?}");
+    // What is missing stands without the name of the dump in which it is missing.
+    let missing = texts(&before["missing"]).into_iter().map(|what| format!("{}: {what}", cut.display()));
+    let notes = texts(&after["notes"]);
+    for said in wrong.iter().cloned().chain(missing) {
+        assert!(notes.contains(&said), "{said} is not in {notes:?}");
+    }
+    assert_eq!(texts(&report["notes"]), notes);
+    assert_eq!(texts(&after["problems"]), Vec::<String>::new());
+    let (text, _) = said(&["info", words(&to)]);
+    let told = notices(&to);
+    for note in &notes {
+        assert!(text.contains(&format!("\nnoted: {note}\n")), "{note} is not in {text}");
+        assert!(told.contains(&format!("the dump's writer noted: {note}")), "{note} is not in {told:?}");
+    }
+    // A dump that is made of it has them once, beside its own.
+    let again = scratch.path("again.zip");
+    slimmed(&to, &again, &[]);
+    let third = texts(&info(&again)["notes"]);
+    for note in &notes {
+        assert_eq!(third.iter().filter(|other| *other == note).count(), 1, "{third:?}");
+    }
+}
+
+#[test]
+fn what_a_stream_lacked_is_read_in_what_was_made_of_it() {
+    let scratch = Scratch::new("slim-told-stream");
+    let whole = fs::read(core("gfx90a-unified")).unwrap();
+    let noted = |bytes: &[u8], more: &[&str], hold: bool| -> Vec<String> {
+        let (status, report, error) = piped(bytes, &scratch.0, more, hold);
+        assert_eq!(status, Some(0), "{error}");
+        let report: Value = serde_json::from_str(&report).unwrap();
+        texts(&info(Path::new(report["to"].as_str().unwrap()))["notes"])
+    };
+    let has = |notes: Vec<String>, start: &str| {
+        assert!(notes.iter().any(|note| note.starts_with(start)), "{start}: {notes:?}");
+    };
+    has(noted(&whole[..100_000], &[], false), "the core ended early: ");
+    has(
+        noted(&whole[..100_000], &["--stall", "1"], true),
+        "the writer of the core stalled after 100000 bytes",
+    );
+    has(noted(&whole, &["--spool-limit", "60K"], false), "the limit was reached (--spool-limit): ");
+}
+
+#[test]
+fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
+    let scratch = Scratch::new("slim-told-many");
+    let many: Vec<String> = (0..300).map(|index| format!("note {index}")).collect();
+    let mut manifest = json!({
+        "format": 1,
+        "agent": [{"id": 1, "target": "gfx90a"}],
+        "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+        "x-slim": {"notes": many},
+    });
+    let dump = scratch.path("many.json");
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let notes = texts(&info(&dump)["notes"]);
+    assert_eq!(notes.len(), 257);
+    assert_eq!((notes[255].as_str(), notes[256].as_str()), ("note 255", "44 more notes, not listed"));
+    let told = notices(&dump);
+    assert_eq!(told.len(), 9, "{told:?}");
+    assert_eq!(told[8], "the dump's writer noted 249 things more, which `lanescope info` lists");
+    // A terminal would obey; of what is long the first part is read; what is no note is somebody else's.
+    manifest["x-slim"]["notes"] = json!(["red \u{1b}[31m", "x".repeat(5000), 7, {"a": 1}]);
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let found = info(&dump);
+    assert_eq!(texts(&found["notes"]), ["red \\u{1b}[31m".to_owned(), format!("{}...", "x".repeat(2000))]);
+    for other in [json!(3), json!({"notes": "a"}), json!([]), json!({"notes": {}}), json!({})] {
+        manifest["x-slim"] = other;
+        fs::write(&dump, manifest.to_string()).unwrap();
+        let found = info(&dump);
+        assert_eq!((&found["notes"], &found["problems"]), (&json!([]), &json!([])));
+    }
+    // Each key that nobody knows is a problem.
+    manifest["x-slim"] = json!({});
+    for index in 0..150 {
+        manifest[format!("unknown{index}")] = json!(1);
+    }
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let to = scratch.path("small");
+    let report = slim::slim(&opened(&dump), &options(), &to, &mut |_| ()).unwrap();
+    assert_eq!(report.notes.len(), MOST_CARRIED + 1, "{:?}", report.notes);
+    let all = texts(&info(&dump)["problems"]).len() + texts(&info(&dump)["missing"]).len();
+    let more = all - MOST_CARRIED;
+    let last = format!("{more} more notes on {}, which `lanescope info` of it lists", dump.display());
+    assert_eq!(report.notes.last(), Some(&last));
+}
+
+#[test]
+fn ranges_that_were_not_captured_are_said() {
+    let scratch = Scratch::new("slim-told-range");
+    let dump = scratch.path("dump.json");
+    let manifest = json!({
+        "format": 1,
+        "agent": [{"id": 1, "target": "gfx90a"}],
+        "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+        "memory": [{"address": "0x1000", "hex": "01020304"}, {"address": "0xfffffffffffffffe", "hex": "0506"}],
+    });
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let notes = |index: usize, ranges: &[&str]| -> Vec<String> {
+        let more: Vec<&str> = ranges.iter().flat_map(|range| ["--memory", range]).collect();
+        let report = slimmed(&dump, &scratch.path(&format!("{index}")), &more);
+        let of_ranges = texts(&report["notes"]).into_iter().filter(|note| note.starts_with("--memory"));
+        of_ranges.collect()
+    };
+    assert_eq!(notes(0, &["0x1000+4", "0x1001-0x1003"]), Vec::<String>::new());
+    assert_eq!(
+        notes(1, &["0x10-0x20", "0xffe+4", "0x1001+4", "0xfffffffffffffff8-0xffffffffffffffff"]),
+        [
+            "--memory 0x10-0x20: nothing of it was captured",
+            "--memory 0xffe-0x1002: 2 of 4 bytes were not captured",
+            "--memory 0x1001-0x1005: 1 of 4 bytes was not captured",
+            "--memory 0xfffffffffffffff8-0xffffffffffffffff: 6 of 7 bytes were not captured",
+        ]
+    );
+    let (text, _) =
+        said(&["slim", words(&dump), "-o", words(&scratch.path("text")), "--memory", "0x10-0x20"]);
+    assert!(text.contains("note           --memory 0x10-0x20: nothing of it was captured\n"), "{text}");
+}
+
+#[test]
+fn a_report_is_plain_english() {
+    let scratch = Scratch::new("slim-told-words");
+    let dump = scratch.path("dump.json");
+    let manifest = json!({
+        "format": 1,
+        "agent": [{"id": 1, "target": "gfx90a"}],
+        "wave": [{"id": 7, "agent": 1, "wave_size": 64, "private": [{"address": 0, "hex": "01"}]}],
+        "memory": [{"address": "0x1000", "hex": "01"}, {"address": "0x9000", "hex": "01"}],
+        "code_object": [{"address": "0x100000", "name": "a"}],
+    });
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let text = |name: &str, more: &[&str]| {
+        let to = scratch.path(name);
+        said(&[&["slim", words(&dump), "-o", words(&to)], more].concat()).0
+    };
+    let plain = text("plain", &[]);
+    assert!(plain.contains("global memory  0 bytes; no pointer was followed; 2 bytes stay out\n"), "{plain}");
+    assert!(plain.contains("private memory 1 byte\n"), "{plain}");
+    assert!(plain.contains("; 1 that no chosen wave needs is listed without its file\n"), "{plain}");
+    let one = text("one", &["--memory", "0x1000+1"]);
+    assert!(one.contains("global memory  1 byte; no pointer was followed; 1 byte stays out\n"), "{one}");
+    let none = text("none", &["--no-global"]);
+    assert!(none.contains("none, as --no-global says; 2 bytes stay out\n"), "{none}");
+    for text in [plain, one, none] {
+        assert!(!text.contains("1 bytes") && !text.contains("in 0 "), "{text}");
+    }
+    // Of a kernel without debug information a buffer is known by the metadata alone, and leads one step on.
+    for dump in ["saxpy-gfx90a-O2", "lds-gfx90a-O0"] {
+        let to = scratch.path(dump);
+        let text = answer(&["slim", words(&fixtures().join("dumps").join(dump)), "-o", words(&to)]);
+        let line = text.lines().find(|line| line.contains("global memory")).unwrap();
+        assert!(!line.contains(" 0 step") && !line.contains("reached in"), "{line}");
+    }
+}
+
+#[test]
+fn standard_output_is_refused_in_words() {
+    let scratch = Scratch::new("slim-told-output");
+    let dump = fixtures().join("demo.zip");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.args(["slim", words(&dump), "-o", "-"]).current_dir(&scratch.0).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(
+        error.starts_with("lanescope: -o -: ") && error.contains("expected a file's name, as -o small.zip"),
+        "{error}"
+    );
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 0);
+    // A folder of that name is somebody's wish all the same.
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    assert!(
+        command
+            .args(["slim", words(&dump), "-o", "./-"])
+            .current_dir(&scratch.0)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    assert!(lanescope(&["info", words(&scratch.path("-"))]).status.success());
+}
+
+#[test]
+fn progress_is_told_while_stacks_are_grouped() {
+    let scratch = Scratch::new("slim-told-progress");
+    let dump = opened(&fixtures().join("dumps/saxpy-gfx90a-O2"));
+    let all = dump.capture().waves.len() as u64;
+    assert!(all > 2);
+    let mut told = Vec::new();
+    slim::slim(&dump, &options(), &scratch.path("small"), &mut |progress| told.push(progress)).unwrap();
+    let asked = told.iter().position(|progress| matches!(progress, Progress::Asking(..))).unwrap();
+    // One after the other, and all of it before the first wave is asked for its variables.
+    let grouping: Vec<Progress> = (0..=all).map(|done| Progress::Grouping(done, all)).collect();
+    assert_eq!(told[..asked], grouping);
+}
