@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
+use crate::capture::Capture;
 use crate::report::{Style, Table};
 use crate::session::Dump;
 
@@ -83,7 +84,7 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         }
         out.write_all(table.render(style).as_bytes())?;
     }
-    for missing in capture.missing() {
+    for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
     for note in &from.notes {
@@ -99,6 +100,19 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
 fn without_name(problem: &str, name: &str) -> String {
     let problem = problem.strip_prefix(&format!("{name}: ")).unwrap_or(problem);
     problem.replace(&format!("; {name}: "), "; ")
+}
+
+/// What a user would expect and not find, and why: what was not captured, and what there never was.
+fn missing(capture: &Capture) -> Vec<String> {
+    let mut missing = capture.missing();
+    let no_scratch = capture.waves.iter().filter(|wave| wave.private_size == Some(0)).count();
+    if no_scratch > 0 {
+        missing.push(format!(
+            "no scratch: {no_scratch} of {} waves have no private memory, their queues were given none",
+            capture.waves.len()
+        ));
+    }
+    missing
 }
 
 fn counts(each: &[(usize, &str)]) -> String {
@@ -145,7 +159,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "kinds": kinds.collect::<Vec<_>>(),
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "code_objects": objects.collect::<Vec<_>>(),
-        "missing": capture.missing(),
+        "missing": missing(capture),
         "debug_problems": dump.check_debug(),
         "problems": dump.problems(),
     })

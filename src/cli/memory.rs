@@ -47,7 +47,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let mut bytes = vec![0; usize::try_from(length)?];
     let got = match session.read(place, &mut bytes) {
         Ok(got) => got,
-        Err(error @ Unreadable::NotCaptured { .. }) if args.of.json => {
+        Err(error @ (Unreadable::NotCaptured { .. } | Unreadable::NoPrivateMemory { .. }))
+            if args.of.json =>
+        {
             let name = spaces::place_name(&session, place);
             return print_json(
                 out,

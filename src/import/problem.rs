@@ -53,6 +53,21 @@ impl Display for Problem {
     }
 }
 
+/// A text of a capture as it may be printed: a terminal obeys control characters, and a line break forges a line.
+pub(super) fn shown(text: String) -> String {
+    if !text.contains(char::is_control) {
+        return text;
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        match char.is_control() {
+            true => shown.extend(char.escape_debug()),
+            false => shown.push(char),
+        }
+    }
+    shown
+}
+
 /// Why nothing of a dump could be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -81,6 +96,14 @@ pub enum ImportError {
         "{file}: {found}; expected a lanescope dump (a folder or a .zip with manifest.toml or manifest.json, or a manifest), a ROCm core, a log of ROCm's debug agent or umr's waves"
     )]
     NotADump {
+        /// The file.
+        file: String,
+        /// What it looks like.
+        found: String,
+    },
+    /// What was given as the host's core is none.
+    #[error("--host-core {file}: {found}; expected an ELF core of the host process")]
+    NotACore {
         /// The file.
         file: String,
         /// What it looks like.
@@ -193,6 +216,11 @@ impl Problems {
         self.list(None, Place::default(), what, expected);
     }
 
+    /// The first of them.
+    pub(super) fn first(&self) -> Option<&Problem> {
+        self.list.first()
+    }
+
     fn push(
         &mut self,
         file: Option<&str>,
@@ -215,7 +243,9 @@ impl Problems {
             return;
         }
         let file = file.unwrap_or(&self.file).to_owned();
-        self.list.push(Problem { file, place, what: what.to_string(), expected: expected.to_string() });
+        let place = Place { key: place.key.map(shown), ..place };
+        let (what, expected) = (shown(what.to_string()), shown(expected.to_string()));
+        self.list.push(Problem { file, place, what, expected });
     }
 
     /// Something is wrong at an offset of a file, or in what was found there.

@@ -288,7 +288,11 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
         "registers": registers,
         "private_lane": private_lane,
         "private_wave_bytes": wave.private_size,
-        "private_wave": bytes(capture, &wave.private, wave.private_size)?,
+        "private_wave": match wave.private_size {
+            // All of nothing.
+            Some(0) => json!(""),
+            size => bytes(capture, &wave.private, size)?,
+        },
     }))
 }
 

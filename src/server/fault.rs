@@ -43,6 +43,7 @@ impl From<Unreadable> for Fault {
         let code = match unreadable {
             Unreadable::NoSuchWave(_) => NO_WAVE,
             Unreadable::NotCaptured { .. }
+            | Unreadable::NoPrivateMemory { .. }
             | Unreadable::NoVariables(_)
             | Unreadable::NoActiveLanes { .. }
             | Unreadable::NoLanePc { .. }

@@ -217,6 +217,9 @@ pub struct CodeObjectInfo {
     pub problem: Option<String>,
 }
 
+/// Why private memory is not there where none was given.
+pub(super) const NO_PRIVATE_MEMORY: &str = "the wave has no private memory: its queue was given no scratch";
+
 /// Why something cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
@@ -245,6 +248,12 @@ pub enum Unreadable {
     /// Not captured.
     #[error("{what} was not captured")]
     NotCaptured {
+        /// What was asked for.
+        what: String,
+    },
+    /// There never was any.
+    #[error("{what}: {}", NO_PRIVATE_MEMORY)]
+    NoPrivateMemory {
         /// What was asked for.
         what: String,
     },

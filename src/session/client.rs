@@ -154,6 +154,10 @@ impl Inspect for Session {
         Arc::clone(&self.served().kind)
     }
 
+    fn problems(&self) -> Vec<String> {
+        self.reader.dump().problems().to_vec()
+    }
+
     fn notices(&self) -> Vec<String> {
         let mut notices = waves::notices(self.reader.dump(), self.served);
         if let Some(chosen) = &self.chosen {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use super::Place;
 use super::source::NO_FUNCTION;
 use super::unwind::{Code, Level};
 use crate::arch::Kind;
@@ -11,9 +12,9 @@ use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, Un
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame, Location,
-    MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage,
 };
-use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
 /// A physical frame of a wave with the debug information of its function.
 #[derive(Debug)]
@@ -121,6 +122,14 @@ impl<'w> FrameContext<'w> {
 
     pub(super) fn kind(&self) -> &Arc<Kind> {
         &self.level.walk().kind
+    }
+
+    /// Whether a location is in the private memory of a wave that never had any.
+    pub(super) fn lacks_private(&self, location: &Location, lane: LaneId) -> bool {
+        let Storage::Memory { space, .. } = &location.storage else { return false };
+        let walk = self.level.walk();
+        let address = Address(u64::try_from(location.offset.get(lane) / 8).unwrap_or(0));
+        walk.reader.lacks_private(Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) })
     }
 
     /// Another unit of the code object as the one that expressions are evaluated with.

@@ -27,6 +27,9 @@ pub trait Inspect: Send {
     /// What the user should read on attaching: other kinds that are not served, problems of the dump.
     fn notices(&self) -> Vec<String>;
 
+    /// What is wrong with the dump, problem by problem.
+    fn problems(&self) -> Vec<String>;
+
     /// The registers that at least one served wave has, in the kind's order: the target description.
     fn described(&self) -> Vec<RegId>;
 

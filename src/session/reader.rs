@@ -149,7 +149,29 @@ impl Reader {
         let fail =
             |error: std::io::Error| Unreadable::Io { what: self.describe(place), error: error.to_string() };
         let count = self.read_stored(place, buffer)?.map_err(fail)?;
-        if count == 0 { Err(Unreadable::NotCaptured { what: self.describe(place) }) } else { Ok(count) }
+        if count > 0 {
+            return Ok(count);
+        }
+        let what = self.describe(place);
+        Err(match self.lacks_private(place) {
+            true => Unreadable::NoPrivateMemory { what },
+            false => Unreadable::NotCaptured { what },
+        })
+    }
+
+    /// Whether a place is in the private memory of a wave that never had any.
+    pub(super) fn lacks_private(&self, place: Place) -> bool {
+        let Ok(place) = (match self.space(place).map(|space| space.scope) {
+            Ok(SpaceScope::Generic) => self.generic(place),
+            _ => Ok(place),
+        }) else {
+            return false;
+        };
+        let is_private = self.space(place).is_ok_and(|space| {
+            matches!(space.scope, SpaceScope::Wave | SpaceScope::Lane | SpaceScope::LaneN(_))
+        });
+        let wave = place.wave.and_then(|wave| self.dump.capture().wave(wave));
+        is_private && wave.is_some_and(|wave| wave.private_size == Some(0))
     }
 
     /// The same without words for what is not there: 0 where the first byte was not captured.

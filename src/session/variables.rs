@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::answers::NO_PRIVATE_MEMORY;
 use super::backtrace::reach;
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
@@ -313,7 +314,10 @@ impl Frame<'_> {
             let bytes = bytes(&bits, count);
             let place = print::location(&at, lane, &self.context);
             let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
-                ValueState::Unavailable(format!("{place} was not captured"))
+                ValueState::Unavailable(match self.context.lacks_private(&at, lane) {
+                    true => format!("{place}: {NO_PRIVATE_MEMORY}"),
+                    false => format!("{place} was not captured"),
+                })
             } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
                 state.clone()
             } else {

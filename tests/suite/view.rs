@@ -309,7 +309,7 @@ fn client_of(name: &str, facade: Facade) -> (Client, u64) {
     (Client::new(Box::new(session), ClientOptions { facade: Some(facade), views, threads: None }), size)
 }
 
-fn ask(client: &mut Client, body: &[u8]) -> Vec<u8> {
+pub(crate) fn ask(client: &mut Client, body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
     let mut packet = vec![b'$'];
     packet.extend(body);

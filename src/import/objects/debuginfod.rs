@@ -5,6 +5,7 @@
 //! `CACHE/HEX/executable`, so that both clients share it. Servers see nothing but build ids. TLS is not spoken: servers of
 //! distributions have no GPU code objects, and one's own is near.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,8 @@ pub struct Debuginfod {
     pub max_size: u64,
     /// Requests that are left.
     pub(super) requests: usize,
+    /// What no server has: build id and kind. The same file may be loaded many times.
+    absent: BTreeSet<(Vec<u8>, String)>,
 }
 
 impl Debuginfod {
@@ -57,6 +60,7 @@ impl Debuginfod {
             timeout: number("DEBUGINFOD_TIMEOUT").unwrap_or(TIMEOUT),
             max_size: number("DEBUGINFOD_MAXSIZE").unwrap_or(MAX_SIZE),
             requests: MAX_REQUESTS,
+            absent: BTreeSet::new(),
         }
     }
 
@@ -80,6 +84,10 @@ impl Debuginfod {
         if std::fs::metadata(&path).is_ok_and(|file| file.is_file() && file.len() > 0) {
             return Ok(Some(path));
         }
+        let asked_for = (build_id.to_vec(), kind.to_owned());
+        if self.absent.contains(&asked_for) {
+            return Ok(None);
+        }
         let mut problem = None;
         for url in self.urls.clone() {
             let Some(left) = self.requests.checked_sub(1) else {
@@ -98,7 +106,11 @@ impl Debuginfod {
                 }
             }
         }
-        problem.map_or(Ok(None), Err)
+        if let Some(problem) = problem {
+            return Err(problem);
+        }
+        self.absent.insert(asked_for);
+        Ok(None)
     }
 
     /// Downloads a URL; whether the server has it.

@@ -15,7 +15,7 @@ use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
 use crate::codeobject::{Bytes, CodeObject, Uri, UriPlace, hex};
 use crate::import::Options;
-use crate::import::problem::Problems;
+use crate::import::problem::{Problems, shown};
 
 /// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
 pub(super) const MAX_HINTS: usize = 65_536;
@@ -228,19 +228,8 @@ impl<'s> Search<'s> {
                 Verdict::Differs(why) => refusals.push(format!("at {:#x}: {why}", place.address)),
             }
         }
-        if taken {
+        if self.take_lost(candidate, origin) || taken {
             return Ok(());
-        }
-        for hint in self.lost.iter().take(MAX_LOST) {
-            let Some(address) = discover::place(self.memory, candidate, *hint) else { continue };
-            if compare(candidate, address, None, self.memory, &self.left).is_proof() {
-                let mut place = Place::new(self.memory, address, None);
-                place.take(candidate, format!("{origin}{}, placed by its code", candidate.label));
-                let range = place.range();
-                self.lost.retain(|hint| range.is_none_or(|(start, end)| *hint < start || *hint >= end));
-                self.places.push(place);
-                return Ok(());
-            }
         }
         refusals.truncate(MAX_REASONS);
         match refusals.is_empty() {
@@ -249,6 +238,29 @@ impl<'s> Search<'s> {
             }
             false => Err(refusals.join("; ")),
         }
+    }
+
+    /// Places a candidate wherever its code is around a hint that nothing explains; a file may be loaded several times.
+    /// Whether it is anywhere.
+    fn take_lost(&mut self, candidate: &Arc<Candidate>, origin: &str) -> bool {
+        let (mut taken, mut tried) = (false, BTreeSet::new());
+        while tried.len() < MAX_LOST {
+            let Some(hint) = self.lost.iter().copied().find(|hint| !tried.contains(hint)) else { break };
+            tried.insert(hint);
+            let Some(address) = discover::place(self.memory, candidate, hint) else { continue };
+            if self.places.iter().any(|place| place.address == address)
+                || !compare(candidate, address, None, self.memory, &self.left).is_proof()
+            {
+                continue;
+            }
+            let mut place = Place::new(self.memory, address, None);
+            place.take(candidate, format!("{origin}{}, placed by its code", candidate.label));
+            let range = place.range();
+            self.lost.retain(|hint| range.is_none_or(|(start, end)| *hint < start || *hint >= end));
+            self.places.push(place);
+            taken = true;
+        }
+        taken
     }
 
     fn take_unplaced(&mut self, supplied: &[Unplaced], problems: &mut Problems) {
@@ -521,10 +533,11 @@ impl<'s> Search<'s> {
             FoundObject {
                 address: place.address,
                 held,
-                name: place.uri.clone().or(file).unwrap_or_else(unnamed),
-                uri: place.uri,
+                // Debuggers and terminals print them line by line.
+                name: shown(place.uri.clone().or(file).unwrap_or_else(unnamed)),
+                uri: place.uri.map(shown),
                 build_id: given,
-                origin,
+                origin: origin.map(shown),
             }
         });
         places.collect()

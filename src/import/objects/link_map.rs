@@ -23,6 +23,11 @@ const NAME_CHUNK: usize = 256;
 /// has written.
 const FIRST_VERSION: u32 = 8;
 
+/// Whether a runtime has had that version of its interface to debuggers. It is signed there.
+pub(in crate::import) fn is_version(version: u32) -> bool {
+    (FIRST_VERSION..=i32::MAX as u32).contains(&version)
+}
+
 /// What ROCr says of the code objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkMap {
@@ -75,8 +80,7 @@ impl LinkMap {
             return map;
         }
         let version = u32_at(&head, 0);
-        // It is signed there.
-        map.r_version = Some(version).filter(|version| (FIRST_VERSION..=i32::MAX as u32).contains(version));
+        map.r_version = Some(version).filter(|version| is_version(*version));
         if map.r_version.is_none() {
             let what = format!("{}: it counts as unknown", version.cast_signed());
             map.problem(r_debug, "r_debug.r_version", what, "8 or later; --r-version says it");

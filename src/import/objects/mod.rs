@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 pub use debuginfod::Debuginfod;
 pub(super) use find::{find, find_listed};
+pub(super) use link_map::is_version;
 pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NODES};
 pub(super) use listed::{List, Listed};
 

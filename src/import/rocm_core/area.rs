@@ -61,6 +61,11 @@ impl Area {
         })
     }
 
+    /// Whether its header says that nothing was saved.
+    pub(super) fn is_unused(&self) -> bool {
+        self.stack_size == 0 && self.begin == self.end
+    }
+
     /// Whether no wave was saved.
     pub(super) fn is_empty(&self) -> bool {
         self.stack_size == 0 || self.begin == self.end

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::area::Block;
 use super::dispatch::Dispatches;
-use super::missing::{Missing, count};
+use super::missing::{Missing, OutsideGrid, OutsideGroup, count};
 use super::queues::{Lot, Waves};
 use super::scratch::NoScratch;
 use super::wave::{Launch, Row, Words};
@@ -57,7 +57,7 @@ impl Waves<'_> {
             (None, _) if words.ttmps.is_whole() => count(&mut missing.launch, id),
             (Some(launch), Some(of)) if of.dispatch.is_none() => {
                 match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
-                    Ok(found) => place(capture, workgroup, found, &launch, &mut missing.outside, id),
+                    Ok(found) => place(capture, workgroup, found, &launch, missing),
                     Err(why) => missing.dispatch.entry(why).or_insert((0, id)).0 += 1,
                 }
             }
@@ -67,9 +67,12 @@ impl Waves<'_> {
             workgroup.and_then(|index| capture.dispatches.get(capture.workgroups.get(index)?.dispatch?));
         let lanes = block.counts.size.lanes();
         let wave_in_group = facts.launch.map(|launch| launch.wave_in_group).filter(|place| {
-            let fits = dispatch.is_none_or(|dispatch| is_in_group(dispatch, *place, lanes));
+            let Some(most) = dispatch.and_then(|dispatch| waves_of_group(dispatch, lanes)) else {
+                return true;
+            };
+            let fits = u64::from(*place) < most;
             if !fits {
-                count(&mut missing.outside, id);
+                count(&mut missing.in_group, OutsideGroup { wave: id, place: *place, most });
             }
             fits
         });
@@ -79,7 +82,11 @@ impl Waves<'_> {
                 if word.scratch.of(block.word) == 0 {
                     count(&mut missing.unallotted, id);
                 }
-                (self.pieces(base, size), Some(size))
+                let pieces = self.pieces(base, size);
+                if pieces.segments().is_empty() {
+                    count(&mut missing.uncaptured, (id, base, size));
+                }
+                (pieces, Some(size))
             }
             Ok(None) => (MemoryMap::default(), Some(0)),
             Err(why) => {
@@ -196,25 +203,24 @@ fn place(
     workgroup: Option<usize>,
     found: usize,
     launch: &Launch,
-    outside: &mut Option<(u32, u32)>,
-    id: u32,
+    missing: &mut Missing,
 ) {
-    let is_inside = capture.dispatches.get(found).is_none_or(|dispatch| {
-        let (Some(grid), Some(size)) = (dispatch.grid, dispatch.workgroup) else { return true };
+    let outside = capture.dispatches.get(found).and_then(|dispatch| {
+        let (grid, size) = (dispatch.grid?, dispatch.workgroup?);
         let mut axes = launch.group.iter().zip(grid.iter().zip(size));
-        axes.all(|(at, (grid, size))| *at < grid.div_ceil(size))
+        let is_inside = axes.all(|(at, (grid, size))| *at < grid.div_ceil(size));
+        (!is_inside).then_some(OutsideGrid { group: launch.group, grid, size })
     });
     let Some(group) = workgroup.and_then(|index| capture.workgroups.get_mut(index)) else { return };
     group.dispatch = Some(found);
     // What was saved is shown, and that it cannot be is said.
-    if !is_inside {
-        count(outside, id);
+    if let Some(outside) = outside {
+        count(&mut missing.grid, outside);
     }
 }
 
-/// Whether a work-group of the dispatch has a wave at that place.
-fn is_in_group(dispatch: &Dispatch, place: u32, lanes: u8) -> bool {
-    let Some(size) = dispatch.workgroup else { return true };
-    let items: u64 = size.iter().map(|size| u64::from(*size)).product();
-    u64::from(place) < items.div_ceil(u64::from(lanes))
+/// How many waves a work-group of the dispatch has.
+fn waves_of_group(dispatch: &Dispatch, lanes: u8) -> Option<u64> {
+    let items: u64 = dispatch.workgroup?.iter().map(|size| u64::from(*size)).product();
+    Some(items.div_ceil(u64::from(lanes)))
 }

@@ -12,11 +12,34 @@ pub(super) struct Missing {
     pub(super) words: Option<(u32, u64)>,
     pub(super) dispatch: BTreeMap<dispatch::Unknown, (u32, u32)>,
     pub(super) scratch: BTreeMap<NoScratch, (u32, u32)>,
+    /// Wave, first byte of its private memory, and how many.
+    pub(super) uncaptured: Option<(u32, (u32, u64, u64))>,
     pub(super) unallotted: Option<(u32, u32)>,
     pub(super) launch: Option<(u32, u32)>,
-    pub(super) outside: Option<(u32, u32)>,
+    /// How many work-groups.
+    pub(super) grid: Option<(u32, OutsideGrid)>,
+    pub(super) in_group: Option<(u32, OutsideGroup)>,
     pub(super) group: Option<(u32, u32)>,
     pub(super) faulty: Option<(u32, u32)>,
+}
+
+/// A work-group that its dispatch's grid does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutsideGrid {
+    pub(super) group: [u32; 3],
+    /// Work-items.
+    pub(super) grid: [u32; 3],
+    /// Work-items of a group.
+    pub(super) size: [u32; 3],
+}
+
+/// A wave at a place that a work-group of its dispatch does not have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutsideGroup {
+    pub(super) wave: u32,
+    pub(super) place: u32,
+    /// Waves of a group.
+    pub(super) most: u64,
 }
 
 /// Counts one more, and keeps the first.
@@ -48,6 +71,39 @@ impl Missing {
             let what = format!("no private memory for {}: {}", waves((*count, *first)), why.words());
             problems.report(key, what, "scratch memory that is known to be the wave's");
         }
+        if let Some((count, (wave, base, size))) = self.uncaptured {
+            let what = format!(
+                "private memory of {} was not captured: {size} bytes from {base:#x} on{}",
+                waves((count, wave)),
+                if count == 1 { "" } else { " for the first" }
+            );
+            problems.report(key, what, "memory that holds the queue's scratch");
+        }
+        if let Some((count, OutsideGrid { group: at, grid, size })) = self.grid {
+            let groups = [0, 1, 2].map(|axis| match (grid.get(axis), size.get(axis)) {
+                (Some(grid), Some(size)) => grid.div_ceil((*size).max(1)),
+                _ => 0,
+            });
+            let (first, their) = match count {
+                1 => (format!("work-group {} lies", axes(at)), "its"),
+                count => (format!("{count} work-groups, the first of them {}, lie", axes(at)), "their"),
+            };
+            let what = format!(
+                "{first} outside of {their} dispatch's grid of {} work-groups: the work-items of {their} lanes are not known",
+                axes(groups)
+            );
+            problems.report(key, what, "trap temporaries with a work-group of the grid");
+        }
+        if let Some((count, OutsideGroup { wave, place, most })) = self.in_group {
+            let who = match count {
+                1 => format!("wave {wave} says"),
+                count => format!(
+                    "{count} waves, the first of them {wave}, say that they are at places in their work-groups that these do not have: it says"
+                ),
+            };
+            let what = format!("{who} that it is wave {place} of its work-group, counted from 0");
+            problems.report(key, what, format!("one of the {most} of a work-group of that dispatch"));
+        }
         let said = [
             (
                 self.unallotted,
@@ -60,12 +116,6 @@ impl Missing {
                 "no dispatch for",
                 "their trap temporaries were not set up",
                 "ttmp_setup in the runtime information",
-            ),
-            (
-                self.outside,
-                "no place for",
-                "what its trap temporaries say is outside of its dispatch",
-                "a work-group of the grid",
             ),
             (self.group, "no work-group for", "none was opened before", "a first wave before others"),
             (
@@ -81,4 +131,9 @@ impl Missing {
             }
         }
     }
+}
+
+/// Three numbers, one for each axis.
+fn axes([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
 }

@@ -22,6 +22,7 @@ pub(crate) mod stream;
 mod tests;
 mod wave;
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use self::agents::Agents;
@@ -53,12 +54,15 @@ pub(super) fn open(
         let io = |source| ImportError::Io { file: host.name().to_owned(), source };
         let count = host.read_at(0, &mut start).map_err(io)?;
         let refuse =
-            |found: &str| ImportError::NotADump { file: host.name().to_owned(), found: found.to_owned() };
+            |found: &str| ImportError::NotACore { file: host.name().to_owned(), found: found.to_owned() };
         match sniff::magic(start.get(..count).unwrap_or_default()).transpose().map_err(refuse)? {
             Some(sniff::Format::Core) => {}
-            _ => return Err(refuse("no ELF core, which --host-core is to name")),
+            _ => return Err(refuse("no ELF core")),
         }
-        let headers = headers::read(&*host, &mut problems)?;
+        let headers = headers::read(&*host, &mut problems).map_err(|error| match error {
+            ImportError::NotADump { file, found } => ImportError::NotACore { file, found },
+            error => error,
+        })?;
         let notes = note::read(&*host, &headers, &mut problems);
         parts.push((host, headers, notes));
         // Which of the two the user called the host's does not matter.
@@ -66,7 +70,14 @@ pub(super) fn open(
     }
     let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
-        let found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
+        let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
+        // What is damaged may be why.
+        if let Some(problem) = problems.first() {
+            let place = problem.place.offset.map_or(String::new(), |offset| format!("offset {offset:#x}: "));
+            let key = problem.place.key.as_deref().map_or(String::new(), |key| format!("{key}: "));
+            let of = if problem.file == name { String::new() } else { format!("{}: ", problem.file) };
+            let _ = write!(found, "; {of}{place}{key}{} (expected {})", problem.what, problem.expected);
+        }
         return Err(ImportError::NotADump { file: name, found });
     }
     compare_parts(&parts, &mut problems);
@@ -128,6 +139,25 @@ fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
     Provenance { format: format!("{what}{}", version.unwrap_or_default()), command, ..Provenance::default() }
 }
 
+/// The version of the runtime's debugger interface: the core's own word, else the user's.
+fn r_version(map: &LinkMap, options: &Options, problems: &mut Problems) -> Option<u32> {
+    let Some(given) = options.r_version else { return map.r_version };
+    if let Some(own) = map.r_version {
+        let what = match own == given {
+            true => "without effect: the core says that itself".to_owned(),
+            false => format!("{given}, but the core says {own}; the core's counts"),
+        };
+        problems.report("--r-version", what, "a core that does not hold r_debug.r_version");
+        return Some(own);
+    }
+    if !objects::is_version(given) {
+        let what = format!("{given}: it counts as unknown");
+        problems.report("--r-version", what, "8 or later");
+        return None;
+    }
+    Some(given)
+}
+
 /// e_flags of a code object's ELF header (System V gABI, "ELF Header").
 fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
     const E_FLAGS: usize = 48;
@@ -174,7 +204,7 @@ fn import(
                 let expected = "1, enabled: wave state may be incomplete";
                 problems.report("AMDGPU note: runtime information", what, expected);
             }
-            let r_version = options.r_version.or(map.r_version);
+            let r_version = r_version(&map, options, problems);
             let mut agents = Agents::new(state, targets, options, &mut capture, problems);
             let stores = queues::Stores { by_address, derived: derived_id };
             let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);

@@ -23,6 +23,15 @@ pub(super) const MOST_AGENTS: u32 = 1024;
 /// As [`MOST_AGENTS`].
 pub(super) const MOST_QUEUES: u32 = 4096;
 
+/// The most bytes of notes that are searched for the GPUs' by its name, where a damaged note does not lead to it.
+pub(super) const MOST_SEARCHED: u64 = 64 << 20;
+
+/// The most places with its name that are read as the GPUs' note in that search.
+const MOST_CANDIDATES: u32 = 16;
+
+/// The longest name of a note that anybody writes; a longer one is damage.
+const LONGEST_NAME: u32 = 64;
+
 /// What the notes of a core say.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
@@ -99,6 +108,7 @@ pub(super) struct QueueEntry {
 pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problems) -> Notes {
     let mut notes = Notes::default();
     let mut left = MOST_NOTES;
+    let mut doubtful: Option<(u64, String)> = None;
     for segment in &headers.notes {
         let there = segment.offset.saturating_add(segment.size).min(file.len());
         if segment.offset.saturating_add(segment.size) > file.len() {
@@ -108,6 +118,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
         }
         let mut at = segment.offset;
         while at < there {
+            let note = at;
             if left == 0 {
                 let what = format!("more than {MOST_NOTES} notes, the rest is not looked at");
                 problems.report_at(file.name(), at, "notes", what, "the state of the GPUs among the first");
@@ -122,12 +133,15 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
             else {
                 break;
             };
+            if (name == 0 || name > LONGEST_NAME) && doubtful.is_none() {
+                doubtful = Some((at, format!("a note whose name has {name} bytes")));
+            }
             let padded = |size: u32| u64::from(size).next_multiple_of(4);
             let start = at.saturating_add(12).saturating_add(padded(name));
             let is =
                 |text: &[u8]| name as usize == text.len() && header.get(12..12 + text.len()) == Some(text);
             if kind == CORE_STATE && is(b"AMDGPU\0") {
-                if notes.found {
+                if notes.state.is_some() {
                     let what = "a second note of the GPUs' state, ignored";
                     problems.report_at(file.name(), at, "AMDGPU note", what, "one");
                 } else {
@@ -141,9 +155,63 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                 notes.process = process(file, start, size);
             }
             at = start.saturating_add(padded(size));
+            let end = segment.offset.saturating_add(segment.size);
+            if start.saturating_add(u64::from(size)) > end && doubtful.is_none() {
+                let what = format!("a note whose {size} bytes pass the end of the notes at {end:#x}");
+                doubtful = Some((note, what));
+            }
         }
     }
+    if let (None, Some((at, what))) = (&notes.state, doubtful) {
+        let expected = "a note before it to be whole: those that follow are not found";
+        problems.report_at(file.name(), at, "notes", what, expected);
+        search(file, headers, &mut notes, problems);
+    }
     notes
+}
+
+/// Looks for the GPUs' note by its name: notes begin at multiples of 4 bytes from their segment's start.
+fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &mut Problems) {
+    const CHUNK: usize = 1 << 20;
+    const HEADER: usize = 12;
+    const NAME: &[u8] = b"AMDGPU\0";
+    let (mut left, mut candidates) = (MOST_SEARCHED, MOST_CANDIDATES);
+    let mut buffer = vec![0; CHUNK + HEADER + NAME.len()];
+    for segment in &headers.notes {
+        let end = segment.offset.saturating_add(segment.size).min(file.len());
+        let mut base = segment.offset;
+        while base < end && left > 0 {
+            let want = buffer.len().min(usize::try_from(end - base).unwrap_or(usize::MAX));
+            let got = file.read_at(base, buffer.get_mut(..want).unwrap_or_default()).unwrap_or(0);
+            let bytes = buffer.get(..got).unwrap_or_default();
+            for skip in (0..got.min(CHUNK)).step_by(4) {
+                let header = bytes.get(skip..).unwrap_or_default();
+                let is_it = header.get(HEADER..HEADER + NAME.len()) == Some(NAME)
+                    && u32_at(header, 0) == Some(NAME.len() as u32)
+                    && u32_at(header, 8) == Some(CORE_STATE);
+                let at = base.saturating_add(skip as u64);
+                if !is_it || notes.found_at == Some(at) {
+                    continue;
+                }
+                let Some(less) = candidates.checked_sub(1) else { return };
+                candidates = less;
+                let start = at.saturating_add(HEADER as u64 + 8);
+                let size = u64::from(u32_at(header, 4).unwrap_or(0));
+                let found = descriptor(file, start, size, problems);
+                notes.found = true;
+                notes.found_at = Some(at);
+                notes.ends_at = Some(start.saturating_add(size.min(MOST_DESCRIPTOR)));
+                if found.is_some() {
+                    let what = "found by its name behind a damaged note";
+                    problems.report_at(file.name(), at, "AMDGPU note", what, "notes that lead to it");
+                    notes.state = found;
+                    return;
+                }
+            }
+            base = base.saturating_add(CHUNK as u64);
+            left = left.saturating_sub(CHUNK as u64);
+        }
+    }
 }
 
 /// pr_pid of a 64-bit `elf_prpsinfo`: 4 bytes at 24.

@@ -20,6 +20,9 @@ use crate::units::WaveSize;
 /// queue_type of AQL queues: the only ones whose waves can be told apart.
 const AQL: u32 = 2;
 
+/// queue_type of queues that copy: no wave runs on them.
+const SDMA: [u32; 2] = [1, 3];
+
 /// The most waves of a capture: a hundred times what the largest GPU runs.
 pub(super) const MOST_WAVES: usize = 1 << 20;
 
@@ -100,8 +103,17 @@ impl<'a> Waves<'a> {
         let mut areas = 0u32;
         // Which waves there are first: their words are read ahead of what is made of them.
         let (mut saved, mut room) = (Vec::new(), MOST_WAVES.saturating_sub(capture.waves.len()));
-        for entry in state.queues.iter().filter(|entry| entry.kind == AQL) {
+        // Why a queue has no waves, which may be as it should be: said where no queue has any.
+        let mut idle: Vec<(String, String)> = Vec::new();
+        for entry in &state.queues {
             let key = format!("queue {}", entry.id);
+            if entry.kind != AQL {
+                if entry.save_area != 0 || !SDMA.contains(&entry.kind) {
+                    let what = format!("it is of type {}; left out, with its waves", entry.kind);
+                    problems.report(key, what, "type 2 (AQL), the one whose waves are read");
+                }
+                continue;
+            }
             // Of a GPU that is not known, too: that its waves are left out has another reason.
             areas += u32::from(entry.save_area != 0);
             let is_unknown = agents.is_unknown(entry.gpu_id);
@@ -117,6 +129,7 @@ impl<'a> Waves<'a> {
             let queue = capture.queues.len();
             capture.queues.push(Queue { id: entry.id, agent: known.index, name: None, ring: Some(ring) });
             if entry.save_area == 0 {
+                idle.push((key, "no save area".to_owned()));
                 continue;
             }
             let mut lots = Vec::new();
@@ -130,7 +143,12 @@ impl<'a> Waves<'a> {
                     problems.report(key, what, "ctx_save_restore_area_size");
                     break;
                 };
-                lots.extend(self.area(address, xcc, queue, entry, known, &mut room, &key, problems));
+                let area = Area::read(self.memory, address);
+                if area.is_some_and(|area| area.is_unused()) {
+                    idle.push((key, format!("the save area at {address:#x} is empty")));
+                    continue;
+                }
+                lots.extend(self.area(area, address, xcc, queue, entry, known, &mut room, &key, problems));
             }
             saved.push(Saved { key, queue, ring, lots });
         }
@@ -141,6 +159,10 @@ impl<'a> Waves<'a> {
                 "no queue has a save area: no waves",
                 "AQL queues with ctx_save_restore_address",
             );
+        } else if capture.waves.is_empty() {
+            for (key, what) in idle {
+                problems.report(key, what, "a save area with waves, unless none ran");
+            }
         }
     }
 
@@ -168,6 +190,7 @@ impl<'a> Waves<'a> {
     #[expect(clippy::too_many_arguments, reason = "a queue's loop, taken apart")]
     fn area(
         &mut self,
+        area: Option<Area>,
         address: u64,
         xcc: u32,
         queue: usize,
@@ -177,15 +200,12 @@ impl<'a> Waves<'a> {
         key: &str,
         problems: &mut Problems,
     ) -> Option<Lot> {
-        let Some(area) = Area::read(self.memory, address) else {
+        let Some(area) = area else {
             let what =
                 format!("its save area at {address:#x} was not captured, or its header is damaged: no waves");
             problems.report(key, what, "a segment with the area's header");
             return None;
         };
-        if area.stack_size == 0 && area.begin == area.end {
-            return None;
-        }
         if !area.is_consistent() {
             let end = area.stack.saturating_add(u64::from(area.stack_size));
             let what = format!("its control stack ends at {end:#x} and its waves begin at {:#x}", area.begin);
@@ -216,8 +236,11 @@ impl<'a> Waves<'a> {
         }
         let own = Arc::clone(&known.target);
         let fits = own.save_area.as_ref().is_some_and(|row| Walk::fits(row, &records, &area));
-        let layout = if fits || is_cut {
+        let layout = if fits || (is_cut && area.is_consistent()) {
             Some(Arc::clone(&own))
+        } else if is_cut {
+            // Where the header contradicts itself the walk may have read anything, and the end of it tells nothing.
+            None
         } else {
             let found = area::fitting(known.siblings(self.targets), &records, &area).cloned();
             if let Some(found) = &found {
@@ -247,8 +270,19 @@ impl<'a> Waves<'a> {
             scratch,
             blocks: Vec::new(),
         };
-        let blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
+        let mut blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
         let mut kept = if layout.is_some() {
+            // What was captured of a stack that was cut has no end to tell a wrong layout by.
+            let (all, inside) = (blocks.len(), blocks.partition_point(|block| block.bottom >= area.begin));
+            if inside < all {
+                let what = format!(
+                    "{} of {all} waves of its control stack lie below {:#x}, where its waves begin; left out",
+                    all - inside,
+                    area.begin
+                );
+                problems.report(key, what, "waves within the save area");
+                blocks.truncate(inside);
+            }
             blocks
         } else {
             let (kept, all) = self.sound(row, &records, &area, &lot, blocks);
@@ -302,7 +336,8 @@ impl<'a> Waves<'a> {
         down: Vec<Block>,
     ) -> (Vec<Block>, usize) {
         let all = down.len();
-        let upper: Vec<Block> = down.into_iter().take_while(|block| self.looks_sound(block, lot)).collect();
+        let inside = down.into_iter().take_while(|block| block.bottom >= area.begin);
+        let upper: Vec<Block> = inside.take_while(|block| self.looks_sound(block, lot)).collect();
         // The same blocks, moved so that the last one ends where the area begins.
         let end = upper.last().map_or(area.end, |block| block.bottom);
         let mut walk = Walk::new(row, records, area.end);

@@ -6,6 +6,7 @@ use super::object::{Answer, Object, error, moved, narrowed};
 use super::typed::{Basic, Shape, Sort};
 use crate::dwarf::{Bits, Location, explain, fetch, print};
 use crate::session::ValueState;
+use crate::session::answers::NO_PRIVATE_MEMORY;
 use crate::session::variables::failed;
 use crate::units::BitSize;
 
@@ -54,7 +55,11 @@ impl Walk<'_, '_, '_> {
         let at = bits.not_captured().iter().position(|mask| *mask != 0)?;
         let place = moved(location, at as i128 * 8, self.lane).unwrap_or_else(|| location.clone());
         let place = narrowed(place, BitSize(8), self.lane);
-        Some(format!("{} was not captured", self.place_words(&place, BitSize(8))))
+        let words = self.place_words(&place, BitSize(8));
+        Some(match self.scene.found.frame.context.lacks_private(&place, self.lane) {
+            true => format!("{words}: {NO_PRIVATE_MEMORY}"),
+            false => format!("{words} was not captured"),
+        })
     }
 
     pub(super) fn whole_place(&self, object: &Object) -> String {

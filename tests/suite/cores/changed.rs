@@ -23,14 +23,14 @@ pub(super) fn sample(name: &str) -> (Vec<u8>, impl Fn(u64) -> usize) {
 }
 
 /// Opens changed bytes.
-fn opened(bytes: &[u8]) -> Value {
+pub(super) fn opened(bytes: &[u8]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
     std::fs::write(&path, bytes).unwrap();
     export(&[path.to_str().unwrap()])
 }
 
-fn told<'a>(export: &'a Value, words: &str) -> Vec<&'a str> {
+pub(super) fn told<'a>(export: &'a Value, words: &str) -> Vec<&'a str> {
     let problems = export["problems"].as_array().unwrap().iter().filter_map(Value::as_str);
     problems.filter(|problem| problem.contains(words)).collect()
 }

@@ -169,6 +169,10 @@ impl Inspect for Fake {
         Arc::clone(&self.kind)
     }
 
+    fn problems(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     fn notices(&self) -> Vec<String> {
         self.notices.clone()
     }

@@ -88,7 +88,7 @@ fn written_cores_are_the_same() {
 }
 
 fn outside_of_their_grids(plan: &Plan, opened: &Opened) -> usize {
-    let text = "is outside of its dispatch";
+    let text = "dispatch's grid of";
     assert!(!plan.queues.is_empty());
     opened.problems.iter().filter(|problem| problem.contains(text)).count()
 }

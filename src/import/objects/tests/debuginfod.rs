@@ -98,6 +98,10 @@ fn debians_server_gives_a_saved_code_object_and_the_cache_is_elfutils() {
         assert_eq!(std::fs::read(&file).unwrap(), kernels.bytes(), "{kind}");
     }
     assert_eq!(servers.fetch(&[7; 20], "executable"), Ok(None));
+    // What it does not have it is asked for once.
+    let left = servers.requests;
+    assert_eq!((servers.fetch(&[7; 20], "executable"), servers.requests), (Ok(None), left));
+    assert_eq!((servers.fetch(&[7; 20], "debuginfo"), servers.requests), (Ok(None), left - 1));
     // No half files beside them.
     let mut names: Vec<PathBuf> =
         std::fs::read_dir(cache.path().join(&id)).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -159,6 +159,40 @@ fn what_is_wrong_with_a_note_is_said_with_its_offset() {
     assert!(problems[0].what.contains("a second note"), "{problems:?}");
 }
 
+/// A note of the GPUs' state that says nothing does not stand before one that does.
+#[test]
+fn the_first_note_that_can_be_read_counts() {
+    let whole = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
+    let (notes, problems) = read(core(224, &[[amdgpu(b""), whole.clone()].concat()]));
+    assert_eq!(notes.state.map(|state| state.r_debug), Some(0x1234), "{problems:?}");
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    // Behind a note that is damaged it is found by its name; what is only named so is not it, and is looked at a few times.
+    let mut damaged = note(b"CORE\0", 1, &[0; 8]);
+    damaged[4] = 0xff;
+    damaged[5] = 0xff;
+    for (empty, is_found) in [(0, true), (15, true), (16, false)] {
+        let (notes, problems) =
+            read(core(224, &[[damaged.clone(), amdgpu(b"").repeat(empty), whole.clone()].concat()]));
+        assert_eq!(notes.state.is_some(), is_found, "{empty}: {problems:?}");
+        assert_eq!(problems[0].place.offset, Some(64 + 56), "{problems:?}");
+    }
+}
+
+/// The search for it ends.
+#[test]
+fn the_gpus_note_is_searched_for_within_a_bound() {
+    let whole = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
+    for (before, is_found) in
+        [(note::MOST_SEARCHED as usize - 4, true), (note::MOST_SEARCHED as usize, false)]
+    {
+        let mut segment = vec![0; before];
+        // A name that nobody writes, as long as can be.
+        segment[..4].copy_from_slice(&u32::MAX.to_le_bytes());
+        segment.extend(&whole);
+        assert_eq!(read(core(224, &[segment])).0.state.is_some(), is_found, "{before}");
+    }
+}
+
 /// AMDGPUUsage describes a descriptor without the version in front.
 #[test]
 fn a_descriptor_as_the_text_describes_it_is_read() {

@@ -174,7 +174,16 @@ pub(super) fn objects(state: &State) -> String {
     answer
 }
 
+/// The most problems that are listed.
+pub(super) const MOST_PROBLEMS: usize = 64;
+
 pub(super) fn notices(state: &State) -> String {
-    let notices = state.notices();
-    if notices.is_empty() { "Nothing to note.\n".to_owned() } else { notices.join("\n") }
+    let (mut lines, problems) = (state.notices(), state.session.problems());
+    // The first one is among the notices.
+    let others = problems.iter().skip(1);
+    lines.extend(others.take(MOST_PROBLEMS - 1).map(|problem| format!("problem: {problem}")));
+    if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
+        lines.push(format!("and {more} more problems, which `lanescope info` lists"));
+    }
+    if lines.is_empty() { "Nothing to note.\n".to_owned() } else { lines.join("\n") }
 }
