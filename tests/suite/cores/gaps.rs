@@ -84,10 +84,13 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
                 assert_eq!(ours, value, "{name}: {register}");
                 continue;
             }
-            let (ours, value) = (ours.as_array().unwrap(), value.as_array().unwrap());
-            for (lane, (ours, value)) in ours.iter().zip(value).enumerate() {
-                let expected = if lane == 25 || lane == 26 { &Value::Null } else { value };
-                assert_eq!(ours, expected, "{name}: lane {lane} of v0");
+            // A whole vector is one text, one that lacks lanes a text for each.
+            let (ours, value) = (ours.as_array().unwrap(), value.as_str().unwrap());
+            assert_eq!(value.len(), ours.len() * 8);
+            for (lane, ours) in ours.iter().enumerate() {
+                let is_missing = lane == 25 || lane == 26;
+                let expected = (!is_missing).then(|| &value[lane * 8..lane * 8 + 8]);
+                assert_eq!(ours.as_str(), expected, "{name}: lane {lane} of v0");
             }
         }
     }
@@ -138,7 +141,7 @@ fn one_missing_word_makes_no_other_state() {
                 let is_cut =
                     ours.is_null() || ours.as_str().is_some_and(|ours| ours.contains('x') && agrees(ours));
                 assert!(is_cut || ours == value, "{what}: {register}: {ours} for {value}");
-                missing += usize::from(is_cut);
+                missing += usize::from(is_cut && !value.is_null());
             }
             assert!(missing <= 3, "{what}: {missing} registers");
         }
