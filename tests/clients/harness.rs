@@ -44,7 +44,10 @@ impl Server {
     /// Serves a dump; returns when clients can connect.
     pub(crate) fn start(dump: &Path, options: &[&str]) -> Self {
         let log = scratch("server.log");
-        let mut child = Command::new(lanescope())
+        // Who runs the tests in the background may ignore some signals; a server that inherits that ignores them too.
+        let mut child = Command::new("env")
+            .arg("--default-signal")
+            .arg(lanescope())
             .arg("serve")
             .args([OsStr::new("--port"), OsStr::new("0"), dump.as_os_str()])
             .args(options)
