@@ -84,9 +84,12 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
                 assert_eq!(ours, value, "{name}: {register}");
                 continue;
             }
-            let (ours, value) = (ours.as_array().unwrap(), value.as_array().unwrap());
-            for (lane, (ours, value)) in ours.iter().zip(value).enumerate() {
-                let expected = if lane == 25 || lane == 26 { &Value::Null } else { value };
+            // A whole vector is one string, eight digits a lane.
+            let (ours, value) = (ours.as_array().unwrap(), value.as_str().unwrap());
+            assert_eq!(ours.len() * 8, value.len(), "{name}");
+            for (lane, ours) in ours.iter().enumerate() {
+                let value = Value::from(&value[lane * 8..lane * 8 + 8]);
+                let expected = if lane == 25 || lane == 26 { &Value::Null } else { &value };
                 assert_eq!(ours, expected, "{name}: lane {lane} of v0");
             }
         }
@@ -135,7 +138,7 @@ fn one_missing_word_makes_no_other_state() {
                         ours.contains('x') && ours.ends_with('x') || ours.starts_with("0xx")
                     });
                 assert!(is_cut || ours == value, "{what}: {register}: {ours} for {value}");
-                missing += usize::from(is_cut);
+                missing += usize::from(is_cut && ours != value);
             }
             assert!(missing <= 3, "{what}: {missing} registers");
         }
