@@ -265,6 +265,20 @@ pub struct Launch {
 }
 
 impl Ttmps {
+    /// The trap temporaries that say where a wave was launched and that are not known, in order. Without the one that says so,
+    /// those of `y` and `z` may not be needed: they are none of it.
+    pub fn missing(&self, read: impl Fn(u8) -> Option<u32>) -> Vec<u8> {
+        let has_yz = self.has_yz.map(|has| read(has.ttmp).map(|word| has.bits.of(word) != 0));
+        let yz = matches!(has_yz, None | Some(Some(true))).then_some([self.y, self.z]);
+        let needed =
+            [self.x, self.wave_in_group].into_iter().chain(self.has_yz).chain(yz.into_iter().flatten());
+        let mut missing: Vec<u8> =
+            needed.map(|bits| bits.ttmp).filter(|number| read(*number).is_none()).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing
+    }
+
     /// Where a wave was launched; `read` gives a trap temporary by its number. `None`: one that it takes is not known.
     ///
     /// Whether trap temporaries hold this at all is for the caller to know.

@@ -271,6 +271,8 @@ pub struct CodeObject {
     /// The bytes are its image as it was loaded, byte 0 its ELF header, and not its file: no debug information, symbols from
     /// the dynamic section.
     pub image: bool,
+    /// Where a file of its separate debug information lies, if the capture has one.
+    pub debug: Option<Extent>,
     /// Where an importer had the bytes from, in words, where that is not plain.
     pub origin: Option<String>,
 }

@@ -16,6 +16,15 @@ use crate::slim::{self, Choice, Patience, Progress, Spooled};
 
 mod bar;
 
+/// Of a core from standard input so many bytes are kept at a time, and its writer is waited for so many seconds.
+const SPOOL_LIMIT: u64 = 8 << 30;
+const STALL: u64 = 60;
+/// Steps that pointers are followed, and where following ends: bytes of global memory, pointers, seconds.
+const FOLLOW: u32 = 2;
+const MOST_GLOBAL: u64 = 1 << 30;
+const MOST_POINTERS: u64 = 1_000_000;
+const MOST_SECONDS: u64 = 60;
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -26,12 +35,12 @@ pub(super) struct Args {
     /// Write into that folder under a new name, which is printed
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     dir: Option<PathBuf>,
-    /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time
-    #[arg(long, value_name = "SIZE", default_value = "8G", value_parser = size)]
-    spool_limit: u64,
-    /// Wait at most so many seconds in all for its writer, beside what the bytes take at 4 MiB/s
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    stall: u64,
+    /// Of a core that comes from standard input (DUMP is -) keep at most so much at a time [default: 8G]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    spool_limit: Option<u64>,
+    /// Wait at most so many seconds in all for its writer, beside what the bytes take at 4 MiB/s [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    stall: Option<u64>,
     /// These waves, by their ids: 3,7-9 [default: those that faulted, and one of each distinct stack]
     #[arg(long, short, value_name = "IDS", conflicts_with = "all_waves")]
     wave: Option<String>,
@@ -41,24 +50,24 @@ pub(super) struct Args {
     /// All waves, all memory and all code objects: the capture as a lanescope dump
     #[arg(long, conflicts_with_all = ["wave", "all_waves", "memory", "no_global"])]
     whole: bool,
-    /// How many pointers are followed one after the other, from kernel arguments and variables on
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    follow: u32,
+    /// How many pointers are followed one after the other, from kernel arguments and variables on [default: 2]
+    #[arg(long, value_name = "N")]
+    follow: Option<u32>,
     /// Keep this global memory too: START-END (without END) or START+SIZE; may be repeated
     #[arg(long, value_name = "RANGE", value_parser = range, conflicts_with = "no_global")]
     memory: Vec<(u64, u64)>,
     /// Leave all global memory out
     #[arg(long)]
     no_global: bool,
-    /// Follow pointers until there is so much global memory
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = size)]
-    most_global: u64,
-    /// Follow at most so many pointers
-    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    most_pointers: u64,
-    /// Follow pointers for at most so many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    most_seconds: u64,
+    /// Follow pointers until there is so much global memory [default: 1G]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    most_global: Option<u64>,
+    /// Follow at most so many pointers [default: 1000000]
+    #[arg(long, value_name = "N")]
+    most_pointers: Option<u64>,
+    /// Follow pointers for at most so many seconds [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    most_seconds: Option<u64>,
     /// Print the report as JSON
     #[arg(long)]
     json: bool,
@@ -70,8 +79,16 @@ fn range(text: &str) -> Result<(u64, u64), String> {
     let number = |word: &str| spaces::number(word.trim()).map_err(|_| wrong());
     let (first, end) = match (text.split_once('+'), text.split_once('-')) {
         (Some((start, length)), _) => {
-            let start = number(start)?;
-            (start, start.checked_add(number(length)?).ok_or_else(wrong)?)
+            let (start, length) = (number(start)?, number(length)?);
+            let Some(more) = length.checked_sub(1) else {
+                return Err(format!("`{text}` is empty: SIZE is 0"));
+            };
+            // The last byte of memory is one that can be asked for.
+            let last = start.checked_add(more).ok_or_else(|| {
+                let left = u128::from(u64::MAX - start) + 1;
+                format!("`{text}` passes the end of memory, 2^64; expected at most {left:#x} bytes from {start:#x} on")
+            })?;
+            return Ok((start, last));
         }
         (None, Some((start, end))) => (number(start)?, number(end)?),
         (None, None) => return Err(wrong()),
@@ -113,16 +130,43 @@ fn target(args: &Args) -> Result<PathBuf, Failure> {
 /// The core on standard input, in a file beside the dump that is to be made.
 fn spooled(args: &Args, to: &Path, bar: &mut bar::Bar) -> Result<Spooled, Failure> {
     let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let patience = Patience { limit: args.spool_limit, stall: Duration::from_secs(args.stall) };
+    let patience = Patience {
+        limit: args.spool_limit.unwrap_or(SPOOL_LIMIT),
+        stall: Duration::from_secs(args.stall.unwrap_or(STALL)),
+    };
     let mut reading = |count| bar.show(Progress::Reading(count));
     slim::widen(std::io::stdin());
     Ok(slim::spool(std::io::stdin(), folder, patience, &mut reading)?)
+}
+
+/// Options that are given and change nothing, each with why and with what would have a use for it.
+fn idle(args: &Args) -> Vec<String> {
+    let streams = args.from.dump.as_ref().is_some_and(|path| path.as_os_str() == "-");
+    let unused = match (args.whole, args.no_global) {
+        (true, _) => Some("--whole keeps all memory; expected it without --whole"),
+        (_, true) => Some("--no-global keeps no global memory; expected it without --no-global"),
+        _ => None,
+    };
+    let stream = (!streams).then_some("DUMP is a file; expected a core from standard input, -");
+    let given = [
+        ("--spool-limit", args.spool_limit.is_some(), stream),
+        ("--stall", args.stall.is_some(), stream),
+        ("--follow", args.follow.is_some(), unused),
+        ("--most-global", args.most_global.is_some(), unused),
+        ("--most-pointers", args.most_pointers.is_some(), unused),
+        ("--most-seconds", args.most_seconds.is_some(), unused),
+    ];
+    let idle = given.into_iter().filter(|(_, given, _)| *given);
+    idle.filter_map(|(flag, _, why)| Some(format!("{flag}: without effect: {}", why?))).collect()
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let to = target(args)?;
     // Before long work, and before a stream that comes once only.
     slim::is_free(&to)?;
+    for idle in idle(args) {
+        writeln!(anstream::stderr(), "warning: {idle}")?;
+    }
     crate::signals::before_the_end(slim::abandon)?;
     let mut bar = bar::Bar::on_terminal();
     let mut from = args.from.clone();
@@ -148,10 +192,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         choice,
         kind: args.from.kind.clone(),
         bounds: Bounds {
-            steps: args.follow,
-            pages: args.most_global.div_ceil(PAGE),
-            pointers: args.most_pointers,
-            time: Duration::from_secs(args.most_seconds),
+            steps: args.follow.unwrap_or(FOLLOW),
+            pages: args.most_global.unwrap_or(MOST_GLOBAL).div_ceil(PAGE),
+            pointers: args.most_pointers.unwrap_or(MOST_POINTERS),
+            time: Duration::from_secs(args.most_seconds.unwrap_or(MOST_SECONDS)),
         },
         memory: args.memory.clone(),
         global: !args.no_global,

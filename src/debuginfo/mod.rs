@@ -133,6 +133,20 @@ impl DebugInfo {
         }
     }
 
+    /// Finds the code object's debug sections, in the code object or, where it has none, in that file, which the caller knows
+    /// to belong to it.
+    ///
+    /// # Errors
+    /// As for [`Self::new`].
+    pub fn with_file(code_object: Arc<CodeObject>, debug: Arc<CodeObject>) -> Result<Self> {
+        match Self::new(Arc::clone(&code_object)) {
+            Err(DebugInfoError::NoDebugInfo) => {}
+            result => return result,
+        }
+        let sections = Sections::of(&debug)?;
+        Ok(Self::over(code_object, sections, Some(debug)))
+    }
+
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
         Self { code_object, dialect: None, sections, separate, units, functions, types }

@@ -10,6 +10,7 @@ mod pair;
 mod text;
 mod wave;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub use json::json;
@@ -109,7 +110,8 @@ pub fn diff(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Diff, Dif
     let names = [a, b].map(|dump| dump.capture().name.clone());
     let mut diff = Diff { names, ..Diff::default() };
     if !options.pairs.is_empty() {
-        for (one, other) in &options.pairs {
+        let mut met = HashSet::new();
+        for (one, other) in options.pairs.iter().filter(|pair| met.insert(**pair)) {
             let (one, other) = (by_id(a, *one)?, by_id(b, *other)?);
             diff.compare(&one, &other)?;
         }

@@ -296,13 +296,18 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
     }))
 }
 
-/// All hex digits of a whole register; of a vector with missing lanes, one item a lane; null for none.
+/// All hex digits of a register, `x` for those of a scalar that were not captured; of a vector with missing lanes, one item a
+/// lane; null for none.
 pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
-    if value.known() == 0 || !(vector || value.is_whole()) {
+    if value.known() == 0 {
         return Value::Null;
     }
     if value.is_whole() {
         return json!(hex(value.bytes()));
+    }
+    if !vector {
+        let dword = |index| value.dword(index).map_or("x".repeat(8), |dword| hex(&dword.to_le_bytes()));
+        return json!((0..value.dwords()).map(dword).collect::<String>());
     }
     (0..value.dwords())
         .map(|lane| value.dword(lane).map(|dword| hex(&dword.to_le_bytes())))

@@ -311,10 +311,15 @@ impl Loaded {
             // A file that was cut off has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
-            let debug = DebugInfo::with_folders(object, &self.folders);
+            let debug = match self.own_debug_file(capture, &object) {
+                Some(Ok(file)) => DebugInfo::with_file(object, file),
+                Some(Err(why)) => return Err(format!("{name}: its file of debug information: {why}")),
+                None => DebugInfo::with_folders(object, &self.folders),
+            };
             let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
             // That it was built without would be a guess.
-            if debug.is_err() && capture.code_objects.get(self.index).is_some_and(|object| object.image) {
+            let captured = capture.code_objects.get(self.index);
+            if debug.is_err() && captured.is_some_and(|object| object.image && object.debug.is_none()) {
                 return Err(format!(
                     "{name}: only its image in memory is at hand, and debug information is never loaded"
                 ));
@@ -322,6 +327,26 @@ impl Loaded {
             debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
+    }
+
+    /// The file of debug information that the dump itself has of it.
+    fn own_debug_file(
+        &self,
+        capture: &Capture,
+        object: &CodeObject,
+    ) -> Option<Result<Arc<CodeObject>, String>> {
+        let extent = capture.code_objects.get(self.index)?.debug?;
+        let read = || {
+            let bytes = capture.view(extent).map_err(|error| error.to_string())?;
+            let file = CodeObject::parse(Bytes::new(bytes)).map_err(|error| error.to_string())?;
+            match (object.build_id(), file.build_id()) {
+                (Some(own), Some(other)) if own != other => {
+                    Err(format!("it has build id {}; expected {}", hex(&other), hex(&own)))
+                }
+                _ => Ok(Arc::new(file)),
+            }
+        };
+        Some(read())
     }
 
     /// The rules of call frame information at an address.

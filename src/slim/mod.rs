@@ -16,6 +16,7 @@ mod report;
 mod spool;
 
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -45,6 +46,11 @@ const WRITABLE: u32 = 2;
 
 /// `PT_DYNAMIC`.
 const DYNAMIC: u32 = 2;
+
+/// Bytes of an `Elf64_Ehdr`, where `e_phoff` is in it, and bytes of an `Elf64_Phdr`.
+const ELF_HEADER: u64 = 64;
+const PHOFF: usize = 32;
+const PROGRAM_HEADER: u64 = 56;
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -238,65 +244,90 @@ fn objects(
     let listed = listed.filter(|(_, object)| object.agent.is_none_or(|agent| agents.contains_key(&agent)));
     listed
         .map(|(index, object)| {
-            let file = if used.contains(&index) { file(dump, index, object, global, notes) } else { None };
-            PlannedObject { index, file }
+            let (file, debug) = match used.contains(&index) {
+                true => file(dump, index, object, global, notes),
+                false => (None, None),
+            };
+            PlannedObject { index, file, debug }
         })
         .collect()
 }
 
-/// A code object's image with zeros for what its writable segments held, which is global memory as it was at the crash. The
-/// dynamic section, which leads to the symbols, stays.
+/// What of a code object's image the program cannot have written: the ELF header, the program headers and the unwritable
+/// segments. All else is zero: writable segments, which are global memory as it was at the crash, and what lies between the
+/// segments, which is whatever memory held there. The dynamic section, which leads to the symbols, stays.
 fn unwritten(object: &CodeObject) -> Vec<u8> {
-    let mut image = object.bytes().to_vec();
-    let place = |segment: &Segment| {
-        let size = segment.file_size.max(segment.addresses.end.saturating_sub(segment.addresses.start));
-        let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(object.bytes().len());
-        at(segment.offset)..at(segment.offset.saturating_add(size))
-    };
-    let writable = |segment: &&Segment| segment.is_loaded() && segment.flags & WRITABLE != 0;
-    for segment in object.segments().iter().filter(writable) {
-        image.get_mut(place(segment)).unwrap_or_default().fill(0);
-    }
-    for segment in object.segments().iter().filter(|segment| segment.segment_type == DYNAMIC) {
-        let kept = place(segment);
-        if let (Some(to), Some(from)) = (image.get_mut(kept.clone()), object.bytes().get(kept)) {
+    let captured: &[u8] = object.bytes();
+    let mut image = vec![0; captured.len()];
+    let keep = |image: &mut [u8], kept: Range<usize>| {
+        if let (Some(to), Some(from)) = (image.get_mut(kept.clone()), captured.get(kept)) {
             to.copy_from_slice(from);
         }
-    }
+    };
+    let range = |start: u64, size: u64| {
+        let at = |place: u64| usize::try_from(place).unwrap_or(usize::MAX).min(captured.len());
+        at(start)..at(start.saturating_add(size))
+    };
+    let place = |segment: &Segment| range(segment.offset, segment.file_size);
+    let whole = |segment: &Segment| {
+        let size = segment.addresses.end.saturating_sub(segment.addresses.start);
+        range(segment.offset, segment.file_size.max(size))
+    };
+    let writable = |segment: &&Segment| segment.flags & WRITABLE != 0;
+    let loaded = || object.segments().iter().filter(|segment| segment.is_loaded());
+    loaded().filter(|segment| !writable(segment)).for_each(|segment| keep(&mut image, place(segment)));
+    loaded().filter(writable).for_each(|segment| image.get_mut(whole(segment)).unwrap_or_default().fill(0));
+    let dynamic = object.segments().iter().filter(|segment| segment.segment_type == DYNAMIC);
+    dynamic.for_each(|segment| keep(&mut image, place(segment)));
+    // gABI chapter 4, "ELF Header": e_phoff, and entries of 56 bytes, as all that were read have.
+    let table =
+        captured.get(PHOFF..).and_then(|rest| rest.first_chunk()).map_or(0, |at| u64::from_le_bytes(*at));
+    keep(&mut image, range(0, ELF_HEADER));
+    keep(&mut image, range(table, PROGRAM_HEADER * object.segments().len() as u64));
     image
 }
 
-/// The file of a code object, with the debug information that is in a file of its own put in.
+/// The file of a code object, and debug information that is in a file of its own: put into the file, or, where its image in
+/// memory is all there is, to be stored beside that.
 fn file(
     dump: &Dump,
     index: usize,
     object: &capture::CodeObject,
     global: bool,
     notes: &mut Vec<String>,
-) -> Option<Bytes> {
+) -> (Option<Bytes>, Option<Bytes>) {
     let parsed: Arc<CodeObject> = match dump.code_object(index) {
         Ok(parsed) => parsed,
         Err(why) => {
             notes.push(why);
-            return None;
+            return (None, None);
         }
     };
-    if object.image && !global {
+    let debug = dump.debug_info(index).ok();
+    let separate = debug.as_ref().and_then(|debug| debug.separate());
+    if object.image {
+        let beside: Option<Bytes> = separate.map(|debug| Arc::new(debug.bytes().clone()) as Bytes);
+        if beside.is_some() {
+            notes.push(format!("{}: its separate debug information is put beside its image", object.name));
+        }
+        if global {
+            return (Some(Arc::new(parsed.bytes().clone())), beside);
+        }
         notes
             .push(format!("{}: what its image in memory holds that programs write is left out", object.name));
-        return Some(Arc::new(unwritten(&parsed)));
+        return (Some(Arc::new(unwritten(&parsed))), beside);
     }
     let own: Bytes = Arc::new(parsed.bytes().clone());
-    let debug = dump.debug_info(index).ok();
-    let Some(separate) = debug.as_ref().and_then(|debug| debug.separate()) else { return Some(own) };
-    match merge::merge(parsed.bytes(), separate.bytes()) {
+    let Some(separate) = separate else { return (Some(own), None) };
+    let file = match merge::merge(parsed.bytes(), separate.bytes()) {
         Ok(merged) => {
             notes.push(format!("{}: its separate debug information is put into it", object.name));
-            Some(Arc::new(merged))
+            Arc::new(merged)
         }
         Err(why) => {
             notes.push(format!("{}: its separate debug information stays out: {why}", object.name));
-            Some(own)
+            own
         }
-    }
+    };
+    (Some(file), None)
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Options;
 use super::choose::{Choice, MOST_FAULTED, Why};
 use crate::capture::MemoryMap;
-use crate::import::write::{Plan, Written};
+use crate::import::write::{CONTAINS, Plan, Written};
 use crate::session::{Dump, Limit, PAGE, Reach, wave_signal};
 use crate::units::WaveId;
 
@@ -50,6 +50,8 @@ pub struct Left {
     pub faulted: usize,
     /// Code objects that are listed without their files.
     pub code_objects: usize,
+    /// Of those, the ones whose bytes the capture does not have, or that cannot be read, whoever may need them.
+    pub absent: usize,
     /// Bytes of captured global memory.
     pub global: u64,
     /// Bytes of captured private memory of the chosen waves, beyond what their dispatches asked for.
@@ -71,6 +73,8 @@ impl Report {
         let all_faulted = capture.waves.iter().filter(|wave| is_fault(wave)).count();
         let in_faulted = chosen.iter().filter(|(wave, _)| capture.wave(*wave).is_some_and(is_fault)).count();
         let code_objects = plan.code_objects.iter().filter(|object| object.file.is_some()).count();
+        let without = plan.code_objects.iter().filter(|object| object.file.is_none());
+        let absent = without.filter(|object| dump.code_object(object.index).is_err()).count();
         let private = plan.waves.iter().filter_map(|planned| {
             let map = &capture.wave(planned.wave)?.private;
             Some(map.captured() - below(map, planned.private_end))
@@ -79,6 +83,7 @@ impl Report {
             waves: capture.waves.len() - chosen.len(),
             faulted: if options.choice == Choice::Telling { all_faulted - in_faulted } else { 0 },
             code_objects: plan.code_objects.len() - code_objects,
+            absent,
             global: capture.global.captured(),
             private: private.sum(),
         };
@@ -111,7 +116,7 @@ impl Report {
     /// What the dump's provenance says.
     pub(super) fn note(&self) -> String {
         let mut note = format!("slimmed from {}: {}", self.format, self.waves_words());
-        let _ = write!(note, "; contains their registers");
+        let _ = write!(note, "{CONTAINS}their registers");
         for (bytes, what) in [(self.written.lds, "LDS"), (self.written.private, "private memory")] {
             if bytes > 0 {
                 let _ = write!(note, ", {what}");
@@ -163,11 +168,14 @@ impl Report {
             bytes => format!("; {} beyond what the dispatches asked for {} out", size(bytes), stays(bytes)),
         };
         line("private memory", format!("{}{beyond}", size(written.private)));
-        let listed = match self.left.code_objects {
+        let mut listed = match self.left.code_objects - self.left.absent {
             0 => String::new(),
             1 => "; 1 that no chosen wave needs is listed without its file".to_owned(),
             count => format!("; {count} that no chosen wave needs are listed without their files"),
         };
+        if self.left.absent > 0 {
+            let _ = write!(listed, "; {} whose bytes are not at hand", self.left.absent);
+        }
         line("code objects", format!("{} ({}){listed}", self.code_objects, size(written.code_objects)));
         line("global memory", self.global_words());
         if self.left.waves > 0 {
@@ -252,6 +260,7 @@ impl Report {
                 "waves": self.left.waves,
                 "faulted": self.left.faulted,
                 "code_objects": self.left.code_objects,
+                "absent_code_objects": self.left.absent,
                 "global": self.left.global,
                 "private": self.left.private,
             },

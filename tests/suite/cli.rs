@@ -149,3 +149,34 @@ fn an_export_names_a_dispatch_by_one_number_everywhere() {
         assert_eq!(named, expected, "{table}");
     }
 }
+
+/// docs/export-format.md: of a scalar the digits that were not captured are `x`, and null is nothing at all. umr says `bebebeef`
+/// of what it cannot read: here of the lower half of vcc.
+#[test]
+fn half_a_scalar_is_shown_by_programs_as_by_people() {
+    const WAVE: &str = "------------------------------------------------------
+se0.sa0.wgp0.simd1.wave0
+Main Registers:
+\t              status: 00012061 |                pc_lo: 00100000 |                pc_hi: 00008000 |              exec_lo: 00000f0f |
+\t             exec_hi: 00000001 |               hw_id1: 00000000 |               hw_id2: 00000000 |             inst_dw0: bf800000 |
+\t           gpr_alloc: 00000300 |            lds_alloc: 00000000 |              trapsts: 00000000 |               ib_sts: 00000000 |
+\t             ib_sts2: 00000800 |              ib_dbg1: 00000000 |                   m0: 00000005 |                 mode: 000003c0 |
+SGPRS:
+\t[   0..   3] = { 73cf256d, dda1494c, 8f4d3e27, db5b5fab }
+\t[ 104.. 107] = { e90794df, 0d650372, bebebeef, 601e5b45 }
+";
+    let scratch = crate::slim::Scratch::new("cli-half");
+    let dump = scratch.path("wave.txt");
+    std::fs::write(&dump, WAVE).unwrap();
+    let dump = dump.to_str().unwrap();
+    let line = run(&["registers", "-r", "vcc", "--processor", "gfx1030", dump]).stdout;
+    assert_eq!(text(&line), "vcc           0x601e5b45xxxxxxxx\n");
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let all = [arguments, &["--processor", "gfx1030", dump]].concat();
+        serde_json::from_slice(&run(&all).stdout).unwrap()
+    };
+    let registers = json(&["registers", "--json", "-r", "vcc,s0,s9"]);
+    let expected = serde_json::json!({"vcc": "xxxxxxxx455b1e60", "s0": "6d25cf73", "s9": null});
+    assert_eq!(registers["registers"], expected);
+    assert_eq!(json(&["export"])["waves"][0]["registers"]["vcc"], expected["vcc"]);
+}

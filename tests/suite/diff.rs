@@ -291,3 +291,19 @@ fn a_core_and_its_own_dump_are_paired_wave_by_wave() {
         }
     }
 }
+
+#[test]
+fn a_pair_that_is_named_twice_is_compared_once() {
+    let dump = fixtures().join("dumps/lds-gfx90a-O0");
+    let compare = |pairs: &[&str]| -> serde_json::Value {
+        let path = dump.to_str().unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        command.args(["diff", path, path, "--json"]);
+        command.args(pairs.iter().flat_map(|pair| ["--wave", *pair]));
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let once = compare(&["1:2", "2:1"]);
+    assert_eq!((&once["compared"], once["pairs"].as_array().unwrap().len()), (&serde_json::json!(2), 2));
+    assert_eq!(once, compare(&["1:2", "2:1", "1:2", "2:1"]));
+}

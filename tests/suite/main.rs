@@ -23,6 +23,7 @@ mod server;
 mod slim;
 mod slim_bounds;
 mod slim_ended;
+mod slim_images;
 mod slim_kept;
 mod slim_told;
 mod variables;

@@ -49,6 +49,30 @@ fn code_of_no_code_object_is_kept_from_umrs_text() {
     assert!(text.contains(" of code around PCs, as --no-global says; "), "{text}");
 }
 
+/// On gfx12 the hardware leaves work-groups in TTMP8 and those behind it, and nothing tells their dispatch or queue.
+#[test]
+fn work_groups_of_no_known_queue_are_kept_from_umrs_text() {
+    let scratch = Scratch::new("slim-umr-groups");
+    let text = fs::read_to_string(fixtures().join("logs/umr-hardware.txt")).unwrap();
+    let before = "4f42fcf2, c5ef21fd }\n";
+    assert!(text.contains(before));
+    let after = "4f42fcf2, 00030002 }\n>TTMP[8..11] = { 06000009, 00000005, 00000000, 00000000 }\n\
+                 >TTMP[12..15] = { 00000000, 00000000, 00000000, 00000000 }\n";
+    let log = scratch.path("umr.txt");
+    fs::write(&log, text.replace(before, after)).unwrap();
+    let to = scratch.path("to");
+    slim(&log, &to, &[]);
+    let (info, error) = said(&["info", words(&to)]);
+    assert!(error.is_empty() && !info.contains("workgroup["), "{info}{error}");
+    let groups = |dump: &Path| -> Value {
+        let export: Value = serde_json::from_str(&said(&["export", words(dump)]).0).unwrap();
+        json!([export["workgroups"], export["waves"][0]["coord"], export["waves"][0]["wave_in_group"]])
+    };
+    assert_eq!(groups(&log)[1], json!([5, 0, 0]));
+    assert_eq!(groups(&log), groups(&to));
+    assert_eq!(exported(&log), exported(&to));
+}
+
 #[test]
 fn kernel_arguments_are_kept_from_an_agents_log() {
     let scratch = Scratch::new("slim-agent");

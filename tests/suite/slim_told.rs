@@ -197,7 +197,7 @@ fn a_report_is_plain_english() {
     let plain = text("plain", &[]);
     assert!(plain.contains("global memory  0 bytes; no pointer was followed; 2 bytes stay out\n"), "{plain}");
     assert!(plain.contains("private memory 1 byte\n"), "{plain}");
-    assert!(plain.contains("; 1 that no chosen wave needs is listed without its file\n"), "{plain}");
+    assert!(plain.contains("code objects   0 (0 bytes); 1 whose bytes are not at hand\n"), "{plain}");
     let one = text("one", &["--memory", "0x1000+1"]);
     assert!(one.contains("global memory  1 byte; no pointer was followed; 1 byte stays out\n"), "{one}");
     let none = text("none", &["--no-global"]);
@@ -212,6 +212,104 @@ fn a_report_is_plain_english() {
         let line = text.lines().find(|line| line.contains("global memory")).unwrap();
         assert!(!line.contains(" 0 step") && !line.contains("reached in"), "{line}");
     }
+}
+
+#[test]
+fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
+    let scratch = Scratch::new("slim-told-objects");
+    let file = fixtures().join("code/calls-gfx90a.hsaco");
+    let object = |address: &str| json!({"address": address, "path": words(&file)});
+    let dump = scratch.path("dump.json");
+    let manifest = json!({
+        "format": 1,
+        "agent": [{"id": 1, "target": "gfx90a"}],
+        "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+        "code_object": [object("0x100000"), object("0x200000"), {"address": "0x300000", "name": "a"}],
+    });
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let text = said(&["slim", words(&dump), "-o", words(&scratch.path("text"))]).0;
+    let line =
+        "; 2 that no chosen wave needs are listed without their files; 1 whose bytes are not at hand\n";
+    assert!(text.contains(line), "{text}");
+    let report = slimmed(&dump, &scratch.path("json"), &[]);
+    let left = &report["left_out"];
+    assert_eq!((&left["code_objects"], &left["absent_code_objects"]), (&json!(3), &json!(1)));
+    // A log names the code object of its waves, and has none of its bytes.
+    let log = fixtures().join("logs/agent-plain.log");
+    let text = said(&["slim", words(&log), "-o", words(&scratch.path("log"))]).0;
+    assert!(text.contains("; 1 whose bytes are not at hand\n") && !text.contains("needs"), "{text}");
+}
+
+/// What a dump contained is not true of one that was made of it with less.
+#[test]
+fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
+    let scratch = Scratch::new("slim-told-chain");
+    let [first, second, third] = ["first", "second", "third.zip"].map(|name| scratch.path(name));
+    slimmed(&core("gfx90a-unified"), &first, &[]);
+    slimmed(&first, &second, &["--no-global"]);
+    slimmed(&second, &third, &["--follow", "0"]);
+    let note = |dump: &Path| info(dump)["provenance"]["note"].as_str().unwrap().to_owned();
+    let parts = |dump: &Path| {
+        let note = note(dump);
+        let (made, contains) = note.split_once("; contains ").unwrap();
+        (made.to_owned(), contains.to_owned())
+    };
+    let (made, contains) = parts(&first);
+    assert!(contains.contains(" of global memory"), "{contains}");
+    let (made_again, contains) = parts(&second);
+    assert!(made_again.starts_with(&format!("{made}; slimmed from lanescope dump 1: ")), "{made_again}");
+    assert!(
+        contains.ends_with("; global memory was left out") && !contains.contains("slimmed"),
+        "{contains}"
+    );
+    let (last, contains) = parts(&third);
+    assert!(last.starts_with(&format!("{made_again}; slimmed from lanescope dump 1: ")), "{last}");
+    assert!(!contains.contains("left out") && !contains.contains("contains"), "{contains}");
+    // Words of others stay as they are.
+    let dump = scratch.path("dump.json");
+    let manifest = json!({
+        "format": 1,
+        "provenance": {"producer": "by hand", "note": "slimmed from a core; contains no secrets"},
+        "agent": [{"id": 1, "target": "gfx90a"}],
+        "wave": [{"id": 7, "agent": 1, "wave_size": 64}],
+    });
+    fs::write(&dump, manifest.to_string()).unwrap();
+    let to = scratch.path("of-others");
+    slimmed(&dump, &to, &[]);
+    assert!(
+        note(&to).starts_with("slimmed from a core; contains no secrets; slimmed from lanescope dump 1: ")
+    );
+}
+
+#[test]
+fn options_without_effect_are_said() {
+    let scratch = Scratch::new("slim-told-idle");
+    let dump = fixtures().join("demo.zip");
+    let idle = |name: &str, more: &[&str]| -> Vec<String> {
+        let to = scratch.path(name);
+        let (out, error) = said(&[&["slim", words(&dump), "-o", words(&to)], more].concat());
+        assert!(!out.is_empty(), "{error}");
+        error.lines().map(str::to_owned).collect()
+    };
+    let file = "without effect: DUMP is a file; expected a core from standard input, -";
+    assert_eq!(
+        idle("stream", &["--spool-limit", "1G", "--stall", "5", "--follow", "3"]),
+        [format!("warning: --spool-limit: {file}"), format!("warning: --stall: {file}")]
+    );
+    let whole = "without effect: --whole keeps all memory; expected it without --whole";
+    assert_eq!(
+        idle("whole", &["--whole", "--follow", "3", "--most-global", "1M"]),
+        [format!("warning: --follow: {whole}"), format!("warning: --most-global: {whole}")]
+    );
+    let none = "without effect: --no-global keeps no global memory; expected it without --no-global";
+    assert_eq!(
+        idle("none", &["--no-global", "--most-pointers", "7", "--most-seconds", "1"]),
+        [format!("warning: --most-pointers: {none}"), format!("warning: --most-seconds: {none}")]
+    );
+    assert_eq!(idle("plain", &["--follow", "3", "--most-seconds", "7"]), Vec::<String>::new());
+    let bytes = fs::read(core("gfx90a-unified")).unwrap();
+    let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "1G", "--stall", "5"], false);
+    assert!(!error.contains("without effect"), "{error}");
 }
 
 #[test]

@@ -36,6 +36,8 @@ pub(super) struct Builder<'m, 'de> {
     pub(super) queues: Ids,
     dispatches: Ids,
     pub(super) workgroups: Ids,
+    /// The agent of the first wave of each work-group whose queue is not known.
+    pub(super) group_agents: HashMap<usize, usize>,
     pub(super) layouts: Layouts<'m, 'de>,
     kinds: Vec<Arc<Kind>>,
     kind_of: HashMap<(usize, WaveSize), KindIndex>,
@@ -62,6 +64,7 @@ pub(super) fn build(
         queues: Ids::new("queue"),
         dispatches: Ids::new("dispatch"),
         workgroups: Ids::new("workgroup"),
+        group_agents: HashMap::new(),
         layouts,
         kinds: Vec::new(),
         kind_of: HashMap::new(),
@@ -194,9 +197,6 @@ impl<'m> Builder<'m, '_> {
             let problems = &mut self.problems;
             problems.extra(&key, &entry.extra);
             let Some(id) = self.workgroups.declare(problems, &key, &entry.id) else { continue };
-            if !entry.queue.is_given() && problems.required(&key, "dispatch", &entry.dispatch).is_none() {
-                continue;
-            }
             let dispatch = self.dispatches.resolve(problems, &key, "dispatch", &entry.dispatch);
             let own = self.queues.resolve(problems, &key, "queue", &entry.queue);
             let of_dispatch =
@@ -204,7 +204,11 @@ impl<'m> Builder<'m, '_> {
             if of_dispatch.zip(own).is_some_and(|(of_dispatch, own)| of_dispatch != own) {
                 problems.report(key.name("queue"), "not the dispatch's; the dispatch counts", "its queue");
             }
-            let Some(queue) = of_dispatch.or(own) else { continue };
+            let queue = of_dispatch.or(own);
+            // What is named and not sound was told; what is not named is not known.
+            if queue.is_none() && (entry.dispatch.is_given() || entry.queue.is_given()) {
+                continue;
+            }
             let given = problems.triple(&key, "position", &entry.position, 0);
             let position = given.filter(|position| {
                 let groups = dispatch.and_then(|index| self.capture.dispatches.get(index)).and_then(groups);
@@ -223,7 +227,8 @@ impl<'m> Builder<'m, '_> {
                 let what = "beside a position, ignored";
                 problems.report(key.name("recorded_position"), what, "either of the two");
             }
-            if let Some(position) = position
+            // Work-groups of which nobody knows the dispatch may be in one place of two.
+            if let (Some(queue), Some(position)) = (queue, position)
                 && !taken.insert((queue, dispatch, position))
             {
                 let what = format_args!("{position:?} is the place of an earlier entry, too");
@@ -232,12 +237,11 @@ impl<'m> Builder<'m, '_> {
             // What the hardware says is not judged.
             let position = position.or(recorded);
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
-            let target = self.target_of(queue);
+            let target = queue.and_then(|queue| self.target_of(queue));
             let end = lds_size.map(|size| (size, "lds_size")).or_else(|| limit(target.as_deref(), "local"));
             let bounds = Bounds { address_required: false, end };
             let lds = memory_map(&mut self.problems, &mut self.sources, &key, "lds", &entry.lds, bounds);
             self.workgroups.place(id, self.capture.workgroups.len());
-            let queue = Some(queue);
             self.capture.workgroups.push(WorkGroup { id, queue, dispatch, position, lds_size, lds });
         }
     }
@@ -247,7 +251,7 @@ impl<'m> Builder<'m, '_> {
         Some(Arc::clone(&self.capture.agents.get(queue.agent)?.target))
     }
 
-    /// The agent of a work-group.
+    /// The agent of a work-group whose queue is known.
     pub(super) fn agent_of(&self, workgroup: usize) -> Option<usize> {
         Some(self.capture.queues.get(self.capture.workgroups.get(workgroup)?.queue?)?.agent)
     }
@@ -280,6 +284,9 @@ impl<'m> Builder<'m, '_> {
             let path = self.problems.text(&key, "path", &entry.path);
             let chosen = self.problems.text(&key, "entry", &entry.entry);
             let extent = self.code_object_bytes(&key, entry, path.as_deref());
+            let debug = self.problems.given(&key, "debug", &entry.debug).and_then(|debug| {
+                self.sources.required(&mut self.problems, &key.name("debug"), debug.data())
+            });
             let build_id = self.problems.given(&key, "build_id", &entry.build_id).and_then(|hex| {
                 let mut bytes = Vec::new();
                 let decoded = decode_hex(&hex.0, &mut bytes);
@@ -310,6 +317,7 @@ impl<'m> Builder<'m, '_> {
                 agent,
                 name,
                 image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
+                debug,
                 origin: self.problems.text(&key, "origin", &entry.origin),
             };
             self.capture.code_objects.push(object);

@@ -184,7 +184,17 @@ tables! {
         name: Text<'de>,
         origin: Text<'de>,
         image: bool,
+        debug: Box<DebugFile<'de>>,
         agent: u64,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+
+    /// `code_object.debug`
+    DebugFile {
         file: Text<'de>,
         offset: u64,
         length: u64,
@@ -224,7 +234,7 @@ macro_rules! data_keys {
         }
     )*};
 }
-data_keys! { Image Bulk Piece CodeObject }
+data_keys! { Image Bulk Piece CodeObject DebugFile }
 
 /// `wave.registers`: names or ranges with their values, in the order of the file.
 #[derive(Debug)]

@@ -95,7 +95,22 @@ impl<'m, 'de> Builder<'m, 'de> {
                 Some((agent, workgroup))
             }
             (Some(agent), _) => Some((agent, workgroup)),
-            (None, Some(agent)) => Some((agent, None)),
+            (None, Some(agent)) => {
+                let Some(group) = workgroup else { return Some((agent, None)) };
+                // A work-group runs on one agent, whether or not its queue is known.
+                let first = *self.group_agents.entry(group).or_insert(agent);
+                if first != agent {
+                    let id = self.capture.agents.get(first).map(|agent| agent.id).unwrap_or_default();
+                    let what = "not that of an earlier wave of the work-group, which it leaves";
+                    self.problems.report(key.name("agent"), what, format_args!("agent {id}"));
+                }
+                Some((agent, workgroup.filter(|_| first == agent)))
+            }
+            (None, None) if workgroup.is_some() => {
+                let what = "nothing says on which agent its work-group runs, so that the wave is left out";
+                self.problems.report(key, what, "agent, or a work-group of a dispatch or queue");
+                None
+            }
             (None, None) => {
                 let what = "neither a work-group nor an agent is known, so that the wave is left out";
                 self.problems.report(key, what, "workgroup or agent");

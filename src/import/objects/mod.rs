@@ -126,6 +126,7 @@ impl Found {
                 agent: None,
                 name: found.name,
                 image,
+                debug: None,
                 origin: found.origin,
             }
         });

@@ -8,6 +8,11 @@ pub(in crate::import) fn launch(ttmps: &Ttmps, kept: &Kept, values: &[Value]) ->
     ttmps.launch(|number| word(kept, values, number))
 }
 
+/// The trap temporaries that the text does not give of those that say where a wave was launched.
+pub(in crate::import) fn missing(ttmps: &Ttmps, kept: &Kept, values: &[Value]) -> Vec<u8> {
+    ttmps.missing(|number| word(kept, values, number))
+}
+
 /// Bits of a trap temporary that a text gives.
 pub(in crate::import) fn ttmp(kept: &Kept, values: &[Value], of: TtmpBits) -> Option<u32> {
     word(kept, values, of.ttmp).map(|word| of.bits.of(word))

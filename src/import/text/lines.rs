@@ -81,13 +81,18 @@ fn without_controls(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown(&line).to_vec())
 }
 
-/// What a program wrote, of a line in which Docker keeps it: `{"log":"text\n","stream":"stderr","time":"..."}`.
+/// What a program wrote, of a line in which Docker keeps it: `{"log":"text\n","stream":"stderr","time":"..."}`, with or
+/// without blanks between the parts.
 fn of_a_container(line: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Kept {
         log: String,
     }
-    line.starts_with(b"{\"log\":\"")
+    let inside = line.trim_ascii_start().strip_prefix(b"{")?;
+    let value = inside.trim_ascii_start().strip_prefix(b"\"log\"")?;
+    let text = value.trim_ascii_start().strip_prefix(b":")?;
+    text.trim_ascii_start()
+        .starts_with(b"\"")
         .then(|| serde_json::from_slice::<Kept>(line).ok())?
         .map(|kept| kept.log.into())
 }

@@ -14,7 +14,7 @@ mod utf16;
 mod words;
 
 pub(super) use kept::{Kept, Value};
-pub(super) use launch::{launch, ttmp};
+pub(super) use launch::{launch, missing, ttmp};
 pub(super) use lines::{Line, Lines, uncoloured};
 pub(super) use pieces::Pieces;
 pub(super) use place::{Placer, Sizes};

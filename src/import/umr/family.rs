@@ -23,6 +23,8 @@ pub(super) struct Families<'t> {
     pub(super) chosen: Option<Arc<Target>>,
     /// What something beside the text says.
     pub(super) beside: Option<Processor>,
+    /// The name that something beside the text has for the GPU, where no processor is known by it.
+    pub(super) unknown: Option<String>,
     /// Of the last wave whose words tell it.
     last: Option<Generation>,
     members: HashMap<&'static str, Option<Arc<Target>>>,
@@ -32,7 +34,15 @@ pub(super) struct Families<'t> {
 
 impl<'t> Families<'t> {
     pub(super) fn new(targets: &'t Targets, chosen: Option<Arc<Target>>, beside: Option<Processor>) -> Self {
-        Self { targets, chosen, beside, last: None, members: HashMap::new(), contradicted: None }
+        Self {
+            targets,
+            chosen,
+            beside,
+            unknown: None,
+            last: None,
+            members: HashMap::new(),
+            contradicted: None,
+        }
     }
 
     /// A target with the facts of a wave's generation, where the wave's own may not be known yet.
@@ -88,11 +98,15 @@ impl<'t> Families<'t> {
                 }
                 None => {
                     let name = member_of(wave.generation.unwrap_or(Generation::Gfx9));
+                    let says = match &self.unknown {
+                        Some(unknown) => format!(
+                            "{unknown}, a GPU that lanescope does not know; by their registers the waves"
+                        ),
+                        None => "nothing says which GPU the waves are of; by their registers they".to_owned(),
+                    };
                     said.once(
                         problems,
-                        &format!(
-                            "nothing says which GPU the waves are of; by their registers they are read as {name}'s"
-                        ),
+                        &format!("{says} are read as {name}'s"),
                         "--processor NAME with the GPU's name (`lanescope targets` lists them)",
                     );
                     self.targets.target(name).ok()

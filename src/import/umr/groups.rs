@@ -4,13 +4,13 @@
 //! they count where the hardware always does (`always` of a target's `[save_area.ttmps]`), of waves that are no graphics,
 //! and where they are not all 0, which nobody may have written. Queues and dispatches are not in them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::wave::UmrWave;
 use crate::arch::Target;
 use crate::arch::save_area::Launch;
 use crate::capture::{Capture, MemoryMap, WorkGroup};
-use crate::import::text::{Kept, launch, ttmp};
+use crate::import::text::{Kept, launch, missing, ttmp};
 
 /// Work-groups as waves are met.
 #[derive(Debug, Default)]
@@ -19,8 +19,11 @@ pub(super) struct Groups {
     by_key: HashMap<(usize, Option<u32>, [u32; 3], u32), usize>,
     /// Waves that were in a place of a dispatch: others there are of another dispatch.
     claims: HashMap<(usize, Launch), u32>,
-    /// Waves without trap temporaries, with such that nobody vouches for, with such that are all 0, of graphics.
-    none: usize,
+    /// Waves of a GPU whose target does not say where trap temporaries hold what.
+    untold: usize,
+    /// Waves without trap temporaries that it takes, by which those are.
+    missing: BTreeMap<Vec<u8>, usize>,
+    /// Waves with trap temporaries that nobody vouches for, with such that are all 0, of graphics.
     unsure: usize,
     empty: usize,
     graphics: usize,
@@ -36,9 +39,12 @@ impl Groups {
         agent: usize,
     ) -> Option<(usize, u32)> {
         let ttmps = target.save_area.as_ref().map(|area| &area.ttmps);
-        let launch = ttmps.and_then(|ttmps| launch(ttmps, kept, &raw.values));
-        let (Some(ttmps), Some(launch)) = (ttmps, launch) else {
-            self.none += 1;
+        let Some(ttmps) = ttmps else {
+            self.untold += 1;
+            return None;
+        };
+        let Some(launch) = launch(ttmps, kept, &raw.values) else {
+            *self.missing.entry(missing(ttmps, kept, &raw.values)).or_insert(0) += 1;
             return None;
         };
         let absent = ttmps.absent.and_then(|bit| ttmp(kept, &raw.values, bit));
@@ -81,16 +87,27 @@ impl Groups {
 
     /// Why waves have no work-group; `None`: all have one.
     pub(super) fn why(&self) -> Option<String> {
-        let causes = [
-            (self.none, "show no trap temporaries, which hold them"),
+        let missing = self.missing.iter().map(|(missing, count)| {
+            let names: Vec<String> = missing.iter().map(|number| format!("ttmp{number}")).collect();
+            let (names, are) = match names.split_last() {
+                Some((last, before)) if !before.is_empty() => {
+                    (format!("{} and {last}", before.join(", ")), "are")
+                }
+                _ => (names.concat(), "is"),
+            };
+            (*count, format!("{names}, which would tell them, {are} not captured"))
+        });
+        let others = [
+            (self.untold, "no target says where trap temporaries tell them"),
             (
                 self.unsure,
-                "show trap temporaries that hold them only where a runtime had them set up, which umr does not say",
+                "trap temporaries tell them only where a runtime had those set up, which umr does not say",
             ),
-            (self.empty, "have trap temporaries that are all 0, which proves nothing"),
-            (self.graphics, "run graphics"),
+            (self.empty, "all trap temporaries are 0, which proves nothing"),
+            (self.graphics, "trap temporaries of graphics tell something else"),
         ];
-        let causes = causes.iter().filter(|(count, _)| *count > 0).map(|(count, why)| match count {
+        let others = others.into_iter().map(|(count, why)| (count, why.to_owned()));
+        let causes = missing.chain(others).filter(|(count, _)| *count > 0).map(|(count, why)| match count {
             1 => format!("1 wave: {why}"),
             count => format!("{count} waves: {why}"),
         });

@@ -11,6 +11,7 @@ mod json;
 mod lenient;
 mod prefix;
 mod radv;
+mod rows;
 mod text;
 mod wave;
 mod zipped;
@@ -50,6 +51,7 @@ pub(super) fn open(
     // What RADV wrote lies beside what it knows of the GPU.
     let beside = folder.filter(|_| read.radv).map(radv::Beside::of).unwrap_or_default();
     families.beside = beside.processor;
+    families.unknown.clone_from(&beside.unknown);
     let mut capture = build::build(name, "umr text", read, &mut families, &mut problems);
     beside.tell(&mut capture);
     Ok(Opened { capture, problems: problems.finish() })

@@ -16,8 +16,11 @@ use crate::import::{Opened, Options};
 /// umr's text; it makes a folder one of these.
 pub(in crate::import) const WAVES: &str = "umr_waves.log";
 
+/// What the driver knows of the GPU.
+const GPU: &str = "gpu_info.log";
+
 /// Files that name the GPU, most exact first.
-const NAMING: &[&str] = &["gpu_info.log", "pipeline.log", "app_info.log"];
+const NAMING: &[&str] = &[GPU, "pipeline.log", "app_info.log"];
 
 /// The driver's report on the fault, if there was one.
 const FAULT: &str = "vm_fault.log";
@@ -29,7 +32,11 @@ const OTHERS: &[&str] =
 /// The most bytes of those that are looked at; what is looked for stands at their beginning.
 pub(super) const MOST: u64 = 1 << 20;
 
-/// Mesa's names of GPUs (`name = ` in gpu_info.log), as ac_gpu_info and the kernel have them.
+/// The most bytes of a GPU's name.
+const MOST_NAME: usize = 64;
+
+/// Mesa's names of GPUs (`name = ` in gpu_info.log), those that it had before among them. GPUs before gfx9 and those whose
+/// processor LLVM does not list are none.
 const NAMES: &[(&str, &str)] = &[
     ("VEGA10", "gfx900"),
     ("RAVEN", "gfx902"),
@@ -55,10 +62,21 @@ const NAMES: &[(&str, &str)] = &[
     ("NAVI33", "gfx1102"),
     ("PHOENIX", "gfx1103"),
     ("PHOENIX2", "gfx1103"),
+    ("GFX1103_R1", "gfx1103"),
+    ("GFX1103_R2", "gfx1103"),
     ("STRIX1", "gfx1150"),
     ("STRIX_HALO", "gfx1151"),
+    ("KRACKAN1", "gfx1152"),
     ("NAVI44", "gfx1200"),
     ("NAVI48", "gfx1201"),
+    ("ARCTURUS", "gfx908"),
+    ("ALDEBARAN", "gfx90a"),
+    ("SIENNA_CICHLID", "gfx1030"),
+    ("NAVY_FLOUNDER", "gfx1031"),
+    ("DIMGREY_CAVEFISH", "gfx1032"),
+    ("BEIGE_GOBY", "gfx1034"),
+    ("YELLOW_CARP", "gfx1035"),
+    ("GFX1037", "gfx1036"),
 ];
 
 /// Whether a folder is one that RADV wrote.
@@ -100,6 +118,7 @@ pub(in crate::import) fn open(
     let source = File::open(&file).map_err(|source| ImportError::Io { file: name.clone(), source })?;
     let beside = Beside::of(path);
     let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor);
+    families.unknown.clone_from(&beside.unknown);
     let mut problems = Problems::new(&name);
     let read = text::read(BufReader::new(source), Kept::default(), MOST_CODE, &mut families, &mut problems);
     let format = "RADV hang folder (umr text)";
@@ -113,6 +132,8 @@ pub(in crate::import) fn open(
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) processor: Option<Processor>,
+    /// Which file names a GPU that is not known, and how: `gpu_info.log names NAVI99`.
+    pub(super) unknown: Option<String>,
     /// The line that says where memory could not be accessed.
     fault: Option<String>,
 }
@@ -131,8 +152,19 @@ impl Beside {
 
     /// What files say; `file` gives the beginning of one, as far as [`MOST`].
     pub(super) fn read(mut file: impl FnMut(&str) -> Option<Vec<u8>>) -> Self {
+        let mut unknown = None;
+        let mut named = |name: &&str| match named(Lines::new(file(name)?.as_slice()))? {
+            Named::Known(processor) => Some(processor),
+            // Other files have names of other things.
+            Named::Unknown(gpu) if *name == GPU => {
+                unknown = Some(format!("{name} names {gpu}"));
+                None
+            }
+            Named::Unknown(_) => None,
+        };
         Self {
-            processor: NAMING.iter().find_map(|name| processor(Lines::new(file(name)?.as_slice()))),
+            processor: NAMING.iter().find_map(&mut named),
+            unknown,
             fault: file(FAULT).and_then(|bytes| fault(Lines::new(bytes.as_slice()))),
         }
     }
@@ -146,10 +178,17 @@ impl Beside {
     }
 }
 
-fn processor(mut lines: Lines<impl BufRead>) -> Option<Processor> {
+/// How a file names the GPU.
+enum Named {
+    Known(Processor),
+    Unknown(String),
+}
+
+fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
+    let mut unknown = None;
     while let Ok(Some(line)) = lines.next() {
         if let Some(found) = processors_in(line.text).next() {
-            return Some(found);
+            return Some(Named::Known(found));
         }
         let text = line.text.trim_ascii();
         let Some(value) = text.strip_prefix(b"name = ") else { continue };
@@ -158,10 +197,16 @@ fn processor(mut lines: Lines<impl BufRead>) -> Option<Processor> {
         let small = String::from_utf8_lossy(&value).to_ascii_lowercase();
         let known = NAMES.iter().find(|(name, _)| name.as_bytes() == value).map(|(_, processor)| *processor);
         if let Some(found) = known.or(Some(small.as_str())).and_then(Processor::named) {
-            return Some(found);
+            return Some(Named::Known(found));
+        }
+        let name = value.get(..value.len().min(MOST_NAME)).unwrap_or_default();
+        let is_name = !name.is_empty()
+            && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte));
+        if is_name {
+            unknown.get_or_insert_with(|| String::from_utf8_lossy(name).into_owned());
         }
     }
-    None
+    unknown.map(Named::Unknown)
 }
 
 /// The line that says where memory could not be accessed.

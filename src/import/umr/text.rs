@@ -6,8 +6,8 @@ use std::io::BufRead;
 use memchr::{memmem, memrchr};
 
 use super::family::Families;
-use super::prefix;
-use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, Row, TTMPS, UmrWave};
+use super::wave::{Read, UmrWave};
+use super::{prefix, rows};
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
 use crate::units::WaveSize;
@@ -67,7 +67,7 @@ pub(in crate::import) fn begins_wave(line: &[u8]) -> bool {
 
 /// What the lines after one are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+pub(super) enum Section {
     Nothing,
     /// `Main Registers:`: whole registers.
     Main,
@@ -220,8 +220,7 @@ impl Reader<'_, '_> {
             Section::Main => self.entries(line, row, false),
             Section::Fields => self.entries(line, row, true),
             Section::Sgprs | Section::Ttmps | Section::Vgprs
-                if row.starts_with(b"[")
-                    && !row_of_words(&mut self.wave, self.problems, section, line, row) =>
+                if !rows::take(&mut self.wave, self.problems, section, line, row) && rows::is_row(row) =>
             {
                 let what = "the row cannot be read; its registers are not captured";
                 self.problems.line(line.number, what, "[first..last] = { words of eight hex digits }");
@@ -328,80 +327,6 @@ impl Reader<'_, '_> {
             self.read.kept.full = true;
         }
     }
-}
-
-/// `[   0..   3] = { a, b, c, d }` or, of a VGPR, `[  0] = { a b c ... }`; `false`: it cannot be read.
-fn row_of_words(
-    wave: &mut Option<UmrWave>,
-    problems: &mut Problems,
-    section: Section,
-    line: Line<'_>,
-    row: &[u8],
-) -> bool {
-    let Some(wave) = wave else { return true };
-    let mut cursor = Cursor::new(row);
-    cursor.take("[");
-    cursor.spaces();
-    let Some(first) = cursor.decimal() else { return false };
-    cursor.run(|byte| byte != b'{');
-    if !cursor.take("{") {
-        return false;
-    }
-    let mut words = Vec::new();
-    loop {
-        cursor.run(|byte| matches!(byte, b' ' | b'\t' | b','));
-        if cursor.rest.is_empty() || cursor.take("}") {
-            break;
-        }
-        let Some((8, word)) = cursor.hex() else {
-            problems.line(
-                line.number,
-                "a word of the row is none; it and what follows are not captured",
-                "eight hex digits",
-            );
-            break;
-        };
-        if words.len() >= 64 {
-            problems.line(
-                line.number,
-                "the row has more than 64 words; the rest is ignored",
-                "a word for each lane",
-            );
-            break;
-        }
-        words.push(word as u32);
-    }
-    let most = match section {
-        Section::Vgprs => MOST_VGPRS,
-        Section::Ttmps => TTMPS,
-        _ => MOST_SGPRS,
-    };
-    if first.saturating_add(if section == Section::Vgprs { 0 } else { words.len() as u64 }) > most {
-        problems.line(
-            line.number,
-            format_args!("register {first} is ignored"),
-            format_args!("numbers below {most}"),
-        );
-        return true;
-    }
-    if section == Section::Vgprs {
-        if wave.vgprs.iter().any(|row| row.number == first) {
-            problems.line(
-                line.number,
-                format_args!("v{first} is given a second time, which is ignored"),
-                "each once",
-            );
-        } else {
-            let known = 1u64.checked_shl(words.len() as u32).map_or(u64::MAX, |bit| bit - 1);
-            wave.vgprs.push(Row { number: first, lanes: words, known, line: line.number });
-        }
-        return true;
-    }
-    let list = if section == Section::Ttmps { &mut wave.ttmps } else { &mut wave.sgprs };
-    for (slot, word) in (first..).zip(words) {
-        list.entry(slot).or_insert(word);
-    }
-    true
 }
 
 /// Columns that say where the wave is.

@@ -50,6 +50,10 @@ pub(super) struct UmrWave {
     pub(super) words: BTreeMap<String, u32>,
     pub(super) sgprs: BTreeMap<u64, u32>,
     pub(super) ttmps: BTreeMap<u64, u32>,
+    /// Of rows whose words do not fit their range: they count where no other row has the slot.
+    pub(super) doubtful_sgprs: BTreeMap<u64, u32>,
+    /// As `doubtful_sgprs`.
+    pub(super) doubtful_ttmps: BTreeMap<u64, u32>,
     /// The wave size, where a field or a list of threads says it.
     pub(super) size: Option<WaveSize>,
     /// Fields that only GPUs before gfx9 have.
@@ -128,6 +132,13 @@ impl UmrWave {
 
     /// Turns what was read into values of registers.
     pub(super) fn finish(&mut self, families: &mut Families<'_>, kept: &mut Kept, problems: &mut Problems) {
+        for (sure, doubtful) in
+            [(&mut self.sgprs, &mut self.doubtful_sgprs), (&mut self.ttmps, &mut self.doubtful_ttmps)]
+        {
+            for (slot, word) in std::mem::take(doubtful) {
+                sure.entry(slot).or_insert(word);
+            }
+        }
         let Some(target) = families.like(self) else { return };
         let size = self.wave_size(&target, problems);
         self.size = Some(size);

@@ -59,6 +59,7 @@ pub(super) fn open_within(
     let entry = zip.by_name(&path).map_err(broken)?;
     let size = entry.size();
     let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor.take());
+    families.unknown = beside.unknown.take();
     let mut problems = Problems::new(format!("{name}: {path}"));
     let mut unpacked = Unpacked { source: entry, left: most, is_cut: false };
     let read = text::read(

@@ -84,13 +84,13 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
                 assert_eq!(ours, value, "{name}: {register}");
                 continue;
             }
-            // A whole vector is one string, eight digits a lane.
+            // A whole vector is one text, one that lacks lanes a text for each.
             let (ours, value) = (ours.as_array().unwrap(), value.as_str().unwrap());
-            assert_eq!(ours.len() * 8, value.len(), "{name}");
+            assert_eq!(value.len(), ours.len() * 8);
             for (lane, ours) in ours.iter().enumerate() {
-                let value = Value::from(&value[lane * 8..lane * 8 + 8]);
-                let expected = if lane == 25 || lane == 26 { &Value::Null } else { &value };
-                assert_eq!(ours, expected, "{name}: lane {lane} of v0");
+                let is_missing = lane == 25 || lane == 26;
+                let expected = (!is_missing).then(|| &value[lane * 8..lane * 8 + 8]);
+                assert_eq!(ours.as_str(), expected, "{name}: lane {lane} of v0");
             }
         }
     }
@@ -132,13 +132,16 @@ fn one_missing_word_makes_no_other_state() {
             let mut missing = 0;
             for (register, value) in theirs["registers"].as_object().unwrap() {
                 let ours = &ours["registers"][register];
-                // Of two dwords one may be known.
-                let is_cut = ours.is_null()
-                    || ours.as_str().is_some_and(|ours| {
-                        ours.contains('x') && ours.ends_with('x') || ours.starts_with("0xx")
-                    });
+                // Of two dwords one may be known: the other digits are `x`.
+                let agrees = |ours: &str| {
+                    let value = value.as_str().unwrap();
+                    ours.len() == value.len()
+                        && ours.chars().zip(value.chars()).all(|(ours, value)| ours == 'x' || ours == value)
+                };
+                let is_cut =
+                    ours.is_null() || ours.as_str().is_some_and(|ours| ours.contains('x') && agrees(ours));
                 assert!(is_cut || ours == value, "{what}: {register}: {ours} for {value}");
-                missing += usize::from(is_cut && ours != value);
+                missing += usize::from(is_cut && !value.is_null());
             }
             assert!(missing <= 3, "{what}: {missing} registers");
         }

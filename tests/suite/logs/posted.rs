@@ -140,6 +140,10 @@ fn an_agents_log_opens_behind_whatever_comes_first() {
         ("waves-of-its-own", format!("{{\"waves\": [1, 2], \"amplitude\": 3}}\n{log}")),
         ("dict", format!("{{'lr': 0.1}}\n{log}")),
         ("nul", format!("progress \0\0\n{log}")),
+        (
+            "docker-blanks",
+            docker.replace("\"log\":", " \"log\" : ").replace(",\"stream\":", ", \"stream\": "),
+        ),
         ("docker", docker),
         ("docker-colours", of_container(&coloured)),
         ("umr-idle", format!("No active waves!\n{log}")),
@@ -407,9 +411,18 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
             "{name}: {info}"
         );
     };
-    unknown("groups-zero", text(NAVI48, [[0; 16]; 2]), "all 0, which proves nothing");
-    unknown("groups-unreadable", text(NAVI48, [[0xbebe_beef; 16]; 2]), "show no trap temporaries");
-    unknown("groups-graphics", text(NAVI48, three).replace("regCOMPUTE_", "regSPI_SHADER_"), "run graphics");
-    unknown("groups-gfx11", text(NAVI31, three), "only where a runtime had them set up");
-    unknown("groups-none", hardware(&waves(NAVI48), false), "show no trap temporaries");
+    // Position and place are in ttmp8 and ttmp9; what is in ttmp7 counts only where ttmp8 says so.
+    let lacking = "ttmp8 and ttmp9, which would tell them, are not captured";
+    let mut without_y = three;
+    without_y.iter_mut().for_each(|ttmps| ttmps[7] = 0xbebe_beef);
+    unknown("groups-no-y", text(NAVI48, without_y), "ttmp7, which would tell them, is not captured");
+    unknown("groups-zero", text(NAVI48, [[0; 16]; 2]), "trap temporaries are 0, which proves nothing");
+    unknown("groups-unreadable", text(NAVI48, [[0xbebe_beef; 16]; 2]), lacking);
+    unknown(
+        "groups-graphics",
+        text(NAVI48, three).replace("regCOMPUTE_", "regSPI_SHADER_"),
+        "trap temporaries of graphics tell something else",
+    );
+    unknown("groups-gfx11", text(NAVI31, three), "only where a runtime had those set up");
+    unknown("groups-none", hardware(&waves(NAVI48), false), lacking);
 }

@@ -1,5 +1,7 @@
 //! umr's three flavours of text, its JSON, and RADV's folders.
 
+mod rows;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
@@ -521,6 +523,33 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
     assert_eq!(alike["agents"][0]["architecture"], "gfx1103");
     let info = run(&["info", folder.to_str().unwrap()]);
     assert!(info.contains("RADV hang folder") && info.contains("2 waves of gfx1103:wave32"), "{info}");
+    // Names of Mesa's enum radeon_family, and the processors for which Mesa has LLVM compile.
+    for (name, processor) in [
+        ("KRACKAN1", "gfx1152"),
+        ("CHIP_STRIX1", "gfx1150"),
+        ("GFX1153", "gfx1153"),
+        ("GFX1103_R2", "gfx1103"),
+    ] {
+        fs::write(folder.join("gpu_info.log"), format!("Device info:\n    name = {name}\n")).unwrap();
+        let export = super::export(&folder, &[]);
+        assert_eq!(
+            (&export["agents"][0]["architecture"], problems(&export)),
+            (&json!(processor), vec![]),
+            "{name}"
+        );
+    }
+    // One that is not known is said, and what another file says counts.
+    for name in ["HAWAII", "NAVI99"] {
+        fs::write(folder.join("gpu_info.log"), format!("Device info:\n    name = {name}\n")).unwrap();
+        let export = super::export(&folder, &[]);
+        let wanted = format!(
+            "gpu_info.log names {name}, a GPU that lanescope does not know; by their registers the waves are read as gfx1100's"
+        );
+        assert!(matches!(&*problems(&export), [said] if said.contains(&wanted)), "{:?}", problems(&export));
+    }
+    fs::write(folder.join("pipeline.log"), "; gfx1102\n").unwrap();
+    let other = super::export(&folder, &[]);
+    assert_eq!((&other["agents"][0]["architecture"], problems(&other)), (&json!("gfx1102"), vec![]));
 }
 
 /// umr may find nothing, or waves of a GPU that is too old; colours are stripped as in other logs.

@@ -203,6 +203,33 @@ fn places_lie_within_the_grid_and_are_taken_once() {
 }
 
 #[test]
+fn a_work_group_may_be_of_no_known_queue() {
+    let capture = check_whole(
+        r#"
+        format = 1
+        agent = [{ id = 1, target = "gfx90a" }, { id = 2, target = "gfx90a" }]
+        workgroup = [{ id = 7, position = [3, 4, 5] }, { id = 8, position = [3, 4, 5], lds_size = 4, lds = [{ hex = "01020304" }] },
+                     { id = 9, dispatch = 5 }, { id = 10, queue = "x" }]
+        wave = [{ id = 1, workgroup = 7, agent = 1, wave_in_group = 2 }, { id = 2, workgroup = 8, agent = 2 },
+                { id = 3, workgroup = 7 }, { id = 4, workgroup = 7, agent = 2 }, { id = 5, workgroup = 7, agent = 1 }]
+        "#,
+        &[
+            "workgroup[2].dispatch: no dispatch has the id 5; expected the id of an entry of [[dispatch]]",
+            "workgroup[3].queue: \"x\"; expected a non-negative integer below 2^64 or a string \"0x...\"",
+            "wave[2]: nothing says on which agent its work-group runs, so that the wave is left out; \
+             expected agent, or a work-group of a dispatch or queue",
+            "wave[3].agent: not that of an earlier wave of the work-group, which it leaves; expected agent 1",
+        ],
+    );
+    assert_eq!(capture.workgroups.len(), 2);
+    assert!(capture.workgroups.iter().all(|group| group.queue.is_none() && group.dispatch.is_none()));
+    assert!(capture.workgroups.iter().all(|group| group.position == Some([3, 4, 5])));
+    let places: Vec<_> = capture.waves.iter().map(|wave| (wave.id, wave.agent, wave.workgroup)).collect();
+    assert_eq!(places, [(1, 0, Some(0)), (2, 1, Some(1)), (4, 1, None), (5, 0, Some(0))]);
+    assert_eq!(capture.waves[0].wave_in_group, Some(2));
+}
+
+#[test]
 fn what_drivers_and_packets_say_is_read() {
     let capture = check_whole(
         r#"

@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 pub use self::sink::abandon;
+pub use self::tables::CONTAINS;
 
 use self::memory::copy_map;
 use self::registers::RegisterWriter;
@@ -52,12 +53,16 @@ pub struct PlannedObject {
     pub index: usize,
     /// The ELF file to store; `None`: the dump says that it was loaded and nothing more.
     pub file: Option<Bytes>,
+    /// A file of its separate debug information to store beside it.
+    pub debug: Option<Bytes>,
 }
 
 impl fmt::Debug for PlannedObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let size = self.file.as_ref().map(|file| (**file).as_ref().len());
-        f.debug_struct("PlannedObject").field("index", &self.index).field("size", &size).finish()
+        let [size, debug] =
+            [&self.file, &self.debug].map(|file| file.as_ref().map(|file| (**file).as_ref().len()));
+        let mut fields = f.debug_struct("PlannedObject");
+        fields.field("index", &self.index).field("size", &size).field("debug", &debug).finish()
     }
 }
 
@@ -206,7 +211,7 @@ pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
         .filter_map(|planned| Some(memory::below(&capture.wave(planned.wave)?.private, planned.private_end)));
     let global = plan.global.iter().flat_map(|run| memory::parts(&capture.global, *run));
     let global = global.map(|(_, (first, last))| last - first + 1);
-    let files = plan.code_objects.iter().filter_map(|object| object.file.as_ref());
+    let files = plan.code_objects.iter().flat_map(|object| object.file.iter().chain(&object.debug));
     let files = files.map(|file| (**file).as_ref().len() as u64);
     let all = lds.chain(private).chain(global).chain(files);
     all.fold(registers::size(capture, plan), u64::saturating_add)

@@ -42,6 +42,14 @@ pub(super) fn write(
             written.code_objects += bytes.len() as u64;
             entry.extend(data(&file, 0, bytes.len() as u64));
         }
+        if let Some(bytes) = &planned.debug {
+            let bytes: &[u8] = (**bytes).as_ref();
+            let file = format!("code/{}-{}.debug", planned.index, plain(&object.name));
+            sink.begin(&file, bytes.len() as u64)?;
+            sink.write_all(bytes)?;
+            written.code_objects += bytes.len() as u64;
+            entry.insert("debug".to_owned(), Value::Object(data(&file, 0, bytes.len() as u64)));
+        }
         entries.push(Value::Object(entry));
     }
     Ok(entries)

@@ -185,10 +185,19 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     waves.collect()
 }
 
+/// What stands in a slim dump's note between how it was made and what is in it.
+pub const CONTAINS: &str = "; contains ";
+
 /// Where the capture comes from: its own words, and how this dump was made of it.
 pub(super) fn provenance(capture: &Capture, note: String) -> Value {
     let from = &capture.provenance;
-    let note = match &from.note {
+    // What another slim dump contained is not true of this one; how it was made is.
+    let is_slim = from.producer.as_deref().is_some_and(|producer| producer.starts_with("lanescope "));
+    let before = from.note.as_deref().map(|before| match before.rsplit_once(CONTAINS) {
+        Some((made, _)) if is_slim && made.contains("slimmed from ") => made,
+        _ => before,
+    });
+    let note = match before {
         Some(before) => format!("{before}; {note}"),
         None => note,
     };
