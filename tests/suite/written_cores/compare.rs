@@ -162,7 +162,9 @@ pub(super) fn wave(found: &Value, model: &WaveModel, memory: bool, wrong: &mut D
         None => Vec::new(),
     };
     wrong.same("private_lane", &found["private_lane"], &json!(lanes));
-    let backing = json!(model.private.as_ref().map(|bytes| hex(bytes)));
+    // All of nothing where there never was any, which is no gap.
+    let nothing = (found["private_wave_bytes"] == 0).then(String::new);
+    let backing = json!(model.private.as_ref().map(|bytes| hex(bytes)).or(nothing));
     wrong.same("private_wave", &found["private_wave"], &backing);
 }
 
