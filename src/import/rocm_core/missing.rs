@@ -58,10 +58,16 @@ impl Missing {
             count => format!("{count} waves, the first of them {first}"),
         };
         if let Some((count, at)) = self.words {
-            let what = format!(
-                "hardware registers and trap temporaries of {count} waves were not captured whole, those of the first at {at:#x}"
+            let whose = match count {
+                1 => "a wave".to_owned(),
+                count => format!("{count} waves, the first of them"),
+            };
+            let what = format!("state words of {whose} at {at:#x} were not captured whole");
+            problems.report(
+                key,
+                what,
+                "hardware registers and trap temporaries: they say where a wave is and why it stopped",
             );
-            problems.report(key, what, "memory that holds them: they say where a wave is and why it stopped");
         }
         for (why, (count, first)) in &self.dispatch {
             let what = format!("no dispatch for {}: {}", waves((*count, *first)), why.words());
