@@ -102,6 +102,52 @@ fn a_view_takes_a_file_twice_and_no_more_however_many_segments_name_it() {
     }
 }
 
+/// A function whose size leads past the last address has no code in a view: who adds the two would come out before its begin.
+#[test]
+fn no_code_of_a_view_ends_before_it_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = fixtures().join("code/linked-gfx90a-dwarf4.hsaco");
+    let said = ran(Command::new(newest("llvm-dwarfdump")).args(["--debug-info", "--show-form"]).arg(&code));
+    // Sizes of four bytes: the addresses before them are raised instead, to the last four gigabytes.
+    assert!(said.contains("DW_AT_high_pc [DW_FORM_data4]"), "{said}");
+    let bytes = std::fs::read(&code).unwrap();
+    let lows: Vec<u64> =
+        said.lines().filter(|line| low_of(line)).filter_map(number).filter(|low| *low > 0).collect();
+    let mut tried = 0;
+    for low in lows {
+        for at in (0..bytes.len() - 12).filter(|at| bytes[*at..*at + 8] == low.to_le_bytes()) {
+            let mut bytes = bytes.clone();
+            bytes[at..at + 8].copy_from_slice(&0xffff_ffff_ffff_fff0u64.to_le_bytes());
+            std::fs::write(folder.path().join("past.hsaco"), &bytes).unwrap();
+            let view = view(folder.path(), &["past.hsaco"], 0x1600);
+            let Some(object) = view.main() else { continue };
+            let written = folder.path().join("view");
+            object.file.write_to(&mut std::fs::File::create(&written).unwrap()).unwrap();
+            let said = ran(Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(&written));
+            let mut last = 0;
+            for line in said.lines() {
+                if low_of(line) {
+                    last = number(line).unwrap();
+                } else if line.contains("DW_AT_high_pc") {
+                    assert!(number(line).unwrap() >= last, "{at:#x}: {line} after {last:#x}");
+                }
+            }
+            tried += 1;
+        }
+    }
+    assert!(tried > 3, "{tried}");
+}
+
+fn low_of(line: &str) -> bool {
+    line.contains("DW_AT_low_pc")
+}
+
+/// The last number in parentheses: `DW_AT_low_pc (0x1600)`.
+fn number(line: &str) -> Option<u64> {
+    let text = line.rsplit_once("(0x")?.1;
+    u64::from_str_radix(text.split_once(')')?.0, 16).ok()
+}
+
 /// Debuggers find tables by their names: one that says it is loaded would stand before the view's own, and gdb would look into
 /// `.debug_gdb_scripts` for scripts to run.
 #[test]

@@ -389,16 +389,18 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
     }
 
     pub(super) fn code(&mut self, entry: &ConvertUnitEntry<'_, Slice<'r>>) {
-        let mut ranges = match entry.read_unit.die_ranges(&entry.read_entry) {
-            Ok(ranges) => ranges,
-            Err(_) => return,
-        };
         let die = self.unit.die(entry.read_unit, entry.offset());
-        while let Ok(Some(range)) = ranges.next() {
-            if range.begin < range.end && self.plans.code_ranges.take() {
-                self.plans.code.push((die, range.begin..range.end));
+        let plans = &mut *self.plans;
+        let _ = ranges::visit(entry, |range| {
+            if range.start >= range.end {
+                return true;
             }
-        }
+            let is_room = plans.code_ranges.take();
+            if is_room {
+                plans.code.push((die, range));
+            }
+            is_room
+        });
     }
 
     /// The plan of a function's variables, or of those outside of functions.

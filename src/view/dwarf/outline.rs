@@ -8,6 +8,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry};
 use super::Slice;
 use super::entry::{Conversion, constant, is_mangled};
 use super::filter::{Origins, Outline, is_same, type_of};
+use super::ranges;
 
 /// What an instance leaves to the DIEs it stands for.
 const NAMES: [DwAt; 5] = [
@@ -30,7 +31,7 @@ pub(super) fn convert<'r>(
     let id = conversion.to.unit.add(root, constants::DW_TAG_subprogram);
     let others = conversion.others;
     let origins: Vec<_> = Origins::of(others, entry.read_unit, &entry.read_entry).collect();
-    let own = origins.get(..1).unwrap_or_default();
+    let own = if ranges::passes_the_end(entry) { &[][..] } else { origins.get(..1).unwrap_or_default() };
     let names = NAMES.iter().map(|name| (*name, &*origins));
     for (name, dies) in names.chain(PLACES.iter().map(|name| (*name, own))) {
         let found = dies.iter().find_map(|die| Some((die.unit, die.entry.attr(name)?)));

@@ -27,6 +27,10 @@ impl Places {
     /// Whether a DIE is within what holds it, in the order of DIEs. A function is where it says: see [`hold`].
     pub(super) fn holds(&mut self, entry: &ConvertUnitEntry<'_, Slice<'_>>, is_function: bool) -> bool {
         self.around.retain(|(depth, _)| *depth < entry.depth());
+        if passes_the_end(entry) {
+            self.left_out += 1;
+            return false;
+        }
         let own = ranges(entry);
         if own.is_empty() {
             return true;
@@ -47,13 +51,13 @@ pub(super) fn hold(
     root: &ConvertUnitEntry<'_, Slice<'_>>,
     functions: &[(DieOffset, Range<u64>)],
 ) -> bool {
-    let said = ranges(root);
-    if said.is_empty() {
+    let (said, passes) = (ranges(root), passes_the_end(root));
+    if said.is_empty() && !passes {
         return false;
     }
     let of_functions = functions.iter().map(|(_, range)| range.clone()).collect();
     let of_functions = joined(of_functions);
-    if are_within(&of_functions, &said) {
+    if are_within(&of_functions, &said) && !passes {
         return false;
     }
     // Each with a base of its own, in any version.
@@ -71,12 +75,46 @@ pub(super) fn hold(
 
 /// The code of a DIE; none where it cannot be read.
 fn ranges(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> Ranges {
-    let Ok(mut ranges) = entry.read_unit.die_ranges(&entry.read_entry) else { return Vec::new() };
     let mut all = Vec::new();
-    while let Ok(Some(range)) = ranges.next() {
-        all.push(range.begin..range.end);
-    }
+    let _ = visit(entry, |range| {
+        all.push(range);
+        true
+    });
     joined(all)
+}
+
+/// Whether a DIE's code ends behind the last address: gimli's own `die_ranges` adds without a look, and so do debuggers.
+pub(super) fn passes_the_end(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
+    visit(entry, |_| true).is_none()
+}
+
+/// The ranges of a DIE one by one, while `each` says to go on; DWARF 5 section 2.17. `None`: they pass the last address.
+pub(super) fn visit(
+    entry: &ConvertUnitEntry<'_, Slice<'_>>,
+    mut each: impl FnMut(Range<u64>) -> bool,
+) -> Option<()> {
+    let (unit, value) = (entry.read_unit, |name| entry.read_entry.attr_value(name));
+    if let Some(list) = value(constants::DW_AT_ranges) {
+        let Ok(Some(mut list)) = unit.attr_ranges(list) else { return Some(()) };
+        while let Ok(Some(range)) = list.next() {
+            if !each(range.begin..range.end) {
+                break;
+            }
+        }
+        return Some(());
+    }
+    let address = |value| unit.attr_address(value).ok().flatten();
+    let Some(low) = value(constants::DW_AT_low_pc).and_then(address) else { return Some(()) };
+    let high = match value(constants::DW_AT_high_pc) {
+        None => return Some(()),
+        Some(gimli::AttributeValue::Udata(size)) => low.checked_add(size)?,
+        Some(value) => match address(value) {
+            Some(high) => high,
+            None => return Some(()),
+        },
+    };
+    let _ = each(low..high);
+    Some(())
 }
 
 fn joined(mut all: Ranges) -> Ranges {
