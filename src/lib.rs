@@ -17,6 +17,22 @@
 //! 7 cli                        one file per command
 //! ```
 
+// Input is hostile, so that nothing in it may end the process. Only tests may panic.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::panic_in_result_fn,
+        clippy::unreachable,
+        clippy::todo,
+        clippy::unimplemented,
+        clippy::indexing_slicing,
+        clippy::string_slice
+    )
+)]
+
 pub mod arch;
 pub mod capture;
 pub mod cli;

@@ -74,19 +74,16 @@ impl Kind {
         &self.registers
     }
 
-    /// The register of that index.
-    ///
-    /// # Panics
-    /// Never for a [`RegId`] of this kind.
+    /// The register of that index; `None` for an index of another kind that has more registers.
     #[must_use]
-    pub fn register(&self, id: RegId) -> &Register {
-        &self.registers[usize::from(id.0)]
+    pub fn register(&self, id: RegId) -> Option<&Register> {
+        self.registers.get(usize::from(id.0))
     }
 
     /// The register of that user-visible name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Register> {
-        self.by_name.get(name).map(|id| self.register(*id))
+        self.by_name.get(name).and_then(|id| self.register(*id))
     }
 
     /// The named bits of a register.

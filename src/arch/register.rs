@@ -158,7 +158,7 @@ const MAX_DWORDS: usize = 64;
 /// Unknown dwords hold no meaning; every reader asks [`RegisterValue::knows`] first.
 #[derive(Clone)]
 pub struct RegisterValue {
-    bytes: [u8; MAX_DWORDS * 4],
+    words: [[u8; 4]; MAX_DWORDS],
     dwords: u16,
     known: u64,
 }
@@ -167,18 +167,18 @@ impl RegisterValue {
     /// A register of that many dwords (1 to 64) of which nothing is known.
     #[must_use]
     pub fn unknown(dwords: u16) -> Self {
-        Self { bytes: [0; MAX_DWORDS * 4], dwords: dwords.min(MAX_DWORDS as u16), known: 0 }
+        Self { words: [[0; 4]; MAX_DWORDS], dwords: dwords.min(MAX_DWORDS as u16), known: 0 }
     }
 
     /// All bytes; those of unknown dwords mean nothing.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..usize::from(self.dwords) * 4]
+        self.words.get(..usize::from(self.dwords)).unwrap_or_default().as_flattened()
     }
 
     /// Room for the bytes; the caller then says which dwords it filled with [`Self::set_known`].
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes[..usize::from(self.dwords) * 4]
+        self.words.get_mut(..usize::from(self.dwords)).unwrap_or_default().as_flattened_mut()
     }
 
     /// How many dwords the register has.
@@ -213,18 +213,16 @@ impl RegisterValue {
     /// Dword `index`, if known.
     #[must_use]
     pub fn dword(&self, index: u16) -> Option<u32> {
-        let at = usize::from(index) * 4;
-        self.knows(index).then(|| {
-            let bytes = &self.bytes[at..at + 4];
-            u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
-        })
+        let word = self.words.get(usize::from(index)).filter(|_| self.knows(index))?;
+        Some(u32::from_le_bytes(*word))
     }
 
     /// Stores dword `index` as known; beyond the register nothing happens.
     pub fn set_dword(&mut self, index: u16, value: u32) {
-        if index < self.dwords {
-            let at = usize::from(index) * 4;
-            self.bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
+        if index < self.dwords
+            && let Some(word) = self.words.get_mut(usize::from(index))
+        {
+            *word = value.to_le_bytes();
             self.known |= 1 << index;
         }
     }

@@ -7,6 +7,15 @@ use std::sync::Arc;
 /// Bytes that somebody keeps alive: mapped, owned or static.
 pub type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
+/// Copies as many bytes as both have; how many that are.
+pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> usize {
+    let count = from.len().min(to.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..count), from.get(..count)) {
+        to.copy_from_slice(from);
+    }
+    count
+}
+
 /// A store of captured bytes.
 pub trait Backing: Debug + Send + Sync {
     /// What a person calls it: the file's name as the dump gives it.
@@ -74,9 +83,7 @@ impl<B: AsRef<[u8]> + Debug + Send + Sync + 'static> Backing for MemoryBacking<B
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = (*self.bytes).as_ref();
         let rest = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)).unwrap_or(&[]);
-        let count = rest.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&rest[..count]);
-        Ok(count)
+        Ok(copy(rest, buffer))
     }
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
@@ -97,6 +104,7 @@ struct Part<B> {
 
 impl<B: AsRef<[u8]>> AsRef<[u8]> for Part<B> {
     fn as_ref(&self) -> &[u8] {
-        &(*self.bytes).as_ref()[self.range.clone()]
+        // A type whose bytes became fewer since has none of these.
+        (*self.bytes).as_ref().get(self.range.clone()).unwrap_or_default()
     }
 }

@@ -86,14 +86,16 @@ impl MemoryMap {
     /// What the operating system says of the file.
     pub fn read(&self, stores: &[Arc<dyn Backing>], address: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut done = 0;
-        while done < buffer.len() {
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.checked_add(done as u64) else { break };
             let Some(segment) = self.find(at) else { break };
             let Some(store) = stores.get(segment.extent.backing.0 as usize) else { break };
             let skip = at - segment.address;
             let left = usize::try_from(segment.extent.length - skip).unwrap_or(usize::MAX);
-            let want = left.min(buffer.len() - done);
-            let got = match store.read_at(segment.extent.offset + skip, &mut buffer[done..done + want]) {
+            let want = left.min(rest.len());
+            let part = rest.get_mut(..want).unwrap_or_default();
+            let Some(offset) = segment.extent.offset.checked_add(skip) else { break };
+            let got = match store.read_at(offset, part) {
                 Ok(got) => got,
                 // What was read before stays read: the answer is short.
                 Err(error) if done == 0 => return Err(error),
@@ -107,10 +109,10 @@ impl MemoryMap {
         Ok(done)
     }
 
-    /// Bytes captured in all.
+    /// Bytes captured in all; the largest number where all addresses were.
     #[must_use]
     pub fn captured(&self) -> u64 {
-        self.segments.iter().map(|segment| segment.extent.length).sum()
+        self.segments.iter().map(|segment| segment.extent.length).fold(0, u64::saturating_add)
     }
 }
 

@@ -1,7 +1,9 @@
 //! Which segments a map takes, and what it finds.
 
+use std::sync::Arc;
+
 use super::{MemoryMap, Segment, joined};
-use crate::capture::{BackingId, Extent};
+use crate::capture::{Backing, BackingId, Extent, MemoryBacking};
 
 /// Segments of those first addresses and lengths; names are their order.
 fn map(pieces: &[(u64, u64)]) -> (MemoryMap, Vec<Segment>) {
@@ -51,6 +53,18 @@ fn an_address_is_found_in_its_segment_only() {
         assert_eq!(map.next(address).map(|segment| segment.address), next, "{address}");
     }
     assert_eq!(map.captured(), 16);
+}
+
+/// Lengths and offsets are a dump's own words: their sums may leave 64 bits.
+#[test]
+fn sums_of_lengths_and_offsets_do_not_wrap() {
+    let (all, refused) = map(&[(0, u64::MAX), (u64::MAX, 1)]);
+    assert!(refused.is_empty());
+    assert_eq!(all.captured(), u64::MAX, "2^64 bytes are more than the number holds");
+    let extent = Extent { backing: BackingId(0), offset: u64::MAX, length: 2 };
+    let (far, _) = MemoryMap::new(vec![Segment { address: 0, extent, name: None }]);
+    let store: Arc<dyn Backing> = Arc::new(MemoryBacking::new("store", vec![7; 4]));
+    assert_eq!(far.read(&[store], 1, &mut [0; 1]).unwrap(), 0);
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod memory;
 mod missing;
 mod model;
 
+pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{

@@ -321,7 +321,8 @@ impl Capture {
     /// # Errors
     /// What the operating system says of the file.
     pub fn register(&self, wave: &Wave, register: RegId) -> io::Result<RegisterValue> {
-        let mut value = RegisterValue::unknown(wave.kind.register(register).dwords);
+        let mut value =
+            RegisterValue::unknown(wave.kind.register(register).map_or(0, |register| register.dwords));
         let own = wave.registers.own.iter().rev();
         if let Some((backing, block, offset)) =
             own.filter_map(|(backing, block)| Some((*backing, block, block.offset_of(register)?))).next()
@@ -366,9 +367,9 @@ impl Capture {
         block: &RegisterBlock,
     ) -> io::Result<()> {
         let Some(backing) = self.backing(id) else { return Ok(()) };
-        let bytes = value.bytes_mut();
-        let width = usize::from(block.width).min(bytes.len());
-        let bytes = &mut bytes[..width];
+        let all = value.bytes_mut();
+        let width = usize::from(block.width).min(all.len());
+        let bytes = all.get_mut(..width).unwrap_or_default();
         let whole = (backing.read_at(offset, bytes)? / 4).min(64);
         let mut known = LaneSet::lowest(whole as u32);
         // A gap costs the dwords that it touches, and not those behind it.

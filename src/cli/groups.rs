@@ -7,6 +7,7 @@ use std::io::Write;
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
+use crate::report::json::set;
 use crate::report::{Style, groups};
 use crate::session::{GroupBy, Grouping, Inspect as _, Session, is_kind};
 
@@ -46,7 +47,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let found = Session::new(opened.clone(), Some(kind))?.groups(grouping)?;
         if args.json {
             let mut value = groups::json(&found);
-            value["kind"] = kind.as_str().into();
+            set(&mut value, "kind", kind.as_str());
             values.push(value);
             continue;
         }

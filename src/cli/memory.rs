@@ -58,15 +58,17 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
         Err(error) => return Err(error.into()),
     };
+    let missing = bytes.len().saturating_sub(got);
+    bytes.truncate(got);
     let name = spaces::place_name(&session, place);
     if args.of.json {
-        let answer = serde_json::json!({ "place": name, "length": got, "bytes": hex(&bytes[..got]) });
+        let answer = serde_json::json!({ "place": name, "length": got, "bytes": hex(&bytes) });
         return print_json(out, &answer);
     }
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
-    out.write_all(text::memory(&prefix, place.address.0, &bytes[..got]).as_bytes())?;
-    if got < bytes.len() {
-        writeln!(out, "The capture ends here: {} of the bytes asked for are missing.", bytes.len() - got)?;
+    out.write_all(text::memory(&prefix, place.address.0, &bytes).as_bytes())?;
+    if missing > 0 {
+        writeln!(out, "The capture ends here: {missing} of the bytes asked for are missing.")?;
     }
     Ok(())
 }

@@ -17,6 +17,7 @@ use std::io::Write;
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
+use crate::report::json::set;
 use crate::report::{Style, explain, print};
 use crate::session::print::{Query, no_letter};
 use crate::session::{Inspect as _, ValueState};
@@ -80,7 +81,7 @@ fn answer(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
     if args.of.json {
         let mut value = print::json(&printed);
         if let Some(explained) = explained {
-            value["names"] = explain::names(&explained);
+            set(&mut value, "names", explain::names(&explained));
         }
         print_json(out, &value)?;
         return Ok(status);

@@ -29,9 +29,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         chosen = session.described();
     }
     let mut answer = serde_json::Map::new();
-    for id in chosen {
-        let register = kind.register(id);
-        let value = session.register(wave, id)?;
+    for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
+        let value = session.register(wave, register.id)?;
         if args.of.json {
             answer.insert(register.name.clone(), export::register_json(&value, register.is_vector()));
             continue;

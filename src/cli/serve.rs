@@ -84,9 +84,8 @@ fn client(name: &str) -> Result<Taken, String> {
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
-    let new_session = || dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref());
     // What cannot be served fails here, in words, and not in a client's thread.
-    let first = new_session()?;
+    let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let threads = Arc::new(Threads::new(&first, args.threads, args.max_threads)?);
     let listen = if args.stdio {
         Listen::Stdio
@@ -96,8 +95,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
-    let session = new_session()?;
-    let views = args.view.0.map(|extent| Arc::new(Views::new(opened.clone(), session, extent)));
+    let views = args.view.0.map(|extent| Arc::new(Views::new(opened.clone(), first.another(), extent)));
     let options = ServeOptions {
         views,
         threads: Some(Arc::clone(&threads)),
@@ -106,12 +104,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         once: args.once,
         ..ServeOptions::default()
     };
-    let make_session = || -> Box<dyn Inspect> {
-        match new_session() {
-            Ok(session) => Box::new(session),
-            Err(error) => unreachable!("a session could be made before: {error:?}"),
-        }
-    };
+    let make_session = || -> Box<dyn Inspect> { Box::new(first.another()) };
     let ready = |endpoints: &[Endpoint]| {
         // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
         if !args.stdio {

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
+use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
 use crate::slim::{self, Choice, Patience, Progress, Spooled};
@@ -102,12 +103,9 @@ fn range(text: &str) -> Result<(u64, u64), String> {
 /// A number of bytes: `4096`, `64K`, `8M`, `2G`.
 fn size(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected bytes as 4096, 64K, 8M or 2G, not `{text}`");
-    let (number, shift) = match text.char_indices().next_back() {
-        Some((at, 'k' | 'K')) => (&text[..at], 10),
-        Some((at, 'm' | 'M')) => (&text[..at], 20),
-        Some((at, 'g' | 'G')) => (&text[..at], 30),
-        _ => (text, 0),
-    };
+    let units = [(['k', 'K'], 10), (['m', 'M'], 20), (['g', 'G'], 30)];
+    let found = units.iter().find_map(|(letters, shift)| Some((text.strip_suffix(letters)?, *shift)));
+    let (number, shift) = found.unwrap_or((text, 0));
     let number = spaces::number(number).map_err(|_| wrong())?;
     number.checked_mul(1 << shift).ok_or_else(wrong)
 }
@@ -207,7 +205,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let (report, to) = (report?, to.display().to_string());
     if args.json {
         let mut value = report.json();
-        value["to"] = to.into();
+        set(&mut value, "to", to);
         return print_json(out, &value);
     }
     out.write_all(report.text(&to).as_bytes())?;

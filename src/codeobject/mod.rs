@@ -11,8 +11,6 @@
 //! kept. A code object that is cut short still gives what it has: see [`CodeObject::problems`].
 //!
 //! Specifications: System V gABI; LLVM's AMDGPUUsage, "Code Object".
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod address;
 mod bytes;

@@ -11,8 +11,6 @@
 //!
 //! Specification: DWARF 4 and 5 (section numbers are of DWARF 5), and LLVM's "DWARF Extensions For Heterogeneous
 //! Debugging" for attributes.
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
 mod abbreviations;
 mod attr;

@@ -109,7 +109,8 @@ pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Mat
                 [None, None]
             });
             // Stacks of several code objects may have the same functions.
-            let side = sides[index].get_or_insert_default();
+            let Some(side) = sides.get_mut(index) else { continue };
+            let side = side.get_or_insert_default();
             let members: Vec<WaveId> = members.iter().map(|member| member.wave).collect();
             side.waves.extend(&members);
             side.places.push((members, stack));
@@ -129,13 +130,14 @@ pub(super) fn matched(sessions: [Option<&Session>; 2], kind: &str) -> Result<Mat
             }
             _ => sides.each_ref().map(|side| side.as_ref().map_or_else(Vec::new, |side| side.waves.clone())),
         };
-        for (index, side) in sides.into_iter().enumerate() {
-            let (Some(side), Some(session)) = (side, sessions[index]) else { continue };
-            left[index].sort_unstable();
-            let ids = left[index].iter().map(|wave| Ok(session.wave(*wave)?.id));
+        let of_both = sides.into_iter().zip(sessions).zip(&mut left).zip(&mut matched.alone);
+        for (((side, session), left), alone) in of_both {
+            let (Some(side), Some(session)) = (side, session) else { continue };
+            left.sort_unstable();
+            let ids = left.iter().map(|wave| Ok(session.wave(*wave)?.id));
             let waves = ids.collect::<Result<Vec<u32>, DiffError>>()?;
-            if let Some(stack) = side.common(&left[index]) {
-                matched.alone[index].push(Alone { waves, stack, lacks: lacks.clone() });
+            if let Some(stack) = side.common(left) {
+                alone.push(Alone { waves, stack, lacks: lacks.clone() });
             }
         }
     }
@@ -180,12 +182,11 @@ fn take<K: std::hash::Hash + Eq>(
     key: impl Fn(&WaveInfo) -> Option<K>,
 ) {
     let mut known: HashMap<K, [Vec<WaveId>; 2]> = HashMap::new();
-    for (side, infos) in [&*a, &*b].into_iter().enumerate() {
-        for info in infos {
-            if let Some(key) = key(info) {
-                known.entry(key).or_default()[side].push(info.wave);
-            }
-        }
+    for info in &*a {
+        key(info).into_iter().for_each(|key| known.entry(key).or_default()[0].push(info.wave));
+    }
+    for info in &*b {
+        key(info).into_iter().for_each(|key| known.entry(key).or_default()[1].push(info.wave));
     }
     let mut taken = [std::collections::HashSet::new(), std::collections::HashSet::new()];
     for sides in known.into_values() {

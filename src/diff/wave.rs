@@ -83,15 +83,15 @@ pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<Option<WaveDiffer
 
 fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
     let kinds = both.map(|(session, _)| session.kind());
-    let value = |side: usize, register: Option<&Register>| -> Result<Option<RegisterValue>, DiffError> {
-        let (session, wave) = both[side];
-        Ok(register.map(|register| session.register(wave, register.id)).transpose()?)
+    let value = |(session, wave): (&Session, WaveId), register: Option<&Register>| {
+        register.map(|register| session.register(wave, register.id)).transpose()
     };
     let mut found = Vec::new();
     // Of waves of two GPUs, which only the user pairs, what has the same name.
     let only_second = kinds[1].registers().iter().filter(|register| kinds[0].named(&register.name).is_none());
     for register in kinds[0].registers().iter().chain(only_second) {
-        let values = [value(0, kinds[0].named(&register.name))?, value(1, kinds[1].named(&register.name))?];
+        let [one, other] = kinds.each_ref().map(|kind| kind.named(&register.name));
+        let values = [value(both[0], one)?, value(both[1], other)?];
         let lanes = if register.is_vector() { vector(&values) } else { scalar(&values) };
         if !lanes.is_empty() {
             let (name, is_vector) = (register.name.clone(), register.is_vector());

@@ -7,18 +7,6 @@
 //! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files, logs of ROCm's debug agent, and what umr prints
 //! (docs/captures.md).
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![cfg_attr(
-    test,
-    allow(
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        clippy::indexing_slicing,
-        reason = "tests may"
-    )
-)]
-
 mod agent_log;
 mod dump;
 mod file;

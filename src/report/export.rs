@@ -213,18 +213,17 @@ fn bytes(capture: &Capture, map: &MemoryMap, size: Option<u64>) -> io::Result<Va
     let mut pieces: Vec<(u64, String)> = Vec::new();
     for segment in map.segments() {
         let mut text = String::new();
-        let mut at = segment.address;
-        let mut chunk = vec![0; CHUNK];
-        let mut left = segment.extent.length;
-        while left > 0 {
-            let want = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-            let got = capture.read(map, at, &mut chunk[..want])?;
+        let mut chunk = Vec::new();
+        let mut done = 0;
+        while done < segment.extent.length {
+            chunk.resize(usize::try_from(segment.extent.length - done).unwrap_or(CHUNK).min(CHUNK), 0);
+            let got = capture.read(map, segment.address + done, &mut chunk)?;
             if got == 0 {
                 break;
             }
-            text.push_str(&hex(&chunk[..got]));
-            at += got as u64;
-            left -= got as u64;
+            chunk.truncate(got);
+            text.push_str(&hex(&chunk));
+            done += got as u64;
         }
         join(&mut pieces, segment.address, text);
     }
@@ -326,13 +325,14 @@ fn private_lane(reader: &Reader, wave: WaveId, lane: LaneId) -> Value {
     let Ok(captured) = reader.wave(wave) else { return Value::Null };
     let size = captured.private_size.map(|size| size / u64::from(captured.kind.wave_size.lanes()));
     let mut pieces = Vec::new();
-    let mut chunk = vec![0; CHUNK];
+    let mut chunk = Vec::new();
     for (first, last) in crate::session::lane_runs(captured, lane) {
         let mut at = first;
         while at <= last {
-            let want = usize::try_from(last - at + 1).unwrap_or(CHUNK).min(CHUNK);
-            let Ok(got) = reader.read(place(at), &mut chunk[..want]) else { break };
-            join(&mut pieces, at, hex(&chunk[..got]));
+            chunk.resize(usize::try_from(last - at + 1).unwrap_or(CHUNK).min(CHUNK), 0);
+            let Ok(got) = reader.read(place(at), &mut chunk) else { break };
+            chunk.truncate(got);
+            join(&mut pieces, at, hex(&chunk));
             at += got as u64;
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
+use super::json::set;
 use super::text::lane_list;
 use super::{Style, stack};
 use crate::session::{Group, Groups, LaneState, Member};
@@ -132,8 +133,8 @@ pub fn json_with(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Valu
             let states = group.states.iter().map(|(state, count)| {
                 json!({ "state": state.map(LaneState::name), "lanes": count })
             });
-            value["states"] = states.collect();
-            value["members"] = members_json(&group.members, threads);
+            set(&mut value, "states", states.collect::<Vec<_>>());
+            set(&mut value, "members", members_json(&group.members, threads));
         }
         value
     });

@@ -9,6 +9,13 @@ use crate::session::{
 };
 use crate::units::{LaneId, WaveId};
 
+/// Gives an object one member more; another value stays as it is.
+pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
+    if let Value::Object(members) = object {
+        members.insert(key.to_owned(), value.into());
+    }
+}
+
 /// A wave: ids, place, PC, EXEC and why it stopped.
 #[must_use]
 pub fn wave(info: &WaveInfo) -> Value {
@@ -162,7 +169,7 @@ pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
         "value": value,
         "why": why,
         "location": lane.location,
-        "parts": lane.place.as_ref().map(|place| print::location_json(place, lane.lane)["parts"].take()),
+        "parts": lane.place.as_ref().and_then(|place| Some(print::location_json(place, lane.lane).get_mut("parts")?.take())),
         "legacy": lane.legacy,
         "bytes": byte_text(&lane.bytes),
     })

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Style;
-use super::json::lane_value;
+use super::json::{lane_value, set};
 use super::text::{beside, is_shown_alike, lane_list, lane_mark, reason, runs, shown, state_mark};
 use crate::session::print::{Printed, PrintedLane};
 use crate::session::{LaneState, ValueState};
@@ -48,9 +48,9 @@ pub fn text(printed: &Printed, style: Style) -> String {
 pub fn json(printed: &Printed) -> Value {
     let lanes = printed.lanes.iter().map(|lane| {
         let mut value = lane_value(&lane.value, lane.state);
-        value["active"] = json!(lane.state.map(|state| state == LaneState::Active));
-        value["tree"] = json!(lane.tree);
-        value["missing"] = json!(lane.missing);
+        set(&mut value, "active", lane.state.map(|state| state == LaneState::Active));
+        set(&mut value, "tree", json!(lane.tree));
+        set(&mut value, "missing", json!(lane.missing));
         value
     });
     json!({

@@ -131,7 +131,7 @@ fn a_register_is_one_question() {
     let mut session = session();
     registers(&mut session);
     session.expect_register().times(2).withf(|wave, _| *wave == WaveId(1)).returning(|_, id| {
-        let mut value = RegisterValue::unknown(kind().register(id).dwords);
+        let mut value = RegisterValue::unknown(kind().register(id).unwrap().dwords);
         value.set_dword(0, 7);
         Ok(value)
     });

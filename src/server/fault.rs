@@ -42,6 +42,7 @@ impl From<Unreadable> for Fault {
     fn from(unreadable: Unreadable) -> Self {
         let code = match unreadable {
             Unreadable::NoSuchWave(_) => NO_WAVE,
+            Unreadable::NoSuchRegister { .. } => NOT_THERE,
             Unreadable::NotCaptured { .. }
             | Unreadable::NoPrivateMemory { .. }
             | Unreadable::NoVariables(_)

@@ -82,7 +82,8 @@ impl RegisterMap {
         let kind = session.kind();
         let pc = kind.registers().iter().find(|register| register.value_type == ValueType::CodePointer);
         let described = session.described();
-        let others = described.iter().filter(|id| Some(**id) != pc.map(|pc| pc.id));
+        let others = described.iter().filter_map(|id| kind.register(*id));
+        let others = others.filter(|register| Some(register.id) != pc.map(|pc| pc.id));
         let wave = |number, register: &Register| Slot {
             number,
             source: Source::Wave(register.id),
@@ -105,16 +106,16 @@ impl RegisterMap {
                     }
                 }
                 short = slots.len();
-                for id in others {
-                    slots.push(wave(slots.len(), kind.register(*id)));
+                for register in others {
+                    slots.push(wave(slots.len(), register));
                 }
                 slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
             }
             Facade::Lldb | Facade::AmdgcnLldb => {
                 slots.extend(pc.map(|pc| wave(0, pc)));
                 short = slots.len();
-                for id in others {
-                    slots.push(wave(slots.len(), kind.register(*id)));
+                for register in others {
+                    slots.push(wave(slots.len(), register));
                 }
                 if facade == Facade::Lldb {
                     if has_view {

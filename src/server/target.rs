@@ -349,7 +349,7 @@ impl LldbRegisterInfoOverride for State {
         let Some((slot, Source::Wave(id))) = slot.map(|slot| (slot, &slot.source)) else {
             return Ok(answer.done());
         };
-        let register = map.kind.register(*id);
+        let Some(register) = map.kind.register(*id) else { return Ok(answer.done()) };
         let before = map.slots().iter().take_while(|other| other.number < slot.number);
         let pc = register.value_type == ValueType::CodePointer;
         let (encoding, format) = if register.is_vector() {

@@ -234,6 +234,14 @@ pub enum Unreadable {
         /// Lanes of the wave.
         lanes: u8,
     },
+    /// The wave has no register of that index: it is of another kind.
+    #[error("wave {wave} has no register number {index}")]
+    NoSuchRegister {
+        /// The wave.
+        wave: WaveId,
+        /// The register's index in the table of the wave's kind.
+        index: u16,
+    },
     /// The target has no such address space, or reserves it.
     #[error("no address space {0} on {1}")]
     NoSuchSpace(AddressSpace, String),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use super::dump;
+use super::dump::{self, ServedKind};
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::{
@@ -21,14 +21,14 @@ use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 #[derive(Debug)]
 pub struct Session {
     reader: Reader,
-    served: usize,
+    served: Arc<ServedKind>,
     /// The only waves that are served; `None`: all of the kind.
     chosen: Option<Chosen>,
     focus: HashMap<WaveId, LaneId>,
 }
 
 /// Waves that a user chose.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Chosen {
     /// In the dump's order.
     waves: Arc<[WaveId]>,
@@ -78,16 +78,31 @@ impl Session {
     /// The dump has no waves, or none of that kind.
     pub fn new(dump: Arc<Dump>, kind: Option<&str>) -> Result<Self, NoSession> {
         let name = dump.capture().name.clone();
-        if dump.served(0).is_none() {
-            return Err(NoSession::NoWaves(name));
-        }
+        let first = dump.served().first().ok_or_else(|| NoSession::NoWaves(name.clone()))?;
         let served = match kind {
-            None => 0,
-            Some(asked) => dump.kinds().position(|(kind, _)| is_kind(kind, asked)).ok_or_else(|| {
-                NoSession::NoSuchKind { dump: name, asked: asked.to_owned(), there: waves::kinds(&dump) }
-            })?,
+            None => first,
+            Some(asked) => {
+                let found = dump.served().iter().find(|served| is_kind(&served.kind, asked));
+                found.ok_or_else(|| NoSession::NoSuchKind {
+                    dump: name,
+                    asked: asked.to_owned(),
+                    there: waves::kinds(&dump),
+                })?
+            }
         };
+        let served = Arc::clone(served);
         Ok(Self { reader: Reader::new(dump), served, chosen: None, focus: HashMap::new() })
+    }
+
+    /// A session over the same waves, without this one's focus and what-if changes.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self {
+            reader: Reader::new(Arc::clone(self.reader.dump())),
+            served: Arc::clone(&self.served),
+            chosen: self.chosen.clone(),
+            focus: HashMap::new(),
+        }
     }
 
     /// The same over some of the waves only: those whose ids in the dump are in one of these ranges. A wave that is not
@@ -97,7 +112,7 @@ impl Session {
     /// A range has no wave in it.
     pub fn of_waves(mut self, ids: &[RangeInclusive<u32>]) -> Result<Self, NoSession> {
         let capture = self.reader.dump().capture();
-        let served = self.served();
+        let served = &self.served;
         let id = |wave: &WaveId| capture.wave(*wave).map(|wave| wave.id);
         for range in ids {
             if !served.waves.iter().filter_map(id).any(|id| range.contains(&id)) {
@@ -138,11 +153,6 @@ impl Session {
     ) -> Result<Groups, Unreadable> {
         super::groups::groups(&self.reader, &self.waves(), grouping, progress)
     }
-
-    fn served(&self) -> &super::dump::ServedKind {
-        // `new` checked that it exists, and a dump never changes.
-        self.reader.dump().served(self.served).unwrap_or_else(|| unreachable!("a session serves a kind"))
-    }
 }
 
 impl Inspect for Session {
@@ -151,7 +161,7 @@ impl Inspect for Session {
     }
 
     fn kind(&self) -> Arc<Kind> {
-        Arc::clone(&self.served().kind)
+        Arc::clone(&self.served.kind)
     }
 
     fn problems(&self) -> Vec<String> {
@@ -159,31 +169,31 @@ impl Inspect for Session {
     }
 
     fn notices(&self) -> Vec<String> {
-        let mut notices = waves::notices(self.reader.dump(), self.served);
+        let mut notices = waves::notices(self.reader.dump(), &self.served.kind);
         if let Some(chosen) = &self.chosen {
-            let (some, all) = (chosen.waves.len(), self.served().waves.len());
+            let (some, all) = (chosen.waves.len(), self.served.waves.len());
             notices.insert(0, format!("{some} of {all} waves are served, as --wave says"));
         }
         notices
     }
 
     fn described(&self) -> Vec<RegId> {
-        self.served().described(self.reader.dump().capture()).to_vec()
+        self.served.described(self.reader.dump().capture()).to_vec()
     }
 
     fn waves(&self) -> Arc<[WaveId]> {
-        Arc::clone(self.chosen.as_ref().map_or(&self.served().waves, |chosen| &chosen.waves))
+        Arc::clone(self.chosen.as_ref().map_or(&self.served.waves, |chosen| &chosen.waves))
     }
 
     fn has_wave(&self, wave: WaveId) -> bool {
         match &self.chosen {
             Some(chosen) => chosen.waves.binary_search(&wave).is_ok(),
-            None => self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served().kind)),
+            None => self.reader.wave(wave).is_ok_and(|wave| Arc::ptr_eq(&wave.kind, &self.served.kind)),
         }
     }
 
     fn first_wave(&self) -> WaveId {
-        self.chosen.as_ref().map_or(self.served().first, |chosen| chosen.first)
+        self.chosen.as_ref().map_or(self.served.first, |chosen| chosen.first)
     }
 
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {

@@ -20,7 +20,7 @@ use crate::units::WaveId;
 pub struct Dump {
     capture: Capture,
     problems: Vec<String>,
-    kinds: Vec<ServedKind>,
+    kinds: Vec<Arc<ServedKind>>,
     objects: Objects,
     kernel_names: kernels::Names,
     disassembler: Disassembler,
@@ -52,13 +52,11 @@ impl Dump {
                 None => groups.push((Arc::clone(&wave.kind), vec![WaveId(ordinal)])),
             }
         }
-        let mut kinds: Vec<ServedKind> = groups
+        let mut kinds: Vec<Arc<ServedKind>> = groups
             .into_iter()
-            .map(|(kind, waves)| ServedKind {
-                first: worst(&capture, &waves),
-                waves: waves.into(),
-                kind,
-                described: OnceLock::new(),
+            .map(|(kind, waves)| {
+                let first = worst(&capture, &waves);
+                Arc::new(ServedKind { first, waves: waves.into(), kind, described: OnceLock::new() })
             })
             .collect();
         // The kind of the wave that faulted comes first: it is what the user came for.
@@ -149,8 +147,9 @@ impl Dump {
         &self.kernel_names
     }
 
-    pub(super) fn served(&self, index: usize) -> Option<&ServedKind> {
-        self.kinds.get(index)
+    /// The kinds that can be served, the one to serve first in front.
+    pub(super) fn served(&self) -> &[Arc<ServedKind>] {
+        &self.kinds
     }
 
     pub(super) fn disassembler(&self) -> &Disassembler {
@@ -196,7 +195,8 @@ impl ServedKind {
                     mark(register.id, 1);
                 }
             }
-            self.kind.registers().iter().map(|r| r.id).filter(|id| present[usize::from(id.0)]).collect()
+            let registers = self.kind.registers().iter().zip(&present);
+            registers.filter(|(_, is_present)| **is_present).map(|(register, _)| register.id).collect()
         })
     }
 }

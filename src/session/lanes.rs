@@ -134,11 +134,13 @@ impl WorkItems {
         let (grid, full, position) = (dispatch.grid?, dispatch.workgroup?, group.position?);
         let lanes = u64::from(wave.kind.wave_size.lanes());
         let first = u64::from(wave.wave_in_group?) * lanes;
-        let axis = |n: usize| {
-            let origin = u64::from(full[n]) * u64::from(position[n]);
-            (u64::from(grid[n]).saturating_sub(origin).min(u64::from(full[n])), origin)
+        let axis = |grid: u32, full: u32, position: u32| {
+            let origin = u64::from(full) * u64::from(position);
+            (u64::from(grid).saturating_sub(origin).min(u64::from(full)), origin)
         };
-        let [x, y, z] = [axis(0), axis(1), axis(2)];
+        let x = axis(grid[0], full[0], position[0]);
+        let y = axis(grid[1], full[1], position[1]);
+        let z = axis(grid[2], full[2], position[2]);
         if [x.0, y.0, z.0].contains(&0) {
             // A work-group outside of the grid: place and grid contradict each other, and none of it is known.
             return None;
@@ -158,7 +160,8 @@ impl WorkItems {
     }
 
     fn global(&self, local: [u32; 3]) -> [u32; 3] {
-        let sum = |n: usize| u32::try_from(self.origin[n] + u64::from(local[n])).unwrap_or(u32::MAX);
-        [sum(0), sum(1), sum(2)]
+        let sum = |origin: u64, local: u32| u32::try_from(origin + u64::from(local)).unwrap_or(u32::MAX);
+        let [x, y, z] = self.origin;
+        [sum(x, local[0]), sum(y, local[1]), sum(z, local[2])]
     }
 }

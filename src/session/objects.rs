@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
 use super::{CodeObjectInfo, entry};
-use crate::capture::Capture;
+use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::DebugInfo;
 use crate::dwarf::Dialect;
@@ -193,9 +193,7 @@ impl Objects {
         let want = left.min(buffer.len() as u64);
         let from = ElfAddress(segment.addresses.start.wrapping_add(skip));
         let Some(bytes) = object.bytes_at(from, want) else { return 0 };
-        let count = bytes.len().min(buffer.len());
-        buffer[..count].copy_from_slice(&bytes[..count]);
-        count
+        copy(&bytes, buffer)
     }
 
     /// The run of a code object's unwritable image that holds an address.

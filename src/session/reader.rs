@@ -79,15 +79,22 @@ impl Reader {
         self.dump.capture().wave(wave).ok_or(Unreadable::NoSuchWave(wave))
     }
 
+    /// A wave with one of its registers.
+    pub(super) fn described(&self, id: WaveId, register: RegId) -> Result<(&Wave, &Register), Unreadable> {
+        let wave = self.wave(id)?;
+        let none = || Unreadable::NoSuchRegister { wave: id, index: register.0 };
+        Ok((wave, wave.kind.register(register).ok_or_else(none)?))
+    }
+
     /// A wave's register; an alias (vcc in the last SGPRs) that was not captured itself is read from its slots.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchRegister`], or what the operating system says of the file.
     pub fn register(&self, id: WaveId, register: RegId) -> Result<RegisterValue, Unreadable> {
         let mut value = self.captured_register(id, register)?;
         if self.changes.touches(id) {
-            let wave = self.wave(id)?;
-            let slots = alias_slots(wave, wave.kind.register(register));
+            let (wave, known) = self.described(id, register)?;
+            let slots = alias_slots(wave, known);
             for index in 0..value.dwords() {
                 let (of, at) = match &slots {
                     Some(slots) => (slots.get(usize::from(index)).copied().unwrap_or(register), 0),
@@ -107,15 +114,15 @@ impl Reader {
         wave: WaveId,
         register: RegId,
     ) -> Result<RegisterValue, Unreadable> {
-        let wave = self.wave(wave)?;
+        let (wave, known) = self.described(wave, register)?;
         let fail = |error: std::io::Error| Unreadable::Io {
-            what: format!("register {}", wave.kind.register(register).name),
+            what: format!("register {}", known.name),
             error: error.to_string(),
         };
         let capture = self.dump.capture();
         let mut value = capture.register(wave, register).map_err(fail)?;
         if value.known() == 0
-            && let Some(slots) = alias_slots(wave, wave.kind.register(register))
+            && let Some(slots) = alias_slots(wave, known)
         {
             for (index, slot) in (0u16..).zip(slots) {
                 if let Some(dword) = capture.register(wave, slot).map_err(fail)?.dword(0) {

@@ -7,7 +7,7 @@ use super::changes::{Owner, Run};
 use super::reader::Reader;
 use super::{Place, Unreadable};
 use crate::arch::{Kind, SpaceScope};
-use crate::capture::{MemoryMap, Wave, joined};
+use crate::capture::{MemoryMap, Wave, copy, joined};
 use crate::units::{Address, LaneId, WaveId};
 
 /// The most bytes of a lane that one swizzled read fetches at a time, with those of all other lanes between them.
@@ -111,16 +111,14 @@ impl Reader {
             return captured(address, buffer);
         }
         let mut done = 0;
-        while done < buffer.len() {
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.checked_add(done as u64) else { break };
-            let rest = &mut buffer[done..];
             match changed.run(owner, at, rest.len()) {
                 Run::Changed(bytes) => {
-                    rest[..bytes.len()].copy_from_slice(bytes);
-                    done += bytes.len();
+                    done += copy(bytes, rest);
                 }
                 Run::Captured(length) => {
-                    let got = match captured(at, &mut rest[..length]) {
+                    let got = match captured(at, rest.get_mut(..length).unwrap_or_default()) {
                         Ok(got) => got,
                         Err(error) if done == 0 => return Err(error),
                         Err(_) => break,
@@ -200,21 +198,22 @@ impl Reader {
     ) -> std::io::Result<usize> {
         let capture = self.dump().capture();
         let mut done = 0;
-        while done < buffer.len() {
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
             let Some(at) = address.checked_add(done as u64) else { break };
             // A code object may lie between two captured segments, or bridge them: never read past the next segment.
             let limit = capture
                 .global
                 .next(at)
                 .map_or(usize::MAX, |next| usize::try_from(next.address - at).unwrap_or(usize::MAX));
-            let mut got = match capture.read(&capture.global, at, &mut buffer[done..]) {
+            let mut got = match capture.read(&capture.global, at, rest) {
                 Ok(got) => got,
                 Err(error) if done == 0 => return Err(error),
                 Err(_) => break,
             };
             if got == 0 {
-                let end = buffer.len().min(done.saturating_add(limit));
-                got = self.dump().objects().read(capture, at, agent, &mut buffer[done..end]);
+                let within = limit.min(rest.len());
+                let rest = rest.get_mut(..within).unwrap_or_default();
+                got = self.dump().objects().read(capture, at, agent, rest);
             }
             if got == 0 {
                 break;
@@ -256,9 +255,9 @@ impl Reader {
     ) -> std::io::Result<usize> {
         let mut done = 0;
         let mut rows = Vec::new();
-        while done < out.len() {
-            let at = address + done as u64;
-            let last = at + (LANE_BYTES_AT_ONCE - 1).min((out.len() - done - 1) as u64);
+        while let Some(more) = out.len().checked_sub(done + 1) {
+            let Some(at) = address.checked_add(done as u64) else { break };
+            let last = at.saturating_add((LANE_BYTES_AT_ONCE - 1).min(more as u64));
             // The rows hold every lane; ours is read out of them, from the first byte wanted to the last.
             let Some((start, end)) = swizzle.backing(at).zip(swizzle.backing(last)) else { break };
             rows.resize(usize::try_from(end - start + 1).unwrap_or(0), 0);
@@ -268,25 +267,25 @@ impl Reader {
                 Err(error) if done == 0 => return Err(error),
                 Err(_) => break,
             };
-            while let here = address + done as u64
-                && here <= last
-                && let Some(offset) = swizzle.backing(here).map(|backing| backing - start)
+            while let Some(here) = address.checked_add(done as u64).filter(|here| *here <= last)
+                && let Some(backing) = swizzle.backing(here)
             {
                 let side_by_side = swizzle.kind.private_run(Address(here)).min(last - here + 1);
                 let want = usize::try_from(side_by_side).unwrap_or(0);
-                let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-                if offset.saturating_add(want) > got {
-                    // Another lane's bytes are missing in between; ours may be there.
-                    let alone =
-                        self.read_linear(memory, start + offset as u64, &mut out[done..done + want])?;
-                    if alone < want {
-                        return Ok(done + alone);
+                let Some(part) = out.get_mut(done..done + want) else { break };
+                let offset = usize::try_from(backing - start).unwrap_or(usize::MAX);
+                match rows.get(..got).and_then(|rows| rows.get(offset..offset.checked_add(want)?)) {
+                    Some(bytes) => done += copy(bytes, part),
+                    None => {
+                        // Another lane's bytes are missing in between; ours may be there.
+                        let alone = self.read_linear(memory, backing, part)?;
+                        done += alone;
+                        if alone < want {
+                            return Ok(done);
+                        }
+                        got = got.min(offset);
                     }
-                    got = got.min(offset);
-                } else {
-                    out[done..done + want].copy_from_slice(&rows[offset..offset + want]);
                 }
-                done += want;
             }
         }
         Ok(done)

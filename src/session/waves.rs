@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Dump, Reader, Unreadable, WaveInfo, lanes};
-use crate::arch::StopReason;
+use crate::arch::{Kind, StopReason};
 use crate::capture::Wave;
 use crate::units::{Pc, WaveId};
 
@@ -102,11 +102,9 @@ pub(super) fn kinds(dump: &Dump) -> String {
 const MOST_NOTES: usize = 8;
 
 /// What the user should read on attaching.
-pub(super) fn notices(dump: &Dump, served: usize) -> Vec<String> {
+pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
     let mut notices = Vec::new();
-    if dump.kinds().count() > 1
-        && let Some((kind, _)) = dump.kinds().nth(served)
-    {
+    if dump.kinds().count() > 1 {
         notices.push(format!(
             "this dump holds several kinds of wave: {}; showing {}:{} (serve with --kind to choose another)",
             kinds(dump),

@@ -18,9 +18,6 @@
 //! the variable's pointer), and reads eight bytes: the address of the variable. That is the real, tagged address where
 //! the variable is in memory, and else a place in the same window where the server puts its bytes together.
 
-#![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
-
 mod build;
 mod dwarf;
 mod elf;

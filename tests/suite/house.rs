@@ -256,6 +256,46 @@ fn no_bits_of_gpus_in_the_importers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Lints against code that can panic. `src/lib.rs` and `src/main.rs` deny them for all that is no test.
+const NO_PANIC: &[&str] = &[
+    "unwrap_used",
+    "expect_used",
+    "panic",
+    "panic_in_result_fn",
+    "unreachable",
+    "todo",
+    "unimplemented",
+    "indexing_slicing",
+    "string_slice",
+];
+
+#[test]
+fn no_module_opts_out_of_the_lints_against_panics() {
+    let mut wrong = Vec::new();
+    for (room, path, text) in sources() {
+        let text = text.split_whitespace().collect::<String>();
+        let attributes: Vec<&str> = text.split("#!").skip(1).collect();
+        if matches!(room.as_str(), "lib" | "main") {
+            let denied = attributes.iter().find_map(|text| text.strip_prefix("[cfg_attr(not(test),deny("));
+            let denied = denied.and_then(|text| text.split_once(")")).map_or("", |(denied, _)| denied);
+            let denied: Vec<&str> =
+                denied.split(',').filter_map(|lint| lint.strip_prefix("clippy::")).collect();
+            assert_eq!(denied, NO_PANIC, "{}", path.display());
+        } else {
+            let named = |lint: &&&str| text.contains(&format!("clippy::{lint}"));
+            let groups = ["restriction", "all"];
+            wrong.extend(
+                NO_PANIC
+                    .iter()
+                    .chain(&groups)
+                    .filter(named)
+                    .map(|lint| format!("{}: {lint}", path.display())),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn files_stay_small() {
     for (_, path, text) in sources() {

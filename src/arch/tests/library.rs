@@ -16,7 +16,7 @@ fn check(kind: &Kind, rows: &[Row], numbers: u16, bytes: u32) {
         assert_eq!(run.bytes, *size, "{what}: {name}");
         assert_eq!(run.offset + u32::from(index * run.bytes), *offset, "{what}: {name}");
         if let Some(register) = run.register {
-            let register = kind.register(RegId(register.0 + index));
+            let register = kind.register(RegId(register.0 + index)).unwrap();
             assert_eq!(register.name, *name, "{what}: {first}");
             let own = if run.shadow { register.dbgapi_shadow } else { register.dbgapi };
             assert_eq!(own, Some(*first), "{what}: {name}");
@@ -163,7 +163,7 @@ fn names_and_sizes_are_those_that_the_library_shows() {
         for (range, bytes) in rows {
             let (first, count) = kind.range(range).unwrap_or_else(|error| panic!("{error}"));
             for index in first.0..first.0 + count {
-                assert_eq!(kind.register(RegId(index)).bytes(), *bytes, "{name} {range}");
+                assert_eq!(kind.register(RegId(index)).unwrap().bytes(), *bytes, "{name} {range}");
                 shown.push(index);
             }
         }

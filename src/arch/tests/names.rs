@@ -24,7 +24,8 @@ fn a_name_or_a_run_of_one_kind() {
         ("ttmp4-ttmp13", Err("\"ttmp4-ttmp13\" has a hole: there is no ttmp12")),
     ];
     for (text, expected) in cases {
-        let found = kind.range(text).map(|(first, count)| (kind.register(first).name.clone(), count));
+        let found =
+            kind.range(text).map(|(first, count)| (kind.register(first).unwrap().name.clone(), count));
         match expected {
             Ok((name, count)) => assert_eq!(found, Ok((name.to_owned(), count)), "{text}"),
             Err(message) => assert_eq!(found.unwrap_err().to_string(), message, "{text}"),

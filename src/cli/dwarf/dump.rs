@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::{DumpArgs, Failure, dump, print_json};
 use super::{Args, Listing, no_function};
 use crate::arch::Targets;
+use crate::report::json::set;
 
 /// Lists every code object of a dump.
 pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
@@ -46,7 +47,7 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
             }
             Err(problem) => {
                 writeln!(anstream::stderr(), "warning: {problem}")?;
-                row["problem"] = json!(problem.to_string());
+                set(&mut row, "problem", problem.to_string());
             }
         }
         rows.push(row);

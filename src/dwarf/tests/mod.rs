@@ -1,7 +1,5 @@
 //! Unit tests of the room; whole expressions are tested by the case files in `tests/eval`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
-
 mod cfi;
 mod drafts;
 mod explaining;

@@ -125,7 +125,7 @@ impl Placer {
             }
             found
         });
-        id.map(|id| kind.register(id))
+        kind.register(id?)
     }
 }
 

@@ -160,8 +160,8 @@ fn fits(slot: &Slot, value: &[u8]) -> Result<(), Fault> {
 fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
     let Source::Wave(id) = slot.source else { return Ok(()) };
     let kind = state.session.kind();
-    let register = kind.register(id);
-    if state.facade().is_lldb() || !register.is_vector() || state.session.register(wave, id)?.is_whole() {
+    let Some(register) = kind.register(id).filter(|register| register.is_vector()) else { return Ok(()) };
+    if state.facade().is_lldb() || state.session.register(wave, id)?.is_whole() {
         return Ok(());
     }
     let name = &register.name;

@@ -154,7 +154,7 @@ fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, gr
     let slots = map.slots().get(described..).unwrap_or_default().iter();
     let members: Vec<(&Slot, &Register)> = slots
         .filter_map(|slot| match slot.source {
-            Source::Wave(id) => Some((slot, map.kind.register(id))),
+            Source::Wave(id) => Some((slot, map.kind.register(id)?)),
             Source::StackPointer | Source::Lane | Source::Absent { .. } => None,
         })
         .filter(|(_, register)| register.class == class)

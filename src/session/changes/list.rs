@@ -107,8 +107,7 @@ impl Reader {
         index: u16,
         new: u32,
     ) -> Result<RegisterChange, Unreadable> {
-        let wave = self.wave(id)?;
-        let known = wave.kind.register(register);
+        let (wave, known) = self.described(id, register)?;
         let old = self.names(id, register, index)?.into_iter().flatten().next();
         let aliases = aliases_of(wave, register).into_iter();
         let is_vector = known.is_vector();
@@ -116,7 +115,7 @@ impl Reader {
             wave: id,
             id: wave.id,
             name: known.name.clone(),
-            aliases: aliases.map(|(alias, _)| wave.kind.register(alias).name.clone()).collect(),
+            aliases: aliases.filter_map(|(alias, _)| Some(wave.kind.register(alias)?.name.clone())).collect(),
             lane: is_vector.then_some(LaneId(index as u8)),
             dword: (!is_vector && known.dwords > 1).then_some(index),
             old,

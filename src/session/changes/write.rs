@@ -84,7 +84,7 @@ impl Reader {
     /// As [`Unwritable`] says; nothing was written.
     pub fn write_register(&mut self, id: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
         let mut batch = Batch::default();
-        let known = self.wave(id)?.kind.register(register);
+        let (_, known) = self.described(id, register)?;
         if bytes.len() != known.bytes() {
             let (expected, given) = (known.bytes() as u64, bytes.len() as u64);
             return Err(Unwritable::Size { what: known.name.clone(), expected, given });
@@ -115,8 +115,7 @@ impl Reader {
         bytes: &[u8],
         mask: &[u8],
     ) -> Result<bool, Unwritable> {
-        let wave = self.wave(id)?;
-        let known = wave.kind.register(register);
+        let (wave, known) = self.described(id, register)?;
         let slots = alias_slots(wave, known);
         let mut contradicts = false;
         for (at, (byte, mask)) in (first..).zip(bytes.iter().zip(mask)) {
@@ -227,7 +226,7 @@ impl Reader {
         let mut registers = self.changes.registers.len();
         let mut last = None;
         for ((wave, register, index), new) in &batch.registers {
-            let known = self.wave(*wave)?.kind.register(*register);
+            let (_, known) = self.described(*wave, *register)?;
             let names = self.names(*wave, *register, *index)?;
             let mut dword = new.value;
             if new.mask != u32::MAX {

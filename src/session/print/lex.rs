@@ -55,7 +55,7 @@ const SIGNS: &[&str] = &[
 const ANONYMOUS: &str = "(anonymous namespace)";
 
 /// Splits a path into words; the last one is [`Word::End`].
-pub(super) fn words(text: &str) -> Result<Vec<Token>, ParseError> {
+pub(super) fn words(text: &str) -> Result<(Vec<Token>, Token), ParseError> {
     let characters: Vec<char> = text.chars().collect();
     let mut lexer = Lexer { characters: &characters, at: 0 };
     let mut tokens = Vec::new();
@@ -65,11 +65,10 @@ pub(super) fn words(text: &str) -> Result<Vec<Token>, ParseError> {
         }
         let column = lexer.at + 1;
         let word = lexer.word()?;
-        let is_end = word == Word::End;
-        tokens.push(Token { column, word });
-        if is_end {
-            return Ok(tokens);
+        if word == Word::End {
+            return Ok((tokens, Token { column, word }));
         }
+        tokens.push(Token { column, word });
     }
 }
 
@@ -129,11 +128,10 @@ impl Lexer<'_> {
     }
 
     fn identifier(&mut self) -> String {
-        let start = self.at;
-        while self.peek(0).is_some_and(is_name) {
-            self.at += 1;
-        }
-        self.characters[start..self.at].iter().collect()
+        let rest = self.characters.get(self.at..).unwrap_or_default();
+        let name: String = rest.iter().take_while(|c| is_name(**c)).collect();
+        self.at += name.chars().count();
+        name
     }
 
     /// A name with its namespaces and template arguments.
@@ -202,7 +200,7 @@ impl Lexer<'_> {
         let hex = text.strip_prefix("0x");
         let (is_hex, suffix) = (hex.is_some(), hex.unwrap_or(&text));
         let digits = suffix.trim_end_matches(['u', 'l']);
-        let letters = &suffix[digits.len()..];
+        let letters = suffix.strip_prefix(digits).unwrap_or_default();
         let (radix, digits) = match (is_hex, digits.strip_prefix('0')) {
             (true, _) => (16, digits),
             (false, Some(octal)) if !octal.is_empty() => (8, octal),

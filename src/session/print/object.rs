@@ -42,8 +42,8 @@ impl Object {
     /// A computed number of so many bytes; what it has beyond them is dropped.
     pub(super) fn number(ty: Ty, bits: u64, size: u64) -> Self {
         let bytes = u128::from(bits).to_le_bytes();
-        let count = usize::try_from(size).unwrap_or(bytes.len()).min(bytes.len());
-        Self::value(ty, &bytes[..count])
+        let count = usize::try_from(size).unwrap_or(usize::MAX);
+        Self::value(ty, bytes.get(..count).unwrap_or(&bytes))
     }
 
     /// An object somewhere.

@@ -36,12 +36,14 @@ const QUALIFIERS: &[&str] = &["const", "volatile", "restrict", "__restrict__", "
 /// # Errors
 /// Where and why the text is none.
 pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseError> {
-    if let Some((at, _)) = text.char_indices().nth(MAX_PATH) {
-        let column = text[..at].chars().count() + 1;
-        return Err(ParseError { column, words: format!("a path of more than {MAX_PATH} characters") });
+    if text.chars().nth(MAX_PATH).is_some() {
+        return Err(ParseError {
+            column: MAX_PATH + 1,
+            words: format!("a path of more than {MAX_PATH} characters"),
+        });
     }
-    let tokens = words(text)?;
-    let mut parser = Parser { tokens: &tokens, at: 0, is_type };
+    let (tokens, end) = words(text)?;
+    let mut parser = Parser { tokens: &tokens, end: &end, at: 0, is_type };
     let found = parser.binary(0, 0)?;
     match parser.word() {
         Word::End => Ok(found.0),
@@ -75,6 +77,8 @@ const LEVELS: &[&[(&str, Between)]] = &[
 
 struct Parser<'a> {
     tokens: &'a [Token],
+    /// The word behind the last one, which is never passed.
+    end: &'a Token,
     at: usize,
     is_type: &'a dyn Fn(&str) -> bool,
 }
@@ -84,9 +88,7 @@ type Deep = (Path, usize);
 
 impl Parser<'_> {
     fn token(&self, ahead: usize) -> &Token {
-        // The last token is the end, which is never passed.
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.at + ahead).min(last)]
+        self.tokens.get(self.at + ahead).unwrap_or(self.end)
     }
 
     fn word(&self) -> &Word {

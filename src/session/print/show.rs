@@ -281,8 +281,8 @@ impl Walk<'_, '_, '_> {
 
 /// Bytes of an element; what is past the end is missing.
 fn cut(bytes: &[u8], from: usize, size: usize) -> &[u8] {
-    let from = from.min(bytes.len());
-    &bytes[from..from.saturating_add(size).min(bytes.len())]
+    let rest = bytes.get(from..).unwrap_or_default();
+    rest.get(..size).unwrap_or(rest)
 }
 
 /// A number or address that no DIE describes.

@@ -33,9 +33,11 @@ impl Scene<'_, '_> {
         let mut next = 0;
         while let Some(full) = found.0.get(next).cloned() {
             next += 1;
-            let scopes = full.match_indices("::").map(|(at, _)| at);
-            for at in scopes {
-                let (scope, rest) = (&full[..at], &full[at + 2..]);
+            let scopes = full.match_indices("::").filter_map(|(at, sign)| {
+                let (scope, rest) = full.split_at_checked(at)?;
+                Some((scope, rest.strip_prefix(sign)?))
+            });
+            for (scope, rest) in scopes {
                 for (_, import) in imports.iter().filter(|(at, _)| **at == *scope) {
                     found.by(import, rest);
                 }
@@ -62,9 +64,12 @@ impl Scene<'_, '_> {
             match c {
                 '<' => depth += 1,
                 '>' => depth = depth.saturating_sub(1),
-                ':' if depth == 0 && name[at..].starts_with("::") && at >= end => {
+                ':' if depth == 0
+                    && name.get(at..).is_some_and(|rest| rest.starts_with("::"))
+                    && at >= end =>
+                {
                     end = at + 2;
-                    prefixes.push(name[..end].to_owned());
+                    prefixes.extend(name.get(..end).map(str::to_owned));
                 }
                 _ => {}
             }

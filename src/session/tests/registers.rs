@@ -1,7 +1,8 @@
 //! Registers: absent dwords, and aliases in the last SGPRs.
 
 use super::Maker;
-use crate::session::{Inspect as _, Session};
+use crate::arch::RegId;
+use crate::session::{Inspect as _, Reader, Session, Unreadable, Unwritable};
 use crate::units::{WaveId, WaveSize};
 
 #[test]
@@ -18,8 +19,25 @@ fn absent_registers_and_lanes_are_unknown() {
     assert_eq!(read("v4").known(), 0);
     assert_eq!(read("exec").scalar(), None);
     let described: Vec<String> =
-        session.described().iter().map(|id| session.kind().register(*id).name.clone()).collect();
+        session.described().iter().map(|id| session.kind().register(*id).unwrap().name.clone()).collect();
     assert_eq!(described, ["pc", "exec", "v3"]);
+}
+
+/// A kind with more registers has indexes that another lacks.
+#[test]
+fn a_register_of_another_kind_is_refused() {
+    let mut maker = Maker::new("gfx90a");
+    maker.wave(WaveSize::W64, None, &[("pc", &[0; 8], 3)]);
+    let session = Session::new(maker.finish(), None).unwrap();
+    let count = u16::try_from(session.kind().registers().len()).unwrap();
+    for index in [count, u16::MAX] {
+        let expected = Unreadable::NoSuchRegister { wave: WaveId(0), index };
+        assert_eq!(session.register(WaveId(0), RegId(index)).unwrap_err(), expected);
+        let mut writer = Reader::new(std::sync::Arc::clone(session.reader().dump()));
+        let refused = writer.write_register(WaveId(0), RegId(index), &[0; 4]).unwrap_err();
+        assert_eq!(refused, Unwritable::from(expected));
+    }
+    assert!(session.register(WaveId(0), RegId(count - 1)).is_ok());
 }
 
 /// capture-formats.md 2.6: a 32-SGPR allocation of gfx9 has vcc in s30:31 and flat_scratch in s26:27.
@@ -39,7 +57,7 @@ fn aliases_live_in_the_last_allocated_sgprs() {
     assert_eq!(read("flat_scratch").dword(0), Some(0x33));
     assert_eq!(read("flat_scratch").dword(1), None, "s27 was not captured");
     let described: Vec<String> =
-        session.described().iter().map(|id| session.kind().register(*id).name.clone()).collect();
+        session.described().iter().map(|id| session.kind().register(*id).unwrap().name.clone()).collect();
     assert!(described.contains(&"vcc".to_owned()), "{described:?}");
 }
 

@@ -95,7 +95,7 @@ impl<'f> Keeper<'f> {
     pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.begun.is_empty() {
             let used = self.pages(bytes, false)?;
-            self.begun.extend_from_slice(&bytes[used..]);
+            self.begun.extend_from_slice(bytes.get(used..).unwrap_or_default());
             return Ok(());
         }
         let mut begun = std::mem::take(&mut self.begun);
@@ -111,10 +111,10 @@ impl<'f> Keeper<'f> {
         let mut used = 0;
         while let Some(rest) = bytes.get(used..).filter(|rest| !rest.is_empty()) {
             if self.position < self.layout.start {
-                let count = within(rest, self.layout.start - self.position);
+                let part = first_of(rest, within(rest, self.layout.start - self.position));
                 let run = Run { end: self.layout.start, rank: Rank::Needed, size: 0, shift: 0 };
-                self.keep(&rest[..count], &run)?;
-                used += count;
+                self.keep(part, &run)?;
+                used += part.len();
                 continue;
             }
             let Some((first, run)) = self.runs.at(self.position) else {
@@ -133,9 +133,9 @@ impl<'f> Keeper<'f> {
                 break;
             }
             let count = if is_whole { whole } else { whole - (whole - page) % PAGE as usize };
-            let part = &rest[..count];
+            let part = first_of(rest, count);
             let code = |at: usize| {
-                let page = part.get(at..).map(|page| &page[..page.len().min(PAGE as usize)]);
+                let page = part.get(at..).map(|page| first_of(page, PAGE as usize));
                 page.and_then(stream::code).filter(|_| run.rank > Rank::Code)
             };
             if (page == PAGE as usize || first == self.position)
@@ -148,7 +148,7 @@ impl<'f> Keeper<'f> {
                 continue;
             }
             let next = (page..count).step_by(PAGE as usize).find(|at| code(*at).is_some()).unwrap_or(count);
-            self.place(&part[..next], &run)?;
+            self.place(first_of(part, next), &run)?;
             used += next;
         }
         Ok(used)
@@ -216,20 +216,21 @@ impl<'f> Keeper<'f> {
             // Pages of zeros are holes; what lies between two of them is written at once. Holes are pages of the file.
             let page = |at: u64, bytes: &[u8]| within(bytes, PAGE - at % PAGE);
             let mut count = page(at, rest);
-            let hole = is_zero(&rest[..count]);
-            while count < rest.len() {
-                let next = page(at + count as u64, &rest[count..]);
-                if is_zero(&rest[count..count + next]) != hole {
+            let hole = is_zero(first_of(rest, count));
+            while let Some(after) = rest.get(count..).filter(|after| !after.is_empty()) {
+                let next = first_of(after, page(at + count as u64, after));
+                if is_zero(next) != hole {
                     break;
                 }
-                count += next;
+                count += next.len();
             }
+            let (alike, after) = rest.split_at(count);
             if !hole {
-                self.file.write_all_at(&rest[..count], at)?;
+                self.file.write_all_at(alike, at)?;
                 stored += count as u64;
             }
             at += count as u64;
-            rest = &rest[count..];
+            rest = after;
         }
         self.stored += stored;
         self.position = end;
@@ -413,9 +414,14 @@ fn within(bytes: &[u8], count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).min(bytes.len())
 }
 
+/// The first bytes, at most so many.
+fn first_of(bytes: &[u8], count: usize) -> &[u8] {
+    bytes.get(..count).unwrap_or(bytes)
+}
+
 /// Compared page by page, which the processor does faster than looking at each byte.
 fn is_zero(bytes: &[u8]) -> bool {
-    bytes.chunks(ZEROS.len()).all(|page| *page == ZEROS[..page.len()])
+    bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
 }
 
 /// An `Elf64_Phdr`.

@@ -22,9 +22,6 @@ pub(super) enum Rank {
     Spare,
 }
 
-/// How many ranks there are.
-pub(super) const RANKS: usize = 5;
-
 /// A run of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
@@ -42,7 +39,7 @@ pub(super) struct Run {
 pub(super) struct Runs {
     all: BTreeMap<u64, Run>,
     /// Bytes of each rank that are still to come.
-    left: [u64; RANKS],
+    left: BTreeMap<Rank, u64>,
 }
 
 impl Runs {
@@ -74,7 +71,8 @@ impl Runs {
             }
         }
         runs.need(layout, &own);
-        let mut room = limit.saturating_sub(layout.start).saturating_sub(runs.left[Rank::Needed as usize]);
+        let needed = runs.left.get(&Rank::Needed).copied().unwrap_or(0);
+        let mut room = limit.saturating_sub(layout.start).saturating_sub(needed);
         // What was meant to run first, if a core says so of some: no code object is a large segment.
         own.sort_by_key(|(.., segment)| (!segment.executable, segment.size));
         for (first, end, _) in own {
@@ -119,12 +117,12 @@ impl Runs {
 
     /// Bytes that are to come of what is kept before that rank.
     pub(super) fn before(&self, rank: Rank) -> u64 {
-        self.left.iter().take(rank as usize).fold(0, |sum, left| sum.saturating_add(*left))
+        self.left.range(..rank).fold(0, |sum, (_, left)| sum.saturating_add(*left))
     }
 
     /// So many bytes of a rank came.
     pub(super) fn came(&mut self, rank: Rank, bytes: u64) {
-        let left = &mut self.left[rank as usize];
+        let left = self.left.entry(rank).or_default();
         *left = left.saturating_sub(bytes);
     }
 
@@ -151,7 +149,7 @@ impl Runs {
     }
 
     fn insert(&mut self, first: u64, run: Run) {
-        let left = &mut self.left[run.rank as usize];
+        let left = self.left.entry(run.rank).or_default();
         *left = left.saturating_add(run.end - first);
         self.all.insert(first, run);
     }

@@ -285,7 +285,7 @@ fn a_log_that_was_cut_shows_nothing_that_is_not_true() {
                     .own
                     .iter()
                     .flat_map(|(_, block)| (block.first.0..block.first.0 + block.count).map(RegId));
-                for register in held.map(|id| shown.kind.register(id)) {
+                for register in held.map(|id| shown.kind.register(id).unwrap()) {
                     let value = opened.capture.register(shown, register.id).unwrap();
                     let wanted = wave.hex(&register.name);
                     for index in 0..value.dwords() {

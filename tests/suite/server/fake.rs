@@ -79,7 +79,7 @@ impl Fake {
 
     /// Every register that some wave has, with the value of `wave`; lanes of v1 above 15 were not captured.
     fn value(&self, wave: WaveId, id: RegId) -> RegisterValue {
-        let register = self.kind.register(id);
+        let register = self.kind.register(id).unwrap();
         let mut value = RegisterValue::unknown(register.dwords);
         let wide = match register.name.as_str() {
             "pc" => Some(Self::pc(wave)),
@@ -322,7 +322,7 @@ impl Inspect for Fake {
     fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
         let mut changes = Changes::default();
         for ((wave, register), bytes) in &self.written {
-            let known = self.kind.register(*register);
+            let known = self.kind.register(*register).unwrap();
             let old = self.value(*wave, *register);
             for (index, new) in (0u16..).zip(bytes.chunks(4)) {
                 let new = u32::from_le_bytes(new.try_into().unwrap());

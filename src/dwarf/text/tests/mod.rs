@@ -1,7 +1,5 @@
 //! The text form: bytes from the documents' tables, both ways, and what is refused.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-
 mod properties;
 
 use super::super::operation::{Dialect, Encoding, Program};
