@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::damage::Damage;
 use super::die::{Origins, Reading};
 use super::line::Place;
+use super::type_base::given_space;
 use super::types::TypeId;
-use crate::units::DieOffset;
+use crate::units::{AddressSpace, DieOffset};
 
 /// A function as source text names it, inlined or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub struct Subprogram {
     pub is_artificial: bool,
     /// `DW_AT_calling_convention`: 0xc7 for a kernel (`DW_CC_LLVM_DeviceKernel`).
     pub calling_convention: Option<u8>,
+    /// The address space of its code, by the attributes of a pointer; `None` where no DIE gives one.
+    pub address_space: Option<AddressSpace>,
 }
 
 impl Subprogram {
@@ -68,6 +71,8 @@ impl Subprogram {
                 Some(gimli::AttributeValue::CallingConvention(convention)) => Some(convention.0),
                 _ => None,
             });
+        let mut spaces = origins.chain.iter().filter_map(|die| damage.absent(given_space(die)));
+        let address_space = spaces.next();
         Self {
             die,
             name,
@@ -78,6 +83,7 @@ impl Subprogram {
             is_external: origins.flag(gimli::DW_AT_external),
             is_artificial: origins.flag(gimli::DW_AT_artificial),
             calling_convention: convention,
+            address_space,
         }
     }
 }

@@ -41,20 +41,35 @@ fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
 
 /// The address space that a pointer's DIE means; see [`TypeKind::Pointer`].
 pub(super) fn address_space(die: &Die<'_>) -> Result<AddressSpace> {
+    match (given_space(die)?, die.view.facts().is_amd_augmented()) {
+        (Some(space), _) => Ok(space),
+        (None, true) => of_amd_class(die, None),
+        (None, false) => Ok(AddressSpace(0)),
+    }
+}
+
+/// The address space that a DIE gives; `None` where it gives none. The 2020 text has `DW_AT_address_class` on "pointer
+/// type, reference type, subroutine, and subroutine type debugger information entries".
+pub(super) fn given_space(die: &Die<'_>) -> Result<Option<AddressSpace>> {
     let space = die.extension(Heterogeneous::AddressSpace).and_then(|(_, value)| unsigned(&value));
     if let Some(space) = space {
-        return Ok(AddressSpace(space));
+        return Ok(Some(AddressSpace(space)));
     }
     let class = match die.entry.attr_value(gimli::DW_AT_address_class) {
         Some(AttributeValue::AddressClass(class)) => Some(class.0),
         Some(value) => unsigned(&value),
         None => None,
     };
+    let Some(class) = class else { return Ok(None) };
     if !die.view.facts().is_amd_augmented() {
-        return Ok(AddressSpace(class.unwrap_or(0)));
+        return Ok(Some(AddressSpace(class)));
     }
     // DW_ADDR_none is no class.
-    let class = class.filter(|class| *class != 0);
+    of_amd_class(die, Some(class).filter(|class| *class != 0)).map(Some)
+}
+
+/// The address space of a class of the 2020 text.
+fn of_amd_class(die: &Die<'_>, class: Option<u64>) -> Result<AddressSpace> {
     crate::arch::Targets::address_class(AMD_AUGMENTATION, class).ok_or_else(|| DebugInfoError::Attribute {
         unit: die.view.slot.die_offset(),
         die: die.offset(),

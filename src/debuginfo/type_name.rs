@@ -68,7 +68,7 @@ impl DebugInfo {
                 let named = self.declare(*element, declarator, budget)?;
                 Ok(qualifiers.before(&named))
             }
-            TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped } => {
+            TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped, .. } => {
                 let mut names = Vec::new();
                 for (index, parameter) in parameters.iter().enumerate() {
                     // The language has `this` constant, compilers do not say it.

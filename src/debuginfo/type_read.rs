@@ -12,7 +12,7 @@ use super::dynamic::{Asked, Object};
 use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Entry};
 use super::type_array::{array, size_of_array};
-use super::type_base::{address_space, base};
+use super::type_base::{address_space, base, given_space};
 use super::type_record::record;
 use super::types::{
     Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
@@ -411,5 +411,6 @@ fn subroutine(reading: Reading<'_>, die: &Die<'_>, returns: Option<TypeId>) -> R
         }
     }
     let is_prototyped = die.flag(gimli::DW_AT_prototyped) || !die.view.facts().language.is_c();
-    Ok(TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped })
+    let address_space = given_space(die)?;
+    Ok(TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped, address_space })
 }

@@ -159,20 +159,29 @@ pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Resu
         die.entry.attr_value(gimli::DW_AT_virtuality),
         Some(AttributeValue::Virtuality(virtuality)) if virtuality != gimli::DW_VIRTUALITY_none
     );
-    let bytes = byte_offset.unwrap_or(0);
+    let bytes = i128::from(byte_offset.unwrap_or(0));
     let bits = match (data_bit_offset, die.entry.attr_value(gimli::DW_AT_bit_offset)) {
-        (Some(bits), _) => bits,
+        (Some(bits), _) => i128::from(bits),
         (None, Some(old)) => {
             let from_top = old.sdata_value().unwrap_or(0);
             let own = || type_id.and_then(|id| damage.absent(reading.info.byte_size(id)));
             let storage = storage_size.or_else(own);
-            let storage = i64::try_from(storage.unwrap_or(0)).unwrap_or(0).saturating_mul(8);
-            let width = i64::try_from(bit_size.unwrap_or(0)).unwrap_or(0);
-            let within = storage.saturating_sub(from_top).saturating_sub(width);
-            bytes.saturating_mul(8).saturating_add_signed(within)
+            let [storage, width] = [storage, bit_size].map(|number| i128::from(number.unwrap_or(0)));
+            (bytes + storage) * 8 - i128::from(from_top) - width
         }
-        (None, None) => bytes.saturating_mul(8),
+        (None, None) => bytes * 8,
     };
+    // Neither before the object nor beyond what 64 bits count: it is no other place.
+    let bit_offset = u64::try_from(bits).unwrap_or_else(|_| {
+        damage.add(DebugInfoError::Attribute {
+            unit: die.view.slot.die_offset(),
+            die: die.offset(),
+            attribute: AttributeName::of(location, die.view.facts()),
+            expected: "a place within an object, of 64 bits in bits",
+            found: format!("bit {bits}"),
+        });
+        0
+    });
     let name = damage.absent(die.string(gimli::DW_AT_name));
     let broken = damage.into_problems().into_iter().next().map(|why| DynamicAttribute {
         unit: die.view.facts().id,
@@ -185,7 +194,7 @@ pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Resu
     Ok(Member {
         name,
         type_id,
-        bit_offset: bits,
+        bit_offset,
         bit_size,
         is_base,
         place: broken.or(dynamic).map(Box::new),

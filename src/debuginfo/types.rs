@@ -154,6 +154,8 @@ pub enum TypeKind {
         is_variadic: bool,
         /// Whether it was declared with its parameters; always so in C++.
         is_prototyped: bool,
+        /// The address space of its code, by the attributes of a pointer; `None` where the DIE gives none.
+        address_space: Option<AddressSpace>,
     },
     /// A type without a representation: `decltype(nullptr)`.
     Unspecified,

@@ -148,7 +148,7 @@ fn a_bad_unit_costs_only_itself() {
         assert_eq!(problems, [words]);
         assert_eq!(info.unit_count(), 1 + left);
         assert_eq!(info.unit(UnitId(left)).expect("the second").offset.0 as usize, second);
-        assert_eq!(info.functions(UnitId(left)).expect("functions").len(), 1);
+        assert_eq!(info.functions(UnitId(left)).expect("functions").len(), 2);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::debuginfo::{
 use crate::units::{AddressSpace, DieOffset};
 
 const OBJECT: &[u8] = include_bytes!("shapes/shapes.hsaco");
-const LABELS: [&str; 15] = [
+const LABELS: [&str; 27] = [
     "procedure",
     "int",
     "vector",
@@ -27,6 +27,18 @@ const LABELS: [&str; 15] = [
     "null",
     "far_type",
     "cu2",
+    "r_both",
+    "r_class",
+    "r_none",
+    "rr_both",
+    "rr_class",
+    "rr_none",
+    "call_both",
+    "call_class",
+    "call_none",
+    "called",
+    "far_call",
+    "places",
 ];
 
 fn object() -> DebugInfo {
@@ -156,6 +168,55 @@ fn pointers_name_their_space_by_the_units_rules() {
     };
     assert_eq!(shown("p_both", &[0x40, 0, 0, 0]), "space_5#0x40");
     assert_eq!(shown("p_none", &[0, 0, 0x20, 0, 0, 0x7f, 0, 0]), "0x7f0000200000");
+}
+
+#[test]
+fn references_and_functions_name_their_space_as_pointers_do() {
+    let info = object();
+    let reference = |name: &str| match type_at(&info, name).kind {
+        TypeKind::Reference { address_space, is_rvalue, .. } => (address_space.0, is_rvalue),
+        ref other => panic!("{other:?}"),
+    };
+    // DW_AT_LLVM_address_space wins; else the 2020 classes: 3 is local, none is generic, whose number is 1.
+    assert_eq!(["r_both", "r_class", "r_none"].map(reference), [(5, false), (3, false), (1, false)]);
+    assert_eq!(["rr_both", "rr_class", "rr_none"].map(reference), [(5, true), (3, true), (1, true)]);
+    let function = |name: &str| match type_at(&info, name).kind {
+        TypeKind::Subroutine { address_space, .. } => address_space,
+        ref other => panic!("{other:?}"),
+    };
+    let spaces = [5, 3].map(|space| Some(AddressSpace(space)));
+    assert_eq!(["call_both", "call_class"].map(function), spaces);
+    assert_eq!((function("call_none"), function("growing")), (None, None));
+    // Class 4 of the 2020 text is constant, which is global; in a unit without the augmentation 4 is the number of a space.
+    assert_eq!((function("called"), function("far_call")), (Some(AddressSpace(0)), Some(AddressSpace(4))));
+}
+
+#[test]
+fn members_are_at_no_other_place_than_the_one_that_is_given() {
+    let places = type_at(&object(), "places");
+    let TypeKind::Record(record) = &places.kind else { panic!("{places:?}") };
+    let place = |index: usize| {
+        let member = &record.members[index];
+        (member.bit_offset, member.problem().map(ToString::to_string))
+    };
+    assert_eq!(place(0), (u64::MAX - 7, None));
+    let beyond = place(1).1.expect("bit 2^64 is beyond what 64 bits count");
+    assert!(beyond.contains("18446744073709551616"), "{beyond}");
+    // 32 bits of storage less 40 less a width of 3.
+    let before = place(2).1.expect("before the object");
+    assert!(before.contains("bit -11"), "{before}");
+}
+
+#[test]
+fn numbers_of_lanes_may_be_a_list() {
+    let info = object();
+    let functions = info.functions(UnitId(1)).expect("sound");
+    let listed = info.function(functions[1]).expect("listed");
+    let Lanes::Expression(lanes) = &listed.simd.lanes else { panic!("{:?}", listed.simd.lanes) };
+    assert!(matches!(lanes, LocationAttribute::List(_)));
+    let at = |offset| info.location_at(UnitId(1), lanes, ElfAddress(text(&info) + offset)).expect("a list");
+    assert_eq!(at(0x14).expression().map(|bytes| bytes.to_vec()), Some(vec![0x38, 0x9f]));
+    assert_eq!(at(0x18), Location::NotAtPc);
 }
 
 #[test]

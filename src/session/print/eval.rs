@@ -171,7 +171,9 @@ impl Walk<'_, '_, '_> {
         let this = arguments.first().filter(is_this).map(|_| 0);
         let parameters = arguments.iter().map(|variable| variable.type_id).collect();
         let ty = Ty::Function { returns: function.subprogram.return_type, parameters, this };
-        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false))
+        let space = function.subprogram.address_space.unwrap_or(GLOBAL);
+        let bits = self.scene.address_bits(space);
+        Ok(Object::at(ty, Location::memory(space, bits, Address(address)), false))
     }
 
     fn binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {

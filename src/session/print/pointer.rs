@@ -173,8 +173,11 @@ impl Walk<'_, '_, '_> {
         if let (Storage::ImplicitPointer(pointer), Shape::Pointer { to, .. }) =
             (&object.location.storage, self.shape(object)?)
         {
-            let by = i64::try_from(by).unwrap_or(0).wrapping_mul(self.step(&to)? as i64);
-            let byte_offset = pointer.byte_offset.wrapping_add(by);
+            let step = i128::from(self.step(&to)?);
+            let moved = by.checked_mul(step).and_then(|by| by.checked_add(i128::from(pointer.byte_offset)));
+            let Some(byte_offset) = moved.and_then(|moved| i64::try_from(moved).ok()) else {
+                return error(format!("{by} times {step} bytes are more than a pointer moves by"));
+            };
             let storage = Storage::ImplicitPointer(ImplicitPointer { byte_offset, ..*pointer });
             return Ok(Object { location: Location { storage, offset: Offset::ZERO }, ..object.clone() });
         }

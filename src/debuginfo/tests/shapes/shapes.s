@@ -154,6 +154,38 @@ f:
     at 0x03, 0x08
     at 0x0b, 0x0b
     end
+    .macro references both, class, none, tag
+    abbrev \both, \tag, 0        // type, address_space 0x3e10, address_class
+    at 0x49, 0x13
+    at 0x3e10, 0x0b
+    at 0x33, 0x0b
+    end
+    abbrev \class, \tag, 0       // type, address_class
+    at 0x49, 0x13
+    at 0x33, 0x0b
+    end
+    abbrev \none, \tag, 0        // type
+    at 0x49, 0x13
+    end
+    .endm
+    references 26, 27, 28, 0x10 // references
+    references 29, 30, 31, 0x42 // rvalue references
+    references 32, 33, 34, 0x15 // subroutine types
+    abbrev 35, 0x2e, 0          // declaration: name, address_class
+    at 0x03, 0x08
+    at 0x33, 0x0b
+    end
+    abbrev 36, 0x2e, 0          // function: name, low, high, lanes as a list
+    at 0x03, 0x08
+    at 0x11, 0x01
+    at 0x12, 0x0f
+    at 0x3e11, 0x17
+    end
+    abbrev 37, 0x0d, 0          // member: name, type, offset in 8 bytes
+    at 0x03, 0x08
+    at 0x49, 0x13
+    at 0x38, 0x07
+    end
     .byte 0
 
     .section .debug_loclists,"",@progbits
@@ -196,6 +228,13 @@ f:
     .quad f+16
     .uleb128 2
     .byte 0x90, 0x11            // regx 17
+    .byte 0
+.Llist_count:
+    .byte 7
+    .quad f+0x14
+    .quad f+0x18
+    .uleb128 2
+    .byte 0x38, 0x9f            // lit8; stack_value
     .byte 0
 .Llists_end:
 
@@ -334,6 +373,44 @@ f:
 .Lnull:
     .uleb128 24
     .asciz "decltype(nullptr)"
+    .macro spaces label, code
+.L\label\()_both:
+    .uleb128 \code
+    .long .Lint-.Lcu1
+    .byte 5, 4
+.L\label\()_class:
+    .uleb128 \code+1
+    .long .Lint-.Lcu1
+    .byte 3                     // 2020: local
+.L\label\()_none:
+    .uleb128 \code+2
+    .long .Lint-.Lcu1
+    .endm
+    spaces r, 26
+    spaces rr, 29
+    spaces call, 32
+.Lplaces:
+    .uleb128 14
+    .asciz "Places"
+    .byte 8
+    .uleb128 37
+    .asciz "last"               // bit 2^64 - 8
+    .long .Lint-.Lcu1
+    .quad 0x1fffffffffffffff
+    .uleb128 37
+    .asciz "beyond"             // bit 2^64
+    .long .Lint-.Lcu1
+    .quad 0x2000000000000000
+    .uleb128 15                 // 40 bits from the top of a word of 32
+    .asciz "before"
+    .long .Lint-.Lcu1
+    .byte 4, 3, 40
+    .byte 2, 0x23, 0
+    .byte 0
+.Lcalled:
+    .uleb128 35
+    .asciz "called"
+    .byte 4                     // 2020: constant, which is global
     .byte 0
 .Lcu1_end:
 
@@ -365,10 +442,20 @@ f:
     .byte 32
     .uleb128 1
     .byte 0x30
+.Lfar_call:
+    .uleb128 33
+    .long .Lfar_int-.Lcu2
+    .byte 4
+    .uleb128 36
+    .asciz "listed"
+    .quad f+0x14
+    .uleb128 8
+    .long .Llist_count
     .byte 0
 .Lcu2_end:
 
     // Where things stand, for the tests: offsets into .debug_info, four bytes each, in this order.
     .section .shapes,"",@progbits
     .long .Lprocedure, .Lint, .Lvector, .Lp_both, .Lp_class, .Lp_none, .Ltypedef_a, .Lpair, .Lself, .Lorigin_a
-    .long .Lbounds, .Lgrowing, .Lnull, .Lfar_type, .Lcu2
+    .long .Lbounds, .Lgrowing, .Lnull, .Lfar_type, .Lcu2, .Lr_both, .Lr_class, .Lr_none, .Lrr_both, .Lrr_class
+    .long .Lrr_none, .Lcall_both, .Lcall_class, .Lcall_none, .Lcalled, .Lfar_call, .Lplaces
