@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
-    Answer, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus, Frame,
-    LaneNeed, MemoryAt, Missing, Program, RegisterBytes, SpaceInfo, TypeEncoding, active_lanes, explain,
-    fetch, lane_pcs, legacy, print,
+    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus,
+    Frame, LaneNeed, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
+    active_lanes, explain, fetch, lane_pcs, legacy, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 use libfuzzer_sys::fuzz_target;
@@ -93,6 +93,31 @@ impl Context for State {
             element_bits: (die.0 >> 8) as u32 & 0xfff,
             elements: (die.0 & 0x80 != 0).then_some(3),
         })
+    }
+
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        let expression = || self.die.clone().map(Attribute::Expression);
+        Ok((self.seed & 4 != 0).then(expression).flatten())
+    }
+
+    /// Each attribute is the entry's expression, a small number, or a number of 64 bits.
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        let attribute = |which: u64| {
+            let number = self.mixed(die.0 << 8 ^ which);
+            match (number & 3, &self.die) {
+                (0 | 1, Some(program)) => Attribute::Expression(Arc::clone(program)),
+                (2, _) => Attribute::Constant(self.mixed(number) << 7),
+                _ => Attribute::Constant(number >> 4 & 0xff),
+            }
+        };
+        Ok(Arc::new(ObjectMap {
+            mem_location: attribute(0),
+            cntl_ordinal: attribute(1),
+            vec_location: attribute(2),
+            element_size: attribute(3),
+            element_count: attribute(4),
+            ranges: if self.seed & 8 == 0 { Vec::new() } else { vec![(Pc(0x800), Pc(0x1800))] },
+        }))
     }
 }
 

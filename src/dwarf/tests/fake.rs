@@ -13,6 +13,8 @@ pub(super) struct Fake {
     pub(super) dies: BTreeMap<u64, Die>,
     pub(super) frame_base: Option<Arc<Program>>,
     pub(super) lanes: Option<u64>,
+    /// The object map at 9.
+    pub(super) map: Option<Arc<ObjectMap>>,
 }
 
 impl Fake {
@@ -25,7 +27,7 @@ impl Fake {
             (3, die(false, DieLocation::ConstValue([1, 2, 3, 4, 5, 6, 7, 8].into()))),
             (4, die(false, DieLocation::None)),
         ];
-        Self { dies: dies.into(), frame_base: Some(Arc::new(frame_base)), lanes: None }
+        Self { dies: dies.into(), frame_base: Some(Arc::new(frame_base)), ..Self::default() }
     }
 }
 
@@ -140,6 +142,7 @@ impl Context for Fake {
             1 => (by_lane("33"), constant(4), 0x2000),
             2 => (constant(1), by_lane("34"), 0x2000),
             3 => (constant(1), constant(4), 0x1000),
+            9 => return self.map.clone().ok_or_else(|| Missing::absent("no such map")),
             _ => return Err(Missing::absent("no such map")),
         };
         let vec_location = Attribute::Expression(Arc::new(super::program("64")));

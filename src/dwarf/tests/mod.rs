@@ -9,6 +9,7 @@ mod lanes;
 mod leb;
 mod legacy;
 mod limits;
+mod model;
 mod numbers;
 mod printing;
 mod writing;
