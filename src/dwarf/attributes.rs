@@ -2,8 +2,7 @@
 
 use super::context::Context;
 use super::error::{Cause, Error};
-use super::fetch::{Reader, fetch};
-use super::location::Location;
+use super::fetch::Reader;
 use super::machine::{Entry, Evaluator, Focus};
 use super::operation::Program;
 use super::value::{Number, Type};
@@ -27,21 +26,18 @@ pub fn lane_pcs(
     let location = Evaluator::new(context).location_for(program, lane)?;
     let lanes = context.wave_size().lanes();
     let at_end = |cause| Error { at: program.end(), op: "result", cause };
+    let mut reader = Reader::new(context);
     (0..lanes)
         .map(|element| {
             let skip = u64::from(element) * PC_BITS;
-            let element =
-                Location { storage: location.storage.clone(), offset: location.offset.advanced(skip) };
-            let bits =
-                fetch(context, &element, lane, BitSize(PC_BITS)).map_err(|error| at_end(error.cause))?;
+            let bits = reader.bits(&location, skip, lane, BitSize(PC_BITS)).map_err(at_end)?;
             match bits.number() {
                 Some(pc) => Ok(Some(Pc(pc))),
                 None if bits.is_undefined() => Ok(None),
                 // Says which of the two is missing.
-                None => Reader::new(context)
-                    .word(&element, 0, PC_BITS as u32, lane)
-                    .map(|pc| Some(Pc(pc)))
-                    .map_err(at_end),
+                None => {
+                    reader.word(&location, skip, PC_BITS as u32, lane).map(|pc| Some(Pc(pc))).map_err(at_end)
+                }
             }
         })
         .collect()

@@ -1,7 +1,8 @@
 //! Errors that say where: the expression offset, the operation's name and the cause.
 //!
-//! Three classes, which callers show differently: bytes that cannot be read as operations, expressions that break a
-//! rule of DWARF, and sound expressions for which the capture lacks something.
+//! Four classes, which callers show differently: bytes that cannot be read as operations, expressions that break a
+//! rule of DWARF, expressions that exceed a bound of this evaluator, and sound expressions for which the capture lacks
+//! something.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,8 +16,10 @@ use crate::units::{Address, AddressSpace, DieOffset, DwarfReg, ExprOffset, LaneI
 pub enum Class {
     /// The bytes are not operations of the dialect.
     Decode,
-    /// The expression breaks a rule of DWARF, or one of this evaluator's [bounds](super::limits).
+    /// The expression breaks a rule of DWARF.
     IllFormed,
+    /// The expression exceeds one of this evaluator's [bounds](super::limits); DWARF has no such rule.
+    Limit,
     /// The expression is sound, but the capture lacks what it needs.
     Unavailable,
 }
@@ -26,6 +29,7 @@ impl fmt::Display for Class {
         f.write_str(match self {
             Self::Decode => "decode",
             Self::IllFormed => "ill-formed",
+            Self::Limit => "limit",
             Self::Unavailable => "unavailable",
         })
     }
@@ -161,7 +165,7 @@ pub enum Cause {
         /// The type.
         actual: u64,
     },
-    /// A rule of call frame information whose value is not of its register's size.
+    /// A register or a value whose size is not that of the register that it stands for.
     #[error("{} has {found} bits, register {register} has {size}", of.map_or_else(|| "the rule's value".to_owned(), |of| format!("register {of}")))]
     RuleSize {
         /// The register that the rule names; `None`: an address or what an expression gives.
@@ -196,7 +200,7 @@ pub enum Cause {
         /// First bit.
         offset: u128,
         /// How many.
-        wanted: u64,
+        wanted: u128,
         /// Size of the storage.
         size: u128,
     },
@@ -261,7 +265,30 @@ pub enum Cause {
         /// The operand.
         bytes: u64,
     },
-    /// An overlay of less than nothing, or of more than can be counted.
+    /// A composite larger than the storage of the largest address space.
+    #[error(
+        "a composite of {bits} bits exceeds the largest address space of {} bits",
+        super::limits::LARGEST_STORAGE
+    )]
+    CompositeTooLarge {
+        /// Its size.
+        bits: u128,
+    },
+    /// An expression that must leave exactly one entry on the stack leaves none, or several.
+    #[error("leaves {have} entries on the stack, exactly 1 is needed")]
+    EntryCount {
+        /// Entries left.
+        have: usize,
+    },
+    /// A number of something that is no such number.
+    #[error("{what} is {value}, expected a number above 0")]
+    Count {
+        /// What is counted.
+        what: &'static str,
+        /// The number.
+        value: i128,
+    },
+    /// An overlay of a negative size.
     #[error("an overlay of {bits} bits")]
     OverlayWidth {
         /// The size asked for.
@@ -388,6 +415,7 @@ impl Cause {
                 Class::Unavailable
             }
             Self::NotOnThisMachine(_) | Self::NoCallFrame(_) => Class::Unavailable,
+            Self::Limit { .. } => Class::Limit,
             Self::Missing(Missing::NotCaptured(_)) => Class::Unavailable,
             Self::Missing(Missing::Failed(error)) | Self::Inside { error, .. } => error.class(),
             _ => Class::IllFormed,

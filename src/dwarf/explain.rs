@@ -229,6 +229,7 @@ pub fn error(error: &Error, names: &dyn Names) -> Vec<String> {
     let class = match error.class() {
         Class::Decode => "cannot be decoded",
         Class::IllFormed => "ill-formed",
+        Class::Limit => "beyond a bound of this evaluator",
         Class::Unavailable => "sound, but not answered by the capture",
     };
     let mut lines = vec![format!("{class}: {} at {}", error.op, error.at)];

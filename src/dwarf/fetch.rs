@@ -172,7 +172,7 @@ pub fn fetch(
     lane: Option<LaneId>,
     size: BitSize,
 ) -> Result<Bits, Error> {
-    Reader::new(context).bits(location, lane, size).map_err(at_fetch)
+    Reader::new(context).bits(location, 0, lane, size).map_err(at_fetch)
 }
 
 /// Reads an object of many lanes, the lanes in order; a register is read once for all of them.
@@ -183,7 +183,7 @@ pub fn fetch_lanes(
     size: BitSize,
 ) -> Vec<(LaneId, Result<Bits, Error>)> {
     let mut reader = Reader::new(context);
-    lanes.iter().map(|lane| (lane, reader.bits(location, Some(lane), size).map_err(at_fetch))).collect()
+    lanes.iter().map(|lane| (lane, reader.bits(location, 0, Some(lane), size).map_err(at_fetch))).collect()
 }
 
 fn at_fetch(cause: Cause) -> Error {
@@ -233,12 +233,19 @@ impl<'c> Reader<'c> {
         }
     }
 
-    fn bits(&mut self, location: &Location, lane: Option<LaneId>, size: BitSize) -> Result<Bits, Cause> {
+    /// `size` bits from `extra` bits past the location on, with what is known of each.
+    pub(super) fn bits(
+        &mut self,
+        location: &Location,
+        extra: u64,
+        lane: Option<LaneId>,
+        size: BitSize,
+    ) -> Result<Bits, Cause> {
         if size.0.div_ceil(8) > MAX_OBJECT_BYTES {
             return Err(Cause::Limit { what: "bytes of an object", limit: MAX_OBJECT_BYTES });
         }
         let mut bits = Bits::new(size);
-        let at = check_inside(location, 0, size.0, lane)?;
+        let at = check_inside(location, extra, size.0, lane)?;
         self.fill(&location.storage, at, lane, &mut bits, 0, size.0)?;
         Ok(bits)
     }
@@ -418,12 +425,15 @@ pub(super) fn offset_of(location: &Location, lane: Option<LaneId>) -> u128 {
 }
 
 /// The bit offset at which to read, if the storage has that many bits there.
-fn check_inside(location: &Location, extra: u64, wanted: u64, lane: Option<LaneId>) -> Result<u128, Cause> {
-    let offset = offset_of(location, lane) + u128::from(extra);
+pub(super) fn check_inside(
+    location: &Location,
+    extra: u64,
+    wanted: u64,
+    lane: Option<LaneId>,
+) -> Result<u128, Cause> {
+    let (offset, wanted) = (offset_of(location, lane) + u128::from(extra), u128::from(wanted));
     match location.storage.size() {
-        Some(size) if offset + u128::from(wanted) > size => {
-            Err(Cause::BeyondStorage { offset, wanted, size })
-        }
+        Some(size) if offset + wanted > size => Err(Cause::BeyondStorage { offset, wanted, size }),
         _ => Ok(offset),
     }
 }

@@ -18,14 +18,14 @@ use super::composite::{Composite, Part};
 use super::computed;
 use super::context::{Context, LaneNeed};
 use super::error::{Cause, Error};
-use super::fetch::Reader;
+use super::fetch::{Reader, check_inside};
 use super::lanes::Lanes;
 use super::limits::MAX_PARTS;
 use super::location::{CapturedLane, Implicit, Location, Offset, Storage};
 use super::machine::{Evaluator, Focus, Group};
 use super::operation::{Operation, Placed, Program};
 use super::value::{Number, low_mask};
-use crate::units::{Address, AddressSpace, BitSize, DwarfReg, LaneId, LaneSet};
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
 /// What a user is told when a location was read this way.
 pub const WORDS: &str = "read as clang means its xderef idiom, not as DWARF defines it";
@@ -48,8 +48,9 @@ const IDIOM_GENERIC: u64 = 1;
 const IDIOM_LOCAL: u64 = 3;
 const IDIOM_PRIVATE: u64 = 5;
 
-/// Registers of this many bits or more have a dword for each lane.
-const VECTOR_BITS: u64 = 32 * 32;
+/// Bits of a lane's part of a vector register, which has one for each lane.
+const LANE_BITS: u64 = 32;
+const VECTOR_BITS: u64 = 32 * LANE_BITS;
 
 /// One shape with its operands.
 #[derive(Debug, PartialEq, Eq)]
@@ -80,7 +81,7 @@ pub fn recognise(
     let mut composite = Composite::default();
     let mut locations = parts.iter().map(|(placed, idiom, size)| {
         let location = meant(context, idiom, scratch, focus);
-        (location.map_err(|cause| Error { at: placed.at, op: placed.name, cause }), *size)
+        (*placed, location, *size)
     });
     let result = loop {
         match locations.next() {
@@ -88,10 +89,15 @@ pub fn recognise(
                 let storage = Storage::Composite(std::sync::Arc::new(composite));
                 break Ok(Location { storage, offset: Offset::ZERO });
             }
-            Some((Err(error), _)) => break Err(error),
-            Some((Ok(location), None)) => break Ok(location),
-            // A piece that 64 bits cannot count is no idiom's.
-            Some((Ok(location), Some(size))) => composite.push(Part { location, size })?,
+            Some((placed, Err(cause), _)) => break Err(Error { at: placed.at, op: placed.name, cause }),
+            Some((_, Ok(location), None)) => break Ok(location),
+            Some((placed, Ok(location), Some(size))) => {
+                if let Err(cause) = holds(&location, size) {
+                    break Err(Error { at: placed.at, op: placed.name, cause });
+                }
+                // A piece that 64 bits cannot count is no idiom's.
+                composite.push(Part { location, size })?;
+            }
         }
     };
     Some(vec![Group { lanes, result }])
@@ -152,6 +158,26 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
     })
 }
 
+/// Whether an object of some size lies within what an idiom describes ("All the bits must be within the size of the location
+/// storage", 2020 AMDGPU text): of a vector register that is the lane's dword, as its neighbours are other lanes'.
+fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
+    match location.storage {
+        Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
+            let (wanted, size) = (u128::from(size.0), u128::from(LANE_BITS));
+            Err(Cause::BeyondStorage { offset: 0, wanted, size })
+        }
+        _ => check_inside(location, 0, size.0, None).map(drop),
+    }
+}
+
+/// Fails where an object of some size is larger than what [`recognise`] found for a whole object.
+///
+/// # Errors
+/// Ill-formed: bits beyond the lane's dword of a vector register.
+pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
+    holds(location, size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
+}
+
 fn address_space(idiom: u64) -> Option<AddressSpace> {
     match idiom {
         IDIOM_GENERIC => Some(GLOBAL),
@@ -194,13 +220,19 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             let base = frame_register(context)?;
             let lanes = u64::from(context.wave_size().lanes());
             let base = if scratch == Scratch::Buffer { base / lanes } else { base };
-            let address = base.wrapping_add_signed(*offset) & low_mask(u32::from(info.address_bits));
+            // As DW_OP_fbreg moves within the frame base: without wrapping.
+            let base = base & low_mask(u32::from(info.address_bits));
             let storage = Storage::Memory {
                 space: PRIVATE_LANE,
                 address_bits: info.address_bits,
                 lane: CapturedLane::Own,
             };
-            Ok(Location { storage, offset: Offset::bytes(address) })
+            let size = storage.size().unwrap_or(0);
+            let at = i128::from(base) * 8 + i128::from(*offset) * 8;
+            match u128::try_from(at) {
+                Ok(at) if at < size => Ok(Location { storage, offset: Offset::from_bits(at) }),
+                _ => Err(Cause::OutsideStorage { offset: at, size }),
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The bounds on what one expression may cost, whatever its bytes say. Each is far above what compilers emit and each
-//! is tested; exceeding one is an error with its name and not a crash.
+//! is tested; exceeding one is an error of class [`Limit`](super::Class::Limit) with its name and not a crash.
 
 /// Steps of one evaluation for any one lane: one for each operation, more for operations that build many parts or
 /// work on wide values. Bounds loops made of `DW_OP_skip` and `DW_OP_bra`.
@@ -38,6 +38,11 @@ pub const MAX_STACK: usize = 256;
 
 /// Expressions that run inside one another: calls, frame bases, implicit pointers, entry values.
 pub const MAX_CALL_DEPTH: u32 = 24;
+
+/// Bits of the storage of the largest address space, of 64-bit addresses: DWARF's own bound on a composite ("The DWARF
+/// expression is ill-formed if the size of the contiguous location storage is larger", 2020 AMDGPU text). A composite
+/// above `u64::MAX` bits exceeds the bound of this evaluator first.
+pub(super) const LARGEST_STORAGE: u128 = 1 << 67;
 
 /// Parts of one composite location, before neighbours are merged.
 pub const MAX_PARTS: usize = 2048;

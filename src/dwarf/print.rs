@@ -224,8 +224,12 @@ fn part_json(location: &Location, lane: LaneId, bit_size: Option<u64>) -> Value 
                 }),
             }
         }
-        Storage::Register { register, .. } => json!({
+        Storage::Register { register, frame: Frame::Current, .. } => json!({
             "storage": "register", "register": register.0, "bit_offset": at as u64, "bit_size": bit_size,
+        }),
+        Storage::Register { register, frame: Frame::Caller, .. } => json!({
+            "storage": "register", "register": register.0, "frame": "caller", "bit_offset": at as u64,
+            "bit_size": bit_size,
         }),
         Storage::Implicit(implicit) => json!({
             "storage": "implicit", "bytes": hex(&implicit.bytes(lane)),

@@ -168,7 +168,7 @@ impl Plan {
         if let Some(storage) = location.storage.size()
             && offset + u128::from(size.0) > storage
         {
-            return Err(Cause::BeyondStorage { offset, wanted: size.0, size: storage }.into());
+            return Err(Cause::BeyondStorage { offset, wanted: u128::from(size.0), size: storage }.into());
         }
         let mut planner = Planner { lane, bytes, runs: Vec::new(), refused: Vec::new() };
         planner.part(location, offset, ObjectBits { first: 0, count: size.0 });

@@ -316,7 +316,9 @@ impl Asked<'_> {
         };
         let size = asked.or_else(|| self.size(&place, lane));
         let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
-        let fetched = read.map(|size| fetch(self.context, &place, Some(lane), size)).transpose();
+        let holds = |size| if legacy { legacy::check_size(&place, size) } else { Ok(()) };
+        let fetched = |size| holds(size).and_then(|()| fetch(self.context, &place, Some(lane), size));
+        let fetched = read.map(fetched).transpose();
         let (bytes, unread) = match fetched {
             Ok(Some(bits)) => (variables::bytes(&bits, bits.bytes().len()), None),
             Ok(None) => (Vec::new(), None),

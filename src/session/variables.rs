@@ -275,7 +275,7 @@ impl Frame<'_> {
         lanes: LaneSet,
         type_id: TypeId,
         known_size: Option<u64>,
-        legacy: bool,
+        idiom: bool,
         most: usize,
     ) -> Vec<LaneValue> {
         // What stands at the object is a descriptor, whose size nothing says; the data come through it.
@@ -295,7 +295,8 @@ impl Frame<'_> {
                 },
             };
             let wanted = BitSize(size.saturating_mul(8));
-            let found = fetch(&self.context, &at, Some(lane), wanted);
+            let checked = if idiom { legacy::check_size(&at, wanted) } else { Ok(()) };
+            let found = checked.and_then(|()| fetch(&self.context, &at, Some(lane), wanted));
             // A caller's registers are shown where they are now.
             let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
             let (at, bits) = match found.and_then(settled) {
@@ -327,9 +328,9 @@ impl Frame<'_> {
             };
             LaneValue {
                 lane,
-                location: Some(if legacy { format!("{place} (clang xderef)") } else { place }),
+                location: Some(if idiom { format!("{place} (clang xderef)") } else { place }),
                 place: Some(at),
-                legacy,
+                legacy: idiom,
                 bytes,
                 state,
             }
@@ -400,6 +401,6 @@ pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     match error.class() {
         _ if error.cause.is_lost() => ValueState::OptimizedOut(words),
         Class::Unavailable => ValueState::Unavailable(words),
-        Class::Decode | Class::IllFormed => ValueState::Error(words),
+        Class::Decode | Class::IllFormed | Class::Limit => ValueState::Error(words),
     }
 }

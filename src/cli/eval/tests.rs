@@ -54,7 +54,7 @@ variants!(CAUSES, cause_name, Cause:
     UnknownOperation UnknownSubOperation Truncated InstructionTruncated LebTooLong Limit StackUnderflow Kind Incomplete NothingToEnd
     TypesDiffer TypeUnsupported SizesDiffer RuleSize DivisionByZero BranchTarget OutsideStorage BeyondStorage ReadsUndefined
     ImplicitPointerMisused ImplicitPointerSpace ReservedSpace LaneOutOfRange NoLane NoRegister RegisterNotCaptured
-    MemoryNotCaptured RegisterTooWide DerefTooWide OverlayWidth Index Zero MaskTooShort FrameBase Banned Die Missing Inside
+    MemoryNotCaptured RegisterTooWide DerefTooWide CompositeTooLarge EntryCount Count OverlayWidth Index Zero MaskTooShort FrameBase Banned Die Missing Inside
     NotOnThisMachine CallFrame NoCallFrame);
 variants!(MISSING, missing_name, Missing: Absent NotCaptured Failed);
 
@@ -70,6 +70,7 @@ const LIMITS: &[&str] = &[
     "bits of a composite",
     "bits of a value",
     "remembered rows",
+    "rules inside one another",
 ];
 
 /// The names of an error's causes, those of expressions that it ran among them.

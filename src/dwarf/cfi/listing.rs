@@ -2,7 +2,7 @@
 
 use super::super::decode::{sleb128, uleb128};
 use super::super::error::{Cause, Error};
-use super::row::instruction_name;
+use super::row::{advanced, instruction_name};
 use crate::units::{DwarfReg, ExprOffset, Pc};
 
 /// An instruction with an expression.
@@ -49,7 +49,7 @@ impl<'b> Walker<'b> {
         let code = self.fixed(1).map_err(|cause| ("instruction", cause))? as u8;
         let operands = u64::from(code & 0x3f);
         match code >> 6 {
-            1 => self.advance(operands),
+            1 => self.advance(operands).map_err(|cause| ("DW_CFA_advance_loc", cause))?,
             2 => self.lebs(1).map_err(|cause| ("DW_CFA_offset", cause))?,
             3 => {}
             _ => {
@@ -65,9 +65,9 @@ impl<'b> Walker<'b> {
         match code {
             0x00 | 0x0a | 0x0b => {}
             0x01 => self.pc = Pc(self.fixed(8)?),
-            0x02 => self.fixed(1).map(|by| self.advance(by))?,
-            0x03 => self.fixed(2).map(|by| self.advance(by))?,
-            0x04 => self.fixed(4).map(|by| self.advance(by))?,
+            0x02 => self.fixed(1).and_then(|by| self.advance(by))?,
+            0x03 => self.fixed(2).and_then(|by| self.advance(by))?,
+            0x04 => self.fixed(4).and_then(|by| self.advance(by))?,
             0x06..=0x08 | 0x0d | 0x0e | 0x13 | 0x2e => self.lebs(1)?,
             0x05 | 0x09 | 0x0c | 0x11 | 0x12 | 0x14 | 0x15 => self.lebs(2)?,
             0x30 | 0x31 => self.lebs(3)?,
@@ -82,8 +82,9 @@ impl<'b> Walker<'b> {
         Ok(None)
     }
 
-    fn advance(&mut self, units: u64) {
-        self.pc = Pc(self.pc.0.wrapping_add(units.wrapping_mul(self.code_factor)));
+    fn advance(&mut self, units: u64) -> Result<(), Cause> {
+        self.pc = advanced(self.pc, units, self.code_factor)?;
+        Ok(())
     }
 
     /// Skips numbers; signed or not, they end with the first byte below 0x80.

@@ -9,7 +9,6 @@ use super::super::draft;
 use super::super::error::{Cause, Error};
 use super::super::limits::{MAX_COPIED_RULES, MAX_REMEMBERED_ROWS};
 use super::super::operation::{Dialect, Encoding, Program};
-use super::unwind::inside;
 use crate::units::{AddressSpace, DwarfReg, ExprOffset, Pc};
 
 /// What instructions need of their CIE.
@@ -27,6 +26,9 @@ pub struct Factors {
     pub encoding: Encoding,
 }
 
+/// An expression, or why its bytes cannot be decoded: that costs what the expression is the rule of, and no other rule.
+pub type Decoded = Result<Arc<Program>, Box<Error>>;
+
 /// How the CFA is found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CfaRule {
@@ -36,13 +38,13 @@ pub enum CfaRule {
     Register {
         /// The register.
         register: DwarfReg,
-        /// Bytes to add, modulo the size of an address.
+        /// Bytes to add, modulo the size of an address as `DW_OP_aspace_bregx` adds them; of a factored one the low 64 bits.
         displacement: i64,
         /// The address space.
         space: AddressSpace,
     },
     /// An expression.
-    Expression(Arc<Program>),
+    Expression(Decoded),
 }
 
 /// Where the caller's value of a register is.
@@ -52,16 +54,16 @@ pub enum RegisterRule {
     Undefined,
     /// In the register itself.
     SameValue,
-    /// At the CFA plus bytes.
-    Offset(i64),
+    /// At the CFA plus bytes. A factored offset may have more bits than an address; nothing wraps.
+    Offset(i128),
     /// It is the address of the CFA plus bytes.
-    ValOffset(i64),
+    ValOffset(i128),
     /// In another register of this frame.
     Register(DwarfReg),
     /// Where the expression says, the CFA on its stack.
-    Expression(Arc<Program>),
+    Expression(Decoded),
     /// What the expression computes, the CFA on its stack.
-    ValExpression(Arc<Program>),
+    ValExpression(Decoded),
 }
 
 /// A rule and the instruction that set it.
@@ -90,7 +92,8 @@ impl Row {
     /// The row that holds at a PC, of a function that starts at `start`. With no `pc`, the row after all instructions.
     ///
     /// # Errors
-    /// Class decode for unknown or cut instructions and expressions, ill-formed for instructions out of place.
+    /// Class decode for unknown or cut instructions, ill-formed for instructions out of place, limit for a bound. An
+    /// expression that cannot be decoded is a rule that says so.
     pub fn find(
         factors: &Factors,
         initial: &[u8],
@@ -253,10 +256,10 @@ impl<'b> Interpreter<'b> {
             0x11 => self.register_rule(at, name, |this| this.factored_signed().map(RegisterRule::Offset))?,
             0x12 => {
                 let (register, displacement) = (self.register()?, self.factored_signed()?);
-                self.set_cfa(at, name, register, displacement, AddressSpace(0));
+                self.set_cfa(at, name, register, modulo_address(displacement), AddressSpace(0));
             }
             0x13 => {
-                let displacement = self.factored_signed()?;
+                let displacement = modulo_address(self.factored_signed()?);
                 let (register, _, space) = self.current_cfa()?;
                 self.set_cfa(at, name, register, displacement, space);
             }
@@ -279,16 +282,14 @@ impl<'b> Interpreter<'b> {
     /// The CFA of a register, a displacement (signed and factored, or neither) and an address space.
     fn aspace_cfa(&mut self, signed: bool, at: ExprOffset, name: &'static str) -> Result<(), Cause> {
         let register = self.register()?;
-        let displacement = if signed { self.factored_signed()? } else { self.uleb()? as i64 };
+        let displacement = if signed { modulo_address(self.factored_signed()?) } else { self.uleb()? as i64 };
         let space = AddressSpace(self.uleb()?);
         self.set_cfa(at, name, register, displacement, space);
         Ok(())
     }
 
     fn advance(&self, units: u64) -> Result<u64, Cause> {
-        let bytes = units.checked_mul(self.factors.code);
-        let place = bytes.and_then(|bytes| self.place.checked_add(bytes));
-        place.ok_or(Cause::CallFrame("the location advances beyond the address space"))
+        advanced(Pc(self.place), units, self.factors.code).map(|place| place.0)
     }
 
     fn set(&mut self, register: DwarfReg, rule: RegisterRule, at: ExprOffset, name: &'static str) {
@@ -358,22 +359,35 @@ impl<'b> Interpreter<'b> {
         self.uleb().map(DwarfReg)
     }
 
-    fn factored(&mut self) -> Result<i64, Cause> {
-        Ok((self.uleb()? as i64).wrapping_mul(self.factors.data))
+    /// An unsigned operand times the data alignment factor, which 128 bits hold whatever both are.
+    fn factored(&mut self) -> Result<i128, Cause> {
+        Ok(i128::from(self.uleb()?) * i128::from(self.factors.data))
     }
 
-    fn factored_signed(&mut self) -> Result<i64, Cause> {
-        Ok(sleb128(self.bytes, &mut self.at)?.wrapping_mul(self.factors.data))
+    /// The same of a signed operand.
+    fn factored_signed(&mut self) -> Result<i128, Cause> {
+        Ok(i128::from(sleb128(self.bytes, &mut self.at)?) * i128::from(self.factors.data))
     }
 
-    fn expression(&mut self) -> Result<Arc<Program>, Cause> {
+    fn expression(&mut self) -> Result<Decoded, Cause> {
         let length = usize::try_from(self.uleb()?).map_err(|_| Cause::Truncated)?;
         let end = self.at.checked_add(length).ok_or(Cause::Truncated)?;
         let block = self.bytes.get(self.at..end).ok_or(Cause::Truncated)?;
         self.at = end;
-        let program = Program::decode(block, self.factors.encoding);
-        program.map(Arc::new).map_err(|error| inside("its expression", error))
+        Ok(Program::decode(block, self.factors.encoding).map(Arc::new).map_err(Box::new))
     }
+}
+
+/// The place that many units of the code alignment factor further on.
+pub(super) fn advanced(place: Pc, units: u64, factor: u64) -> Result<Pc, Cause> {
+    let place = units.checked_mul(factor).and_then(|bytes| place.0.checked_add(bytes));
+    place.map(Pc).ok_or(Cause::CallFrame("the location advances beyond the address space"))
+}
+
+/// What of a displacement counts in an address: `DW_OP_aspace_bregx`, which the rules of the CFA are defined by, adds it
+/// and keeps "the least significant S bits", 64 at most.
+fn modulo_address(displacement: i128) -> i64 {
+    displacement as i64
 }
 
 /// The name of an instruction of DWARF 5 or GNU's.

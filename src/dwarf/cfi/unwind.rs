@@ -14,11 +14,16 @@ use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
 use super::super::origin::{Origin, WhyUndefined};
 use super::super::value::{BaseType, Number, Type};
 use super::answers::Answers;
-use super::row::{CfaRule, Placement, RegisterRule, Row};
+use super::row::{CfaRule, Decoded, Placement, RegisterRule, Row};
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
 
-pub(super) fn inside(what: &'static str, error: Error) -> Cause {
+fn inside(what: &'static str, error: Error) -> Cause {
     Cause::Inside { what, error: Box::new(error) }
+}
+
+/// The expression of a rule.
+fn decoded(rule: &Decoded) -> Result<&Program, Cause> {
+    rule.as_deref().map_err(|error| inside("its expression", (**error).clone()))
 }
 
 /// A frame with its rules: answers where the caller's registers are.
@@ -67,7 +72,7 @@ impl<'c> Unwind<'c> {
         let synthetic;
         let (program, initial) = match rule {
             CfaRule::Unspecified => return Err(error(Cause::NoCallFrame("no instruction defines the CFA"))),
-            CfaRule::Expression(program) => (&**program, vec![]),
+            CfaRule::Expression(program) => (decoded(program).map_err(error)?, vec![]),
             CfaRule::Register { register, displacement, space } => {
                 let operation = Operation::AspaceBregx { register: *register, displacement: *displacement };
                 let placed =
@@ -89,12 +94,13 @@ impl<'c> Unwind<'c> {
     /// size; a register that cannot be recovered is at the undefined location.
     ///
     /// # Errors
-    /// As the rule has it. Unavailable if nothing is said of the register and the CFA was never defined.
+    /// As the rule has it. Unavailable for a return address that has no rule in a row without a CFA: the default of all
+    /// columns, "same value", would make the callee its own caller.
     pub fn register(&self, register: DwarfReg) -> Result<Location, Error> {
         let Some(placed) = self.row.registers.get(&register) else {
             let Placement { rule, at, name } = &self.row.cfa;
             let error = |cause| Error { at: *at, op: name, cause };
-            if *rule == CfaRule::Unspecified {
+            if *rule == CfaRule::Unspecified && register == self.row.return_address {
                 return Err(error(Cause::NoCallFrame("no instruction defines the CFA")));
             }
             return self.own(register).map_err(error);
@@ -123,7 +129,7 @@ impl<'c> Unwind<'c> {
 
     /// Tells of the expression of the CFA's rule, if it has one.
     pub fn explain_cfa(&self, tracer: &mut dyn Tracer) {
-        if let CfaRule::Expression(program) = &self.row.cfa.rule {
+        if let CfaRule::Expression(Ok(program)) = &self.row.cfa.rule {
             Evaluator::new(self).for_call_frames().traced(tracer).location(program, Focus::Wave, &[]);
         }
     }
@@ -136,10 +142,10 @@ impl<'c> Unwind<'c> {
         let Ok(cfa) = inner.cfa_entry() else { return };
         let mut evaluator = Evaluator::new(&inner).for_call_frames().traced(tracer);
         match &placed.rule {
-            RegisterRule::Expression(program) => {
+            RegisterRule::Expression(Ok(program)) => {
                 evaluator.location(program, Focus::Wave, &[cfa]);
             }
-            RegisterRule::ValExpression(program) => {
+            RegisterRule::ValExpression(Ok(program)) => {
                 evaluator.value(program, Focus::Wave, &[cfa]);
             }
             _ => {}
@@ -177,12 +183,14 @@ impl<'c> Unwind<'c> {
                 self.own(*other)
             }
             RegisterRule::Expression(program) => {
+                let program = decoded(program)?;
                 let asking = self.asking_for(register)?;
                 let inner = self.within(&asking);
                 let cfa = inner.cfa_entry()?;
                 inner.location(program, &[cfa]).map_err(|error| inside("its expression", error))
             }
             RegisterRule::ValExpression(program) => {
+                let program = decoded(program)?;
                 let asking = self.asking_for(register)?;
                 let inner = self.within(&asking);
                 let cfa = inner.cfa_entry()?;
@@ -209,9 +217,10 @@ impl<'c> Unwind<'c> {
     }
 
     /// The CFA moved by bytes, without wrapping.
-    fn near_cfa(&self, bytes: i64) -> Result<Location, Cause> {
+    fn near_cfa(&self, bytes: i128) -> Result<Location, Cause> {
         let mut location = self.cfa().map_err(|error| inside("the CFA", error))?;
-        let offset = (location.offset.get(LaneId(0)) as i128).saturating_add(i128::from(bytes) * 8);
+        // Beyond 2^124 bytes the number in the error is the nearest that 128 bits hold.
+        let offset = (location.offset.get(LaneId(0)) as i128).saturating_add(bytes.saturating_mul(8));
         let size = location.storage.size().unwrap_or(0);
         match u128::try_from(offset) {
             Ok(offset) if offset < size => location.offset = Offset::from_bits(offset),
@@ -234,8 +243,14 @@ impl<'c> Unwind<'c> {
         let mut next = self.asking;
         while let Some(asking) = next {
             depth += 1;
-            if asking.register == register || depth > MAX_CALL_DEPTH {
+            if asking.register == register {
                 return Err(Cause::CallFrame("the rule of a register asks for that register"));
+            }
+            if depth > MAX_CALL_DEPTH {
+                return Err(Cause::Limit {
+                    what: "rules inside one another",
+                    limit: u64::from(MAX_CALL_DEPTH),
+                });
             }
             next = asking.outer;
         }

@@ -8,16 +8,16 @@ use super::super::lanes::Lanes;
 use super::super::location::{Frame, Implicit, ImplicitPointer, Location, Offset, Storage};
 use super::super::operation::Program;
 use super::super::origin::WhyUndefined;
-use super::super::value::{Kind, Number, Type};
-use super::offset::{check_bound, signed_limbs};
-use super::stack::{Entry, Fiber, part_by_cause};
+use super::super::value::{GENERIC_BITS, Number, Type};
+use super::offset::check_bound;
+use super::stack::{Entry, Fiber};
 use super::{Ended, Env, Evaluator, Flow, GLOBAL, Stop, Want};
-use crate::units::{AddressSpace, DieOffset, LaneId, LaneSet};
+use crate::units::{AddressSpace, DieOffset};
 
 impl Evaluator<'_> {
     /// Runs an expression on a stack of its own for the lanes of a fiber. If they do not all come to the same end, the
     /// fiber parts first.
-    fn inside(
+    pub(super) fn inside(
         &mut self,
         env: Env,
         fiber: &mut Fiber,
@@ -42,7 +42,7 @@ impl Evaluator<'_> {
         }
     }
 
-    fn location_inside(
+    pub(super) fn location_inside(
         &mut self,
         env: Env,
         fiber: &mut Fiber,
@@ -52,23 +52,6 @@ impl Evaluator<'_> {
         match self.inside(env, fiber, program, Want::Location, what)?.pop() {
             Some(Entry::Location(location)) => Ok(location),
             _ => Ok(Location::undefined()),
-        }
-    }
-
-    fn number_inside(
-        &mut self,
-        env: Env,
-        fiber: &mut Fiber,
-        attribute: &Attribute,
-        what: &'static str,
-    ) -> Result<Lanes<u64>, Stop> {
-        let program = match attribute {
-            Attribute::Constant(value) => return Ok(Lanes::Uniform(*value)),
-            Attribute::Expression(program) => program,
-        };
-        match self.inside(env, fiber, program, Want::Value, what)?.pop() {
-            Some(Entry::Number(number)) if number.ty().is_integral() => Ok(number.low().clone()),
-            _ => Err(Cause::Kind { need: "an integral value", found: "a value of another type" }.into()),
         }
     }
 
@@ -151,8 +134,12 @@ impl Evaluator<'_> {
             return Err(Cause::Banned("DW_OP_entry_value").into());
         }
         let inner = Env { frame: Frame::Caller, ..env };
-        let mut stack = self.inside(inner, fiber, program, Want::Stack, "DW_OP_entry_value")?;
+        let stack = self.inside(inner, fiber, program, Want::Stack, "DW_OP_entry_value")?;
         let lanes = fiber.lanes;
+        // "Results in exactly one value being pushed on the DWARF stack when completed" (2020 AMDGPU text).
+        if stack.len() != 1 {
+            return Err(Cause::EntryCount { have: stack.len() }.into());
+        }
         if let Some(Entry::Location(location)) = stack.last()
             && let Storage::Register { size, .. } = location.storage
         {
@@ -165,7 +152,6 @@ impl Evaluator<'_> {
             return Ok(());
         }
         // The value is what its own stack says it is; the conversions are those of any other entry.
-        stack.drain(..stack.len().saturating_sub(1));
         let mut result = Fiber { lanes, at: 0, steps: fiber.steps, stack };
         result.make_number(0)?;
         fiber.stack.extend(result.stack);
@@ -217,23 +203,22 @@ impl Evaluator<'_> {
             return Err(Cause::NoLane.into());
         }
         let lanes = fiber.lanes;
-        let bound = match self.context.lanes()? {
-            None => u64::from(self.context.wave_size().lanes()),
-            Some(Attribute::Constant(count)) => count,
+        let count = match self.context.lanes()? {
+            None => i128::from(self.context.wave_size().lanes()),
+            Some(Attribute::Constant(count)) => i128::from(count),
             Some(Attribute::Expression(program)) => {
                 let location = self.location_inside(env, fiber, &program, "DW_AT_LLVM_lanes")?;
                 if !matches!(location.storage, Storage::Implicit(_)) {
                     let (need, found) = ("an implicit location", location.storage.kind());
                     return Err(Cause::Kind { need, found }.into());
                 }
-                let bits = (location.storage.size().unwrap_or(0)).min(64) as u32;
-                let count = self.read(env, lanes, &location, bits, Type::Generic)?;
-                super::stack::agreed(count.low(), lanes)?
+                // "When read as the generic type": a storage of fewer bits than that holds no lane count.
+                let count = self.read(env, lanes, &location, GENERIC_BITS, Type::Generic)?;
+                i128::from(super::stack::agreed(count.low(), lanes)?.cast_signed())
             }
         };
-        if bound == 0 {
-            return Err(Cause::Zero("DW_AT_LLVM_lanes").into());
-        }
+        let bound = u64::try_from(count).ok().filter(|bound| *bound > 0);
+        let bound = bound.ok_or(Cause::Count { what: "DW_AT_LLVM_lanes", value: count })?;
         check_bound(lanes, bound)?;
         let lane = match (lanes.count(), lanes.first()) {
             (1, Some(lane)) => Lanes::Uniform(u64::from(lane.0)),
@@ -242,69 +227,4 @@ impl Evaluator<'_> {
         fiber.push(Number::generic(lane));
         Ok(())
     }
-
-    /// `DW_OP_object_map` (DWARF issue 230712.4): the element of that index, in a vector register while its chunk of
-    /// the array is there, else in memory.
-    pub(super) fn object_map(&mut self, env: Env, fiber: &mut Fiber, die: DieOffset) -> Result<(), Stop> {
-        let lanes = fiber.lanes;
-        let index = index(fiber)?;
-        let map = self.context.object_map(die)?;
-        let what = "DW_TAG_object_map";
-        let size = self.number_inside(env, fiber, &map.element_size, what)?;
-        let count = self.number_inside(env, fiber, &map.element_count, what)?;
-        let chunk = size.clone().zip(count, u64::saturating_mul);
-        let none = chunk.lanes_where(lanes, |chunk| chunk == 0);
-        super::stack::part_failing(lanes, none, || Cause::Zero("the size of a chunk"))?;
-        let offset = index.zip(size, u64::saturating_mul);
-        let here = match (map.ranges.is_empty(), self.context.pc()) {
-            (true, _) => true,
-            (false, Some(pc)) => map.ranges.iter().any(|(low, high)| (*low..*high).contains(&pc)),
-            (false, None) => {
-                let missing = super::super::error::Missing::not_captured("no program location");
-                return Err(missing.into());
-            }
-        };
-        let mut in_register = LaneSet::EMPTY;
-        if here {
-            let ordinal = self.number_inside(env, fiber, &map.cntl_ordinal, what)?;
-            let quotient =
-                offset.clone().zip(chunk.clone(), |offset, chunk| offset.checked_div(chunk).unwrap_or(0));
-            let matching = quotient.zip(ordinal.clone(), |quotient, ordinal| u64::from(quotient == ordinal));
-            in_register = matching.lanes_where(lanes, |same| same == 1);
-            in_register = in_register.and(ordinal.lanes_where(lanes, |ordinal| ordinal != 0));
-        }
-        if !in_register.is_empty() && in_register != lanes {
-            return Err(Stop::Part(vec![in_register, lanes.without(in_register)]));
-        }
-        let (base, bytes) = if in_register.is_empty() {
-            (&map.mem_location, offset)
-        } else {
-            (&map.vec_location, offset.zip(chunk, |offset, chunk| offset.checked_rem(chunk).unwrap_or(0)))
-        };
-        let mut location = match base {
-            Attribute::Expression(program) => self.location_inside(env, fiber, program, what)?,
-            Attribute::Constant(address) => {
-                let bits = self.space_info(GLOBAL)?.address_bits;
-                Location::memory(GLOBAL, bits, crate::units::Address(*address))
-            }
-        };
-        location.offset =
-            location.moved(lanes, bytes.is_uniform(), |lane| i128::from(bytes.get(lane)) * 8)?;
-        fiber.replace(1, location);
-        Ok(())
-    }
-}
-
-/// The entry on top as an index: "a zero-origin ordinal", so neither negative nor beyond what 64 bits hold.
-fn index(fiber: &mut Fiber) -> Result<Lanes<u64>, Stop> {
-    let lanes = fiber.lanes;
-    let number = fiber.make_integral(0)?;
-    let (kind, bits, _) = number.ty().shape();
-    // A generic value is an address or a count as often as a number with a sign; as large as that it is refused where
-    // it leaves the storage.
-    let signed = kind == Kind::Signed && number.ty() != Type::Generic;
-    let of = |lane: LaneId| signed_limbs(&number.limbs(lane), bits, signed);
-    let outside: LaneSet = lanes.iter().filter(|lane| u64::try_from(of(*lane)).is_err()).collect();
-    part_by_cause(lanes, outside, |lane| Cause::Index { index: of(lane) })?;
-    Ok(number.low().clone())
 }

@@ -8,19 +8,32 @@ use std::sync::Arc;
 
 use super::super::composite::{Composite, Part};
 use super::super::error::Cause;
-use super::super::limits::{MAX_PARTS, MAX_PARTS_MADE};
+use super::super::limits::{LARGEST_STORAGE, MAX_PARTS, MAX_PARTS_MADE};
 use super::super::location::{Location, Storage};
 use super::super::origin::WhyUndefined;
 use super::stack::{Entry, Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};
 use crate::units::{BitSize, LaneId, LaneSet};
 
-/// A composite may not outgrow what 64 bits count.
-pub(super) const TOO_LARGE: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
+/// Bits of a composite that this evaluator counts.
+const TOO_MANY_BITS: Cause = Cause::Limit { what: "bits of a composite", limit: u64::MAX };
+
+/// The size of a composite or of a part of one. A composite may not outgrow the largest address space ("larger than the
+/// size of the memory location storage corresponding to the target architecture's largest address space", 2020 AMDGPU
+/// text), and none of this evaluator outgrows what 64 bits count.
+pub(super) fn countable(bits: u128) -> Result<u64, Cause> {
+    within_largest(bits)?;
+    u64::try_from(bits).map_err(|_| TOO_MANY_BITS)
+}
+
+fn within_largest(bits: u128) -> Result<(), Cause> {
+    if bits > LARGEST_STORAGE { Err(Cause::CompositeTooLarge { bits }) } else { Ok(()) }
+}
 
 /// The parts that a part of some size of a location comes to: itself, or those of a composite that it covers.
-pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result<Vec<Part>, Stop> {
+pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u128) -> Result<Vec<Part>, Stop> {
     location.check_holds(lanes, size)?;
+    let size = countable(size)?;
     if size == 0 {
         return Ok(Vec::new());
     }
@@ -41,21 +54,22 @@ pub(super) fn parts_of(lanes: LaneSet, location: &Location, size: u64) -> Result
     Ok(composite.covering(from, until).map(cut).collect())
 }
 
-fn undefined_part(env: Env, size: u64) -> Vec<Part> {
+fn undefined_part(env: Env, size: u128) -> Result<Vec<Part>, Stop> {
     let location = Location::undefined_by(env.origin(WhyUndefined::NoLocationBefore));
-    if size == 0 { Vec::new() } else { vec![Part { location, size: BitSize(size) }] }
+    let size = BitSize(countable(size)?);
+    Ok(if size.0 == 0 { Vec::new() } else { vec![Part { location, size }] })
 }
 
 impl Evaluator<'_> {
     /// Adds parts to a composite.
     pub(super) fn append(&mut self, composite: &mut Composite, parts: Vec<Part>) -> Result<(), Stop> {
-        let added = parts.iter().try_fold(composite.size().0, |sum, part| sum.checked_add(part.size.0));
-        added.ok_or(TOO_LARGE)?;
+        let added: u128 = parts.iter().map(|part| u128::from(part.size.0)).sum();
+        countable(u128::from(composite.size().0) + added)?;
         if composite.parts().len() + parts.len() > MAX_PARTS {
             return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
         }
         self.make_parts(parts.len())?;
-        parts.into_iter().try_for_each(|part| composite.push(part)).ok_or(TOO_LARGE.into())
+        parts.into_iter().try_for_each(|part| composite.push(part)).ok_or(TOO_MANY_BITS.into())
     }
 
     /// Counts parts that are made, each with an offset for every lane.
@@ -75,15 +89,17 @@ impl Evaluator<'_> {
         &mut self,
         env: Env,
         fiber: &mut Fiber,
-        size: u64,
+        size: u128,
         offset: Option<u64>,
     ) -> Result<(), Stop> {
         let lanes = fiber.lanes;
+        let before = fiber.stack.iter().rev().take(2).find_map(added_to).unwrap_or(0);
+        within_largest(u128::from(before) + size)?;
         let new = match fiber.stack.last() {
-            None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)),
+            None | Some(Entry::Incomplete(_)) => Some(undefined_part(env, size)?),
             // DWARF 6 drafts: a composite that is the piece's own location has another one below it to go into.
             Some(top) if is_open(lanes, top)? && !below_is_open(lanes, &fiber.stack)? => {
-                Some(undefined_part(env, size))
+                Some(undefined_part(env, size)?)
             }
             Some(_) => None,
         };
@@ -129,7 +145,8 @@ impl Evaluator<'_> {
         check_vector(size, count)?;
         let lanes = fiber.lanes;
         let location = self.make_location(env, fiber, 0)?;
-        let parts = parts_of(lanes, location, size)?;
+        let parts = parts_of(lanes, location, u128::from(size))?;
+        countable(u128::from(size) * u128::from(count))?;
         let mut composite = Composite::default();
         for _ in 0..count {
             self.append(&mut composite, parts.clone())?;
@@ -161,19 +178,32 @@ impl Evaluator<'_> {
         let mask = mask.limbs(lanes.first().unwrap_or(LaneId(0)));
         let one = self.make_location(env, fiber, 1)?.clone();
         let zero = self.make_location(env, fiber, 2)?.clone();
+        // The mask has a bit for each element, so that their number is bounded by the size of a value.
+        countable(u128::from(size) * u128::from(count))?;
         let mut composite = Composite::default();
         for index in 0..count {
             let set = mask.get((index / 64) as usize).is_some_and(|limb| limb >> (index % 64) & 1 == 1);
             let from = if set { &one } else { &zero };
-            let skip = index.checked_mul(size).ok_or(TOO_LARGE)?;
+            let skip = i128::from(index) * i128::from(size);
             // The undefined location stays where it is, whatever the displacement.
-            let offset = from.displaced(lanes, i128::from(skip))?;
-            let parts = parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size)?;
+            let offset = from.displaced(lanes, skip)?;
+            let parts = parts_of(lanes, &Location { storage: from.storage.clone(), offset }, size.into())?;
             self.append(&mut composite, parts)?;
         }
         fiber.charge(composite.parts().len() / 16)?;
         fiber.replace(3, whole(composite));
         Ok(())
+    }
+}
+
+/// The size of an entry that pieces may be added to.
+fn added_to(entry: &Entry) -> Option<u64> {
+    match entry {
+        Entry::Incomplete(composite) => Some(composite.size().0),
+        Entry::Location(Location { storage: Storage::Composite(composite), .. }) if composite.open => {
+            Some(composite.size().0)
+        }
+        _ => None,
     }
 }
 
@@ -197,17 +227,13 @@ fn below_is_open(lanes: LaneSet, stack: &[Entry]) -> Result<bool, Stop> {
     stack.iter().rev().nth(1).map_or(Ok(false), |below| is_open(lanes, below))
 }
 
-/// Neither size nor count is 0, and there are not too many elements to build.
+/// Neither size nor count is 0.
 fn check_vector(size: u64, count: u64) -> Result<(), Stop> {
     if size == 0 {
         return Err(Cause::Zero("the element size").into());
     }
     if count == 0 {
         return Err(Cause::Zero("the element count").into());
-    }
-    size.checked_mul(count).ok_or(TOO_LARGE)?;
-    if count > MAX_PARTS as u64 {
-        return Err(Cause::Limit { what: "parts of a composite", limit: MAX_PARTS as u64 }.into());
     }
     Ok(())
 }

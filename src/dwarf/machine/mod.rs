@@ -10,6 +10,7 @@
 mod calls;
 mod composite;
 mod memory;
+mod object_map;
 mod offset;
 mod operations;
 mod overlay;

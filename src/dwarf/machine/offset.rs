@@ -135,12 +135,12 @@ impl Location {
     }
 
     /// Fails for lanes where the storage does not hold that many bits from the offset on.
-    pub(super) fn check_holds(&self, lanes: LaneSet, bits: u64) -> Result<(), Stop> {
+    pub(super) fn check_holds(&self, lanes: LaneSet, bits: u128) -> Result<(), Stop> {
         let Some(size) = self.storage.size() else { return Ok(()) };
         let wanted = bits;
         let beyond = |lane| {
             let offset = self.offset.get(lane);
-            (offset + u128::from(bits) > size).then_some(Cause::BeyondStorage { offset, wanted, size })
+            (offset + bits > size).then_some(Cause::BeyondStorage { offset, wanted, size })
         };
         if self.offset.bytes.is_uniform() && self.offset.bits.is_uniform() {
             return beyond(lanes.first().unwrap_or_default()).map_or(Ok(()), |cause| Err(cause.into()));

@@ -7,7 +7,7 @@ use super::super::operation::Operation;
 use super::super::origin::WhyUndefined;
 use super::super::value::Number;
 use super::stack::{Fiber, whole};
-use super::{Env, Evaluator, Flow, GLOBAL, Stop, composite};
+use super::{Env, Evaluator, Flow, GLOBAL, Stop};
 
 impl Evaluator<'_> {
     pub(super) fn operation(
@@ -127,10 +127,11 @@ impl Evaluator<'_> {
                 self.push_implicit_pointer(fiber, 1, space, *die, *displacement)?;
             }
             Operation::Piece(bytes) => {
-                let bits = bytes.checked_mul(8).ok_or(composite::TOO_LARGE)?;
-                self.piece(env, fiber, bits, None)?;
+                self.piece(env, fiber, u128::from(*bytes) * 8, None)?;
             }
-            Operation::BitPiece { size, offset } => self.piece(env, fiber, *size, Some(*offset))?,
+            Operation::BitPiece { size, offset } => {
+                self.piece(env, fiber, u128::from(*size), Some(*offset))?
+            }
             Operation::PieceEnd => fiber.piece_end()?,
             Operation::Extend { size, count } => self.extend(env, fiber, *size, *count)?,
             Operation::SelectBitPiece { size, count } => self.select_bit_piece(env, fiber, *size, *count)?,

@@ -14,7 +14,7 @@ use super::super::error::Cause;
 use super::super::limits::MAX_OVERLAY_REACH;
 use super::super::location::{Location, Offset};
 use super::super::origin::WhyUndefined;
-use super::composite::{TOO_LARGE, parts_of};
+use super::composite::{countable, parts_of};
 use super::stack::{Fiber, agreed, whole};
 use super::{Env, Evaluator, Stop};
 use crate::units::BitSize;
@@ -27,7 +27,7 @@ impl Evaluator<'_> {
         let displacement = number(fiber, 1)? * i128::from(unit);
         let overlay = self.make_location(env, fiber, 2)?.clone();
         let base = self.make_location(env, fiber, 3)?.clone();
-        let width = u64::try_from(width).map_err(|_| Cause::OverlayWidth { bits: width })?;
+        let width = u128::try_from(width).map_err(|_| Cause::OverlayWidth { bits: width })?;
         let over = parts_of(lanes, &overlay, width)?;
         let at = u128::from(agreed(&base.offset.bytes, lanes)?) * 8
             + u128::from(agreed(&base.offset.bits, lanes)?);
@@ -41,19 +41,19 @@ impl Evaluator<'_> {
             fiber.replace(4, base);
             return Ok(());
         }
-        let end = start.saturating_add(u128::from(width));
+        let end = start.saturating_add(width);
         let reach = u128::from(MAX_OVERLAY_REACH);
         let first = at.min(start).saturating_sub(reach);
         let last = size.unwrap_or(u128::MAX).min(at.max(end).saturating_add(reach));
         let mut result = Composite::default();
         let slice = |from: u128, until: u128| -> Result<Vec<Part>, Stop> {
-            let size = u64::try_from(until.saturating_sub(from)).map_err(|_| TOO_LARGE)?;
+            let size = until.saturating_sub(from);
             let offset = if base.is_undefined() { Offset::ZERO } else { Offset::from_bits(from) };
             parts_of(lanes, &Location { storage: base.storage.clone(), offset }, size)
         };
         self.append(&mut result, slice(first, start.min(last).max(first))?)?;
         if let Some(gap) = start.checked_sub(last).filter(|gap| *gap > 0) {
-            let size = BitSize(u64::try_from(gap).map_err(|_| TOO_LARGE)?);
+            let size = BitSize(countable(gap)?);
             let location = Location::undefined_by(env.origin(WhyUndefined::Gap));
             self.append(&mut result, vec![Part { location, size }])?;
         }

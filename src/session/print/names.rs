@@ -18,7 +18,7 @@ use crate::debuginfo::{
 use crate::dwarf::{Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
 use crate::session::ValueState;
 use crate::session::variables::{Frame, failed, scratch};
-use crate::units::{LaneId, LaneSet};
+use crate::units::{BitSize, LaneId, LaneSet};
 
 /// What a name means.
 #[derive(Debug)]
@@ -232,7 +232,14 @@ impl Scene<'_, '_> {
         };
         let legacy = meant.is_some();
         let groups = meant.unwrap_or_else(|| Evaluator::new(&context).location(&program, focus, &[]));
-        let each = groups.into_iter().map(|group| (group.lanes, group.result.map_err(|why| refused(&why))));
+        // What is larger than the idiom describes is refused whole: its parts would be other lanes'.
+        let size =
+            variable.type_id.filter(|_| legacy).and_then(|id| self.debug().byte_size(id).ok().flatten());
+        let size = BitSize(size.unwrap_or(0).saturating_mul(8));
+        let held = |location| legacy::check_size(&location, size).map(|()| location);
+        let held = |result: Result<Location, _>| if legacy { result.and_then(held) } else { result };
+        let each =
+            groups.into_iter().map(|group| (group.lanes, held(group.result).map_err(|why| refused(&why))));
         placed(each.collect(), legacy)
     }
 
