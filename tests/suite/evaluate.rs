@@ -434,3 +434,49 @@ fn each_way_to_lack_debug_information_is_told_apart() {
     );
     assert_eq!(said(&between, "DW_OP_addr 16"), "lane 0: global+0x7f0000100010\n");
 }
+
+/// clang's idiom gives `first` of saxpy a vector register, of which each lane has a dword. Debug information that calls its
+/// type 8 bytes long would have the next lane's dword for the upper half.
+#[test]
+fn an_object_larger_than_a_lanes_dword_has_no_value() {
+    let code = fixtures().join("code/saxpy-gfx90a-O2.hsaco");
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("wide");
+    std::fs::create_dir_all(&folder).unwrap();
+    let (section, patched) = (folder.join("debug_info"), folder.join("wide.hsaco"));
+    let listing = Command::new(newest("llvm-dwarfdump")).arg("--debug-info").arg(&code).output().unwrap();
+    let listing = text(&listing.stdout);
+    let int = listing.split("\n\n").find(|die| die.contains("DW_TAG_base_type") && die.contains("(\"int\")"));
+    let offset = int.unwrap().trim_start().split(':').next().unwrap();
+    let offset = usize::from_str_radix(offset.trim_start_matches("0x"), 16).unwrap();
+    let objcopy = |option: String, to: &std::path::Path| {
+        let status = Command::new(newest("llvm-objcopy")).arg(option).args([&*code, to]).status();
+        assert!(status.unwrap().success());
+    };
+    objcopy(format!("--dump-section=.debug_info={}", section.display()), &patched);
+    let mut info = std::fs::read(&section).unwrap();
+    // An abbreviation, a name, DW_ATE_signed and the size in bytes, a byte each.
+    assert_eq!(info[offset + 2..][..2], [5, 4]);
+    info[offset + 3] = 8;
+    std::fs::write(&section, info).unwrap();
+    objcopy(format!("--update-section=.debug_info={}", section.display()), &patched);
+    let dump = fixtures().join("dumps/saxpy-gfx90a-O2");
+    for file in ["memory.bin", "registers.bin"] {
+        std::fs::copy(dump.join(file), folder.join(file)).unwrap();
+    }
+    let manifest = std::fs::read_to_string(dump.join("manifest.toml")).unwrap();
+    let manifest = manifest.replace("../../code/saxpy-gfx90a-O2.hsaco", "wide.hsaco");
+    std::fs::write(folder.join("manifest.toml"), manifest).unwrap();
+    let idiom = "DW_OP_bregx VGPR2 0; DW_OP_lit1; DW_OP_swap; DW_OP_xderef";
+    let dump = folder.to_str().unwrap();
+    for arguments in [
+        &["locals", dump, "--lane", "3"][..],
+        &["print", dump, "first", "--lane", "3"],
+        &["eval", dump, "--legacy", "--size", "8", "--lane", "3", idiom],
+    ] {
+        let output = run(arguments);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        assert!(said.contains("64 bits at bit 0 exceed the storage of 32 bits"), "{arguments:?}: {said}");
+    }
+    let four = run(&["eval", dump, "--legacy", "--size", "4", "--lane", "3", idiom]);
+    assert_eq!(text(&four.stdout), "lane 3: VGPR2 lane 3 (clang xderef)  03 00 00 00\n");
+}

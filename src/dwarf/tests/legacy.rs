@@ -1,10 +1,10 @@
 //! The idioms for many lanes at once, and what is none of them.
 
-use super::super::legacy::{Scratch, is_extension, recognise};
+use super::super::legacy::{Scratch, check_size, is_extension, recognise};
 use super::super::*;
 use super::fake::Fake;
 use super::program;
-use crate::units::{LaneId, LaneSet};
+use crate::units::{BitSize, LaneId, LaneSet};
 
 const LANES: Focus = Focus::Lanes(LaneSet(0xf0));
 
@@ -66,4 +66,20 @@ fn operations_of_the_extensions_are_known_as_such() {
     assert!(any("31 e9 03"));
     assert!(any("e9 08"));
     assert!(!any("91 14 35 16 18 93 04"));
+}
+
+#[test]
+fn an_object_lies_within_what_its_idiom_describes() {
+    let context = Fake::with(program("30"), program("30"), program("53"));
+    let fits = |hex, bits| {
+        let found = meant(&context, hex, LANES).unwrap().remove(0).result.unwrap();
+        check_size(&found.at(LaneId(5)), BitSize(bits)).map_err(|error| error.cause)
+    };
+    assert_eq!(fits("92 14 00 35 16 18", 32), Ok(()));
+    let beyond = Err(Cause::BeyondStorage { offset: 0, wanted: 64, size: 32 });
+    assert_eq!(fits("92 14 00 35 16 18", 64), beyond);
+    // A scalar register of 32 bits, one of 64, a slot.
+    assert_eq!(fits("92 03 00 35 16 18", 64), beyond);
+    assert_eq!(fits("92 0a 00 35 16 18", 64), Ok(()));
+    assert_eq!(fits("91 14 35 16 18", 1 << 16), Ok(()));
 }
