@@ -11,7 +11,7 @@ use crate::arch::{Kind, RegId, RegisterValue};
 use crate::codeobject::ElfAddress;
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
-use crate::dwarf::{self, Cause, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
+use crate::dwarf::{self, Cause, Class, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{Reader, Unreadable};
@@ -38,6 +38,8 @@ pub(in crate::session) struct Walk<'a> {
     /// Registers of frame 0 that were read: 64 lanes ask for the same vector.
     own: RefCell<HashMap<RegId, RegisterValue>>,
     rules_left: Cell<u32>,
+    /// Whether a rule that cannot be evaluated was reported.
+    warned: Cell<bool>,
     /// Of no frame: all frames' are made from it, so that they take of the same work.
     answers: Answers,
 }
@@ -86,6 +88,7 @@ impl<'a> Walk<'a> {
             end,
             own,
             rules_left,
+            warned: Cell::new(false),
             answers: Answers::default(),
         };
         if let Some(pc) = pc {
@@ -298,7 +301,11 @@ impl<'a> Walk<'a> {
         match self.evaluate_saved(frame, level, rules, register, into) {
             Ok(()) => {}
             Err(error) => {
-                log::debug!("register {register} of the caller of frame {level}: {error}");
+                let words = error.named(&*self.kind);
+                // Missing data is no fault of the table. One warning a stack is enough for a fault.
+                let is_fault = error.class() != Class::Unavailable && !self.warned.replace(true);
+                let severity = if is_fault { log::Level::Warn } else { log::Level::Debug };
+                log::log!(severity, "register {register} of the caller of frame {level}: {words}");
                 into.clear();
             }
         }

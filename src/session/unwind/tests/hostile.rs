@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use crate::capture::CodeObject;
 use crate::codeobject;
+use crate::dwarf::{Class, Context as _, Frame, RegisterBytes};
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::tests::Maker;
-use crate::session::unwind::walk::MAX_FRAMES;
-use crate::session::{Dump, Inspect as _, Session, Stack};
-use crate::units::{Address, WaveId, WaveSize};
+use crate::session::unwind::walk::{MAX_FRAMES, Walk};
+use crate::session::{Dump, Inspect as _, Reader, Session, Stack};
+use crate::units::{Address, DwarfReg, WaveId, WaveSize};
 
 pub(in crate::session) const OBJECT: &[u8] =
     include_bytes!("../../../../tests/fixtures/code/calls-gfx90a.hsaco");
@@ -236,6 +237,27 @@ fn errors_say_where() {
     let undefined = [0x10, 16, 2, 0xe9, 8];
     let lost = stack(&[cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &undefined].concat())], code());
     assert!(matches!(lost.end, StackEnd::CallerPcUnknown { .. }), "{:?}", lost.end);
+}
+
+#[test]
+fn a_rule_that_cannot_be_decoded_costs_its_register_only() {
+    // s33 by an operation that does not exist, s34 at the CFA, s35 without a rule.
+    let rules = [&CFA[..], &PAIR, &[0x10, 65, 1, 0xff, 0x05, 66, 0]].concat();
+    let middle = fde(MIDDLE, 0x100, &[&CFA[..], &OUTERMOST].concat());
+    let table = [cie(&[]), fde(LEAF, 0x100, &rules), middle].concat();
+    let reader = Reader::new(dump(&table, code()));
+    let mut walk = Walk::new(&reader, WaveId(0)).unwrap();
+    while walk.step() {}
+    assert_eq!((walk.frames().len(), walk.end()), (2, Some(&StackEnd::Outermost)));
+    let caller = |register| {
+        let mut contents = RegisterBytes::unknown();
+        walk.level(1).read_register(DwarfReg(register), Frame::Current, &mut contents);
+        (contents.known != 0).then(|| contents.extract(0, 32))
+    };
+    // The first byte of each dword at 0x100 is 0x100 / 4; s32 keeps its value.
+    assert_eq!([64, 65, 66, 67].map(caller), [Some(0x100), None, Some(0x4040_4040), None]);
+    let answer = walk.level(0).unwind().unwrap().register(DwarfReg(65)).unwrap_err();
+    assert_eq!((answer.class(), answer.op), (Class::Decode, "DW_CFA_expression"));
 }
 
 #[test]
