@@ -13,7 +13,7 @@ use crate::arch::Targets;
 use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
-use crate::slim::{self, Choice, Patience, Progress, Spooled};
+use crate::slim::{self, Choice, Patience, Progress, Report, Spooled};
 
 mod bar;
 
@@ -180,7 +180,36 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             writeln!(anstream::stderr(), "warning: {note}")?;
         }
     }
-    let opened = dump::open(&from, targets)?;
+    let made = match spooled.as_ref().and_then(|spooled| spooled.broken.as_ref()) {
+        Some(why) => Err(why.to_string().into()),
+        None => made(args, &from, spooled.as_ref(), &to, targets, &mut bar),
+    };
+    bar.clear();
+    let (report, to) = match (made, &spooled) {
+        (Ok(report), _) => (report, to.display().to_string()),
+        // A stream comes once.
+        (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),
+        (Err(error), None) => return Err(error),
+    };
+    if args.json {
+        let mut value = report.json();
+        set(&mut value, "to", to);
+        return print_json(out, &value);
+    }
+    out.write_all(report.text(&to).as_bytes())?;
+    Ok(())
+}
+
+/// Makes the dump.
+fn made(
+    args: &Args,
+    from: &DumpArgs,
+    spooled: Option<&Spooled>,
+    to: &Path,
+    targets: &Targets,
+    bar: &mut bar::Bar,
+) -> Result<Report, Failure> {
+    let opened = dump::open(from, targets)?;
     let choice = match &args.wave {
         Some(ids) => Choice::Ids(dump::wave_ids(ids)?),
         None if args.all_waves || args.whole => Choice::All,
@@ -198,18 +227,30 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         memory: args.memory.clone(),
         global: !args.no_global,
         whole: args.whole,
-        notes: spooled.as_ref().map_or_else(Vec::new, |spooled| spooled.came.notes()),
+        notes: spooled.map_or_else(Vec::new, |spooled| spooled.came.notes()),
     };
-    let report = slim::slim(&opened, &options, &to, &mut |progress| bar.show(progress));
-    bar.clear();
-    let (report, to) = (report?, to.display().to_string());
-    if args.json {
-        let mut value = report.json();
-        set(&mut value, "to", to);
-        return print_json(out, &value);
+    Ok(slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?)
+}
+
+/// Keeps what came of a core of which no dump can be made; the error with what became of it.
+fn kept(spooled: &Spooled, to: &Path, error: &Failure) -> String {
+    let to = match to.extension() {
+        Some(extension) if extension == "zip" => to.with_extension("core"),
+        _ => {
+            let mut name = to.as_os_str().to_owned();
+            name.push(".core");
+            name.into()
+        }
+    };
+    match spooled.keep(&to) {
+        Ok(0) => format!("{error}\nkept: {}, the core as it came", to.display()),
+        Ok(left_out) => format!(
+            "{error}\nkept: {}, the core without {left_out} bytes of its memory (at most {} stay)",
+            to.display(),
+            slim::MAX_REMAINS
+        ),
+        Err(why) => format!("{error}\nnot kept: {}: {why}", to.display()),
     }
-    out.write_all(report.text(&to).as_bytes())?;
-    Ok(())
 }
 
 #[cfg(test)]

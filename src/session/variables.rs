@@ -11,7 +11,7 @@ use super::source::{Call, NO_FUNCTION, Source};
 use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
-use crate::debuginfo::format::{Contents, Options, Value};
+use crate::debuginfo::format::{Absence, Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
@@ -304,27 +304,35 @@ impl Frame<'_> {
                 Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
-                let why = dwarf::explain::undefined(&at, lane).join("; ");
-                let why = match why.strip_prefix("optimized out since ") {
-                    Some(origin) => format!("its location is undefined at this PC: {origin}"),
-                    None => format!("its location is undefined at this PC: {why}"),
-                };
-                return nowhere(lane, ValueState::OptimizedOut(why));
+                return nowhere(lane, ValueState::OptimizedOut(undefined(&at, lane)));
             }
             let count = usize::try_from(size).unwrap_or(usize::MAX);
             let bytes = bytes(&bits, count);
             let place = print::location(&at, lane, &self.context);
-            let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
+            let not_captured = |part: &str| {
                 ValueState::Unavailable(match self.context.lacks_private(&at, lane) {
                     true => format!("{place}: {NO_PRIVATE_MEMORY}"),
-                    false => format!("{place} was not captured"),
+                    false => format!("{part}{place} was not captured"),
                 })
+            };
+            let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
+                not_captured("")
             } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
                 state.clone()
             } else {
-                let state = self.shown(type_id, &bits, &object, most);
-                before = (!object.was_asked()).then(|| (bits, state.clone()));
-                state
+                match self.shown(type_id, &bits, &object, most) {
+                    // A scalar of which bits are missing has no value; each lane has reasons of its own.
+                    Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
+                        ValueState::OptimizedOut(undefined(&at, lane))
+                    }
+                    Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
+                    shown => {
+                        let state = shown
+                            .map_or_else(ValueState::Error, |value| ValueState::Value(value.to_string()));
+                        before = (!object.was_asked()).then(|| (bits, state.clone()));
+                        state
+                    }
+                }
             };
             LaneValue {
                 lane,
@@ -351,7 +359,13 @@ impl Frame<'_> {
     }
 
     /// The value as C++ would print it.
-    fn shown(&self, type_id: TypeId, bits: &Bits, object: &LaneObject<'_>, most: usize) -> ValueState {
+    fn shown(
+        &self,
+        type_id: TypeId,
+        bits: &Bits,
+        object: &LaneObject<'_>,
+        most: usize,
+    ) -> Result<Value, String> {
         let contents =
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
         let spaces = &self.context.kind().target.spaces;
@@ -364,11 +378,15 @@ impl Frame<'_> {
         let all = Options::machine();
         let max_values = all.max_values.min(most);
         let options = Options { space_name: &name, symbol_name: &symbol, max_values, ..all };
-        match self.debug.value_of(type_id, contents, object, &options) {
-            Ok(value) => ValueState::Value(value.to_string()),
-            Err(error) => ValueState::Error(error.to_string()),
-        }
+        self.debug.value_of(type_id, contents, object, &options).map_err(|error| error.to_string())
     }
+}
+
+/// Why a location, or a part of it, is undefined for a lane.
+pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
+    let why = dwarf::explain::undefined(at, lane).join("; ");
+    let why = why.strip_prefix("optimized out since ").unwrap_or(&why);
+    format!("its location is undefined at this PC: {why}")
 }
 
 pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {

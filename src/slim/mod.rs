@@ -25,7 +25,7 @@ pub use choose::{Choice, MOST_FAULTED, Why};
 pub use nearby::{MOST_ARGUMENTS, MOST_CODE, MOST_SHOWN};
 pub use notes::MOST_CARRIED;
 pub use report::{Left, Report};
-pub use spool::{Came, Patience, SpoolError, Spooled, spool, widen};
+pub use spool::{Came, MAX_REMAINS, Patience, SpoolError, Spooled, spool, widen};
 
 use crate::arch::SWIZZLE_BYTES;
 use crate::capture::{self, Bytes, Capture};

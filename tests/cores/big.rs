@@ -37,6 +37,7 @@ fn plan(waves: u32) -> Plan {
         zero_headers: 0,
         cut_every: None,
         host_views: false,
+        unpadded: false,
     };
     let agents = (0..AGENTS).map(|index| Agent {
         id: 4000 + index,

@@ -152,10 +152,13 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
     image.mark_as("ELF header", 0, 64);
     let mut note_headers = Vec::new();
     let mut load_headers = Vec::new();
+    let unpadded = rocr && plan.unpadded;
+    // Where the bytes are, and where the header says that they are.
     let mut place = |bytes: u64, align: u64| {
-        let offset = if rocr { at.next_multiple_of(align) } else { at };
+        let stated = if rocr { at.next_multiple_of(align) } else { at };
+        let offset = if unpadded { at } else { stated };
         at = offset + bytes;
-        offset
+        (offset, stated)
     };
     let last_note = plan.host_notes == NotePlace::Last;
     let total = notes.len();
@@ -165,11 +168,11 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
             late = Some(each);
             break;
         }
-        let offset = place(each.bytes.len() as u64, 4);
+        let (offset, _) = place(each.bytes.len() as u64, 4);
         note_headers.push(image.note(offset, each, rocr));
     }
     for (segment, file_size) in parts {
-        let offset = place(file_size, 16);
+        let (offset, stated) = place(file_size, 16);
         image.segments.push((segment.address, offset, file_size));
         image.mark_as(&format!("segment {}", segment.name), offset, file_size);
         image.pieces.extend(segment.pieces.into_iter().map(|(piece, bytes)| (offset + piece, bytes)));
@@ -177,7 +180,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
             kind: 1,
             // ROCr makes them of flags of sections: write and alloc.
             flags: if rocr { 3 } else { 6 },
-            offset,
+            offset: stated,
             address: segment.address,
             file_size,
             memory_size: segment.size,
@@ -185,7 +188,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
         });
     }
     if let Some(each) = late {
-        let offset = place(each.bytes.len() as u64, 4);
+        let (offset, _) = place(each.bytes.len() as u64, 4);
         load_headers.push(image.note(offset, each, rocr));
     }
     image.length = at;

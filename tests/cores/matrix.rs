@@ -28,6 +28,10 @@ pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
         plan.queues.push(queue);
     }
     others(&mut plan, &mut chooser);
+    // A note behind all memory has padding before it, too.
+    plan.file.unpadded = seed.is_multiple_of(3)
+        && plan.file.layout != Layout::Unified
+        && plan.file.host_notes != NotePlace::Last;
     if plan.agents[0].xccs == 1 && chooser.one_in(5) {
         // Too short for the size of the save area, which only further XCCs need.
         plan.process.queue_entry = 56;
@@ -120,6 +124,7 @@ fn file(chooser: &mut Chooser) -> FilePlan {
         zero_headers: chooser.of(&[0, 0, 3]),
         cut_every: chooser.of(&[None, None, Some(0x1234), Some(0x3001)]),
         host_views: chooser.one_in(2),
+        unpadded: false,
     }
 }
 

@@ -179,6 +179,8 @@ pub(crate) struct FilePlan {
     pub(crate) cut_every: Option<u64>,
     /// The host's view of GPU memory is there too: shorter, and zero.
     pub(crate) host_views: bool,
+    /// Program headers of ROCr for a file, and segments as it wrote them to a pipe: without the padding between them.
+    pub(crate) unpadded: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -126,10 +126,10 @@ pub(super) fn packet_id(ring: &Ring, index: u32) -> Result<u64, Unknown> {
     if index >= count {
         return Err(Unknown::Outside);
     }
-    let round = |id: u64| id.checked_add(count).ok_or(Unknown::Outside);
+    // The one packet with that index among the `count` from the read index on: a full ring has each index once.
     let mut id = (read / count * count).checked_add(index).ok_or(Unknown::Outside)?;
-    if id < read && read % count > write % count {
-        id = round(id)?;
+    if id < read {
+        id = id.checked_add(count).ok_or(Unknown::Outside)?;
     }
     if (read..write).contains(&id) { Ok(id) } else { Err(Unknown::Outside) }
 }

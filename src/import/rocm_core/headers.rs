@@ -31,6 +31,8 @@ pub(super) struct Headers {
     pub(super) loads: Vec<Range>,
     /// PT_NOTE, in the file's order.
     pub(super) notes: Vec<Range>,
+    /// Offset behind the last program header.
+    pub(super) end: u64,
 }
 
 /// A range of the file, and the addresses that it was.
@@ -146,7 +148,8 @@ fn sort(
     entry: usize,
     problems: &mut Problems,
 ) -> Headers {
-    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new() };
+    let end = table.saturating_add(bytes.len() as u64);
+    let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new(), end };
     let mut empty: Option<(u64, u32)> = None;
     for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
         let range = || {

@@ -14,6 +14,7 @@ mod headers;
 mod memory;
 mod missing;
 mod note;
+mod padding;
 mod queues;
 mod scratch;
 mod segments;
@@ -45,8 +46,9 @@ pub(super) fn open(
 ) -> Result<Opened, ImportError> {
     let name = core.name().to_owned();
     let mut problems = Problems::new(name.clone());
-    let headers = headers::read(&*core, &mut problems)?;
+    let mut headers = headers::read(&*core, &mut problems)?;
     let notes = note::read(&*core, &headers, &mut problems);
+    padding::correct(&*core, &mut headers, notes.state.as_ref(), &mut problems);
     let mut parts = vec![(core, headers, notes)];
     if let Some(path) = &options.host_core {
         let host: Arc<dyn Backing> = Arc::new(OpenFile::open(path)?);
@@ -59,11 +61,12 @@ pub(super) fn open(
             Some(sniff::Format::Core) => {}
             _ => return Err(refuse("no ELF core")),
         }
-        let headers = headers::read(&*host, &mut problems).map_err(|error| match error {
+        let mut headers = headers::read(&*host, &mut problems).map_err(|error| match error {
             ImportError::NotADump { file, found } => ImportError::NotACore { file, found },
             error => error,
         })?;
         let notes = note::read(&*host, &headers, &mut problems);
+        padding::correct(&*host, &mut headers, notes.state.as_ref(), &mut problems);
         parts.push((host, headers, notes));
         // Which of the two the user called the host's does not matter.
         parts.sort_by_key(|(_, headers, notes)| !has_gpus(headers, notes));

@@ -4,12 +4,16 @@
 //! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later. Where code
 //! objects lie only their own first bytes say ([`code`]); which segments were meant to run, the headers' flags say in some cores.
 
+use std::fs::File;
+use std::io;
+
 use super::agents::MOST_XCCS;
 use super::bytes::{u16_at, u32_at, u64_at};
 use super::headers::{self, Headers, Range};
-use super::note;
 use super::scratch::LOCATION;
+use super::{note, padding};
 use crate::capture::MemoryBacking;
+use crate::import::file::OpenFile;
 use crate::import::problem::Problems;
 
 /// The most bytes that headers and notes may take.
@@ -20,6 +24,9 @@ const DESCRIPTOR: u64 = 4096;
 
 /// `e_type` of a core.
 const ET_CORE: u16 = 4;
+
+/// Save areas are whole pages.
+pub(super) const PAGE: u64 = 4096;
 
 /// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
 pub(super) const MOST_AREAS: u64 = 1 << 30;
@@ -65,7 +72,54 @@ pub(crate) struct Layout {
     pub(crate) blind: bool,
     /// What is wrong with the headers, in words.
     pub(crate) problems: Vec<String>,
+    /// The segments may follow each other without the padding that the headers announce.
+    pub(crate) unpadded: Option<Unpadded>,
 }
+
+/// A second reading of the headers: segments without padding between them.
+#[derive(Debug)]
+pub(crate) struct Unpadded {
+    headers: Headers,
+    loads: Vec<Range>,
+    state: note::State,
+}
+
+impl Layout {
+    /// Offset behind the last byte that the headers announce.
+    pub(crate) fn end(&self) -> u64 {
+        let segments = self.segments.iter().map(|segment| segment.offset.saturating_add(segment.size));
+        let notes = self.notes.iter().map(|(offset, size)| offset.saturating_add(*size));
+        segments.chain(notes).fold(self.start, u64::max)
+    }
+
+    /// Bytes of padding before each segment where it is not known whether padding was written; `None`: it is known. Segments
+    /// of other sizes than ROCr's may have less.
+    pub(crate) fn doubtful_padding(&self) -> Option<u64> {
+        let unpadded = self.unpadded.as_ref()?;
+        let all = unpadded.headers.loads.iter().zip(&unpadded.loads);
+        all.map(|(stated, load)| stated.offset - load.offset).max()
+    }
+
+    /// Decides whether padding was written; whether the segments lie elsewhere now.
+    pub(crate) fn settle(&mut self, is_padded: bool) -> bool {
+        let Some(mut unpadded) = self.unpadded.take().filter(|_| !is_padded) else { return false };
+        unpadded.headers.loads = unpadded.loads;
+        self.segments = segments(&unpadded.headers);
+        self.problems.push(UNPADDED.to_owned());
+        true
+    }
+
+    /// As [`Self::settle`], by what came: `length` bytes, as far as they were kept in `file`.
+    pub(crate) fn settle_by(&mut self, file: &File, length: u64) -> io::Result<bool> {
+        let Some(Unpadded { headers, loads, state }) = &self.unpadded else { return Ok(false) };
+        let kept = OpenFile::of("standard input".to_owned(), file.try_clone()?).map_err(io::Error::other)?;
+        let is_missing = padding::is_missing(&kept, length, headers, loads, Some(state));
+        Ok(self.settle(!is_missing))
+    }
+}
+
+const UNPADDED: &str = "the core has no padding between its segments, though its headers announce it (ROCr of November 2025 to July \
+                        2026 writes such cores to pipes): the segments are read as they follow each other";
 
 /// `PF_X`, and `SHF_EXECINSTR`: ROCr makes the flags of its program headers of those of sections.
 const PF_X: u32 = 1;
@@ -119,7 +173,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     let clipped = end(&headers.notes).unwrap_or(0).max(table);
     let problems = problems.finish().iter().map(ToString::to_string).collect();
     if clipped > MOST_START {
-        let blind = Layout { start: table, blind: true, problems, ..segments(&headers) };
+        let blind = Layout { blind: true, problems, ..of_headers(&headers, table) };
         return Start::Layout(blind);
     }
     if clipped > came && !ended {
@@ -128,12 +182,26 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     // Who opens what was kept is told of these.
     let notes = note::read(&file, &headers, &mut Problems::new(""));
     // The note says itself how long it is. Where there is none it may lie in what memory is said to be.
-    let end = notes.ends_at.unwrap_or(said).max(clipped);
+    let unpadded = padding::without(&headers);
+    let first = |loads: &[Range]| {
+        let moved = loads.iter().zip(&headers.loads).find(|(load, stated)| load.offset < stated.offset);
+        moved.map(|(load, stated)| (load.offset, stated.offset))
+    };
+    // The padding before the first segment is all zeros, if there is any.
+    let padded = unpadded.as_deref().and_then(first);
+    let end = notes.ends_at.unwrap_or(said).max(clipped).max(padded.map_or(0, |(_, stated)| stated));
     if end > came && end <= MOST_START && !ended {
         return Start::More(end);
     }
     let start = notes.ends_at.unwrap_or(clipped).max(clipped).min(MOST_START);
-    Start::Layout(Layout { problems, ..layout(notes.state.unwrap_or_default(), &headers, start) })
+    let state = notes.state.unwrap_or_default();
+    let slack = if unpadded.is_some() { padding::MAX_PADDING } else { 0 };
+    let mut layout = Layout { problems, ..layout(&state, &headers, start, slack) };
+    layout.unpadded = unpadded.map(|loads| Unpadded { headers, loads, state });
+    if padded.is_some_and(|(first, stated)| padding::has_data(&file, first, stated)) {
+        layout.settle(false);
+    }
+    Start::Layout(layout)
 }
 
 /// Bytes of a table of program headers of which nobody says how many there are: as far as they go before the first segment, or
@@ -199,8 +267,8 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
     Some(end)
 }
 
-/// What the program headers alone say.
-fn segments(headers: &Headers) -> Layout {
+/// What the program headers alone say, in the order of the stream.
+fn segments(headers: &Headers) -> Vec<Segment> {
     let execute = if headers.machine == headers::EM_AMDGPU { SHF_EXECINSTR } else { PF_X };
     let segment = |load: &headers::Range| Segment {
         offset: load.offset,
@@ -208,37 +276,46 @@ fn segments(headers: &Headers) -> Layout {
         size: load.size,
         executable: load.flags & execute != 0,
     };
-    let mut layout = Layout { segments: headers.loads.iter().map(segment).collect(), ..Layout::default() };
-    layout.segments.sort_by_key(|segment| segment.offset);
-    layout.notes = headers.notes.iter().map(|note| (note.offset, note.size)).collect();
-    layout
+    let mut segments: Vec<Segment> = headers.loads.iter().map(segment).collect();
+    segments.sort_by_key(|segment| segment.offset);
+    segments
 }
 
-fn layout(state: note::State, headers: &Headers, start: u64) -> Layout {
-    let mut layout = Layout { start, ..segments(headers) };
+fn of_headers(headers: &Headers, start: u64) -> Layout {
+    let notes = headers.notes.iter().map(|note| (note.offset, note.size)).collect();
+    Layout { start, segments: segments(headers), notes, ..Layout::default() }
+}
+
+/// What headers and note say. `slack`: bytes of padding that may not be there, so that what is needed comes that much earlier.
+fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Layout {
+    let mut layout = of_headers(headers, start);
     let (needed, segments) = (&mut layout.needed, &layout.segments);
     let mut need = |address: u64, length: u64| {
         if let Some(more) = length.checked_sub(1).filter(|_| address != 0) {
-            needed.push((address, address.saturating_add(more)));
+            needed.push((address.saturating_sub(slack), address.saturating_add(more)));
         }
     };
     need(state.r_debug, DESCRIPTOR);
     for queue in &state.queues {
-        let agent = state.agents.iter().find(|agent| agent.gpu_id == queue.gpu_id);
+        let agent = match &*state.agents {
+            // A queue whose agent is not known is read as one of the only agent.
+            [only] => Some(only),
+            agents => agents.iter().find(|agent| agent.gpu_id == queue.gpu_id),
+        };
         let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MOST_XCCS);
-        let size = u64::from(queue.save_area_size) * u64::from(xccs);
-        // An entry that is too short to say how large it is: to the end of its segment.
-        let all = || {
+        let size = u64::from(queue.save_area_size);
+        need(queue.save_area, size * u64::from(xccs));
+        // ROCr's size may be that of the bytes in use (June and July 2026), and some entries have none: to the end of the
+        // area's segment, which in a core of ROCr is an allocation of its own.
+        if headers.machine == headers::EM_AMDGPU || size == 0 || !size.is_multiple_of(PAGE) {
             let mut segments = segments.iter();
             let inside = |segment: &&Segment| {
                 queue.save_area.checked_sub(segment.address).is_some_and(|skip| skip < segment.size)
             };
-            segments
-                .find(inside)
-                .map_or(0, |segment| segment.size - (queue.save_area - segment.address))
-                .min(MOST_AREAS)
-        };
-        need(queue.save_area, if size == 0 { all() } else { size });
+            let rest =
+                segments.find(inside).map(|segment| segment.size - (queue.save_area - segment.address));
+            need(queue.save_area, rest.unwrap_or(0).min(MOST_AREAS));
+        }
         need(queue.ring, u64::from(queue.ring_size));
         need(queue.read_pointer, DESCRIPTOR);
         need(queue.write_pointer, 8);

@@ -4,10 +4,10 @@ use super::arith::Integer;
 use super::eval::Walk;
 use super::object::{Answer, Object, error, moved, narrowed};
 use super::typed::{Basic, Shape, Sort};
-use crate::dwarf::{Bits, Location, explain, fetch, print};
+use crate::dwarf::{Bits, Location, fetch, print};
 use crate::session::ValueState;
 use crate::session::answers::NO_PRIVATE_MEMORY;
-use crate::session::variables::failed;
+use crate::session::variables::{failed, undefined};
 use crate::units::BitSize;
 
 impl Walk<'_, '_, '_> {
@@ -38,16 +38,16 @@ impl Walk<'_, '_, '_> {
     pub(super) fn absence(&self, location: &Location, bits: &Bits) -> ValueState {
         match self.first_missing(location, bits) {
             Some(missing) => ValueState::Unavailable(missing),
-            None => {
-                // Of a caller's register its callees' call frame information tells.
-                let size = BitSize(bits.bytes().len() as u64 * 8);
-                let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
-                let location = settled.as_ref().unwrap_or(location);
-                let why = explain::undefined(location, self.lane).join("; ");
-                let why = why.strip_prefix("optimized out since ").unwrap_or(&why).to_owned();
-                ValueState::OptimizedOut(format!("its location is undefined at this PC: {why}"))
-            }
+            None => self.optimized_out(location, bits),
         }
+    }
+
+    /// Why bits of an object are undefined.
+    pub(super) fn optimized_out(&self, location: &Location, bits: &Bits) -> ValueState {
+        // Of a caller's register its callees' call frame information tells.
+        let size = BitSize(bits.bytes().len() as u64 * 8);
+        let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
+        ValueState::OptimizedOut(undefined(settled.as_ref().unwrap_or(location), self.lane))
     }
 
     /// The place of the first byte that was not captured.

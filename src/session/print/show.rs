@@ -90,7 +90,17 @@ impl Walk<'_, '_, '_> {
             Some(missing) if nothing => (ValueState::Unavailable(missing), None, None),
             missing => {
                 let tree = self.tree(object, &bits, letter)?;
-                (ValueState::Value(tree.to_string()), Some(tree), missing)
+                let state = match (&tree, &missing) {
+                    (Value::Absent { absent: Absence::Unavailable }, Some(missing)) => {
+                        ValueState::Unavailable(missing.clone())
+                    }
+                    (Value::Absent { .. }, _) => self.optimized_out(&object.location, &bits),
+                    _ => ValueState::Value(tree.to_string()),
+                };
+                match state {
+                    ValueState::Value(_) => (state, Some(tree), missing),
+                    state => (state, None, None),
+                }
             }
         };
         let legacy = object.legacy;

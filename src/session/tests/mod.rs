@@ -4,6 +4,7 @@ mod address;
 mod casts;
 mod damage;
 mod dynamic;
+mod halves;
 mod lanes;
 mod members;
 mod memory;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 
+use super::kept::{Kept, Piece, is_zero};
 use super::ranks::{Rank, Run, Runs};
 use super::{Came, PAGE};
 use crate::import::stream::{self, Layout, Segment};
@@ -15,25 +16,6 @@ const PIECE: u64 = 16 << 20;
 
 /// The most places within segments at which something is kept again after something was dropped: each takes a header.
 pub(super) const MOST_GAPS: u64 = 1 << 16;
-
-/// The most program headers that are written: as many as the reader of cores takes.
-const MOST_HEADERS: usize = 1 << 18;
-
-/// A page of zeros.
-static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
-
-/// A part of the stream that is kept.
-#[derive(Clone, Copy, Debug)]
-struct Piece {
-    end: u64,
-    /// Bytes that take room.
-    stored: u64,
-    rank: Rank,
-    /// Bytes of its segment.
-    size: u64,
-    /// As of its run: what makes an address of an offset.
-    shift: u64,
-}
 
 pub(super) struct Keeper<'f> {
     file: &'f File,
@@ -59,15 +41,15 @@ pub(super) struct Keeper<'f> {
     gaps: u64,
     /// By rank.
     dropped: BTreeMap<Rank, u64>,
+    /// Bytes of padding before each segment, where it is not known whether the writer left it out.
+    padding: Option<u64>,
 }
 
 impl<'f> Keeper<'f> {
     pub(super) fn new(file: &'f File, layout: Layout, limit: u64) -> Self {
         let runs = Runs::new(&layout, limit);
-        let mut descriptors: Vec<u64> =
-            layout.scratch.iter().filter_map(|at| Some(offset_of(&layout, *at)?.0)).collect();
-        let unplaced = (layout.scratch.len() - descriptors.len()) as u64;
-        descriptors.sort_unstable_by(|a, b| b.cmp(a));
+        let (descriptors, unplaced) = descriptors(&layout);
+        let padding = layout.doubtful_padding();
         Self {
             file,
             layout,
@@ -83,7 +65,13 @@ impl<'f> Keeper<'f> {
             least: BTreeSet::new(),
             gaps: 0,
             dropped: BTreeMap::new(),
+            padding,
         }
+    }
+
+    /// Whether all came that the headers announce.
+    pub(super) fn is_complete(&self) -> bool {
+        self.came() >= self.layout.end()
     }
 
     /// Bytes of the stream so far.
@@ -93,6 +81,8 @@ impl<'f> Keeper<'f> {
 
     /// The next bytes of the stream.
     pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+        // What comes behind the last segment is no memory.
+        let bytes = first_of(bytes, within(bytes, self.layout.end().saturating_sub(self.came())));
         if self.begun.is_empty() {
             let used = self.pages(bytes, false)?;
             self.begun.extend_from_slice(bytes.get(used..).unwrap_or_default());
@@ -121,18 +111,31 @@ impl<'f> Keeper<'f> {
                 // Padding between segments.
                 let next = self.runs.next(self.position).unwrap_or(u64::MAX);
                 let count = within(rest, next - self.position);
-                self.position += count as u64;
+                if self.padding.is_some() {
+                    // It may prove to be a segment's first bytes.
+                    let run = Run { end: next, rank: Rank::Needed, size: 0, shift: 0 };
+                    self.keep(first_of(rest, count), &run)?;
+                } else {
+                    self.position += count as u64;
+                }
                 used += count;
                 continue;
             };
             let address = self.position.wrapping_add(run.shift);
-            let whole = within(rest, run.end - self.position);
             let page = (PAGE - address % PAGE) as usize;
-            let is_whole = is_end || whole as u64 == run.end - self.position;
+            let is_whole = is_end || rest.len() as u64 >= run.end - self.position;
+            // A page that begins earlier than the headers announce passes the end of the one before it.
+            let ahead = if self.padding.is_some() && !is_whole { PAGE as usize } else { 0 };
+            let whole = within(rest, run.end - self.position).saturating_sub(ahead);
             if !is_whole && whole < page {
                 break;
             }
             let count = if is_whole { whole } else { whole - (whole - page) % PAGE as usize };
+            if let Some(is_padded) = self.padding.and_then(|padding| is_padded(rest, count, address, padding))
+            {
+                self.settle(is_padded)?;
+                continue;
+            }
             let part = first_of(rest, count);
             let code = |at: usize| {
                 let page = part.get(at..).map(|page| first_of(page, PAGE as usize));
@@ -152,6 +155,21 @@ impl<'f> Keeper<'f> {
             used += next;
         }
         Ok(used)
+    }
+
+    /// Decides whether padding was written: where it was not, all segments lie elsewhere.
+    fn settle(&mut self, is_padded: bool) -> io::Result<()> {
+        self.padding = None;
+        if self.layout.settle(is_padded) { self.moved() } else { Ok(()) }
+    }
+
+    /// Ranks the stream anew after segments moved.
+    fn moved(&mut self) -> io::Result<()> {
+        self.runs = Runs::new(&self.layout, self.limit);
+        self.runs.skip(self.position);
+        (self.descriptors, self.unplaced) = descriptors(&self.layout);
+        self.scratch.clear();
+        self.plan_scratches()
     }
 
     /// Bytes that may be written for that rank.
@@ -235,8 +253,12 @@ impl<'f> Keeper<'f> {
         self.stored += stored;
         self.position = end;
         self.note(first, end, stored, run);
-        // What a queue says of its scratch has come.
-        while self.descriptors.last().is_some_and(|at| at.saturating_add(8) <= end) {
+        self.plan_scratches()
+    }
+
+    /// Ranks the scratch of queues whose descriptors came.
+    fn plan_scratches(&mut self) -> io::Result<()> {
+        while self.descriptors.last().is_some_and(|at| at.saturating_add(8) <= self.position) {
             let at = self.descriptors.pop().unwrap_or_default();
             self.plan_scratch(at)?;
         }
@@ -307,9 +329,13 @@ impl<'f> Keeper<'f> {
     }
 
     /// Takes what is there of a page that was begun, and writes headers that speak of what is there.
-    pub(super) fn finish(&mut self, came: &mut Came) -> io::Result<()> {
+    pub(super) fn finish(mut self, came: &mut Came) -> io::Result<Kept> {
         let begun = std::mem::take(&mut self.begun);
         self.pages(&begun, true)?;
+        if self.padding.take().is_some() && self.layout.settle_by(self.file, self.position)? {
+            self.moved()?;
+        }
+        came.problems.clone_from(&self.layout.problems);
         came.read = self.position;
         let dropped = |rank: Rank| self.dropped.get(&rank).copied().unwrap_or(0);
         came.dropped = self.dropped.values().fold(0, |sum, dropped| sum.saturating_add(*dropped));
@@ -328,53 +354,35 @@ impl<'f> Keeper<'f> {
                 segment.offset.saturating_add(segment.size).saturating_sub(self.position.max(segment.offset))
             })
             .fold(0, u64::saturating_add);
-        self.write_headers()
+        let kept = Kept { layout: self.layout, pieces: self.kept };
+        kept.write_headers(self.file)?;
+        Ok(kept)
     }
+}
 
-    fn headers(&self) -> Vec<Vec<u8>> {
-        let mut kept: Vec<(u64, u64)> = Vec::new();
-        for (first, piece) in &self.kept {
-            match kept.last_mut().filter(|(_, last)| last == first) {
-                Some(run) => run.1 = piece.end,
-                None => kept.push((*first, piece.end)),
-            }
-        }
-        let notes = self.layout.notes.iter().map(|(offset, size)| program_header(4, *offset, 0, *size));
-        let loads = self.layout.segments.iter().flat_map(|segment| {
-            let end = segment.offset.saturating_add(segment.size);
-            let from = kept.partition_point(|(_, last)| *last <= segment.offset);
-            let inside = kept.iter().skip(from).take_while(move |(first, _)| *first < end);
-            inside.map(move |(first, last)| {
-                let (first, last) = ((*first).max(segment.offset), (*last).min(end));
-                let address = segment.address.wrapping_add(first - segment.offset);
-                program_header(1, first, address, last - first)
-            })
-        });
-        notes.chain(loads).take(MOST_HEADERS).collect()
+/// Whether padding was written, by a code object at the start of a page in `bytes` before `count`; `None`: there is none.
+fn is_padded(bytes: &[u8], count: usize, address: u64, padding: u64) -> Option<bool> {
+    let first = |padding: u64| ((PAGE - address.wrapping_add(padding) % PAGE) % PAGE) as usize;
+    let begins = |first: usize| {
+        let mut starts = (first..count).step_by(PAGE as usize);
+        starts.find(|at| {
+            bytes.get(*at..).is_some_and(|page| stream::code(first_of(page, PAGE as usize)).is_some())
+        })
+    };
+    match (begins(first(0)), begins(first(padding))) {
+        (None, None) => None,
+        (Some(stated), Some(shifted)) => Some(stated < shifted),
+        (stated, _) => Some(stated.is_some()),
     }
+}
 
-    fn write_headers(&self) -> io::Result<()> {
-        let headers = self.headers();
-        let count = headers.len();
-        let at = self.kept.last_key_value().map_or(0, |(_, piece)| piece.end).next_multiple_of(8);
-        let table: Vec<u8> = headers.concat();
-        self.file.write_all_at(&table, at)?;
-        // e_phoff, e_phentsize, e_phnum.
-        self.file.write_all_at(&at.to_le_bytes(), 32)?;
-        self.file.write_all_at(&56u16.to_le_bytes(), 54)?;
-        let short = u16::try_from(count).ok().filter(|count| *count != u16::MAX);
-        self.file.write_all_at(&short.unwrap_or(u16::MAX).to_le_bytes(), 56)?;
-        if short.is_none() {
-            // PN_XNUM: the count is sh_info of section 0.
-            let section = at + table.len() as u64;
-            let mut header = [0; 64];
-            header[44..48].copy_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
-            self.file.write_all_at(&header, section)?;
-            self.file.write_all_at(&section.to_le_bytes(), 40)?;
-            self.file.write_all_at(&[64, 0, 1, 0], 58)?;
-        }
-        Ok(())
-    }
+/// Where in the stream queues say where their scratch is, the last one first, and how many of them lie nowhere in it.
+fn descriptors(layout: &Layout) -> (Vec<u64>, u64) {
+    let mut found: Vec<u64> =
+        layout.scratch.iter().filter_map(|at| Some(offset_of(layout, *at)?.0)).collect();
+    let unplaced = (layout.scratch.len() - found.len()) as u64;
+    found.sort_unstable_by(|a, b| b.cmp(a));
+    (found, unplaced)
 }
 
 /// Gives the file's room for those bytes back; whether that is possible where the file lies.
@@ -417,20 +425,4 @@ fn within(bytes: &[u8], count: u64) -> usize {
 /// The first bytes, at most so many.
 fn first_of(bytes: &[u8], count: usize) -> &[u8] {
     bytes.get(..count).unwrap_or(bytes)
-}
-
-/// Compared page by page, which the processor does faster than looking at each byte.
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
-}
-
-/// An `Elf64_Phdr`.
-pub(super) fn program_header(kind: u32, offset: u64, address: u64, size: u64) -> Vec<u8> {
-    let mut header = Vec::with_capacity(56);
-    header.extend(kind.to_le_bytes());
-    header.extend(4u32.to_le_bytes());
-    for word in [offset, address, 0, size, size, 1] {
-        header.extend(word.to_le_bytes());
-    }
-    header
 }

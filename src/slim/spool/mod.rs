@@ -6,24 +6,37 @@
 //! only so long in all ([`wait`]).
 
 mod keeper;
+mod kept;
 mod ranks;
 mod wait;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::time::{Duration, Instant};
 
 use self::keeper::Keeper;
+use self::kept::Kept;
 use self::wait::Waiting;
 use super::report::{counted, plural};
-use crate::import::stream::{self, Start};
+use crate::import::stream::{self, Layout, Start};
 
 /// Bytes that are read at a time, and how many such reads may wait to be written.
 const CHUNK: usize = 1 << 20;
 const WAITING: usize = 16;
+
+/// What an ELF file begins with.
+const ELF: &[u8] = b"\x7fELF";
+
+/// Bytes of memory, beside headers and notes, that stay of a core of which no dump can be made.
+pub const MAX_REMAINS: u64 = 64 << 20;
+
+/// Bytes behind a core that are read and left out: section headers of a core with 2^18 segments.
+const MAX_DRAINED: u64 = 16 << 20;
+/// How long those are waited for.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
 
 /// What zeros take no room by.
 const PAGE: u64 = 4096;
@@ -35,6 +48,9 @@ pub struct Spooled {
     file: File,
     /// What came of the stream.
     pub came: Came,
+    /// Why it cannot be read as a core, though it begins as one; then the file has its first bytes as they came.
+    pub broken: Option<SpoolError>,
+    kept: Option<Kept>,
 }
 
 /// What came of a stream.
@@ -108,6 +124,24 @@ impl Spooled {
     pub fn path(&self) -> PathBuf {
         format!("/dev/fd/{}", self.file.as_raw_fd()).into()
     }
+
+    /// Makes a core of it that stays, readable by its owner alone: headers and notes, and memory of up to [`MAX_REMAINS`] bytes,
+    /// what waves need first; how many bytes of memory were left out.
+    ///
+    /// # Errors
+    /// `AlreadyExists`, or what the operating system reports.
+    pub fn keep(&self, to: &Path) -> io::Result<u64> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let file = File::options().write(true).create_new(true).mode(0o600).open(to)?;
+        let copied = match &self.kept {
+            Some(kept) => kept.copy(&self.file, &file, MAX_REMAINS),
+            None => (&self.file).rewind().and_then(|()| io::copy(&mut &self.file, &mut &file)).map(|_| 0),
+        };
+        if copied.is_err() {
+            let _ = std::fs::remove_file(to);
+        }
+        copied
+    }
 }
 
 impl Came {
@@ -173,7 +207,7 @@ pub fn widen(_: impl std::os::fd::AsFd) {}
 /// Reads a core from `from` into a file in `folder`.
 ///
 /// # Errors
-/// [`SpoolError`]; of a core that ends early, or stalls, what came is kept.
+/// [`SpoolError`]; of a core that ends early, or stalls, what came is kept, and so it is of one that cannot be understood.
 pub fn spool(
     from: impl Read + Send + 'static,
     folder: &Path,
@@ -185,9 +219,42 @@ pub fn spool(
     let mut source = Source::new(from, patience.stall);
     let mut came = Came::default();
     let mut first: Vec<u8> = Vec::new();
-    let layout = loop {
-        let end = match stream::start(&first, false) {
-            Start::Layout(layout) => break layout,
+    let layout = match begin(&mut source, &mut first, &mut came.stalled) {
+        Ok(layout) => layout,
+        // It comes once: what cannot be understood now may be later.
+        Err(why) if first.starts_with(ELF) => {
+            let file = raw(file, first, &mut source, &mut came).map_err(io)?;
+            return Ok(Spooled { file, came, broken: Some(why), kept: None });
+        }
+        Err(why) => return Err(why),
+    };
+    let mut keeper = Keeper::new(&file, layout, patience.limit);
+    keeper.take(&first).map_err(io)?;
+    drop(first);
+    while !came.stalled && !keeper.is_complete() {
+        progress(keeper.came());
+        match source.next() {
+            Next::Bytes(chunk) => {
+                keeper.take(chunk.bytes()).map_err(io)?;
+                source.give_back(chunk);
+            }
+            // A writer that breaks off leaves what came, as one that stops does.
+            Next::End(_) => break,
+            Next::Nothing => came.stalled = true,
+        }
+    }
+    if !came.stalled {
+        source.drain();
+    }
+    let kept = keeper.finish(&mut came).map_err(io)?;
+    Ok(Spooled { file, came, broken: None, kept: Some(kept) })
+}
+
+/// Reads as much as tells what comes where.
+fn begin(source: &mut Source, first: &mut Vec<u8>, stalled: &mut bool) -> Result<Layout, SpoolError> {
+    loop {
+        let end = match stream::start(first, false) {
+            Start::Layout(layout) => return Ok(layout),
             Start::NotACore(why) => return Err(SpoolError::NotACore(why)),
             Start::More(end) => end,
         };
@@ -201,38 +268,39 @@ pub fn spool(
                 }
                 Next::End(error) => stopped = Some(("it ended", error)),
                 Next::Nothing => {
-                    came.stalled = true;
+                    *stalled = true;
                     stopped = Some(("nothing came any more", None));
                 }
             }
         }
         let Some((why, error)) = stopped else { continue };
         // What the headers promise and did not come may be what is wrong with them.
-        match (stream::start(&first, true), error) {
-            (Start::Layout(layout), _) => break layout,
-            (Start::NotACore(why), _) => return Err(SpoolError::NotACore(why)),
-            (Start::More(_), Some(source)) => return Err(SpoolError::Read(source)),
-            (Start::More(end), None) => return Err(SpoolError::Short { read: first.len() as u64, end, why }),
-        }
-    };
-    came.problems = layout.problems.clone();
-    let mut keeper = Keeper::new(&file, layout, patience.limit);
-    keeper.take(&first).map_err(io)?;
-    drop(first);
-    while !came.stalled {
-        progress(keeper.came());
+        return match (stream::start(first, true), error) {
+            (Start::Layout(layout), _) => Ok(layout),
+            (Start::NotACore(why), _) => Err(SpoolError::NotACore(why)),
+            (Start::More(_), Some(source)) => Err(SpoolError::Read(source)),
+            (Start::More(end), None) => Err(SpoolError::Short { read: first.len() as u64, end, why }),
+        };
+    }
+}
+
+/// Takes the first bytes of a stream as they come.
+fn raw(file: File, mut first: Vec<u8>, source: &mut Source, came: &mut Came) -> io::Result<File> {
+    let most = usize::try_from(MAX_REMAINS).unwrap_or(usize::MAX);
+    while first.len() < most && !came.stalled {
         match source.next() {
             Next::Bytes(chunk) => {
-                keeper.take(chunk.bytes()).map_err(io)?;
+                first.extend_from_slice(chunk.bytes());
                 source.give_back(chunk);
             }
-            // A writer that breaks off leaves what came, as one that stops does.
             Next::End(_) => break,
             Next::Nothing => came.stalled = true,
         }
     }
-    keeper.finish(&mut came).map_err(io)?;
-    Ok(Spooled { file, came })
+    first.truncate(most);
+    came.read = first.len() as u64;
+    (&file).write_all(&first)?;
+    Ok(file)
 }
 
 /// Bytes that were read: the first `count` of a buffer.
@@ -294,6 +362,17 @@ impl Source {
                 Next::Bytes(chunk)
             }
             Err(error) => Next::End(Some(error)),
+        }
+    }
+
+    /// Takes what comes behind the core, such as section headers, so that its writer ends well; but not without end.
+    fn drain(&mut self) {
+        let mut left = MAX_DRAINED;
+        self.waiting = Waiting::new(self.waiting.left().min(DRAIN_TIME));
+        while left > 0 {
+            let Next::Bytes(chunk) = self.next() else { return };
+            left = left.saturating_sub(chunk.count as u64);
+            self.give_back(chunk);
         }
     }
 

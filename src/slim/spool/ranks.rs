@@ -120,6 +120,18 @@ impl Runs {
         self.left.range(..rank).fold(0, |sum, (_, left)| sum.saturating_add(*left))
     }
 
+    /// Takes away what lies before an offset: it came.
+    pub(super) fn skip(&mut self, offset: u64) {
+        let before: Vec<(u64, Run)> = self.all.range(..offset).map(|(first, run)| (*first, *run)).collect();
+        for (first, run) in before {
+            self.all.remove(&first);
+            self.came(run.rank, run.end.min(offset) - first);
+            if run.end > offset {
+                self.all.insert(offset, run);
+            }
+        }
+    }
+
     /// So many bytes of a rank came.
     pub(super) fn came(&mut self, rank: Rank, bytes: u64) {
         let left = self.left.entry(rank).or_default();

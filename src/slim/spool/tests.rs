@@ -2,7 +2,8 @@
 
 use std::io::Read;
 
-use super::keeper::{MOST_GAPS, program_header};
+use super::keeper::MOST_GAPS;
+use super::kept::program_header;
 use super::ranks::{MOST_PARTS, Rank, Runs};
 use super::*;
 
@@ -111,13 +112,53 @@ fn a_writer_that_stalls_is_given_up() {
     drop(held);
 }
 
+/// A stream goes on behind its core: nothing of that is waited for, or kept.
+#[test]
+fn reading_ends_with_the_last_segment() {
+    let bytes = std::io::Cursor::new(core(&[BIG, SMALL]));
+    let (segments, came) = spooled(bytes.chain(std::io::repeat(0)), 1 << 30, FOREVER);
+    assert_eq!(segments, [BIG, SMALL]);
+    assert_eq!((came.read, came.missing, came.stalled), (0x1000 + 0x8000 + 0x2000, 0, false));
+}
+
+/// A core that stays is small: what waves need first, then small segments.
+#[test]
+fn what_stays_of_a_core_is_bounded_and_opens() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = (0x1000_0000, MAX_REMAINS, 5);
+    let patience = Patience { limit: 1 << 30, stall: FOREVER };
+    let stream = std::io::Cursor::new(core(&[BIG, large, SMALL]));
+    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
+    let to = folder.path().join("kept");
+    let left_out = spooled.keep(&to).unwrap();
+    let found = segments(&std::fs::read(&to).unwrap());
+    assert_eq!((found[0], *found.last().unwrap()), (BIG, SMALL));
+    let kept: u64 = found.iter().filter(|(_, _, byte)| *byte == 5).map(|(_, size, _)| size).sum();
+    assert_eq!(kept + left_out, MAX_REMAINS);
+    assert!(kept > 0 && left_out > 0 && std::fs::metadata(&to).unwrap().len() <= MAX_REMAINS + 0x1000);
+    assert_eq!(spooled.keep(&to).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+}
+
 #[test]
 fn what_is_no_core_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let patience = Patience { limit: 1 << 20, stall: FOREVER };
     let refused = |bytes: &[u8]| {
         let stream = std::io::Cursor::new(bytes.to_vec());
-        spool(stream, folder.path(), patience, &mut |_| ()).unwrap_err().to_string()
+        match spool(stream, folder.path(), patience, &mut |_| ()) {
+            Err(why) => {
+                assert!(!bytes.starts_with(ELF));
+                why.to_string()
+            }
+            // What begins as a core stays as it came.
+            Ok(spooled) => {
+                let to = folder.path().join("kept");
+                assert_eq!(spooled.keep(&to).unwrap(), 0);
+                assert_eq!(std::fs::read(&to).unwrap(), bytes);
+                std::fs::remove_file(&to).unwrap();
+                spooled.broken.unwrap().to_string()
+            }
+        }
     };
     let not_elf =
         "standard input: it does not begin as a little-endian 64-bit ELF file does; expected a core";
@@ -254,8 +295,11 @@ fn every_truncation_ends_well() {
         let stream = std::io::Cursor::new(whole[..length].to_vec());
         let patience = Patience { limit: 100, stall: FOREVER };
         let result = spool(stream, folder.path(), patience, &mut |_| ());
-        // With one program header there is a core, of which memory is missing.
-        assert_eq!(result.is_err(), length < 64 + 56, "{length}");
+        // With one program header there is a core, of which memory is missing; before that what came stays if it is ELF's.
+        match result {
+            Err(_) => assert!(length < 4, "{length}"),
+            Ok(spooled) => assert_eq!(spooled.broken.is_some(), length < 64 + 56, "{length}"),
+        }
     }
 }
 
@@ -288,7 +332,8 @@ fn a_writer_that_trickles_is_given_up_as_well() {
     let folder = tempfile::tempdir().unwrap();
     let patience = Patience { limit: 1 << 30, stall: Duration::from_millis(300) };
     let stream = Trickling(std::io::Cursor::new(core(&[BIG])), 3);
-    let error = spool(stream, folder.path(), patience, &mut |_| ()).unwrap_err().to_string();
+    let spooled = spool(stream, folder.path(), patience, &mut |_| ()).unwrap();
+    let error = spooled.broken.unwrap().to_string();
     assert!(error.starts_with("standard input: nothing came any more after "), "{error}");
 }
 

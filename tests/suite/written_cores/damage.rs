@@ -41,6 +41,7 @@ fn victims() -> Vec<Victim> {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
+            unpadded: false,
         };
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();

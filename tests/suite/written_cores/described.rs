@@ -91,6 +91,7 @@ impl Sample {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
+            unpadded: false,
         };
         let plan = Plan { name: name.to_owned(), seed, process, agents: vec![agent], queues, file };
         Self { name, bytes, expected, plan }

@@ -68,13 +68,25 @@ fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
         zero_headers: 0,
         cut_every: None,
         host_views: false,
+        unpadded: false,
     };
     plan
 }
 
+/// As `ORDERS`, with a first segment that begins with zeros: padding that was not written cannot be told there.
+fn zeros_first(segments: &mut Vec<Segment>) {
+    segments.insert(0, Segment::of("zeros", 0x7900_0000_0000, vec![0; 0x3000]));
+}
+
 /// The core through a spool that has room for all but the buffers.
 fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, Came) {
-    let core = build_ordered(plan, Bulk::Filled, more(code), &order.1);
+    let arrange = |segments: &mut Vec<Segment>| {
+        order.1(segments);
+        if plan.file.unpadded {
+            zeros_first(segments);
+        }
+    };
+    let core = build_ordered(plan, Bulk::Filled, more(code), &arrange);
     let bytes = core.gpu.bytes();
     let inside = |address: u64| (GLOBAL..GLOBAL + (1 << 32)).contains(&address) || address == CODE - 0x5000;
     let buffers: u64 = core.gpu.segments.iter().filter(|(at, ..)| inside(*at)).map(|(.., size)| size).sum();
@@ -129,4 +141,28 @@ fn registers_lds_code_and_scratch_stay_in_every_order() {
         }
     }
     assert!(lost > 0, "no order loses anything: the limit is no limit");
+}
+
+/// As ROCr of November 2025 to July 2026 writes to a pipe. What lies before the first code object does not tell.
+#[test]
+fn a_stream_without_padding_is_kept_as_one_with_padding() {
+    for (name, lanes, code) in [("gfx942", 64, "k-gfx942-O0.hsaco"), ("gfx1100", 32, "k-gfx1100-O0.hsaco")] {
+        let mut plan = plan(name, lanes, Layout::Split);
+        plan.file.unpadded = true;
+        let code = std::fs::read(fixtures().join("gpucore/code").join(code)).unwrap();
+        let model = model::of(&plan);
+        for order in &ORDERS {
+            let (opened, came) = spooled(&plan, &code, order);
+            assert!(came.dropped > 0 && came.needed == 0 && came.code == 0, "{}: {came:?}", order.0);
+            let said =
+                came.notes().iter().filter(|note| note.contains("no padding between its segments")).count();
+            assert_eq!((said, came.missing), (1, 0), "{:?}", came.notes());
+            let mut wrong = Differences::new();
+            compare::all(&plan, &opened, &model, &mut wrong);
+            if came.scratch > 0 {
+                wrong.all.retain(|text| !text.contains(": private_"));
+            }
+            wrong.fail_if_any();
+        }
+    }
 }

@@ -15,8 +15,20 @@ fn ids_of_packets() {
     assert_eq!(packet_id(&ring(64, 62, 66), 2), Err(Unknown::Outside));
     assert_eq!(packet_id(&ring(64, 62, 66), 61), Err(Unknown::Outside));
     assert_eq!(packet_id(&ring(64, 130, 140), 3), Ok(131));
-    // A full ring.
-    assert_eq!(packet_id(&ring(64, 0, 64), 63), Ok(63));
+}
+
+/// HSA 1.2, 2.8.3: the queue is full where write - read is its size; each index of the ring is one of those packets. A write
+/// index may pass that: its packet waits until there is room, so that its index still is the older packet's.
+#[test]
+fn every_index_of_a_full_ring_is_a_packet() {
+    for read in [0, 1, 62, 63, 64, 130, 64 * 9 + 1] {
+        for write in [read + 64, read + 65, read + 200] {
+            for id in read..read + 64 {
+                let index = u32::try_from(id % 64).unwrap();
+                assert_eq!(packet_id(&ring(64, read, write), index), Ok(id), "read {read}, write {write}");
+            }
+        }
+    }
 }
 
 #[test]

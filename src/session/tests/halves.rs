@@ -1,0 +1,72 @@
+//! Scalars of which a half is missing have no value: see `halves/halves.s`.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::Maker;
+use crate::codeobject::{CodeObject, newest_llvm};
+use crate::report;
+use crate::session::print::Query;
+use crate::session::{Inspect as _, Session};
+use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
+
+const LOADED: u64 = 0x7f00_0010_0000;
+
+/// A wave in `f`, with s40 and s41 captured, and no s42.
+fn session() -> Session {
+    let folder = std::env::temp_dir().join(format!("lanescope-halves-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/tests/halves/halves.s");
+    let output = folder.join("halves.hsaco");
+    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-o"];
+    let done =
+        Command::new(newest_llvm("clang")).args(flags).arg(&output).arg(source).output().expect("clang");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let object = std::fs::read(&output).expect("an object");
+    std::fs::remove_dir_all(folder).expect("removed");
+    let start = LOADED + CodeObject::parse(object.clone()).unwrap().symbol("f").unwrap().value;
+    let mut maker = Maker::new("gfx90a");
+    maker.code_object(&object, LOADED);
+    let registers: [(&str, &[u8], u64); 4] = [
+        ("exec", &[0xff; 8], 3),
+        ("pc", &(start + 4).to_le_bytes(), 3),
+        ("s40", &0x1000u32.to_le_bytes(), 1),
+        ("s41", &0x7fu32.to_le_bytes(), 1),
+    ];
+    maker.wave(WaveSize::W64, None, &registers);
+    Session::new(maker.finish(), None).unwrap()
+}
+
+#[test]
+fn a_scalar_with_a_missing_half_has_no_value() {
+    let session = session();
+    let lanes = LaneSet::one(LaneId(1));
+    let locals = report::json::locals(&session.locals(WaveId(0), lanes, 0).unwrap());
+    let print = |name: &str| {
+        let printed = session.print(WaveId(0), lanes, 0, &Query::typed(name).unwrap()).unwrap();
+        let json = report::print::json(&printed);
+        json["lanes"][0].clone()
+    };
+    let undefined = "its location is undefined at this PC: bits 32 to 63 optimized out since DW_OP_piece at 4: no location stands \
+                     before the piece";
+    let expected = [
+        ("whole", "ok", Some("0x7f00001000"), None),
+        ("undefined", "optimized_out", None, Some(undefined)),
+        ("lost", "unavailable", None, Some("was not captured")),
+    ];
+    let variables = locals["variables"].as_array().unwrap();
+    assert_eq!(variables.len(), expected.len());
+    for (variable, (name, state, value, why)) in variables.iter().zip(expected) {
+        assert_eq!(variable["name"], name);
+        for lane in [&variable["lanes"][0], &print(name)] {
+            assert_eq!((lane["state"].as_str(), lane["value"].as_str()), (Some(state), value), "{lane}");
+            match why {
+                Some(why) => assert!(lane["why"].as_str().unwrap().ends_with(why), "{lane}"),
+                None => assert_eq!(lane["why"], serde_json::Value::Null),
+            }
+            // What is known of it is still told byte by byte.
+            assert!(lane["bytes"].as_str().unwrap().starts_with("00100000"), "{lane}");
+            assert_ne!(lane["location"], serde_json::Value::Null, "{lane}");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What was kept of a stream as a core: its pieces, and program headers that name those alone.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+
+use super::PAGE;
+use super::ranks::Rank;
+use crate::import::stream::Layout;
+
+/// The most program headers that are written: as many as the reader of cores takes.
+const MAX_HEADERS: usize = 1 << 18;
+
+/// `PT_LOAD` and `PT_NOTE`.
+const LOAD: u32 = 1;
+const NOTE: u32 = 4;
+
+/// Bytes that are copied at a time; whole pages.
+const CHUNK: usize = 1 << 20;
+
+/// A page of zeros.
+static ZEROS: [u8; PAGE as usize] = [0; PAGE as usize];
+
+/// A part of the stream that is kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) end: u64,
+    /// Bytes that take room.
+    pub(super) stored: u64,
+    pub(super) rank: Rank,
+    /// Bytes of its segment.
+    pub(super) size: u64,
+    /// As of its run: what makes an address of an offset.
+    pub(super) shift: u64,
+}
+
+/// The pieces of a core that are kept.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) layout: Layout,
+    /// By first offset in the stream.
+    pub(super) pieces: BTreeMap<u64, Piece>,
+}
+
+/// Bytes of the stream and where they lie in a file.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first: u64,
+    end: u64,
+    at: u64,
+}
+
+impl Kept {
+    /// Writes headers into the file that has the pieces where the stream had them.
+    pub(super) fn write_headers(&self, file: &File) -> io::Result<()> {
+        let runs = runs(self.pieces.iter().map(|(first, piece)| (*first, piece.end)), |first, _| first);
+        self.headers_of(file, &runs)
+    }
+
+    /// Copies pieces of up to `most` bytes, what waves need first, side by side into a file with headers of its own; how many
+    /// bytes of memory were left out.
+    pub(super) fn copy(&self, from: &File, to: &File, most: u64) -> io::Result<u64> {
+        let mut pieces: Vec<(&u64, &Piece)> = self.pieces.iter().collect();
+        pieces.sort_by_key(|(first, piece)| (piece.rank, piece.size, **first));
+        let (mut left, mut left_out, mut chosen) = (most, 0, Vec::new());
+        for (first, piece) in pieces {
+            // Headers and notes say what there was.
+            let is_start = *first < self.layout.start;
+            match left.checked_sub(piece.stored) {
+                Some(less) => left = less,
+                None if is_start => left = 0,
+                None => {
+                    left_out += piece.end - first;
+                    continue;
+                }
+            }
+            chosen.push((*first, piece.end));
+        }
+        chosen.sort_unstable();
+        let mut next = 0;
+        let runs = runs(chosen.into_iter(), |first, end| {
+            let at = next;
+            next += end - first;
+            at
+        });
+        let mut buffer = vec![0; CHUNK];
+        for run in &runs {
+            let mut at = run.first;
+            while at < run.end {
+                let count = usize::try_from(run.end - at).unwrap_or(CHUNK).min(CHUNK);
+                let Some(bytes) = buffer.get_mut(..count) else { break };
+                from.read_exact_at(bytes, at)?;
+                for (page, bytes) in (0u64..).zip(bytes.chunks(ZEROS.len())) {
+                    if !is_zero(bytes) {
+                        to.write_all_at(bytes, run.at + (at - run.first) + page * PAGE)?;
+                    }
+                }
+                at += count as u64;
+            }
+        }
+        self.headers_of(to, &runs)?;
+        Ok(left_out)
+    }
+
+    fn headers_of(&self, file: &File, runs: &[Run]) -> io::Result<()> {
+        let headers = self.headers(runs);
+        let count = headers.len();
+        let at = runs.last().map_or(0, |run| run.at + (run.end - run.first)).next_multiple_of(8);
+        let table: Vec<u8> = headers.concat();
+        file.write_all_at(&table, at)?;
+        // e_phoff, e_phentsize, e_phnum.
+        file.write_all_at(&at.to_le_bytes(), 32)?;
+        file.write_all_at(&56u16.to_le_bytes(), 54)?;
+        let short = u16::try_from(count).ok().filter(|count| *count != u16::MAX);
+        file.write_all_at(&short.unwrap_or(u16::MAX).to_le_bytes(), 56)?;
+        if short.is_none() {
+            // PN_XNUM: the count is sh_info of section 0.
+            let section = at + table.len() as u64;
+            let mut header = [0; 64];
+            header[44..48].copy_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
+            file.write_all_at(&header, section)?;
+            file.write_all_at(&section.to_le_bytes(), 40)?;
+            file.write_all_at(&[64, 0, 1, 0], 58)?;
+        }
+        Ok(())
+    }
+
+    fn headers(&self, runs: &[Run]) -> Vec<Vec<u8>> {
+        let within = |offset: u64, size: u64| {
+            let end = offset.saturating_add(size);
+            let from = runs.partition_point(|run| run.end <= offset);
+            let inside = runs.iter().skip(from).take_while(move |run| run.first < end);
+            inside.map(move |run| {
+                let (first, last) = (run.first.max(offset), run.end.min(end));
+                (first - offset, run.at + (first - run.first), last - first)
+            })
+        };
+        let notes = self.layout.notes.iter().flat_map(|(offset, size)| {
+            // A note whose segment was cut short still says how long it is.
+            let first = within(*offset, *size).next();
+            first.map(|(_, at, _)| program_header(NOTE, at, 0, *size))
+        });
+        let loads = self.layout.segments.iter().flat_map(|segment| {
+            within(segment.offset, segment.size)
+                .map(|(skip, at, size)| program_header(LOAD, at, segment.address.wrapping_add(skip), size))
+        });
+        notes.chain(loads).take(MAX_HEADERS).collect()
+    }
+}
+
+/// Pieces that follow each other as one run; `place` says where each run goes.
+fn runs(pieces: impl Iterator<Item = (u64, u64)>, mut place: impl FnMut(u64, u64) -> u64) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (first, end) in pieces {
+        match runs.last_mut().filter(|run| run.end == first) {
+            Some(run) => {
+                place(first, end);
+                run.end = end;
+            }
+            None => runs.push(Run { first, end, at: place(first, end) }),
+        }
+    }
+    runs
+}
+
+/// Compared page by page, which the processor does faster than looking at each byte.
+pub(super) fn is_zero(bytes: &[u8]) -> bool {
+    bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
+}
+
+/// An `Elf64_Phdr`.
+pub(super) fn program_header(kind: u32, offset: u64, address: u64, size: u64) -> Vec<u8> {
+    let mut header = Vec::with_capacity(56);
+    header.extend(kind.to_le_bytes());
+    header.extend(4u32.to_le_bytes());
+    for word in [offset, address, 0, size, size, 1] {
+        header.extend(word.to_le_bytes());
+    }
+    header
+}

@@ -1,0 +1,130 @@
+//! Streams of which no dump can be made stay as small cores, and streams that go on behind their core are not waited for.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::core_writer::core::{Bulk, build};
+use crate::core_writer::elf::Segment;
+use crate::core_writer::plan::{Layout, NotePlace};
+use crate::core_writer::{gpu, matrix};
+use crate::cores::core;
+use crate::slim::{Scratch, listed, piped, words};
+
+/// Where the descriptor of the GPUs' note begins.
+fn descriptor(bytes: &[u8]) -> usize {
+    bytes.windows(8).position(|bytes| bytes == b"AMDGPU\0\0").unwrap() + 8
+}
+
+/// What `lanescope export --json` prints of a file, without the names that it has from it.
+fn exported(path: &Path) -> Value {
+    let arguments = ["export", "--json", words(path)];
+    let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut export: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for key in ["name", "problems"] {
+        export[key] = Value::Null;
+    }
+    export
+}
+
+/// The one file that stays of a stream, by the error that names it.
+fn remains(bytes: &[u8], folder: &Path) -> (PathBuf, String) {
+    let (status, report, error) = piped(bytes, folder, &[], false);
+    assert_eq!((status, report.as_str()), (Some(1), ""), "{error}");
+    let [kept] = &listed(folder)[..] else { panic!("{:?}: {error}", listed(folder)) };
+    assert!(error.contains(&format!("\nkept: {}, the core ", kept.display())), "{error}");
+    assert_eq!(fs::metadata(kept).unwrap().permissions().mode() & 0o777, 0o600);
+    (kept.clone(), error)
+}
+
+#[test]
+fn a_core_whose_note_is_not_understood_stays() {
+    let scratch = Scratch::new("slim-streams-note");
+    for name in ["gfx942-multi-xcc", "gfx90a-split"] {
+        let whole = fs::read(core(name)).unwrap();
+        let mut later = whole.clone();
+        later[descriptor(&whole)] = 2;
+        let folder = scratch.path(name);
+        fs::create_dir(&folder).unwrap();
+        let (kept, error) = remains(&later, &folder);
+        assert!(error.contains("version 0x2, which is not read"), "{error}");
+        // A version that reads this note finds all that the core has.
+        let mut bytes = fs::read(&kept).unwrap();
+        let at = descriptor(&bytes);
+        bytes[at] = 1;
+        fs::write(&kept, bytes).unwrap();
+        assert_eq!(exported(&kept), exported(&core(name)), "{name}");
+    }
+}
+
+/// Of a large core what waves need stays before what they do not.
+#[test]
+fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
+    let scratch = Scratch::new("slim-streams-gpu");
+    let mut plan = matrix::plan(gpu::named("gfx1100"), 32, 12);
+    (plan.file.layout, plan.file.cut_every, plan.file.zero_headers) = (Layout::Split, None, 0);
+    (plan.file.host_notes, plan.file.unpadded) = (NotePlace::Alone, false);
+    let noise = |index: u64| {
+        let words = (0..(40u64 << 20) / 8).map(|word| (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index) | 1);
+        words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
+    };
+    let buffers = (0..2).map(|index| Segment::of("buffer", 0x7a00_0000_0000 + (index << 32), noise(index)));
+    let core = build(&plan, Bulk::Filled, buffers.collect());
+    let whole = scratch.path("whole");
+    core.gpu.write(&whole).unwrap();
+    let mut bytes = core.gpu.bytes();
+    let agent = core.note.iter().find(|mark| mark.name.starts_with("agent")).unwrap();
+    let at = agent.offset as usize + 88;
+    assert_eq!(bytes[at..at + 4], 110_000u32.to_le_bytes());
+    bytes[at..at + 4].copy_from_slice(&990_000u32.to_le_bytes());
+    let folder = scratch.path("crashes");
+    fs::create_dir(&folder).unwrap();
+    let (kept, error) = remains(&bytes, &folder);
+    assert!(error.contains("the core without ") && error.contains("gfx990"), "{error}");
+    let size = fs::metadata(&kept).unwrap().len();
+    assert!(size < 70 << 20, "{size} bytes");
+    // With the processor that it is, everything of the waves is there.
+    let mut bytes = fs::read(&kept).unwrap();
+    let at = descriptor(&bytes) + (agent.offset - core.gpu.mark("descriptor").offset) as usize + 88;
+    bytes[at..at + 4].copy_from_slice(&110_000u32.to_le_bytes());
+    fs::write(&kept, bytes).unwrap();
+    let (mut found, mut expected) = (exported(&kept), exported(&whole));
+    assert!(expected["waves"].as_array().unwrap().len() > 3);
+    // Buffers that no wave needs were left out.
+    for export in [&mut found, &mut expected] {
+        export["memory"] = Value::Null;
+    }
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_stream_that_goes_on_behind_its_core_is_not_waited_for() {
+    let scratch = Scratch::new("slim-streams-zeros");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
+        .args(["slim", "--json", "--all-waves", "--dir", words(&scratch.0), "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let bytes = fs::read(core("gfx90a-unified")).unwrap();
+    let begun = Instant::now();
+    input.write_all(&bytes).unwrap();
+    let zeros = vec![0; 1 << 16];
+    // Until nobody reads any more.
+    while begun.elapsed() < Duration::from_secs(60) && input.write_all(&zeros).is_ok() {}
+    assert!(begun.elapsed() < Duration::from_secs(60), "it reads for ever");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["waves"].as_array().unwrap().len(), 6);
+    let notes = report["notes"].to_string();
+    assert!(!notes.contains("stalled") && !notes.contains("never came"), "{notes}");
+}
