@@ -73,7 +73,7 @@ pub(crate) struct Layout {
     /// What is wrong with the headers, in words.
     pub(crate) problems: Vec<String>,
     /// The segments may follow each other without the padding that the headers announce.
-    pub(crate) unpadded: Option<Unpadded>,
+    pub(crate) unpadded: Option<Box<Unpadded>>,
 }
 
 /// A second reading of the headers: segments without padding between them.
@@ -111,7 +111,8 @@ impl Layout {
 
     /// As [`Self::settle`], by what came: `length` bytes, as far as they were kept in `file`.
     pub(crate) fn settle_by(&mut self, file: &File, length: u64) -> io::Result<bool> {
-        let Some(Unpadded { headers, loads, state }) = &self.unpadded else { return Ok(false) };
+        let Some(unpadded) = &self.unpadded else { return Ok(false) };
+        let Unpadded { headers, loads, state } = &**unpadded;
         let kept = OpenFile::of("standard input".to_owned(), file.try_clone()?).map_err(io::Error::other)?;
         let is_missing = padding::is_missing(&kept, length, headers, loads, Some(state));
         Ok(self.settle(!is_missing))
@@ -197,7 +198,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     let state = notes.state.unwrap_or_default();
     let slack = if unpadded.is_some() { padding::MAX_PADDING } else { 0 };
     let mut layout = Layout { problems, ..layout(&state, &headers, start, slack) };
-    layout.unpadded = unpadded.map(|loads| Unpadded { headers, loads, state });
+    layout.unpadded = unpadded.map(|loads| Box::new(Unpadded { headers, loads, state }));
     if padded.is_some_and(|(first, stated)| padding::has_data(&file, first, stated)) {
         layout.settle(false);
     }
