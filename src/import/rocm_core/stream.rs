@@ -102,9 +102,9 @@ impl Layout {
 
     /// Decides whether padding was written; whether the segments lie elsewhere now.
     pub(crate) fn settle(&mut self, is_padded: bool) -> bool {
-        let Some(mut unpadded) = self.unpadded.take().filter(|_| !is_padded) else { return false };
-        unpadded.headers.loads = unpadded.loads;
-        self.segments = segments(&unpadded.headers);
+        let Some(unpadded) = self.unpadded.take().filter(|_| !is_padded) else { return false };
+        let Unpadded { headers, loads, .. } = *unpadded;
+        self.segments = segments(&Headers { loads, ..headers });
         self.problems.push(UNPADDED.to_owned());
         true
     }
