@@ -86,6 +86,18 @@ impl Kind {
         self.by_name.get(name).and_then(|id| self.register(*id))
     }
 
+    /// The scalar register of that number.
+    #[must_use]
+    pub fn sgpr(&self, number: u8) -> Option<&Register> {
+        self.named(&format!("s{number}"))
+    }
+
+    /// The number of a scalar register, by its DWARF number.
+    #[must_use]
+    pub fn sgpr_number(&self, number: DwarfReg) -> Option<u8> {
+        self.dwarf(number).ok()?.name.strip_prefix('s')?.parse().ok()
+    }
+
     /// The named bits of a register.
     #[must_use]
     pub fn fields(&self, register: &Register) -> Option<&BitFields> {

@@ -3,6 +3,8 @@
 //! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, as LLVM 22 has it. What is known here of a processor is its name
 //! and its generation: enough to say what a code object is for and to read its kernel descriptors.
 
+use super::target::Target;
+
 /// How a processor's kernel descriptors are laid out; later ones are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Generation {
@@ -90,7 +92,7 @@ impl Processor {
     pub fn runs_on(self, other: &str) -> bool {
         let members: &[&str] = match self.name {
             "gfx9-generic" => &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"],
-            "gfx9-4-generic" => &["gfx942", "gfx950"],
+            "gfx9-4-generic" => &["gfx940", "gfx941", "gfx942", "gfx950"],
             "gfx10-1-generic" => &["gfx1010", "gfx1011", "gfx1012", "gfx1013"],
             "gfx10-3-generic" => {
                 &["gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"]
@@ -102,5 +104,12 @@ impl Processor {
             name => return name == other,
         };
         members.contains(&other)
+    }
+
+    /// Whether code for `self` runs on a target, by its name or by its number: a user's file may give it another name.
+    #[must_use]
+    pub fn runs_on_target(self, target: &Target) -> bool {
+        let real = u8::try_from(target.elf_machine).ok().and_then(Self::of_mach);
+        self.runs_on(&target.name) || real.is_some_and(|real| self.runs_on(real.name))
     }
 }

@@ -3,6 +3,7 @@
 mod address;
 mod builtin;
 mod checks;
+mod code;
 mod docs;
 mod dwarf;
 mod families;

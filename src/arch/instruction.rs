@@ -1,0 +1,379 @@
+//! Sizes of machine instructions, and what they do to scalar registers and to the flow of control.
+//!
+//! This is no disassembler: it knows as much as `frame_code` needs to follow the stack registers of a function, and `is_call`
+//! to check a return address. Anything else that writes a scalar register is [`Effect::Writes`].
+//!
+//! Sources: the microcode formats of AMD's ISA documents (Vega, CDNA 3, RDNA 1 to 4), checked against LLVM's disassembler.
+
+use super::processor::{Generation, Processor};
+
+/// Number of an operand that stands for a 32-bit literal behind the instruction.
+const LITERAL: u32 = 255;
+/// Operands that stand for a dword of sub-dword addressing or data-parallel primitives.
+const SDWA: u32 = 249;
+const DPP: u32 = 250;
+const DPP8: [u32; 2] = [233, 234];
+/// Operands below this are scalar registers.
+const SGPRS: u32 = 106;
+
+/// Formats of instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    Gfx9,
+    Gfx10,
+    Gfx11,
+    Gfx12,
+}
+
+/// How a processor encodes instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Encoding(Family);
+
+/// A 32-bit operand of a scalar instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Operand {
+    /// That scalar register.
+    Sgpr(u8),
+    /// A number.
+    Constant(u32),
+    /// Anything else.
+    Other,
+}
+
+/// Two-operand instructions that stack frames are set up with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arithmetic {
+    /// `s_add_u32`, `s_add_i32`.
+    Add,
+    /// `s_sub_u32`, `s_sub_i32`.
+    Sub,
+    /// `s_and_b32`.
+    And,
+}
+
+/// What an instruction does to scalar registers or to the flow of control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing.
+    None,
+    /// `to` becomes the operand.
+    Move { to: u8, from: Operand },
+    /// `to` becomes a sum, a difference or a conjunction.
+    Compute { to: u8, how: Arithmetic, left: Operand, right: Operand },
+    /// `count` registers from `first` on become something unknown.
+    Writes { first: u8, count: u8 },
+    /// A branch, to that many bytes past its end.
+    Branch { by: i32, conditional: bool },
+    /// Control does not go on behind it.
+    End,
+    /// A branch whose targets are not known.
+    Unknown,
+}
+
+/// An instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Instruction {
+    /// Its size in bytes.
+    pub(super) size: u8,
+    /// What it does.
+    pub(super) effect: Effect,
+}
+
+/// Bits of a dword, both ends included.
+fn bits(dword: u32, high: u32, low: u32) -> u32 {
+    dword >> low & (u32::MAX >> (31 - (high - low)))
+}
+
+impl Encoding {
+    /// The encoding of a processor; `None` where this module does not know it.
+    pub(super) fn of(processor: Processor) -> Option<Self> {
+        Some(Self(match processor.generation {
+            Generation::Gfx9 | Generation::Gfx90a | Generation::Gfx940 => Family::Gfx9,
+            Generation::Gfx10 => Family::Gfx10,
+            Generation::Gfx11 => Family::Gfx11,
+            Generation::Gfx12 => Family::Gfx12,
+            Generation::R600
+            | Generation::Gfx6
+            | Generation::Gfx7
+            | Generation::Gfx8
+            | Generation::Gfx125 => return None,
+        }))
+    }
+
+    /// The instruction at the start of some code; `None` where the code ends within it.
+    pub(super) fn decode(self, code: &[u8]) -> Option<Instruction> {
+        let dword = |index: usize| {
+            let bytes = code.get(index * 4..index * 4 + 4)?;
+            Some(u32::from_le_bytes(bytes.try_into().ok()?))
+        };
+        let first = dword(0)?;
+        let (size, effect) = match first >> 30 {
+            0b10 => self.scalar(first, dword(1))?,
+            0b11 => self.long(first, dword(1))?,
+            _ => self.vector(first, dword(1)),
+        };
+        (code.len() >= usize::from(size)).then_some(Instruction { size, effect })
+    }
+
+    fn is_gfx11_up(self) -> bool {
+        matches!(self.0, Family::Gfx11 | Family::Gfx12)
+    }
+
+    /// SOP1, SOP2, SOPC, SOPK, SOPP. `None`: the literal is missing.
+    fn scalar(self, first: u32, next: Option<u32>) -> Option<(u8, Effect)> {
+        let to = bits(first, 22, 16);
+        let (low, high) = (bits(first, 7, 0), bits(first, 15, 8));
+        let operand = |number: u32| match number {
+            LITERAL => next.map(Operand::Constant),
+            _ => Some(inline(number)),
+        };
+        let size = |literal: bool| if literal { 8 } else { 4 };
+        Some(match first >> 23 {
+            0b1_0111_1111 => (4, self.program(to, bits(first, 15, 0))),
+            0b1_0111_1110 => (size(low == LITERAL || high == LITERAL), Effect::None),
+            0b1_0111_1101 => (size(low == LITERAL), self.sop1(high, to, operand(low)?)),
+            _ if first >> 28 == 0b1011 => self.sopk(bits(first, 27, 23), to, bits(first, 15, 0)),
+            _ => {
+                let code = bits(first, 29, 23);
+                // s_fmaak_f32, s_fmamk_f32.
+                let literal = self.is_gfx11_up() && matches!(code, 69 | 70);
+                let effect = self.sop2(code, to, operand(low)?, operand(high)?);
+                (size(low == LITERAL || high == LITERAL || literal), effect)
+            }
+        })
+    }
+
+    /// SOPP; `code` is its operation.
+    fn program(self, code: u32, operand: u32) -> Effect {
+        let by = i32::from(operand as u16 as i16) * 4;
+        let branch = |conditional| Effect::Branch { by, conditional };
+        // s_endpgm; s_branch; the first and last of s_cbranch_*; other ends of a program.
+        let (end, always, conditional, ends): (u32, u32, _, &[u32]) = match self.0 {
+            Family::Gfx9 | Family::Gfx10 => (1, 2, [4..=9, 23..=26], &[27, 30]),
+            Family::Gfx11 | Family::Gfx12 => (48, 32, [33..=38, 39..=42], &[49, 50]),
+        };
+        match code {
+            code if code == end || ends.contains(&code) => Effect::End,
+            code if code == always => branch(false),
+            code if conditional.iter().any(|range| range.contains(&code)) => branch(true),
+            _ => Effect::None,
+        }
+    }
+
+    fn sop1(self, code: u32, to: u32, from: Operand) -> Effect {
+        let (mov, set_pc, rfe, swap_pc) = match self.0 {
+            Family::Gfx9 => (0, 29, 31, 30),
+            Family::Gfx10 => (3, 32, 34, 33),
+            Family::Gfx11 | Family::Gfx12 => (0, 72, 74, 73),
+        };
+        match code {
+            code if code == mov && to < SGPRS => Effect::Move { to: to as u8, from },
+            code if code == set_pc || code == rfe => Effect::End,
+            // The callee keeps the stack registers; the return address is written.
+            code if code == swap_pc => writes_pair(to),
+            // s_cbranch_join.
+            46 if self.0 == Family::Gfx9 => Effect::Unknown,
+            _ => writes_pair(to),
+        }
+    }
+
+    fn sop2(self, code: u32, to: u32, left: Operand, right: Operand) -> Effect {
+        let and = match self.0 {
+            Family::Gfx9 => 12,
+            Family::Gfx10 => 14,
+            Family::Gfx11 | Family::Gfx12 => 22,
+        };
+        let how = match code {
+            0 | 2 => Arithmetic::Add,
+            1 | 3 => Arithmetic::Sub,
+            code if code == and => Arithmetic::And,
+            // s_cbranch_g_fork.
+            41 if self.0 == Family::Gfx9 => return Effect::Unknown,
+            _ => return writes_pair(to),
+        };
+        if to < SGPRS { Effect::Compute { to: to as u8, how, left, right } } else { Effect::None }
+    }
+
+    fn sopk(self, code: u32, to: u32, immediate: u32) -> (u8, Effect) {
+        let (add, call, set_register_literal, unknown): (_, _, _, &[u32]) = match self.0 {
+            // s_cbranch_i_fork.
+            Family::Gfx9 => (14, 21, 20, &[16]),
+            // s_subvector_loop_begin and _end.
+            Family::Gfx10 => (15, 22, 21, &[27, 28]),
+            Family::Gfx11 | Family::Gfx12 => (15, 20, 19, &[22, 23]),
+        };
+        let value = Operand::Constant(i32::from(immediate as u16 as i16).cast_unsigned());
+        let effect = match code {
+            0 if to < SGPRS => Effect::Move { to: to as u8, from: value },
+            code if code == add && to < SGPRS => {
+                let left = Operand::Sgpr(to as u8);
+                Effect::Compute { to: to as u8, how: Arithmetic::Add, left, right: value }
+            }
+            code if code == call => writes_pair(to),
+            code if unknown.contains(&code) => Effect::Unknown,
+            _ => writes(to, 1),
+        };
+        (if code == set_register_literal { 8 } else { 4 }, effect)
+    }
+
+    /// VOP1, VOP2, VOPC.
+    fn vector(self, first: u32, next: Option<u32>) -> (u8, Effect) {
+        let source = bits(first, 8, 0);
+        let extra = source == LITERAL
+            || source == DPP
+            || source == SDWA && !self.is_gfx11_up()
+            || self.0 != Family::Gfx9 && DPP8.contains(&source);
+        let size = |extra: bool| if extra { 8 } else { 4 };
+        match first >> 25 {
+            // v_readfirstlane_b32.
+            0b011_1111 if bits(first, 16, 9) == 2 => (size(extra), writes(bits(first, 24, 17), 1)),
+            0b011_1111 => (size(extra), Effect::None),
+            0b011_1110 => {
+                // Sub-dword addressing may name a scalar register for the result.
+                let to = next.filter(|dword| source == SDWA && bits(*dword, 15, 15) == 1);
+                (size(extra), to.map_or(Effect::None, |dword| writes_pair(bits(dword, 14, 8))))
+            }
+            _ => {
+                let code = bits(first, 30, 25);
+                // Multiply-adds with a literal.
+                let literal = match self.0 {
+                    Family::Gfx9 => matches!(code, 23 | 24 | 36 | 37),
+                    Family::Gfx10 => matches!(code, 32 | 33 | 44 | 45 | 55 | 56),
+                    Family::Gfx11 | Family::Gfx12 => matches!(code, 44 | 45 | 55 | 56),
+                };
+                (size(extra || literal), Effect::None)
+            }
+        }
+    }
+
+    /// Formats of two dwords and more. `None`: the second is missing.
+    fn long(self, first: u32, next: Option<u32>) -> Option<(u8, Effect)> {
+        let format = first >> 26;
+        let none = |size| Some((size, Effect::None));
+        match (self.0, format) {
+            // Parameter interpolation.
+            (Family::Gfx9, 0b11_0101) | (Family::Gfx10, 0b11_0010) => none(4),
+            // LDS direct loads.
+            (Family::Gfx11 | Family::Gfx12, 0b11_0011) if bits(first, 25, 24) == 0b10 => none(4),
+            (Family::Gfx9, 0b11_0100) | (Family::Gfx10 | Family::Gfx11 | Family::Gfx12, 0b11_0101) => {
+                let next = next?;
+                Some((self.vop3_size(next), self.vop3(first)))
+            }
+            (Family::Gfx10 | Family::Gfx11 | Family::Gfx12, 0b11_0011) => {
+                let is_interpolation = bits(first, 25, 24) == 0b01;
+                none(if is_interpolation { 8 } else { self.vop3_size(next?) })
+            }
+            (Family::Gfx11 | Family::Gfx12, 0b11_0010) => none(dual_size(first, next?)),
+            (Family::Gfx9, 0b11_0000) | (Family::Gfx10 | Family::Gfx11 | Family::Gfx12, 0b11_1101) => {
+                Some((8, self.scalar_memory(first)))
+            }
+            // Addresses of images that are not in consecutive registers.
+            (Family::Gfx10, 0b11_1100) => none(8 + 4 * bits(first, 2, 1) as u8),
+            (Family::Gfx11, 0b11_1100) => none(8 + 4 * bits(first, 0, 0) as u8),
+            // VBUFFER, VIMAGE, VSAMPLE, VFLAT, VSCRATCH, VGLOBAL.
+            (Family::Gfx12, 0b11_0001 | 0b11_0100 | 0b11_1001 | 0b11_1011) => none(12),
+            _ => none(8),
+        }
+    }
+
+    fn vop3_size(self, next: u32) -> u8 {
+        if self.0 == Family::Gfx9 {
+            return 8;
+        }
+        let first = bits(next, 8, 0);
+        let is_dpp = self.is_gfx11_up() && (first == DPP || DPP8.contains(&first));
+        let is_literal = [first, bits(next, 17, 9), bits(next, 26, 18)].contains(&LITERAL);
+        if is_dpp || is_literal { 12 } else { 8 }
+    }
+
+    /// The scalar register that a VOP3 instruction writes, if it does.
+    fn vop3(self, first: u32) -> Effect {
+        let code = bits(first, 25, 16);
+        let is_scalar = match self.0 {
+            // v_readfirstlane_b32, v_readlane_b32.
+            Family::Gfx9 => matches!(code, 0x142 | 0x289),
+            Family::Gfx10 | Family::Gfx11 => matches!(code, 0x182 | 0x360),
+            // Also the transcendental operations on scalars.
+            Family::Gfx12 => matches!(code, 0x182 | 0x360 | 0x280..=0x28b),
+        };
+        if is_scalar {
+            return writes(bits(first, 7, 0), 1);
+        }
+        // Comparisons have their result where others have the vector register.
+        if code < 0x100 {
+            return writes_pair(bits(first, 7, 0));
+        }
+        let has_carry = match self.0 {
+            Family::Gfx9 => matches!(code, 0x119..=0x11e | 0x1e0 | 0x1e1 | 0x1e8 | 0x1e9),
+            Family::Gfx10 => {
+                matches!(code, 0x128..=0x12a | 0x16d | 0x16e | 0x176 | 0x177 | 0x30f | 0x310 | 0x319)
+            }
+            Family::Gfx11 | Family::Gfx12 => matches!(code, 0x120..=0x122 | 0x2fc..=0x2ff | 0x300..=0x302),
+        };
+        if has_carry { writes_pair(bits(first, 14, 8)) } else { Effect::None }
+    }
+
+    fn scalar_memory(self, first: u32) -> Effect {
+        let to = bits(first, 12, 6);
+        let (code, is_load, is_store) = match self.0 {
+            Family::Gfx12 => {
+                let code = bits(first, 18, 13);
+                (code, code < 32, false)
+            }
+            _ => {
+                let code = bits(first, 25, 18);
+                (code, code < 16, (16..=26).contains(&code))
+            }
+        };
+        let count = match code & 7 {
+            _ if is_store => return Effect::None,
+            size @ 0..=4 if is_load => 1 << size,
+            // Three dwords of gfx12; times and atomics.
+            _ => 4,
+        };
+        writes(to & !(u32::from(count) - 1).min(3), count)
+    }
+
+    /// Whether the last instruction of some code is a call: `s_swappc_b64`, `s_call_b64`. Both have one dword.
+    pub(super) fn ends_with_call(self, code: &[u8]) -> bool {
+        let Some(last) = code.last_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };
+        let (swap_pc, call) = match self.0 {
+            Family::Gfx9 => (30, 21),
+            Family::Gfx10 => (33, 22),
+            Family::Gfx11 | Family::Gfx12 => (73, 20),
+        };
+        let is_swap = last >> 23 == 0b1_0111_1101 && bits(last, 15, 8) == swap_pc;
+        let is_call = last >> 28 == 0b1011 && bits(last, 27, 23) == call;
+        is_swap || is_call
+    }
+}
+
+/// An operand that is no literal.
+fn inline(number: u32) -> Operand {
+    match number {
+        ..SGPRS => Operand::Sgpr(number as u8),
+        128..=192 => Operand::Constant(number - 128),
+        193..=208 => Operand::Constant(192u32.wrapping_sub(number)),
+        _ => Operand::Other,
+    }
+}
+
+fn writes(first: u32, count: u8) -> Effect {
+    if first < SGPRS { Effect::Writes { first: first as u8, count } } else { Effect::None }
+}
+
+/// A result of 32 or 64 bits: hardware ignores the low bit of a pair's number.
+fn writes_pair(first: u32) -> Effect {
+    writes(first & !1, 2)
+}
+
+/// VOPD: two operations, one literal for both.
+fn dual_size(first: u32, next: u32) -> u8 {
+    // Multiply-adds with a literal.
+    let takes = |code: u32| matches!(code, 1 | 2);
+    let literal = takes(bits(first, 25, 22))
+        || takes(bits(first, 21, 17))
+        || bits(first, 8, 0) == LITERAL
+        || bits(next, 8, 0) == LITERAL;
+    if literal { 12 } else { 8 }
+}

@@ -1,0 +1,255 @@
+//! Sizes and effects of instructions, against LLVM's disassembler and assembler.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+use crate::arch::instruction::{Arithmetic, Effect, Encoding, Operand};
+use crate::arch::{FrameCode, FrameStart, FunctionCode, Processor, Targets, ends_with_call};
+use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+
+fn encoding(name: &str) -> Encoding {
+    Encoding::of(Processor::named(name).unwrap()).unwrap()
+}
+
+/// Every instruction of every object that a compiler or assembler wrote is as long as llvm-objdump says.
+#[test]
+fn instructions_are_as_long_as_llvm_objdump_prints_them() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for folder in ["code", "compilers"] {
+        for file in std::fs::read_dir(fixtures.join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "hsaco") {
+                continue;
+            }
+            let object = CodeObject::parse(std::fs::read(&path).unwrap()).unwrap();
+            let processor = Processor::of_mach(object.header().mach()).unwrap();
+            let encoding = Encoding::of(processor).unwrap();
+            let output =
+                Command::new(newest_llvm("llvm-objdump")).args(["-d", "-z"]).arg(&path).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let lines = text.lines().filter(|line| line.starts_with('\t') && !line.contains(".long"));
+            for line in lines {
+                let (_, comment) = line.split_once("//").unwrap();
+                let (address, rest) = comment.trim().split_once(':').unwrap();
+                let words = rest.split('<').next().unwrap().split_whitespace().count();
+                let address = u64::from_str_radix(address, 16).unwrap();
+                let longest = object.bytes_at(ElfAddress(address), words as u64 * 4).unwrap();
+                let found = encoding.decode(&longest);
+                assert_eq!(found.map(|found| usize::from(found.size)), Some(words * 4), "{path:?} {line}");
+                let is_call = line.contains("s_swappc_b64") || line.contains("s_call_b64");
+                assert_eq!(ends_with_call(processor, &longest), Some(is_call), "{path:?} {line}");
+                *counts.entry(processor.name).or_default() += 1;
+            }
+        }
+    }
+    assert!(counts.len() >= 6 && counts.values().all(|count| *count > 800), "{counts:?}");
+}
+
+/// What the text of an instruction says that it does, for those that frames are set up with.
+fn said(mnemonic: &str, operands: &[&str]) -> Effect {
+    let register = |text: &str| text.strip_prefix('s').and_then(|number| number.parse::<u8>().ok());
+    let operand = |text: &str| match (register(text), text.strip_prefix("0x"), text.parse::<i64>()) {
+        (Some(register), ..) => Operand::Sgpr(register),
+        (_, Some(hex), _) => Operand::Constant(u32::from_str_radix(hex, 16).unwrap()),
+        (_, _, Ok(number)) => Operand::Constant(number as u32),
+        _ => Operand::Other,
+    };
+    let to = register(operands[0]).unwrap();
+    let how = match mnemonic {
+        "s_mov_b32" | "s_movk_i32" => return Effect::Move { to, from: operand(operands[1]) },
+        "s_add_u32" | "s_add_i32" | "s_addk_i32" => Arithmetic::Add,
+        "s_sub_u32" | "s_sub_i32" => Arithmetic::Sub,
+        "s_and_b32" => Arithmetic::And,
+        other => panic!("{other}"),
+    };
+    let (left, right) = match operands {
+        [_, left, right] => (operand(left), operand(right)),
+        _ => (Operand::Sgpr(to), operand(operands[1])),
+    };
+    Effect::Compute { to, how, left, right }
+}
+
+/// The instructions that move stack registers, with every register and many constants, as llvm-mc encodes them for each target.
+#[test]
+fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
+    let mut texts = Vec::new();
+    let sources = (0..102).map(|register| format!("s{register}"));
+    let constants = (-16..=64).map(|number| number.to_string());
+    let other = ["exec_lo", "vcc_lo", "0x1fc0", "0xffffe000", "0x12345678", "m0"].map(str::to_owned);
+    let operands: Vec<String> = sources.chain(constants).chain(other).collect();
+    for to in [30, 31, 32, 33, 34, 35] {
+        for operand in &operands {
+            texts.push(("s_mov_b32", vec![format!("s{to}"), operand.clone()]));
+            for mnemonic in ["s_add_i32", "s_add_u32", "s_sub_i32", "s_sub_u32", "s_and_b32"] {
+                texts.push((mnemonic, vec![format!("s{to}"), "s32".to_owned(), operand.clone()]));
+            }
+        }
+        for number in [0, 1, 0x1b0, 0x400, 0x6c00, 0x7fff] {
+            texts.push(("s_movk_i32", vec![format!("s{to}"), format!("{number:#x}")]));
+            texts.push(("s_addk_i32", vec![format!("s{to}"), format!("{number:#x}")]));
+        }
+    }
+    let source: String =
+        texts.iter().map(|(mnemonic, operands)| format!("{mnemonic} {}\n", operands.join(", "))).collect();
+    let folder = std::env::temp_dir().join(format!("lanescope-moves-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("moves.s");
+    std::fs::write(&file, source).unwrap();
+    let names: Vec<String> = Targets::builtin().names().map(str::to_owned).collect();
+    assert!(names.len() >= 14);
+    for name in &names {
+        let mut command = Command::new(newest_llvm("llvm-mc"));
+        command.args(["-triple=amdgcn-amd-amdhsa", "-show-encoding"]).arg(format!("-mcpu={name}"));
+        let output = command.arg(&file).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = String::from_utf8(output.stdout).unwrap();
+        let codes = output.lines().filter_map(|line| line.split_once("encoding: [")?.1.strip_suffix(']'));
+        let codes: Vec<Vec<u8>> = codes
+            .map(|code| {
+                code.split(',').map(|byte| u8::from_str_radix(byte.trim_start_matches("0x"), 16).unwrap())
+            })
+            .map(Iterator::collect)
+            .collect();
+        assert_eq!(codes.len(), texts.len(), "{name}");
+        for (code, (mnemonic, operands)) in codes.iter().zip(&texts) {
+            let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
+            let found = encoding(name).decode(code).unwrap();
+            assert_eq!(usize::from(found.size), code.len(), "{name} {mnemonic} {operands:?}");
+            assert_eq!(found.effect, said(mnemonic, &operands), "{name} {mnemonic} {operands:?} {code:x?}");
+        }
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Code by its dwords for gfx90a, from llvm-mc 22.
+fn frame(words: &[u32], is_kernel: bool) -> Vec<FrameStart> {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let processor = Processor::named("gfx90a").unwrap();
+    let code = FunctionCode { processor, start: 0x1000, bytes: &bytes, frame_register: 33, is_kernel };
+    let found = FrameCode::read(code).unwrap();
+    (0..words.len()).map(|index| found.at(0x1000 + index as u64 * 4)).collect()
+}
+
+const SET: u32 = 0xbea1_0020; // s_mov_b32 s33, s32
+const RESTORE: u32 = 0xbea1_000c; // s_mov_b32 s33, s12
+const BACK: u32 = 0xbea0_0021; // s_mov_b32 s32, s33
+const GROW: u32 = 0xb720_0400; // s_addk_i32 s32, 0x400
+const RETURN: u32 = 0xbe80_1d1e; // s_setpc_b64 s[30:31]
+const NOP: u32 = 0xbf80_0000;
+const SKIP_ONE: u32 = 0xbf88_0001; // s_cbranch_execz 1
+
+#[test]
+fn paths_that_disagree_leave_the_frame_unknown() {
+    use FrameStart::Register;
+    let straight = frame(&[SET, GROW, NOP, BACK, RESTORE, RETURN], false);
+    assert_eq!(
+        straight,
+        [Register(32), Register(33), Register(33), Register(33), Register(33), Register(32)]
+    );
+    // One path skips the instruction that restores the frame register.
+    let parted = frame(&[SET, GROW, SKIP_ONE, RESTORE, NOP, RETURN], false);
+    assert_eq!(parted[..4], [Register(32), Register(33), Register(33), Register(33)]);
+    assert!(parted[4..].iter().all(|found| matches!(found, FrameStart::Unknown(_))), "{parted:?}");
+    // Behind the return is code that no path leads to.
+    let beyond = frame(&[SET, RETURN, NOP], false);
+    assert!(matches!(beyond[2], FrameStart::Unknown(_)));
+    // A function that never sets it.
+    assert!(frame(&[NOP, RETURN], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
+}
+
+/// compiled-code.md, section 1: a kernel begins at 0, unless the trap handler has memory below: dynamic VGPRs (gfx1200, measured).
+#[test]
+fn a_kernel_begins_at_zero_unless_it_sets_its_frame_register_otherwise() {
+    let zero = 0xbea1_0080; // s_mov_b32 s33, 0
+    assert!(frame(&[zero, NOP, NOP], true).iter().all(|found| *found == FrameStart::Zero));
+    let source = "s_getreg_b32 s33, hwreg(HW_REG_WAVE_HW_ID2, 8, 2)\ns_cmp_lg_u32 0, s33\ns_cmovk_i32 s33, 0x1c0\n\
+                  s_cmovk_i32 s32, 0x210\ns_nop 0\n";
+    let folder = std::env::temp_dir().join(format!("lanescope-dynamic-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let (file, object) = (folder.join("dynamic.s"), folder.join("dynamic.o"));
+    std::fs::write(&file, source).unwrap();
+    let mut command = Command::new(newest_llvm("llvm-mc"));
+    command
+        .args(["-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1200", "-filetype=obj"])
+        .arg(&file)
+        .arg("-o")
+        .arg(&object);
+    assert!(command.status().unwrap().success());
+    let object = CodeObject::parse(std::fs::read(&object).unwrap()).unwrap();
+    let bytes = object.section_bytes(".text").unwrap().unwrap();
+    std::fs::remove_dir_all(folder).unwrap();
+    let processor = Processor::named("gfx1200").unwrap();
+    let code = FunctionCode { processor, start: 0, bytes: &bytes, frame_register: 33, is_kernel: true };
+    let found = FrameCode::read(code).unwrap();
+    for address in [0, 4, 8] {
+        assert!(matches!(found.at(address), FrameStart::Unknown(_)), "{address}");
+    }
+    assert_eq!((found.at(12), found.at(16)), (FrameStart::Register(33), FrameStart::Register(33)));
+}
+
+/// Bytes that are no code, and code that ends in the middle of an instruction.
+#[test]
+fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
+    let mut seed = 0x1234_5678u32;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 17;
+        seed ^= seed << 5;
+        seed
+    };
+    for name in ["gfx900", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
+        let processor = Processor::named(name).unwrap();
+        for length in 0..200 {
+            let bytes: Vec<u8> = (0..length).map(|_| next() as u8).collect();
+            for (frame_register, is_kernel) in [(32, false), (33, false), (33, true)] {
+                let code = FunctionCode {
+                    processor,
+                    start: u64::MAX - 100,
+                    bytes: &bytes,
+                    frame_register,
+                    is_kernel,
+                };
+                if let Ok(found) = FrameCode::read(code) {
+                    (u64::MAX - 110..u64::MAX).for_each(|address| drop(format!("{:?}", found.at(address))));
+                }
+            }
+        }
+    }
+    // A branch to itself, and one that leaves the function.
+    assert!(frame(&[0xbf82_ffff], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
+    assert!(frame(&[0xbf82_7fff, NOP], false).len() == 2);
+    let processor = Processor::named("gfx1250").unwrap();
+    let code = FunctionCode { processor, start: 0, bytes: &[0; 8], frame_register: 33, is_kernel: false };
+    assert!(FrameCode::read(code).is_err());
+}
+
+/// AMDGPUUsage, "Generic Processors": what code for each runs on.
+#[test]
+fn code_runs_on_its_own_processor_and_generic_code_on_its_family() {
+    let fits = |code: &str, gpu: &str| {
+        let target = Targets::builtin().target(gpu).unwrap();
+        Processor::named(code).unwrap().runs_on_target(&target)
+    };
+    let families: [(&str, &[&str]); 6] = [
+        ("gfx9-generic", &["gfx900", "gfx906"]),
+        ("gfx9-4-generic", &["gfx942", "gfx950"]),
+        ("gfx10-1-generic", &["gfx1010"]),
+        ("gfx10-3-generic", &["gfx1030"]),
+        ("gfx11-generic", &["gfx1100", "gfx1101", "gfx1102", "gfx1151"]),
+        ("gfx12-generic", &["gfx1200", "gfx1201"]),
+    ];
+    let targets = Targets::builtin();
+    for gpu in targets.names() {
+        for code in targets.names() {
+            assert_eq!(fits(code, gpu), code == gpu, "{code} on {gpu}");
+        }
+        for (generic, members) in families {
+            assert_eq!(fits(generic, gpu), members.contains(&gpu), "{generic} on {gpu}");
+        }
+    }
+    // Steppings are processors of their own.
+    assert!(!fits("gfx1036", "gfx1030") && fits("gfx1036", "gfx1036") && fits("gfx10-3-generic", "gfx1036"));
+    assert!(fits("gfx9-4-generic", "gfx940") && fits("gfx9-generic", "gfx90c"));
+}
