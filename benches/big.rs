@@ -155,9 +155,10 @@ fn nine(info: &DebugInfo, pc: ElfAddress) -> Result<f64, Failure> {
             let size =
                 at.variable.type_id.map(|id| info.byte_size(id)).transpose()?.flatten().ok_or("no size")?;
             let focus = Focus::Lanes(LaneSet::one(LaneId(1)));
-            let meant =
-                legacy::recognise(&lane, &program, legacy::Scratch::Buffer, focus).ok_or("no idiom")?;
-            let location = meant.into_iter().next().ok_or("no lane")?.result?;
+            let reading = legacy::Reading { clang: true, scratch: legacy::Scratch::Buffer };
+            let bits = Some(BitSize(size * 8));
+            let meant = legacy::recognise(&lane, &program, reading, bits, focus).ok_or("no idiom")?;
+            let location = meant.groups.into_iter().next().ok_or("no lane")?.result?;
             let bits = fetch(&lane, &location, Some(LaneId(1)), BitSize(size * 8))?;
             if black_box(bits).whole().is_none() {
                 return Err("not captured".into());

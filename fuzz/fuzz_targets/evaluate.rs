@@ -161,7 +161,11 @@ fuzz_target!(|bytes: &[u8]| {
     let mut told = explain::Explainer::new(&print::NoNames);
     let _ = Evaluator::new(&state).traced(&mut told).value(&program, Focus::Wave, &[]);
     let _ = Evaluator::new(&state).for_call_frames().stack(&program, Focus::Wave, &[]);
-    let _ = legacy::recognise(&state, &program, legacy::Scratch::Buffer, Focus::Lanes(lanes));
+    for (clang, size) in [(true, None), (false, Some(BitSize(32)))] {
+        let reading = legacy::Reading { clang, scratch: legacy::Scratch::Buffer };
+        let _ = legacy::recognise(&state, &program, reading, size, Focus::Lanes(lanes));
+    }
+    let _ = legacy::of_object(&program);
     let _ = lane_pcs(&state, &program, None);
     let _ = active_lanes(&state, &program, Some(LaneId(0)));
 });

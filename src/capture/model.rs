@@ -275,6 +275,8 @@ pub struct CodeObject {
     pub debug: Option<Extent>,
     /// Where an importer had the bytes from, in words, where that is not plain.
     pub origin: Option<String>,
+    /// The user wants it as it is, also where it is for another processor than the agent's.
+    pub forced: bool,
 }
 
 impl Capture {

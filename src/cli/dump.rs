@@ -56,7 +56,7 @@ pub struct CaptureArgs {
     /// A folder in which code objects are looked for, by build id or content; may be repeated
     #[arg(long, value_name = "DIR", help_heading = CAPTURES)]
     pub symbols: Vec<PathBuf>,
-    /// Take code objects that do not match the captured memory
+    /// Take code objects that do not match the captured memory or the processor
     #[arg(long, help_heading = CAPTURES)]
     pub force: bool,
     /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that says it

@@ -40,6 +40,13 @@ impl DialectHint {
     pub fn is_legacy(&self) -> bool {
         self.producer_is_clang && !self.llvm_user && self.dialect != Some(Dialect::Draft)
     }
+
+    /// Whether nothing of the function or its unit shows a compiler that names lanes and address spaces in locations: no
+    /// operation of the extensions, no augmentation, no draft.
+    #[must_use]
+    pub fn is_unextended(&self) -> bool {
+        !self.llvm_user && self.augmentation.is_none() && self.dialect != Some(Dialect::Draft)
+    }
 }
 
 /// A DIE that an expression names: by `DW_OP_call2`, `call4`, `call_ref`, or `DW_OP_implicit_pointer`.

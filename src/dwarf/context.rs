@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::error::Missing;
 use super::location::{Frame, Location};
-use super::operation::Program;
+use super::operation::{Operation, Placed, Program};
 use super::origin::Origin;
 use super::value::BaseType;
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
@@ -183,6 +183,35 @@ pub struct ObjectMap {
     pub ranges: Vec<(Pc, Pc)>,
 }
 
+/// Where a function's frame begins, in the units of its stack pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameStart {
+    /// At 0: the frame of a kernel.
+    Zero,
+    /// At the contents of that register.
+    Register(DwarfReg),
+    /// At the contents of a register, rounded up: `(register + add) & mask`.
+    Rounded {
+        /// The register.
+        register: DwarfReg,
+        /// What is added.
+        add: u32,
+        /// The bits that are kept.
+        mask: u32,
+    },
+}
+
+/// The register from which the objects of a function's frame are counted.
+#[derive(Clone, Debug)]
+pub struct FrameRegister {
+    /// The register that `DW_AT_frame_base` names, or the calling convention's where a kernel has no such attribute.
+    pub register: Option<DwarfReg>,
+    /// The stack pointer of the calling convention.
+    pub stack: Option<DwarfReg>,
+    /// Where the frame begins at the program location, or why that is not known.
+    pub start: Answer<FrameStart>,
+}
+
 /// Everything an expression may depend on, but for the lane.
 pub trait Context {
     /// How many lanes the wave has.
@@ -221,6 +250,19 @@ pub trait Context {
     /// Says that there is none.
     fn frame_base(&self) -> Answer<Arc<Program>> {
         Err(Missing::absent("the function has no DW_AT_frame_base"))
+    }
+
+    /// The register that the objects of the function's frame are counted from; `None` where the frame base is something else.
+    fn frame_register(&self) -> Option<FrameRegister> {
+        let program = self.frame_base().ok()?;
+        match program.operations() {
+            [Placed { operation: Operation::Register(register), .. }] => Some(FrameRegister {
+                register: Some(*register),
+                stack: None,
+                start: Ok(FrameStart::Register(*register)),
+            }),
+            _ => None,
+        }
     }
 
     /// The canonical frame address.

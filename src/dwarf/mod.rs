@@ -16,7 +16,6 @@ mod arith;
 mod attributes;
 pub mod cfi;
 mod composite;
-mod computed;
 mod constants;
 mod context;
 mod decode;
@@ -45,8 +44,8 @@ pub mod write;
 pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use composite::{Composite, Part};
 pub use context::{
-    Answer, Attribute, Context, Die, DieLocation, DieRef, LaneNeed, MemoryAt, ObjectMap, RegisterBytes,
-    SpaceInfo,
+    Answer, Attribute, Context, Die, DieLocation, DieRef, FrameRegister, FrameStart, LaneNeed, MemoryAt,
+    ObjectMap, RegisterBytes, SpaceInfo,
 };
 pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, Error, Missing};

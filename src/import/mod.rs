@@ -63,14 +63,14 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     if metadata.is_dir() {
         if umr::is_radv_folder(path) {
             return umr::open_radv(path, targets, options)
-                .map(|opened| unused::told(opened, options, Reads::Umr));
+                .map(|opened| finished(opened, options, Reads::Umr));
         }
         let opened =
             dump::open_folder(path, targets).map_err(|error| match (error, umr::without_waves(path)) {
                 (ImportError::NoManifest { .. }, Some(found)) => refuse(found),
                 (error, _) => error,
             });
-        return opened.map(|opened| unused::told(opened, options, Reads::Dump));
+        return opened.map(|opened| finished(opened, options, Reads::Dump));
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for its writer.
@@ -106,7 +106,15 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
             (umr::open_json(&name(), decoded(file, order), size, targets, options)?, Reads::Umr)
         }
     };
-    Ok(unused::told(opened, options, reads))
+    Ok(finished(opened, options, reads))
+}
+
+/// Applies what holds for every format.
+fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
+    for object in &mut opened.capture.code_objects {
+        object.forced = options.force;
+    }
+    unused::told(opened, options, reads)
 }
 
 /// Text as UTF-8.

@@ -15,7 +15,7 @@ pub struct Options {
     pub symbols: Vec<PathBuf>,
     /// URLs of debuginfod servers.
     pub debuginfod: Vec<String>,
-    /// Takes a code object that does not match the captured memory all the same.
+    /// Takes a code object that does not match the captured memory, or is for another processor, all the same.
     pub force: bool,
     /// `r_debug::r_version` of the ROCm runtime that wrote the capture, where the capture does not hold it.
     pub r_version: Option<u32>,

@@ -41,7 +41,7 @@ pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opene
             "a ROCm core or a debug agent's log",
         ),
         ("--symbols", !options.symbols.is_empty(), &[Dump, Core, Log], "a capture that has code objects"),
-        ("--force", options.force, &[Core, Log], "a ROCm core or a debug agent's log"),
+        ("--force", options.force, &[Dump, Core, Log], "a capture that has code objects"),
         ("--r-version", options.r_version.is_some(), &[Core], "a ROCm core"),
         (
             "--processor",

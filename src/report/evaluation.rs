@@ -29,10 +29,10 @@ fn line(lane: &LaneFound, style: Style) -> String {
     match &lane.found {
         Found::Value(number) => print::number(number, lane.lane),
         Found::Failed { error, words } => style.alarm(&format!("{}: {words}", error.class())),
-        Found::Location { words, legacy, size, bytes, unread, .. } => {
+        Found::Location { words, idiom, size, bytes, unread, .. } => {
             let mut line = words.clone();
-            if *legacy {
-                line.push_str(" (clang xderef)");
+            if let Some(idiom) = idiom {
+                let _ = write!(line, " ({})", idiom.mark());
             }
             if let Some(why) = unread {
                 let _ = write!(line, "  cannot be read: {why}");
@@ -72,11 +72,11 @@ fn lane_json(lane: &LaneFound) -> Value {
         Found::Failed { error, words } => {
             json!({"lane": number, "result": print::error_json(error), "why": words})
         }
-        Found::Location { words, place, legacy, size, bytes, unread } => json!({
+        Found::Location { words, place, idiom, size, bytes, unread } => json!({
             "lane": number,
             "result": print::location_json(place, lane.lane),
             "location": words,
-            "legacy": legacy,
+            "legacy": idiom.is_some(),
             "bits": size.map(|size| size.0),
             "bytes": size.filter(|_| unread.is_none()).map(|_| byte_text(bytes)),
             "why": unread,

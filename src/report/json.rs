@@ -170,7 +170,7 @@ pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
         "why": why,
         "location": lane.location,
         "parts": lane.place.as_ref().and_then(|place| Some(print::location_json(place, lane.lane).get_mut("parts")?.take())),
-        "legacy": lane.legacy,
+        "legacy": lane.idiom.is_some(),
         "bytes": byte_text(&lane.bytes),
     })
 }

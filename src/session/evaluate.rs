@@ -8,6 +8,7 @@ use super::locals::Byte;
 use super::unwind::Walk;
 use super::{Reader, Unreadable, variables};
 use crate::dwarf::explain::{self, Explainer};
+use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_EXPLAINED_SETS;
 use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
@@ -51,7 +52,7 @@ pub enum Want {
     Location {
         /// How many bytes to read; `None`: as many as the location has. Memory does not say how many.
         size: Option<u64>,
-        /// Whether clang's xderef idiom is read as it is meant: see [`legacy`].
+        /// Whether compilers' idioms are read as they are meant: see [`legacy`].
         legacy: bool,
     },
     /// A value.
@@ -95,8 +96,8 @@ pub enum Found {
         words: String,
         /// The location; nothing in it depends on the lane any more.
         place: Location,
-        /// Whether it was read as clang means its xderef idiom.
-        legacy: bool,
+        /// The compiler's idiom by which it was read.
+        idiom: Option<Idiom>,
         /// Bits that were asked for, or that the location has; `None` where it does not say how many.
         size: Option<BitSize>,
         /// What was read of them, at most [`MAX_READ_BYTES`].
@@ -235,8 +236,8 @@ enum What {
 struct Part {
     lanes: LaneSet,
     result: Result<What, dwarf::Error>,
-    /// Whether the expression was read as clang means its xderef idiom.
-    idiom: bool,
+    /// The compiler's idiom by which the expression was read.
+    idiom: Option<Idiom>,
 }
 
 impl Asked<'_> {
@@ -247,14 +248,18 @@ impl Asked<'_> {
         match self.want {
             Want::Value => {
                 let groups = evaluator.value(program, focus, &[]).into_iter();
-                groups.map(|group| part(group.lanes, group.result.map(What::Value), false)).collect()
+                groups.map(|group| part(group.lanes, group.result.map(What::Value), None)).collect()
             }
-            Want::Location { legacy, .. } => {
+            Want::Location { legacy, size } => {
                 let scratch = variables::scratch(self.context.kind());
-                let meant = legacy.then(|| legacy::recognise(self.context, program, scratch, focus));
-                let meant = meant.flatten();
-                let idiom = meant.is_some();
-                let groups = meant.unwrap_or_else(|| evaluator.location(program, focus, &[])).into_iter();
+                let reading = legacy::Reading { clang: true, scratch };
+                let size = size.map(|bytes| BitSize(bytes.saturating_mul(8)));
+                let meant = legacy.then(|| legacy::recognise(self.context, program, reading, size, focus));
+                let (groups, idiom) = match meant.flatten() {
+                    Some(Meaning { idiom, groups }) => (groups, Some(idiom)),
+                    None => (evaluator.location(program, focus, &[]), None),
+                };
+                let groups = groups.into_iter();
                 groups.map(|group| part(group.lanes, group.result.map(What::At), idiom)).collect()
             }
         }
@@ -280,13 +285,11 @@ impl Asked<'_> {
         let first = part.lanes.first().unwrap_or_default();
         let mut explainer = Explainer::new(self.context);
         // Where the recogniser took the whole expression, no operation ran.
-        if !part.idiom {
+        if part.idiom.is_none() {
             self.listen(program, focus, &mut explainer);
         }
         let mut lines = explainer.lines();
-        if part.idiom {
-            lines.push(legacy::WORDS.to_owned());
-        }
+        lines.extend(part.idiom.map(|idiom| idiom.words().to_owned()));
         lines.extend(match &part.result {
             Ok(What::At(location)) => explain::undefined(location, first),
             Ok(What::Value(_)) => Vec::new(),
@@ -309,14 +312,14 @@ impl Asked<'_> {
         LaneFound { lane, found: Found::Failed { error: error.clone(), words } }
     }
 
-    fn located(&self, place: Location, lane: LaneId, legacy: bool) -> LaneFound {
+    fn located(&self, place: Location, lane: LaneId, idiom: Option<Idiom>) -> LaneFound {
         let asked = match self.want {
             Want::Location { size, .. } => size.map(|bytes| BitSize(bytes.saturating_mul(8))),
             Want::Value => None,
         };
         let size = asked.or_else(|| self.size(&place, lane));
         let read = size.map(|size| BitSize(size.0.min(MAX_READ_BYTES * 8)));
-        let holds = |size| if legacy { legacy::check_size(&place, size) } else { Ok(()) };
+        let holds = |size| if idiom.is_some() { legacy::check_size(&place, size) } else { Ok(()) };
         let fetched = |size| holds(size).and_then(|()| fetch(self.context, &place, Some(lane), size));
         let fetched = read.map(fetched).transpose();
         let (bytes, unread) = match fetched {
@@ -325,7 +328,7 @@ impl Asked<'_> {
             Err(error) => (Vec::new(), Some(error.cause.to_string())),
         };
         let words = print::location(&place, lane, self.context);
-        LaneFound { lane, found: Found::Location { words, place, legacy, size, bytes, unread } }
+        LaneFound { lane, found: Found::Location { words, place, idiom, size, bytes, unread } }
     }
 
     /// How many bits a location has from its offset on; of a vector register those of the lane's slot.

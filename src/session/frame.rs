@@ -11,8 +11,8 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame, Location,
-    MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage,
+    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame, FrameRegister,
+    Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage, legacy,
 };
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
@@ -31,6 +31,8 @@ pub(super) struct FrameContext<'w> {
     /// is debug information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
+    /// How locations are read where the unit has no operation of the extensions; `None`: by the book.
+    pub(super) reading: Option<legacy::Reading>,
     /// What `DW_OP_push_object_address` pushes while a type's attribute is evaluated.
     pub(super) object: RefCell<Option<Location>>,
 }
@@ -105,7 +107,8 @@ impl<'w> FrameContext<'w> {
         if let (Ok(debug), Ok(at)) = (&debug, &function) {
             encoding.dwarf64 = debug.unit(at.function.unit).is_ok_and(|unit| unit.offset_size == 8);
         }
-        Self { level, debug, function, inlined, elf_pc, encoding, object: RefCell::default() }
+        let (reading, object) = (None, RefCell::default());
+        Self { level, debug, function, inlined, elf_pc, encoding, reading, object }
     }
 
     pub(super) fn debug(&self) -> Answer<&DebugInfo> {
@@ -224,10 +227,18 @@ impl Context for FrameContext<'_> {
             debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
             debuginfo::Location::Broken(why) => Err(absent((**why).clone())),
             location => match location.expression() {
-                Some(bytes) => self.decode(bytes),
+                Some(bytes) => {
+                    let program = self.decode(bytes)?;
+                    self.unset_frame(&program)?;
+                    Ok(program)
+                }
                 None => Err(Missing::absent("the function has no DW_AT_frame_base")),
             },
         }
+    }
+
+    fn frame_register(&self) -> Option<FrameRegister> {
+        self.known_frame_register()
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {
@@ -314,6 +325,10 @@ impl Context for UnitContext<'_, '_> {
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
         self.frame.frame_base()
+    }
+
+    fn frame_register(&self) -> Option<FrameRegister> {
+        self.frame.frame_register()
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {

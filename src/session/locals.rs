@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::LaneStates;
 use crate::dwarf::Location;
+use crate::dwarf::legacy::Idiom;
 use crate::units::{LaneId, Pc, WaveId};
 
 /// The variables in scope of a frame.
@@ -68,8 +69,8 @@ pub struct LaneValue {
     pub location: Option<String>,
     /// Where it is, for programs: nothing in it depends on the lane any more.
     pub place: Option<Location>,
-    /// Whether the location was read by the recogniser of clang's xderef idiom rather than by the book.
-    pub legacy: bool,
+    /// The compiler's idiom by which the location was read, where that was not by the book.
+    pub idiom: Option<Idiom>,
     /// Its bytes, lowest address first.
     pub bytes: Vec<Byte>,
     /// What there is to show.

@@ -18,6 +18,7 @@ mod elsewhere;
 mod entry;
 mod evaluate;
 mod frame;
+mod frame_code;
 mod groups;
 mod inspect;
 mod kernels;

@@ -4,13 +4,18 @@
 
 use std::cell::Cell;
 
+use super::Place;
+use super::address::{GENERIC, GLOBAL};
 use super::frame::FrameContext;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
 };
 use crate::debuginfo::{Encoding, Location as Described};
-use crate::dwarf::{Entry, Evaluator, Focus, Lanes, Location, Number, Offset, Program, fetch};
-use crate::units::{BitSize, LaneId, LaneSet};
+use crate::dwarf::{
+    CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Number, Offset, Program, Storage,
+    fetch, legacy,
+};
+use crate::units::{Address, BitSize, LaneId, LaneSet};
 
 /// Variables that say lengths of variables that say lengths: no source nests deeper.
 const MAX_DEPTH: usize = 8;
@@ -59,8 +64,9 @@ impl<'a> LaneObject<'a> {
         let found = found.map_err(|error| error.to_string())?;
         let bytes = found.expression().filter(|bytes| !bytes.is_empty());
         let bytes = bytes.ok_or_else(|| format!("{} says nothing at this PC", attribute.attribute))?;
-        Program::decode(bytes, self.context.encoding)
-            .map_err(|error| format!("{}: {error}", attribute.attribute))
+        let program = Program::decode(bytes, self.context.encoding)
+            .map_err(|error| format!("{}: {error}", attribute.attribute))?;
+        Ok(if self.context.reading.is_some() { legacy::of_object(&program) } else { program })
     }
 
     /// Evaluates with the part's place as the object, which also begins the stack of attributes that say so.
@@ -99,7 +105,7 @@ impl<'a> LaneObject<'a> {
             let group = evaluator.location(&program, focus, initial).into_iter().next();
             group.map_or_else(|| Ok(Location::undefined()), |group| group.result)
         })?;
-        Ok(found.at(self.lane))
+        Ok(self.context.generic(found.at(self.lane), self.lane))
     }
 
     /// The value of a variable: of its scalar type, at most 8 bytes.
@@ -205,6 +211,31 @@ impl Object for LaneObject<'_> {
 }
 
 impl FrameContext<'_> {
+    /// Memory that an address leads to which was read out of the program: where the unit's expressions name no address spaces it
+    /// is a generic one.
+    fn generic(&self, location: Location, lane: LaneId) -> Location {
+        let Storage::Memory { space: GLOBAL, .. } = location.storage else { return location };
+        let bits = location.offset.get(lane);
+        let Some(address) = u64::try_from(bits / 8).ok().filter(|_| self.reading.is_some()) else {
+            return location;
+        };
+        let walk = self.level.walk();
+        let place =
+            Place { space: GENERIC, address: Address(address), wave: Some(walk.wave), lane: Some(lane) };
+        let concrete = walk.reader.generic(place).ok().filter(|place| place.space != GLOBAL);
+        let info = concrete.and_then(|place| Some((place, crate::dwarf::Context::space(self, place.space)?)));
+        let Some((place, info)) = info else { return location };
+        let lane = match info.lane {
+            LaneNeed::None => CapturedLane::None,
+            LaneNeed::Now | LaneNeed::WhenRead => CapturedLane::Fixed(lane),
+            LaneNeed::Fixed(lane) => CapturedLane::Fixed(lane),
+        };
+        let storage = Storage::Memory { space: place.space, address_bits: info.address_bits, lane };
+        let offset =
+            Offset { bytes: Lanes::Uniform(place.address.0), bits: Lanes::Uniform((bits % 8) as u8) };
+        Location { storage, offset }
+    }
+
     /// The symbol of a code object that holds a run-time address, demangled.
     pub(super) fn symbol(&self, address: u64) -> Option<String> {
         let walk = self.level.walk();

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::frame_code::FrameCodes;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
 use super::{CodeObjectInfo, entry};
+use crate::arch::Processor;
 use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::DebugInfo;
@@ -40,6 +42,7 @@ pub(super) struct Loaded {
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
     unwind: UnwindTable,
+    frame_codes: FrameCodes,
     sources: Sources,
     /// Whether an address led to it, or a name: what nobody asked for has no part in an answer.
     used: AtomicBool,
@@ -67,6 +70,7 @@ impl Objects {
             object: OnceLock::new(),
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
+            frame_codes: FrameCodes::default(),
             sources: Sources::default(),
             used: AtomicBool::new(false),
         });
@@ -161,8 +165,10 @@ impl Objects {
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
         let found = self.each_for(agent).find(|loaded| {
-            let image = loaded.object(capture).ok().and_then(|object| object.image());
+            let object = loaded.object(capture).ok();
+            let image = object.as_ref().and_then(|object| object.image());
             image.is_some_and(|image| image.contains(&loaded.elf(address)))
+                && object.is_some_and(|object| loaded.runs_on(capture, &object, agent))
         });
         found.inspect(|loaded| loaded.mark())
     }
@@ -171,6 +177,15 @@ impl Objects {
     pub(super) fn used(&self) -> Vec<usize> {
         let used = self.each.iter().filter(|loaded| loaded.used.load(Ordering::Relaxed));
         used.map(|loaded| loaded.index).collect()
+    }
+
+    /// Why no code object holds a run-time address, where one that cannot be read begins before it; else nothing. The words go
+    /// on with what was asked for.
+    pub(super) fn why_none(&self, capture: &Capture, address: u64, agent: Option<usize>) -> String {
+        let before = self.each_for(agent).filter(|loaded| loaded.address.0 <= address);
+        let nearest = before.max_by_key(|loaded| loaded.address.0);
+        let why = nearest.and_then(|loaded| loaded.object(capture).err());
+        why.map_or_else(String::new, |why| format!("; the one loaded before it cannot be read: {why}"))
     }
 
     /// The code objects that an agent sees; `None`: any agent.
@@ -296,9 +311,32 @@ impl Loaded {
                 let name = &object.name;
                 return Err(format!("{name} has build id {found}, and {expected} was loaded"));
             }
+            if !self.runs_on(capture, &parsed, self.agent) {
+                let processor = Processor::of_mach(parsed.header().mach()).map_or("?", |found| found.name);
+                let agents = capture.agents.iter().enumerate();
+                let agents = agents.filter(|(index, _)| self.agent.is_none_or(|agent| agent == *index));
+                let mut targets: Vec<&str> = agents.map(|(_, agent)| &*agent.target.name).collect();
+                targets.dedup();
+                let (name, targets) = (&object.name, targets.join(", "));
+                return Err(format!(
+                    "{name} is for {processor}, and the GPU is {targets}; --force takes it all the same"
+                ));
+            }
             Ok(Arc::new(parsed))
         });
         parsed.clone()
+    }
+
+    /// Whether its code is for an agent's processor; `None`: for that of any agent. Code for a processor that is not known is
+    /// not judged.
+    fn runs_on(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
+        let is_forced = capture.code_objects.get(self.index).is_some_and(|captured| captured.forced);
+        let Some(processor) = Processor::of_mach(object.header().mach()) else { return true };
+        let mut agents = capture.agents.iter().enumerate();
+        let is_asked = |index: usize| agent.is_none_or(|agent| agent == index);
+        is_forced
+            || capture.agents.is_empty()
+            || agents.any(|(index, agent)| is_asked(index) && processor.runs_on_target(&agent.target))
     }
 
     /// Its debug information, or why there is none.
@@ -350,6 +388,11 @@ impl Loaded {
     /// The rules of call frame information at an address.
     pub(super) fn rules(&self, capture: &Capture, object: &CodeObject, at: ElfAddress) -> FoundRules {
         self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect)
+    }
+
+    /// What is known of the frames of its functions.
+    pub(super) fn frame_codes(&self) -> &FrameCodes {
+        &self.frame_codes
     }
 
     /// What source text there is at an address.

@@ -158,6 +158,12 @@ pub enum BadPc {
     Unaligned,
     /// No code object holds it.
     NoCode,
+    /// It is not in executable memory.
+    NotExecutable,
+    /// The instruction before it is no call.
+    NoCall,
+    /// The instruction before it cannot be read, so that nothing shows a call.
+    CallUnread,
 }
 
 impl StackEnd {
@@ -205,6 +211,14 @@ impl fmt::Display for StackEnd {
                 BadPc::Zero => f.write_str("the return address is 0"),
                 BadPc::Unaligned => write!(f, "the return address {pc} is not that of an instruction"),
                 BadPc::NoCode => write!(f, "no code object holds the return address {pc}"),
+                BadPc::NotExecutable => write!(f, "the return address {pc} is not in executable memory"),
+                BadPc::NoCall => write!(f, "the instruction before the return address {pc} is no call"),
+                BadPc::CallUnread => {
+                    write!(
+                        f,
+                        "the instruction before the return address {pc} cannot be read: it may be no call"
+                    )
+                }
             },
         }
     }

@@ -13,11 +13,12 @@ use super::{Reader, Unreadable};
 use crate::arch::Kind;
 use crate::debuginfo::format::{Absence, Contents, Options, Value};
 use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
+use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Class, Dialect, Evaluator, Focus, Known, Location, Program, fetch, legacy, print,
+    self, Bits, Class, Dialect, Evaluator, Focus, Group, Known, Location, Program, fetch, legacy, print,
 };
-use crate::units::{AddressSpace, BitSize, LaneId, LaneSet, Pc, WaveId};
+use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
 /// Values that are made of a variable for all lanes together; what one lane may have of them is bounded by the format too.
 const MAX_LANES_VALUES: usize = 1 << 19;
@@ -121,7 +122,8 @@ pub(super) fn found<'w>(
     let call = source.calls.get(inlined).cloned().unwrap_or_default();
     let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
     context.encoding.dialect = dialect(&hint, &variables);
-    let frame = Frame { context, debug, legacy: hint.is_legacy() };
+    context.reading = reading(&hint, context.kind());
+    let frame = Frame { context, debug };
     let own = function.function.problems.iter().map(ToString::to_string);
     let problems = source.problem.iter().cloned().chain(own).collect();
     Ok(Found { frame, function, inlined, variables, pc, call, problems })
@@ -143,7 +145,7 @@ pub(super) fn find<'a>(
     let physical = walk.frames().get(level);
     let found = physical.and_then(|physical| physical.code).zip(source);
     let (code, source) = found.ok_or_else(|| {
-        let pc = physical.map_or_else(String::new, |physical| format!(" {}", physical.pc));
+        let pc = physical.map_or_else(String::new, |physical| walk.without_code(physical.pc));
         Unreadable::NoVariables(format!("no code object that can be read holds the PC{pc}"))
     })?;
     Ok((level, inlined, code, source))
@@ -158,15 +160,44 @@ pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
 }
 
+/// How locations of a function are read that has no operation of the extensions; `None`: by the book.
+pub(super) fn reading(hint: &DialectHint, kind: &Kind) -> Option<legacy::Reading> {
+    let reading = legacy::Reading { clang: hint.is_legacy(), scratch: scratch(kind) };
+    (hint.is_legacy() || hint.is_unextended()).then_some(reading)
+}
+
 /// A frame whose variables are being evaluated.
 pub(super) struct Frame<'a> {
     pub(super) context: FrameContext<'a>,
     pub(super) debug: Arc<DebugInfo>,
-    /// Whether the unit's compiler writes clang's xderef idiom instead of address spaces.
-    pub(super) legacy: bool,
 }
 
 impl Frame<'_> {
+    /// Where an expression of `context` leads: as the compiler means it where its unit is read so, else by the book. `size`: of
+    /// the object.
+    pub(super) fn locate(
+        &self,
+        context: &dyn dwarf::Context,
+        program: &Program,
+        reading: Option<legacy::Reading>,
+        size: Option<BitSize>,
+        lanes: LaneSet,
+    ) -> (Vec<Group<Location>>, Option<Idiom>) {
+        let focus = Focus::Lanes(lanes);
+        let meant = reading.and_then(|reading| legacy::recognise(context, program, reading, size, focus));
+        if let Some(Meaning { idiom, groups }) = meant {
+            return (groups, Some(idiom));
+        }
+        let groups = match self.context.unset_frame(program) {
+            Ok(()) => Evaluator::new(context).location(program, focus, &[]),
+            Err(missing) => {
+                let error = dwarf::Error { at: ExprOffset(0), op: "frame register", cause: missing.into() };
+                vec![Group { lanes, result: Err(error) }]
+            }
+        };
+        (groups, None)
+    }
+
     fn variable(&self, at: &VariableAt, lanes: LaneSet) -> Variable {
         let variable = &at.variable;
         let most = MAX_LANES_VALUES / (lanes.count().max(1) as usize);
@@ -197,7 +228,7 @@ impl Frame<'_> {
             }
             (debuginfo::Location::ConstValue(bytes), Some(type_id), size) => {
                 let location = Location::implicit(bytes);
-                self.placed(&location, lanes, type_id, size, false, most)
+                self.placed(&location, lanes, type_id, size, None, most)
             }
             (location, Some(type_id), size) => {
                 let bytes = location.expression().map_or(&[][..], |bytes| bytes);
@@ -245,14 +276,8 @@ impl Frame<'_> {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
-        let focus = Focus::Lanes(lanes);
-        let meant = if self.legacy {
-            legacy::recognise(&self.context, &program, scratch(self.context.kind()), focus)
-        } else {
-            None
-        };
-        let idiom = meant.is_some();
-        let groups = meant.unwrap_or_else(|| Evaluator::new(&self.context).location(&program, focus, &[]));
+        let bits = size.map(|size| BitSize(size.saturating_mul(8)));
+        let (groups, idiom) = self.locate(&self.context, &program, self.context.reading, bits, lanes);
         let values = groups.into_iter().flat_map(|group| match group.result {
             Ok(location) => self.placed(&location, group.lanes, type_id, size, idiom, most),
             Err(error) => self.each(group.lanes, || failed(&error)),
@@ -275,7 +300,7 @@ impl Frame<'_> {
         lanes: LaneSet,
         type_id: TypeId,
         known_size: Option<u64>,
-        idiom: bool,
+        idiom: Option<Idiom>,
         most: usize,
     ) -> Vec<LaneValue> {
         // What stands at the object is a descriptor, whose size nothing says; the data come through it.
@@ -295,7 +320,7 @@ impl Frame<'_> {
                 },
             };
             let wanted = BitSize(size.saturating_mul(8));
-            let checked = if idiom { legacy::check_size(&at, wanted) } else { Ok(()) };
+            let checked = if idiom.is_some() { legacy::check_size(&at, wanted) } else { Ok(()) };
             let found = checked.and_then(|()| fetch(&self.context, &at, Some(lane), wanted));
             // A caller's registers are shown where they are now.
             let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
@@ -334,14 +359,7 @@ impl Frame<'_> {
                     }
                 }
             };
-            LaneValue {
-                lane,
-                location: Some(if idiom { format!("{place} (clang xderef)") } else { place }),
-                place: Some(at),
-                legacy: idiom,
-                bytes,
-                state,
-            }
+            LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state }
         });
         values.collect()
     }
@@ -390,7 +408,15 @@ pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
 }
 
 pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, location: None, place: None, legacy: false, bytes: Vec::new(), state }
+    LaneValue { lane, location: None, place: None, idiom: None, bytes: Vec::new(), state }
+}
+
+/// A location's words, and by which idiom it was found.
+pub(super) fn marked(words: String, idiom: Option<Idiom>) -> String {
+    match idiom {
+        Some(idiom) => format!("{words} ({})", idiom.mark()),
+        None => words,
+    }
 }
 
 /// How the wave's target reaches private memory.

@@ -12,7 +12,7 @@
 //! fails is a result: class, operation, its offset, cause. Exit status 0: evaluated; 1: there is no such dump, wave or
 //! lane; 2: the expression cannot be read, and where.
 //!
-//! `--legacy` reads clang's xderef idiom as `lanescope locals` does; by the book it is something else.
+//! `--legacy` reads compilers' idioms as `lanescope locals` does; by the book they are something else.
 //!
 //! ```text
 //! $ lanescope eval --wave 1 --lane 15-17 'DW_OP_regx VGPR3; DW_OP_LLVM_push_lane; DW_OP_lit4; DW_OP_mul; DW_OP_LLVM_offset'

@@ -9,7 +9,7 @@ use super::text::{Hex, InitialText, Int};
 use super::{Manner, Outcome, expect};
 use crate::dwarf::cfi::{Answers, Factors, Row, Unwind};
 use crate::dwarf::explain::{self, Explainer};
-use crate::dwarf::legacy::{self, Scratch};
+use crate::dwarf::legacy::{self, Idiom, Reading, Scratch};
 use crate::dwarf::{
     Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, active_lanes,
     lane_pcs, print,
@@ -100,8 +100,14 @@ impl<'f> Runner<'f> {
         let lane = self.state.lane;
         match self.case.want {
             Want::Location => {
-                let found = self.location(program, explainer)?;
-                Ok(self.at(&found))
+                let (found, idiom) = self.location(program, explainer)?;
+                let answer = self.at(&found);
+                Ok(match idiom {
+                    Some(idiom) => {
+                        Answer { words: format!("{} ({})", answer.words, idiom.words()), ..answer }
+                    }
+                    None => answer,
+                })
             }
             Want::Value => {
                 let groups = self.evaluator(explainer).value(program, lane.into(), &self.initial);
@@ -129,17 +135,24 @@ impl<'f> Runner<'f> {
         }
     }
 
-    fn location(&self, program: &Program, explainer: Explain<'_, '_>) -> Result<Location, Error> {
+    fn location(
+        &self,
+        program: &Program,
+        explainer: Explain<'_, '_>,
+    ) -> Result<(Location, Option<Idiom>), Error> {
         let focus = Focus::from(self.state.lane);
         if self.case.legacy {
             let buffer = self.state.kind.target.buffer_scratch;
             let scratch = if buffer { Scratch::Buffer } else { Scratch::Flat };
-            if let Some(groups) = legacy::recognise(&self.context, program, scratch, focus) {
-                return only(groups.into_iter().map(|group| group.result));
+            let reading = Reading { clang: true, scratch };
+            // A case has no object, and so no size.
+            if let Some(meant) = legacy::recognise(&self.context, program, reading, None, focus) {
+                let location = only(meant.groups.into_iter().map(|group| group.result))?;
+                return Ok((location, Some(meant.idiom)));
             }
         }
         let groups = self.evaluator(explainer).location(program, focus, &self.initial);
-        only(groups.into_iter().map(|group| group.result))
+        Ok((only(groups.into_iter().map(|group| group.result))?, None))
     }
 
     fn evaluator<'a>(&'a self, explainer: Explain<'a, '_>) -> Evaluator<'a> {
@@ -188,10 +201,7 @@ impl<'f> Runner<'f> {
     fn at(&self, location: &Location) -> Answer {
         let lane = self.state.lane.unwrap_or_default();
         let location = location.at(lane);
-        let mut words = print::location(&location, lane, &self.state.names());
-        if self.case.legacy {
-            words = format!("{words} ({})", legacy::WORDS);
-        }
+        let words = print::location(&location, lane, &self.state.names());
         let undefined = explain::undefined(&location, lane);
         Answer { json: print::location_json(&location, lane), words, undefined }
     }

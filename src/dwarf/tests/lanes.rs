@@ -302,7 +302,11 @@ proptest! {
                     }
                 }
                 let _ = Evaluator::new(&context).for_call_frames().value(&program, focus, &[]);
-                let _ = legacy::recognise(&context, &program, legacy::Scratch::Buffer, focus);
+                let scratch = legacy::Scratch::Buffer;
+                for (clang, size) in [(true, None), (false, Some(crate::units::BitSize(32)))] {
+                    let reading = legacy::Reading { clang, scratch };
+                    let _ = legacy::recognise(&context, &program, reading, size, focus);
+                }
             }
             let _ = lane_pcs(&context, &program, None);
             let _ = active_lanes(&context, &program, Some(LaneId(3)));

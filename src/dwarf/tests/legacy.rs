@@ -1,6 +1,8 @@
 //! The idioms for many lanes at once, and what is none of them.
 
-use super::super::legacy::{Scratch, check_size, is_extension, recognise};
+use super::super::legacy::{
+    Idiom, Meaning, Reading, Scratch, check_size, is_extension, of_object, recognise,
+};
 use super::super::*;
 use super::fake::Fake;
 use super::program;
@@ -9,7 +11,22 @@ use crate::units::{BitSize, LaneId, LaneSet};
 const LANES: Focus = Focus::Lanes(LaneSet(0xf0));
 
 fn meant(context: &Fake, hex: &str, focus: Focus) -> Option<Vec<Group<Location>>> {
-    recognise(context, &program(hex), Scratch::Buffer, focus)
+    read(context, hex, None, focus, true).map(|meaning| meaning.groups)
+}
+
+fn read(context: &Fake, hex: &str, size: Option<u64>, focus: Focus, clang: bool) -> Option<Meaning> {
+    let reading = Reading { clang, scratch: Scratch::Buffer };
+    recognise(context, &program(hex), reading, size.map(|bytes| BitSize(bytes * 8)), focus)
+}
+
+/// The idiom, and where the object is in lane 5 or why it is nowhere.
+fn bare(context: &Fake, hex: &str, size: Option<u64>) -> Option<(Idiom, String)> {
+    let Meaning { idiom, groups } = read(context, hex, size, LANES, false)?;
+    let words = match &groups[0].result {
+        Ok(location) => print::location(&location.at(LaneId(5)), LaneId(5), &print::NoNames),
+        Err(error) => error.to_string(),
+    };
+    Some((idiom, words))
 }
 
 #[test]
@@ -31,7 +48,6 @@ fn other_shapes_are_none() {
     for hex in [
         "",
         "93 04",
-        "91 14",
         "91 14 35 16",
         "91 14 32 16 18",
         "91 14 35 16 18 9f",
@@ -82,4 +98,116 @@ fn an_object_lies_within_what_its_idiom_describes() {
     assert_eq!(fits("92 03 00 35 16 18", 64), beyond);
     assert_eq!(fits("92 0a 00 35 16 18", 64), Ok(()));
     assert_eq!(fits("91 14 35 16 18", 1 << 16), Ok(()));
+}
+
+/// compiled-code.md, section 4: a vector register means the lane's own dword where it is wider than the object.
+#[test]
+fn a_vector_register_that_is_wider_than_the_object_means_the_lanes_dword() {
+    let context = Fake::default();
+    let lane = |words: &str| Some((Idiom::LaneDword, words.to_owned()));
+    for size in [1, 2, 3, 4] {
+        assert_eq!(bare(&context, "90 14", Some(size)), lane("register 20 lane 5"), "{size}");
+    }
+    // Two registers, as of a pointer of 64 bits.
+    let pair = bare(&context, "90 14 93 04 90 15 93 04", Some(8)).unwrap();
+    assert_eq!(pair.0, Idiom::LaneDword);
+    let bits = |hex: &str, size: u64| {
+        let meaning = read(&context, hex, Some(size), LANES, false).unwrap();
+        let location = meaning.groups[0].result.as_ref().unwrap().at(LaneId(6));
+        fetch(&context, &location, Some(LaneId(6)), BitSize(size * 8)).unwrap()
+    };
+    let dword = |register: u64| register * 1000 + 6;
+    assert_eq!(bits("90 14 93 04 90 15 93 04", 8).number(), Some(dword(20) | dword(21) << 32));
+    assert_eq!(
+        bits("90 14 93 02 90 15 93 02", 4).number(),
+        Some(dword(20) & 0xffff | (dword(21) & 0xffff) << 16)
+    );
+    // What is computed of one: the lane's dword and 63.
+    assert_eq!(bits("92 14 00 10 3f 1a 9f", 4).number(), Some(dword(20) & 63));
+    // The next lane's dword is no part of an object of 8 bytes.
+    let wide = bare(&context, "90 14 93 08", Some(8)).unwrap();
+    assert!(wide.1.contains("64 bits at bit 0 exceed the storage of 32 bits"), "{wide:?}");
+    for (hex, clang) in [("90 14", false), ("92 14 00 35 16 18", true)] {
+        let meaning = read(&context, hex, Some(8), LANES, clang).unwrap();
+        let location = meaning.groups[0].result.as_ref().unwrap().at(LaneId(6));
+        assert!(check_size(&location, BitSize(32)).is_ok(), "{hex}");
+        assert_eq!(check_size(&location, BitSize(64)).unwrap_err().class(), Class::IllFormed, "{hex}");
+    }
+}
+
+/// By the seeds a register location is the whole register: an object that fills it, or of which the size is not known.
+#[test]
+fn a_vector_register_that_the_object_fills_is_read_by_the_book() {
+    let context = Fake::default();
+    for size in [Some(256), Some(300), None] {
+        assert_eq!(bare(&context, "90 14", size), None, "{size:?}");
+    }
+    assert_eq!(bare(&context, "90 14 93 80 02", Some(256)), None);
+    // Scalars, constants and what has the extensions' operations mean what they say.
+    for hex in [
+        "53",
+        "5a",
+        "30 9f",
+        "90 14 e9 03",
+        "90 14 28 00 00",
+        "92 0a 00 31 22 9f",
+        "92 14 00 93 04 92 15 00 93 04",
+    ] {
+        assert_eq!(bare(&context, hex, Some(4)), None, "{hex}");
+    }
+}
+
+/// compiled-code.md, section 5: `fbreg`, and a displacement to the frame register, are private memory of the lane.
+#[test]
+fn an_offset_to_a_frame_register_of_32_bits_is_private_memory() {
+    let context = Fake::with(program("30"), program("30"), program("53"));
+    let private = |words: &str| Some((Idiom::PrivateFrame, words.to_owned()));
+    // Register 3 holds 3000 bytes of the wave: 46 of a lane.
+    for hex in ["91 14", "92 03 14"] {
+        assert_eq!(bare(&context, hex, Some(4)), private("space 0x5[5]+0x42"), "{hex}");
+    }
+    // Other registers are none.
+    assert_eq!(bare(&context, "92 04 14", Some(4)), None);
+    // What a slot points to is a generic address.
+    let bytes: Vec<u8> = (0x42..0x4a).filter_map(|at| super::fake::byte(5, Some(LaneId(5)), at)).collect();
+    if let Ok(bytes) = <[u8; 8]>::try_from(bytes) {
+        let address = u64::from_le_bytes(bytes);
+        assert_eq!(bare(&context, "91 14 06", Some(4)), private(&format!("space 0x1[5]+{address:#x}")));
+    }
+    // A frame base that is no register, or a register wider than the addresses of private memory, is read by the book.
+    for base in ["70 00", "30"] {
+        let context = Fake::with(program("30"), program("30"), program(base));
+        assert_eq!(bare(&context, "91 14", Some(4)), None, "{base}");
+    }
+    // A register that was not captured.
+    let uncaptured = Fake::with(program("30"), program("30"), program("58"));
+    let (idiom, words) = bare(&uncaptured, "91 14", Some(4)).unwrap();
+    assert_eq!(idiom, Idiom::PrivateFrame);
+    assert!(words.contains("register 8 was not captured"), "{words}");
+}
+
+/// compiled-code.md, section 5: what flang writes for the numbers of an array's descriptor.
+#[test]
+fn attributes_of_an_object_count_from_its_place() {
+    let value = |hex: &str, initial: &[Entry]| {
+        let program = of_object(&program(hex));
+        Evaluator::new(&Fake::default()).value(&program, Focus::Lanes(LaneSet::one(LaneId(7))), initial)[0]
+            .result
+            .clone()
+    };
+    // The fake's object is at byte 0x40 of lane 7's private memory.
+    let at = |address: u64, bytes: u64| {
+        let byte = |at| super::fake::byte(5, Some(LaneId(7)), at).unwrap();
+        (0..bytes).rev().fold(0, |number, index| number << 8 | u64::from(byte(address + index)))
+    };
+    assert_eq!(value("97 23 04 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
+    assert_eq!(value("97 34 22 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
+    assert_eq!(value("34 97 22 94 04", &[]).unwrap().low().get(LaneId(7)), at(0x44, 4));
+    // The dimension lies on the stack before: over, lit4, mul, plus.
+    let dimension = [Entry::Number(Number::generic(2))];
+    assert_eq!(value("97 14 34 1e 22 94 01", &dimension).unwrap().low().get(LaneId(7)), at(0x48, 1));
+    // Additions to what was read are additions.
+    for hex in ["97 06 23 04 9f", "31 23 04 9f", "97 16 22"] {
+        assert_eq!(of_object(&program(hex)), program(hex), "{hex}");
+    }
 }

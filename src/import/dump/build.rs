@@ -319,6 +319,7 @@ impl<'m> Builder<'m, '_> {
                 image: self.problems.given(&key, "image", &entry.image).copied().unwrap_or(false),
                 debug,
                 origin: self.problems.text(&key, "origin", &entry.origin),
+                forced: false,
             };
             self.capture.code_objects.push(object);
         }

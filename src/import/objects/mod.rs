@@ -128,6 +128,7 @@ impl Found {
                 image,
                 debug: None,
                 origin: found.origin,
+                forced: false,
             }
         });
         objects.collect()

@@ -153,7 +153,7 @@ impl Walk<'_, '_, '_> {
 
     fn placed(&self, placed: &Placed) -> Answer<Object> {
         match placed.ty {
-            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.legacy)),
+            Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.idiom)),
             None => error(format!("`{}` has no type", placed.name())),
         }
     }
@@ -173,7 +173,7 @@ impl Walk<'_, '_, '_> {
         let ty = Ty::Function { returns: function.subprogram.return_type, parameters, this };
         let space = function.subprogram.address_space.unwrap_or(GLOBAL);
         let bits = self.scene.address_bits(space);
-        Ok(Object::at(ty, Location::memory(space, bits, Address(address)), false))
+        Ok(Object::at(ty, Location::memory(space, bits, Address(address)), None))
     }
 
     fn binary(&self, operator: Binary, left: &Object, right: &Object) -> Answer<Object> {
@@ -241,7 +241,7 @@ impl Walk<'_, '_, '_> {
                 size: BitSize(slots.saturating_mul(32)),
             };
             let offset = Offset { bytes: Lanes::Uniform(slot * 4), bits: Lanes::Uniform(0) };
-            return Ok(Object::at(ty, Location { storage, offset }, false));
+            return Ok(Object::at(ty, Location { storage, offset }, None));
         }
         let value = self.scene.reader.register(self.scene.wave, register.id);
         let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;

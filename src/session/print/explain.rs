@@ -7,7 +7,7 @@ use super::{NotPrinted, Query, parse};
 use crate::codeobject;
 use crate::debuginfo;
 use crate::dwarf::explain::{self, Explainer};
-use crate::dwarf::{Evaluator, Focus, legacy, print};
+use crate::dwarf::{Evaluator, Focus, print};
 use crate::session::variables::with_frame;
 use crate::session::{Explained, Reader};
 use crate::units::{LaneSet, WaveId};
@@ -138,11 +138,10 @@ impl Scene<'_, '_> {
                 &[],
             ));
             let mut lines = explainer.lines();
-            if placed.legacy {
-                lines.push(legacy::WORDS.to_owned());
-            }
-            let idiom = || placed.groups().iter().find(|(lanes, _)| lanes.contains(first));
-            match (&part.result, placed.legacy.then(idiom).flatten()) {
+            lines.extend(placed.idiom.map(|idiom| idiom.words().to_owned()));
+            let found = placed.groups().iter().find(|(lanes, _)| lanes.contains(first));
+            // By the book an error tells more than the words of it.
+            match (&part.result, found.filter(|_| placed.idiom.is_some() || part.result.is_ok())) {
                 (_, Some((_, Ok(location)))) | (Ok(location), None) => {
                     let words = print::location(&location.at(first), first, &**kind);
                     lines.push(format!("so it is at {words}"));

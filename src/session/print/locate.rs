@@ -158,7 +158,7 @@ impl Walk<'_, '_, '_> {
             }
         };
         let Some(id) = placed.ty else { return error("it has no type") };
-        Ok(Object::at(Ty::Die(id), placed.at(self.lane)?, placed.legacy))
+        Ok(Object::at(Ty::Die(id), placed.at(self.lane)?, placed.idiom))
     }
 
     fn whereabouts(&self, object: &Object) -> Answer<Whereabouts> {

@@ -105,7 +105,7 @@ impl Walk<'_, '_, '_> {
         if address == 0 {
             return error(format!("{what} is 0"));
         }
-        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false))
+        Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), None))
     }
 
     /// `x.*m`, `p->*m`.
@@ -160,7 +160,7 @@ impl Walk<'_, '_, '_> {
             return error(format!("{what} is NULL"));
         }
         if address & 1 == 0 {
-            return Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), false));
+            return Ok(Object::at(ty, Location::memory(GLOBAL, 64, Address(address)), None));
         }
         let adjustment = self.word(&second, what)? as i64;
         let moved = super::object::moved(&object.location, i128::from(adjustment) * 8, self.lane);

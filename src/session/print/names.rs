@@ -15,7 +15,8 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
-use crate::dwarf::{Dialect, Encoding, Evaluator, Focus, Location, Program, legacy};
+use crate::dwarf::legacy::Idiom;
+use crate::dwarf::{Dialect, Encoding, Location, Program, legacy};
 use crate::session::ValueState;
 use crate::session::variables::{Frame, failed, scratch};
 use crate::units::{BitSize, LaneId, LaneSet};
@@ -43,15 +44,16 @@ pub(super) struct Placed {
     pub(super) said: debuginfo::Location,
     pub(super) ty: Option<TypeId>,
     pub(super) groups: Vec<(LaneSet, Answer<Location>)>,
-    pub(super) legacy: bool,
+    /// The compiler's idiom by which its locations were read.
+    pub(super) idiom: Option<Idiom>,
 }
 
 /// A variable's expression as it is to be read.
 pub(super) struct Readable {
     pub(super) program: Program,
     pub(super) encoding: Encoding,
-    /// Whether its compiler writes clang's xderef idiom.
-    pub(super) is_legacy: bool,
+    /// How it is read where its unit has no operation of the extensions.
+    pub(super) reading: Option<legacy::Reading>,
 }
 
 impl Placed {
@@ -195,23 +197,23 @@ impl Scene<'_, '_> {
         variable: &Variable,
         said: &debuginfo::Location,
     ) -> Placed {
-        let placed = |groups, legacy| {
+        let placed = |groups, idiom| {
             let (variable, said) = (variable.clone(), said.clone());
-            Placed { ty: variable.type_id, variable, said, groups, legacy }
+            Placed { ty: variable.type_id, variable, said, groups, idiom }
         };
         let lost = |why: String| {
             let name = variable.name.as_deref().unwrap_or("<unnamed>");
             let why = format!("`{name}` was optimized out: {why}");
-            placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why))))], false)
+            placed(vec![(self.lanes, Err(Box::new(ValueState::OptimizedOut(why))))], None)
         };
         let bytes = match said {
             debuginfo::Location::None => return lost("it has no DW_AT_location".to_owned()),
             debuginfo::Location::NotAtPc => return lost(frame.elsewhere(variable)),
             debuginfo::Location::Broken(why) => {
-                return placed(vec![(self.lanes, Err(words((**why).clone())))], false);
+                return placed(vec![(self.lanes, Err(words((**why).clone())))], None);
             }
             debuginfo::Location::ConstValue(bytes) => {
-                return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], false);
+                return placed(vec![(self.lanes, Ok(Location::implicit(bytes)))], None);
             }
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => bytes,
@@ -220,27 +222,24 @@ impl Scene<'_, '_> {
             return lost(frame.emptied(variable));
         }
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**frame.context.kind()));
-        let Readable { program, encoding, is_legacy } = match self.readable(frame, own, variable, bytes) {
+        let Readable { program, encoding, reading } = match self.readable(frame, own, variable, bytes) {
             Ok(readable) => readable,
-            Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], false),
+            Err(why) => return placed(vec![(self.lanes, Err(refused(&why)))], None),
         };
         let context = frame.context.of_unit(variable.unit, encoding);
-        let focus = Focus::Lanes(self.lanes);
-        let meant = match is_legacy {
-            true => legacy::recognise(&context, &program, scratch(frame.context.kind()), focus),
-            false => None,
-        };
-        let legacy = meant.is_some();
-        let groups = meant.unwrap_or_else(|| Evaluator::new(&context).location(&program, focus, &[]));
+        let size = variable.type_id.and_then(|id| frame.debug.byte_size(id).ok().flatten());
+        let size = size.map(|size| BitSize(size.saturating_mul(8)));
+        let (groups, idiom) = frame.locate(&context, &program, reading, size, self.lanes);
         // What is larger than the idiom describes is refused whole: its parts would be other lanes'.
-        let size =
-            variable.type_id.filter(|_| legacy).and_then(|id| self.debug().byte_size(id).ok().flatten());
-        let size = BitSize(size.unwrap_or(0).saturating_mul(8));
-        let held = |location| legacy::check_size(&location, size).map(|()| location);
-        let held = |result: Result<Location, _>| if legacy { result.and_then(held) } else { result };
-        let each =
-            groups.into_iter().map(|group| (group.lanes, held(group.result).map_err(|why| refused(&why))));
-        placed(each.collect(), legacy)
+        let held = |location| match (idiom, size) {
+            (Some(_), Some(size)) => legacy::check_size(&location, size).map(|()| location),
+            _ => Ok(location),
+        };
+        let each = groups.into_iter().map(|group| {
+            let found = group.result.and_then(held);
+            (group.lanes, found.map_err(|why| refused(&why)))
+        });
+        placed(each.collect(), idiom)
     }
 
     /// A variable's expression, in the dialect of the variable's unit.
@@ -254,15 +253,17 @@ impl Scene<'_, '_> {
         let is_own = variable.unit == own;
         let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
         let program = Program::decode(bytes, encoding)?;
-        let is_legacy = if is_own {
-            frame.legacy
-        } else {
-            let clang = self.debug().unit(variable.unit).is_ok_and(debuginfo::UnitFacts::producer_is_clang);
-            clang
-                && encoding.dialect != Dialect::Draft
-                && !program.operations().iter().any(|placed| legacy::is_extension(&placed.operation))
-        };
-        Ok(Readable { program, encoding, is_legacy })
+        if is_own {
+            return Ok(Readable { program, encoding, reading: frame.context.reading });
+        }
+        let facts = self.debug().unit(variable.unit).ok();
+        let is_extended = encoding.dialect == Dialect::Draft
+            || program.operations().iter().any(|placed| legacy::is_extension(&placed.operation));
+        let clang = facts.is_some_and(debuginfo::UnitFacts::producer_is_clang);
+        let is_augmented = facts.is_some_and(|facts| facts.augmentation.is_some());
+        let reading = legacy::Reading { clang, scratch: scratch(frame.context.kind()) };
+        let reading = Some(reading).filter(|_| !is_extended && (clang || !is_augmented));
+        Ok(Readable { program, encoding, reading })
     }
 
     fn encoding(&self, unit: UnitId, expression: &[u8]) -> Encoding {

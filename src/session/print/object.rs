@@ -1,5 +1,6 @@
 //! Objects on a path: a type and where it is, as one lane has it; and moving within one.
 
+use crate::dwarf::legacy::Idiom;
 use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
 use crate::session::ValueState;
 use crate::units::{AddressSpace, BitSize, LaneId};
@@ -29,14 +30,14 @@ pub(super) struct Object {
     pub(super) bits: Option<u64>,
     /// Whether it was computed and is nowhere.
     pub(super) is_value: bool,
-    /// Whether its place was read by the recogniser of clang's xderef idiom.
-    pub(super) legacy: bool,
+    /// The compiler's idiom by which its place was read.
+    pub(super) idiom: Option<Idiom>,
 }
 
 impl Object {
     /// A computed value.
     pub(super) fn value(ty: Ty, bytes: &[u8]) -> Self {
-        Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, legacy: false }
+        Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, idiom: None }
     }
 
     /// A computed number of so many bytes; what it has beyond them is dropped.
@@ -47,13 +48,13 @@ impl Object {
     }
 
     /// An object somewhere.
-    pub(super) fn at(ty: Ty, location: Location, legacy: bool) -> Self {
-        Self { ty, location, bits: None, is_value: false, legacy }
+    pub(super) fn at(ty: Ty, location: Location, idiom: Option<Idiom>) -> Self {
+        Self { ty, location, bits: None, is_value: false, idiom }
     }
 
     /// A part of it: so many bits on, and of another type.
     pub(super) fn part(&self, ty: Ty, location: Location, bits: Option<u64>) -> Self {
-        Self { ty, location, bits, is_value: self.is_value, legacy: self.legacy }
+        Self { ty, location, bits, is_value: self.is_value, idiom: self.idiom }
     }
 
     /// Whether it lies in memory, where what is beside it has an address too.

@@ -23,6 +23,7 @@ impl Walk<'_, '_, '_> {
         let object = &self.data_of(object)?;
         match self.shape(object)? {
             Shape::Array { element, lower, count, stride } => {
+                self.check_bounds(object, index, lower, count)?;
                 let index = index - i128::from(lower);
                 let size = self.size(&element)?;
                 let inside = count.is_some_and(|count| (0..i128::from(count)).contains(&index));
@@ -57,6 +58,32 @@ impl Walk<'_, '_, '_> {
                 error(format!("`[]` needs an array or a pointer; `{ty}` is {}", other.words()))
             }
         }
+    }
+
+    /// Refuses an index outside of an array's bounds, in languages other than C's, or where the first index is not 0. In C an
+    /// index past the end is an address like any other.
+    fn check_bounds(&self, array: &Object, index: i128, lower: i64, count: Option<u64>) -> Answer<()> {
+        let debug = self.scene.debug();
+        let is_bounded = match &array.ty {
+            Ty::Die(id) => match debug.stripped(*id).map_err(words)? {
+                Some(found) => debug.unit(found.unit).map_err(words)?.language.lower_bound() != 0,
+                None => false,
+            },
+            _ => false,
+        };
+        let first = i128::from(lower);
+        let past = count.map(|count| first.saturating_add(i128::from(count)));
+        if !is_bounded && lower == 0 || index >= first && past.is_none_or(|past| index < past) {
+            return Ok(());
+        }
+        let ty = self.type_name(&array.ty);
+        error(match past {
+            Some(past) if past > first => {
+                format!("index {index} is outside of `{ty}`: its indexes are {first} to {}", past - 1)
+            }
+            Some(_) => format!("index {index} is outside of `{ty}`: it has no elements"),
+            None => format!("index {index} is outside of `{ty}`: its first index is {first}"),
+        })
     }
 
     /// A part of an object, so many bits on.

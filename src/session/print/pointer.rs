@@ -50,7 +50,7 @@ impl Walk<'_, '_, '_> {
                 Some(size) => narrowed(location, BitSize(size.saturating_mul(8)), self.lane),
                 None => location,
             };
-            return Ok(Object::at(to, location, object.legacy));
+            return Ok(Object::at(to, location, object.idiom));
         }
         let address = self.address(object)?;
         self.target(to, space, address)
@@ -100,7 +100,7 @@ impl Walk<'_, '_, '_> {
         let Some(info) = Context::space(context, place.space) else {
             return error(format!("{} has no address space {}", target.name, place.space));
         };
-        Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), false))
+        Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), None))
     }
 
     /// The space that the address of an array or function in memory is in.

@@ -12,7 +12,7 @@ use crate::session::LaneState;
 use crate::session::address::GLOBAL;
 use crate::session::locals::{Byte, LaneValue, ValueState};
 use crate::session::object::LaneObject;
-use crate::session::variables::{bytes as fetched, nowhere};
+use crate::session::variables::{bytes as fetched, marked, nowhere};
 use crate::units::{AddressSpace, BitSize, LaneId};
 
 impl Scene<'_, '_> {
@@ -84,7 +84,7 @@ impl Walk<'_, '_, '_> {
         };
         let place_words = place.as_ref().map(|place| {
             let words = print::location(place, lane, &**context.kind());
-            if object.legacy { format!("{words} (clang xderef)") } else { words }
+            marked(words, object.idiom)
         });
         let (state, tree, missing) = match missing {
             Some(missing) if nothing => (ValueState::Unavailable(missing), None, None),
@@ -103,8 +103,8 @@ impl Walk<'_, '_, '_> {
                 }
             }
         };
-        let legacy = object.legacy;
-        Ok((LaneValue { lane, location: place_words, place, legacy, bytes, state }, tree, missing))
+        let idiom = object.idiom;
+        Ok((LaneValue { lane, location: place_words, place, idiom, bytes, state }, tree, missing))
     }
 
     /// The size of an object whose type leaves it to the object.
@@ -137,7 +137,7 @@ impl Walk<'_, '_, '_> {
             lane: self.lane,
             location: Some(location),
             place: Some(object.location.clone()),
-            legacy: false,
+            idiom: None,
             bytes: Vec::new(),
             state: ValueState::Value(text),
         };

@@ -12,7 +12,7 @@ use crate::dwarf::{Attribute, CapturedLane, Evaluator, Focus, Location, Storage}
 use crate::session::ValueState;
 use crate::session::frame::FrameContext;
 use crate::session::unwind::Walk;
-use crate::session::variables::{Frame, dialect, failed};
+use crate::session::variables::{Frame, dialect, failed, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 /// Functions around functions.
@@ -193,11 +193,11 @@ impl Scene<'_, '_> {
             return error("the frame has no function");
         };
         let hint = debug.dialect_hint(&at.function).map_err(words)?;
-        let legacy = hint.is_legacy();
         let (debug, unit, level) = (std::sync::Arc::clone(debug), at.function.unit, context.level);
         let size = found.variable.type_id.map(|id| debug.byte_size(id)).transpose().map_err(words)?.flatten();
         let size = BitSize(size.unwrap_or(0).saturating_mul(8));
-        let frame = Frame { context, debug, legacy };
+        let mut frame = Frame { context, debug };
+        frame.context.reading = reading(&hint, frame.context.kind());
         let mut placed = self.place_in(&frame, unit, &found.variable, &found.location);
         let here = self.found.frame.context.level.number();
         let kind = self.found.frame.context.kind();

@@ -2,8 +2,10 @@
 
 mod address;
 mod casts;
+mod compilers;
 mod damage;
 mod dynamic;
+mod frames;
 mod halves;
 mod lanes;
 mod members;

@@ -38,7 +38,8 @@ impl<'w> Level<'w> {
             let id = walk.reader.wave(walk.wave).map_or(walk.wave.0, |wave| wave.id);
             return Err(format!("the PC of wave {id} was not captured"));
         };
-        let missing = || format!("no code object that can be read holds the PC {}", frame.pc);
+        let missing =
+            || format!("no code object that can be read holds the PC{}", walk.without_code(frame.pc));
         frame.code.ok_or_else(missing)
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::level::Level;
 use super::rules::{Found, NoRules, Rules};
-use crate::arch::{Kind, RegId, RegisterValue};
-use crate::codeobject::ElfAddress;
+use crate::arch::{Kind, Processor, RegId, RegisterValue, ends_with_call};
+use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
 use crate::dwarf::{self, Cause, Class, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
@@ -133,6 +133,13 @@ impl<'a> Walk<'a> {
         loaded.map(|loaded| Code { loaded, elf: loaded.elf(pc.0) })
     }
 
+    /// A PC that no code object holds, and why, as words that go on with `the PC`.
+    pub(in crate::session) fn without_code(&self, pc: Pc) -> String {
+        let (dump, capture) = (self.reader.dump(), self.reader.dump().capture());
+        let agent = capture.wave(self.wave).map(|wave| wave.agent);
+        format!(" {pc}{}", dump.objects().why_none(capture, pc.0, agent))
+    }
+
     fn frame(&self, pc: Pc, lookup: Pc) -> Physical<'a> {
         let code = self.code(lookup);
         let answers = self.answers.of_same_stack();
@@ -208,7 +215,30 @@ impl<'a> Walk<'a> {
             return bad(BadPc::Unaligned);
         }
         let caller = self.frame(pc, Pc(pc.0 - 1));
-        if caller.code.is_none() { bad(BadPc::NoCode) } else { Ok(caller) }
+        match caller.code {
+            None => bad(BadPc::NoCode),
+            Some(code) => match self.not_called(code, pc) {
+                Some(why) => bad(why),
+                None => Ok(caller),
+            },
+        }
+    }
+
+    /// Why an address in some code is none that a call returns to. LLVM's call frame information is wrong in epilogues and in
+    /// frames that are realigned: what it leads to there is any number.
+    fn not_called(&self, code: Code<'_>, pc: Pc) -> Option<BadPc> {
+        let object = code.loaded.object(self.reader.dump().capture()).ok()?;
+        let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&code.elf.0);
+        if !object.segments().iter().find(holds).is_some_and(Segment::is_executable) {
+            return Some(BadPc::NotExecutable);
+        }
+        let call = code.loaded.elf(pc.0).0.checked_sub(INSTRUCTION_ALIGNMENT);
+        let bytes = call.and_then(|call| object.bytes_at(ElfAddress(call), INSTRUCTION_ALIGNMENT));
+        let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == INSTRUCTION_ALIGNMENT) else {
+            return Some(BadPc::CallUnread);
+        };
+        let processor = Processor::of_mach(object.header().mach())?;
+        (!ends_with_call(processor, &bytes)?).then_some(BadPc::NoCall)
     }
 
     fn return_address(

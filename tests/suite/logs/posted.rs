@@ -355,7 +355,7 @@ fn options_without_effect_are_said() {
     };
     assert_eq!(named(&log), ["--host-core", "--r-version"]);
     assert_eq!(named(&umr), ["--host-core", "--code-object", "--symbols", "--force", "--r-version"]);
-    assert_eq!(named(&dump), ["--host-core", "--code-object", "--force", "--r-version", "--processor"]);
+    assert_eq!(named(&dump), ["--host-core", "--code-object", "--r-version", "--processor"]);
 }
 
 /// gfx12 has work-groups in trap temporaries whatever the runtime: x in ttmp9, y and z in the halves of ttmp7 where bit 30 of

@@ -481,7 +481,7 @@ impl Inspect for Fake {
                     lane: value.lane,
                     location: None,
                     place: None,
-                    legacy: false,
+                    idiom: None,
                     bytes: Vec::new(),
                     state,
                 };
@@ -605,7 +605,7 @@ impl Inspect for Fake {
             lane,
             location: Some(format!("v0[{lane}]")),
             place: Some(Location::register(DwarfReg(2560), BitSize(2048))),
-            legacy: false,
+            idiom: None,
             bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured],
             state: if lane.0 < 16 {
                 ValueState::Value(lane.0.to_string())
@@ -752,7 +752,7 @@ impl Inspect for Fake {
                 Want::Location { .. } if lane.0 < 16 => Found::Location {
                     words: format!("v0[{lane}]"),
                     place: Location::register(DwarfReg(2560), BitSize(2048)),
-                    legacy: false,
+                    idiom: None,
                     size: Some(BitSize(size * 8)),
                     bytes: (0..size)
                         .map(|at| if at < 2 { Byte::Known(lane.0) } else { Byte::NotCaptured })

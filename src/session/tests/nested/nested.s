@@ -45,8 +45,8 @@ outer:
     .cfi_escape 9, 85, 87   // s53: in s55
     .cfi_escape 9, 64, 88   // s32: in s56
     s_nop 0
-    s_nop 0
-    s_nop 0
+    s_swappc_b64 s[50:51], s[58:59]
+    s_swappc_b64 s[50:51], s[58:59]
     s_nop 0
 side:
     s_nop 0

@@ -100,8 +100,9 @@ const CFA: [u8; 4] = [0x30, 64, 0, 6];
 const PAIR: [u8; 11] = [0x10, 16, 8, 0x90, 62, 0x93, 4, 0x90, 63, 0x93, 4];
 const OUTERMOST: [u8; 2] = [0x07, 16];
 
+/// The address after the call in `middle`.
 fn code() -> u64 {
-    LOADED + MIDDLE + 0x10
+    LOADED + MIDDLE + 0xac
 }
 
 #[test]
@@ -121,10 +122,10 @@ fn the_same_frame_again_is_a_cycle() {
     let stack = stack(&[cie(&[]), table], code());
     assert!(matches!(stack.end, StackEnd::Cycle { frame: 1, .. }), "{:?}", stack.end);
     assert_eq!(stack.frames.len(), 3);
-    // A PC that keeps its value is no better.
+    // A PC that keeps its value is no better: `leaf` calls nothing.
     let table = fde(LEAF, 0x200, &[&CFA[..], &[0x08, 16]].concat());
     let stack = self::stack(&[cie(&[]), table], code());
-    assert!(matches!(stack.end, StackEnd::Cycle { .. }), "{:?}", stack.end);
+    assert!(matches!(stack.end, StackEnd::BadCallerPc { why: BadPc::NoCall, .. }), "{:?}", stack.end);
 }
 
 #[test]
@@ -216,6 +217,12 @@ fn return_addresses_that_cannot_be() {
     assert_eq!(why(code() + 2), BadPc::Unaligned);
     assert_eq!(why(0x1000), BadPc::NoCode);
     assert_eq!(why(u64::MAX - 3), BadPc::NoCode);
+    // One instruction past the address after the call, one before it, and a function's first instruction.
+    for address in [code() + 4, code() - 4, LOADED + MIDDLE] {
+        assert_eq!(why(address), BadPc::NoCall, "{address:#x}");
+    }
+    // The ELF header is loaded, and is no code.
+    assert_eq!(why(LOADED + 0x40), BadPc::NotExecutable);
 }
 
 #[test]

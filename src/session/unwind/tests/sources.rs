@@ -46,6 +46,8 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
             build_id: None,
             agent: None,
             name,
+            // The fixtures are for many processors.
+            forced: true,
             ..Default::default()
         };
         maker.capture.code_objects.push(object);

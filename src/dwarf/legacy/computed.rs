@@ -9,16 +9,14 @@
 //! registers become reads of the lane's dword, conversions between integers become masks or sign extensions, and
 //! arithmetic after a conversion stays in its type. Whatever is not such an expression is left alone.
 
-use super::context::Context;
-use super::operation::{Binary, Operation, Placed, Program};
-use super::value::{GENERIC_BITS, Kind};
+use super::super::context::Context;
+use super::super::operation::{Binary, Operation, Placed, Program};
+use super::super::value::{GENERIC_BITS, Kind};
+use super::VECTOR_BITS;
 use crate::units::{DieOffset, DwarfReg};
 
-/// Bits of a lane's part of a vector register, and bytes.
-const LANE_BITS: u64 = 32;
+/// Bytes of a lane's part of a vector register.
 const LANE_BYTES: u8 = 4;
-/// Registers of this many bits or more have a dword for each lane.
-const VECTOR_BITS: u64 = 32 * LANE_BITS;
 
 /// An integer type narrower than the generic one.
 #[derive(Clone, Copy)]
@@ -39,12 +37,18 @@ pub(super) fn rewritten(context: &dyn Context, program: &Program) -> Option<Prog
     if !fits || !registers {
         return None;
     }
+    let mut operations = self::body(context, body)?;
+    operations.push(value.clone());
+    Some(Program { operations: operations.into(), end: program.end, encoding: program.encoding })
+}
+
+/// Operations that compute a value of registers, as they are meant; `None` where that is not known of one of them.
+pub(super) fn body(context: &dyn Context, body: &[Placed]) -> Option<Vec<Placed>> {
     let mut writer = Writer { context, operations: Vec::with_capacity(body.len() * 4), narrow: None };
     for placed in body {
         writer.operation(placed)?;
     }
-    writer.operations.push(value.clone());
-    Some(Program { operations: writer.operations.into(), end: program.end, encoding: program.encoding })
+    Some(writer.operations)
 }
 
 struct Writer<'c> {

@@ -6,38 +6,22 @@
 //! loads eight bytes from a wrong address and takes *them* for the object's address.
 //!
 //! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
-//! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`), and gives the location
-//! that was meant. Anything else is left to the [`Evaluator`].
-//! Callers apply it only to units of clang without any operation of the heterogeneous extensions, and say so when they
-//! did: [`WORDS`].
+//! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`).
 //!
 //! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
 //! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
 
-use super::composite::{Composite, Part};
-use super::computed;
-use super::context::{Context, LaneNeed};
-use super::error::{Cause, Error};
-use super::fetch::{Reader, check_inside};
-use super::lanes::Lanes;
-use super::limits::MAX_PARTS;
-use super::location::{CapturedLane, Implicit, Location, Offset, Storage};
-use super::machine::{Evaluator, Focus, Group};
-use super::operation::{Operation, Placed, Program};
-use super::value::{Number, low_mask};
-use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
-
-/// What a user is told when a location was read this way.
-pub const WORDS: &str = "read as clang means its xderef idiom, not as DWARF defines it";
-
-/// How the target reaches private memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scratch {
-    /// Through buffers: frame registers hold bytes of the whole wave.
-    Buffer,
-    /// Through flat or scratch instructions: frame registers hold bytes of a lane.
-    Flat,
-}
+use super::super::composite::{Composite, Part};
+use super::super::context::{Context, LaneNeed};
+use super::super::error::{Cause, Error};
+use super::super::lanes::Lanes;
+use super::super::limits::MAX_PARTS;
+use super::super::location::{CapturedLane, Implicit, Location, Offset, Storage};
+use super::super::machine::{Evaluator, Focus, Group};
+use super::super::operation::{Operation, Placed, Program};
+use super::super::value::{Number, low_mask};
+use super::{Scratch, VECTOR_BITS, computed, frame_start, holds, lanes, private_address, register_size};
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg};
 
 const GLOBAL: AddressSpace = AddressSpace(0);
 const LOCAL: AddressSpace = AddressSpace(3);
@@ -47,10 +31,6 @@ const PRIVATE_LANE: AddressSpace = AddressSpace(5);
 const IDIOM_GENERIC: u64 = 1;
 const IDIOM_LOCAL: u64 = 3;
 const IDIOM_PRIVATE: u64 = 5;
-
-/// Bits of a lane's part of a vector register, which has one for each lane.
-const LANE_BITS: u64 = 32;
-const VECTOR_BITS: u64 = 32 * LANE_BITS;
 
 /// One shape with its operands.
 #[derive(Debug, PartialEq, Eq)]
@@ -63,8 +43,7 @@ enum Idiom {
 }
 
 /// The location that clang meant, for the lanes in focus; `None` if the expression is not made of the idioms alone.
-#[must_use]
-pub fn recognise(
+pub(super) fn recognise(
     context: &dyn Context,
     program: &Program,
     scratch: Scratch,
@@ -73,10 +52,6 @@ pub fn recognise(
     let Some(parts) = idioms(context, program.operations()) else {
         let computed = computed::rewritten(context, program)?;
         return Some(Evaluator::new(context).location(&computed, focus, &[]));
-    };
-    let lanes = match focus {
-        Focus::Wave => LaneSet::one(LaneId(0)),
-        Focus::Lanes(lanes) => lanes,
     };
     let mut composite = Composite::default();
     let mut locations = parts.iter().map(|(placed, idiom, size)| {
@@ -100,7 +75,7 @@ pub fn recognise(
             }
         }
     };
-    Some(vec![Group { lanes, result }])
+    Some(vec![Group { lanes: lanes(focus), result }])
 }
 
 /// The idioms that an expression is made of, each with its first operation and the size of its piece.
@@ -158,26 +133,6 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
     })
 }
 
-/// Whether an object of some size lies within what an idiom describes ("All the bits must be within the size of the location
-/// storage", 2020 AMDGPU text): of a vector register that is the lane's dword, as its neighbours are other lanes'.
-fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
-    match location.storage {
-        Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
-            let (wanted, size) = (u128::from(size.0), u128::from(LANE_BITS));
-            Err(Cause::BeyondStorage { offset: 0, wanted, size })
-        }
-        _ => check_inside(location, 0, size.0, None).map(drop),
-    }
-}
-
-/// Fails where an object of some size is larger than what [`recognise`] found for a whole object.
-///
-/// # Errors
-/// Ill-formed: bits beyond the lane's dword of a vector register.
-pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
-    holds(location, size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
-}
-
 fn address_space(idiom: u64) -> Option<AddressSpace> {
     match idiom {
         IDIOM_GENERIC => Some(GLOBAL),
@@ -217,64 +172,17 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             if !focused && info.lane != LaneNeed::None {
                 return Err(Cause::NoLane);
             }
-            let base = frame_register(context)?;
-            let lanes = u64::from(context.wave_size().lanes());
-            let base = if scratch == Scratch::Buffer { base / lanes } else { base };
-            // As DW_OP_fbreg moves within the frame base: without wrapping.
-            let base = base & low_mask(u32::from(info.address_bits));
+            let Some(frame) = context.frame_register() else {
+                context.frame_base()?;
+                return Err(Cause::FrameBase("not a register"));
+            };
+            let address = private_address(frame_start(context, frame.start?, scratch)?, *offset)?;
             let storage = Storage::Memory {
                 space: PRIVATE_LANE,
                 address_bits: info.address_bits,
                 lane: CapturedLane::Own,
             };
-            let size = storage.size().unwrap_or(0);
-            let at = i128::from(base) * 8 + i128::from(*offset) * 8;
-            match u128::try_from(at) {
-                Ok(at) if at < size => Ok(Location { storage, offset: Offset::from_bits(at) }),
-                _ => Err(Cause::OutsideStorage { offset: at, size }),
-            }
+            Ok(Location { storage, offset: Offset::bytes(address) })
         }
     }
-}
-
-/// Contents of the register that the frame base names.
-fn frame_register(context: &dyn Context) -> Result<u64, Cause> {
-    let program = context.frame_base()?;
-    let register = match program.operations() {
-        [Placed { operation: Operation::Register(register), .. }] => *register,
-        _ => return Err(Cause::FrameBase("not a register")),
-    };
-    let size = register_size(context, register)?;
-    if size.0 > 64 {
-        return Err(Cause::RegisterTooWide { register, size: size.0, address: 64 });
-    }
-    Reader::new(context).word(&Location::register(register, size), 0, size.0 as u32, None)
-}
-
-fn register_size(context: &dyn Context, register: DwarfReg) -> Result<BitSize, Cause> {
-    context.register_size(register).map_err(|reason| Cause::NoRegister { register, reason: reason.into() })
-}
-
-/// Whether an operation belongs to the heterogeneous extensions: a unit that has any means what it says.
-#[must_use]
-pub fn is_extension(operation: &Operation) -> bool {
-    matches!(
-        operation,
-        Operation::PushLane
-            | Operation::FormAspaceAddress
-            | Operation::Offset
-            | Operation::OffsetUconst(_)
-            | Operation::BitOffset
-            | Operation::CallFrameEntryReg(_)
-            | Operation::Undefined
-            | Operation::AspaceBregx { .. }
-            | Operation::AspaceImplicitPointer { .. }
-            | Operation::PieceEnd
-            | Operation::Extend { .. }
-            | Operation::SelectBitPiece { .. }
-            | Operation::ObjectMap(_)
-            | Operation::Composite
-            | Operation::Overlay
-            | Operation::BitOverlay
-    )
 }

@@ -1,0 +1,158 @@
+//! Where a frame begins at the PC of a wave: what the function's code does with its stack registers, kept by code object.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::frame::FrameContext;
+use crate::arch::{self, FRAME_POINTER, FrameCode, FunctionCode, Processor, STACK_POINTER};
+use crate::codeobject::{CodeObject, ElfAddress};
+use crate::debuginfo::{self, Function};
+use crate::dwarf::{FrameRegister, FrameStart, Missing, Operation, Placed, Program};
+use crate::units::DwarfReg;
+
+/// Functions whose code is kept of one code object; past this the cache starts anew.
+const MAX_CACHED: usize = 4096;
+
+/// What is known of the frames of one function.
+#[derive(Clone, Debug)]
+pub(super) struct Known {
+    is_kernel: bool,
+    code: Result<FrameCode, String>,
+}
+
+/// What was found of one code object: by the function's first address and the register that its frame base names.
+#[derive(Debug, Default)]
+pub(super) struct FrameCodes(Mutex<HashMap<(u64, u8), Arc<Known>>>);
+
+impl FrameCodes {
+    /// The frames of a function; `None` where it has no first address.
+    pub(super) fn of(&self, object: &CodeObject, function: &Function, register: u8) -> Option<Arc<Known>> {
+        let start = function.low_pc()?;
+        let key = (start.0, register);
+        // Entries are inserted whole, so that a thread that died while it held the lock left them sound.
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().get(&key) {
+            return Some(Arc::clone(known));
+        }
+        let is_kernel = object.kernels().any(|kernel| kernel.entry == Some(start));
+        let code = read(object, function, start, register, is_kernel);
+        let known = Arc::new(Known { is_kernel, code });
+        let mut cached = lock();
+        if cached.len() >= MAX_CACHED {
+            cached.clear();
+        }
+        Some(Arc::clone(cached.entry(key).or_insert(known)))
+    }
+}
+
+fn read(
+    object: &CodeObject,
+    function: &Function,
+    start: ElfAddress,
+    register: u8,
+    is_kernel: bool,
+) -> Result<FrameCode, String> {
+    let ranges = function.scopes.first().map_or(&[][..], |scope| &scope.ranges);
+    let range = ranges.iter().find(|range| range.contains(&start)).ok_or("the function has no code there")?;
+    let bytes = object.bytes_at(start, range.end.0.saturating_sub(start.0));
+    let bytes = bytes.ok_or("the function's code is not in the code object's file")?;
+    let mach = object.header().mach();
+    let processor = Processor::of_mach(mach).ok_or_else(|| format!("processor {mach:#x} is not known"))?;
+    let function =
+        FunctionCode { processor, start: start.0, bytes: &bytes, frame_register: register, is_kernel };
+    FrameCode::read(function).map_err(str::to_owned)
+}
+
+/// A register that a function's frame is counted from, and how far that holds at the wave's PC.
+struct Found {
+    register: FrameRegister,
+    /// Whether the register that the frame base names leads to the frame: it does not before the prologue has set it.
+    is_held: Result<(), Missing>,
+}
+
+impl FrameContext<'_> {
+    /// What [`crate::dwarf::Context::frame_register`] answers.
+    pub(super) fn known_frame_register(&self) -> Option<FrameRegister> {
+        self.frame_found().map(|found| found.register)
+    }
+
+    /// Why an expression cannot be believed that reads the frame register at a PC where it is the caller's.
+    pub(super) fn unset_frame(&self, program: &Program) -> Result<(), Missing> {
+        let reads = |placed: &Placed, register: DwarfReg| match placed.operation {
+            Operation::Register(read) => read == register,
+            Operation::BaseRegister { register: read, .. }
+            | Operation::AspaceBregx { register: read, .. }
+            | Operation::RegvalType { register: read, .. } => read == register,
+            _ => false,
+        };
+        match self.frame_found() {
+            Some(Found { register: FrameRegister { register: Some(register), .. }, is_held })
+                if program.operations().iter().any(|placed| reads(placed, register)) =>
+            {
+                is_held
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn frame_found(&self) -> Option<Found> {
+        let kind = self.kind();
+        let at = self.function.as_ref().ok()?;
+        let number = |register: u8| kind.sgpr(register)?.dwarf;
+        let stack = number(STACK_POINTER);
+        let named = match &at.frame_base {
+            debuginfo::Location::None => None,
+            location => match self.decode(location.expression()?).ok()?.operations() {
+                [Placed { operation: Operation::Register(register), .. }] => Some(*register),
+                _ => return None,
+            },
+        };
+        let by_name = |register| {
+            let start = Ok(FrameStart::Register(register));
+            FrameRegister { register: Some(register), stack, start }
+        };
+        let index = match named {
+            // Another one is the compiler's own choice, of which nothing more is known.
+            Some(register) => match kind.sgpr_number(register) {
+                Some(index) if FrameCode::follows(index) => index,
+                Some(_) => return Some(Found { register: by_name(register), is_held: Ok(()) }),
+                None => return None,
+            },
+            None => FRAME_POINTER,
+        };
+        // Where the wave is, also for a lane that is elsewhere: registers are as the wave has left them.
+        let code = self.level.code().ok()?;
+        let object = code.loaded.object(self.level.walk().reader.dump().capture()).ok()?;
+        let known = code.loaded.frame_codes().of(&object, &at.function, index)?;
+        let Some(named) = named else {
+            // Objects of a kernel are counted from 0, and without the attribute no register holds that.
+            let register = FrameRegister { register: None, stack, start: Ok(FrameStart::Zero) };
+            return known.is_kernel.then_some(Found { register, is_held: Ok(()) });
+        };
+        let missing =
+            |why: &str| Missing::not_captured(format!("where the frame begins is not known: {why}"));
+        let frame = match &known.code {
+            Ok(frame) => frame,
+            Err(why) => {
+                let start = Err(missing(why));
+                return Some(Found { register: FrameRegister { start, ..by_name(named) }, is_held: Ok(()) });
+            }
+        };
+        let other = |index: u8| number(index).ok_or_else(|| missing("no such register"));
+        let start = match frame.at(code.elf.0) {
+            arch::FrameStart::Zero => Ok(FrameStart::Zero),
+            arch::FrameStart::Register(index) => other(index).map(FrameStart::Register),
+            arch::FrameStart::Rounded { register, add, mask } => {
+                other(register).map(|register| FrameStart::Rounded { register, add, mask })
+            }
+            arch::FrameStart::Unknown(why) => Err(missing(why)),
+        };
+        let is_held = match frame.is_held(code.elf.0) {
+            true => Ok(()),
+            false => Err(Missing::not_captured(format!(
+                "DW_AT_frame_base names s{index}, which does not hold the start of the frame at this PC"
+            ))),
+        };
+        Some(Found { register: FrameRegister { register: Some(named), stack, start }, is_held })
+    }
+}

@@ -1,0 +1,426 @@
+//! Variables in private memory at every PC of functions, where memory holds its own address.
+//!
+//! Private memory is filled so that the dword at address a of lane l holds 256 a + l. The registers at a PC are those that a small
+//! model has after it ran the text of llvm-objdump along a path from the function's entry. Where a frame begins follows from the
+//! source: at the stack pointer on entry, rounded up to 128 bytes in `wide`, at 0 in a kernel.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use super::Maker;
+use crate::arch::Processor;
+use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+use crate::dwarf::legacy::Idiom;
+use crate::session::print::{Query, VariableIn, Whereabouts};
+use crate::session::{Byte, Dump, Inspect as _, LaneValue, Session, ValueState};
+use crate::units::{AddressSpace, LaneId, LaneSet, WaveId, WaveSize};
+
+const LOADED: u64 = 0x7f00_0010_0000;
+/// Bytes of a lane's private memory.
+const PRIVATE: u32 = 0x1000;
+/// The stack pointer at a function's entry, in bytes of a lane: no multiple of 128.
+const ENTRY: u32 = 0x150;
+/// What the frame pointer and the base pointer hold that are the caller's.
+const CALLERS_FRAME: u32 = 0x400;
+const CALLERS_BASE: u32 = 0x600;
+
+/// Scalar registers by number.
+type Scalars = BTreeMap<u32, u32>;
+/// Dwords of vector registers by the register's name and the lane.
+type Lanes = BTreeMap<(String, u32), u32>;
+
+/// What the caller has in a vector register.
+fn callers(lane: u32) -> u32 {
+    0x32c8 + (lane & 1)
+}
+
+/// One instruction as llvm-objdump prints it.
+struct Line {
+    text: String,
+    next: u64,
+    target: Option<u64>,
+}
+
+fn lines(path: &Path) -> BTreeMap<u64, Line> {
+    let output = Command::new(newest_llvm("llvm-objdump")).args(["-d", "-z"]).arg(path).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let labels = text.lines().filter_map(|line| line.strip_suffix(">:")?.split_once(" <"));
+    let labels: BTreeMap<&str, u64> =
+        labels.map(|(address, name)| (name, u64::from_str_radix(address, 16).unwrap())).collect();
+    let mut found = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with('\t')) {
+        let (text, comment) = line.split_once("//").unwrap();
+        let (address, rest) = comment.trim().split_once(':').unwrap();
+        let address = u64::from_str_radix(address, 16).unwrap();
+        let words = rest.split('<').next().unwrap().split_whitespace().count() as u64;
+        let target = rest.split_once('<').map(|(_, target)| {
+            let target = target.trim_end_matches('>');
+            let (label, offset) = target.split_once("+0x").unwrap_or((target, "0"));
+            labels[label] + u64::from_str_radix(offset, 16).unwrap()
+        });
+        found.insert(address, Line { text: text.trim().to_owned(), next: address + words * 4, target });
+    }
+    found
+}
+
+fn scalar(operand: &str) -> Option<u32> {
+    operand.strip_prefix('s')?.parse().ok()
+}
+
+fn value(operand: &str, scalars: &Scalars) -> u32 {
+    if let Some(register) = scalar(operand) {
+        return scalars.get(&register).copied().unwrap_or(0xdead_0000 + register);
+    }
+    let operand = operand.trim_start_matches("lit(").trim_end_matches(')');
+    match operand.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).unwrap(),
+        None => operand.parse::<i64>().unwrap() as u32,
+    }
+}
+
+/// Registers before each instruction that a path from the entry leads to.
+fn run(lines: &BTreeMap<u64, Line>, start: u64, end: u64, entry: Scalars) -> BTreeMap<u64, (Scalars, Lanes)> {
+    let mut found = BTreeMap::new();
+    let mut work = vec![(start, entry, Lanes::new())];
+    while let Some((pc, mut scalars, mut lanes)) = work.pop() {
+        if !(start..end).contains(&pc) || found.contains_key(&pc) {
+            continue;
+        }
+        found.insert(pc, (scalars.clone(), lanes.clone()));
+        let line = &lines[&pc];
+        let (mnemonic, operands) = line.text.split_once(' ').unwrap_or((&line.text, ""));
+        let operands: Vec<&str> = operands.split(", ").map(|text| text.split(' ').next().unwrap()).collect();
+        let of = |index: usize| value(operands[index], &scalars);
+        let written = match mnemonic {
+            "s_mov_b32" if scalar(operands[0]).is_some() && !operands[1].contains(['x', 'm', '_']) => {
+                Some(of(1))
+            }
+            "s_mov_b32" if operands[1].starts_with("0x") => Some(of(1)),
+            "s_movk_i32" => Some(of(1)),
+            "s_add_i32" | "s_add_u32" | "s_add_co_i32" if matches!(operands[0], "s32" | "s33" | "s34") => {
+                Some(of(1).wrapping_add(of(2)))
+            }
+            "s_addk_i32" | "s_addk_co_i32" => Some(of(0).wrapping_add(of(1))),
+            "s_and_b32" if operands[0] == "s33" => Some(of(1) & of(2)),
+            "v_readlane_b32" => lanes.get(&(operands[1].to_owned(), operands[2].parse().unwrap())).copied(),
+            "v_writelane_b32" => {
+                let lane = operands[2].parse().unwrap();
+                let saved = of(1);
+                lanes.insert((operands[0].to_owned(), lane), saved);
+                None
+            }
+            // What the epilogue reloads is the caller's.
+            _ if mnemonic.contains("load_") => {
+                let reloaded = operands.iter().find(|operand| operand.starts_with('v'));
+                lanes.retain(|(register, _), _| Some(&register.as_str()) != reloaded);
+                None
+            }
+            _ => {
+                let touched = matches!(operands[0], "s32" | "s33" | "s[32:33]");
+                assert!(!touched || mnemonic.starts_with("s_cmp"), "the model does not know {}", line.text);
+                // A function without a base pointer may use its register for anything.
+                if matches!(operands[0], "s34" | "s[34:35]") {
+                    scalars.insert(34, 0x0dd0_0dd0);
+                }
+                None
+            }
+        };
+        if let (Some(written), Some(register)) = (written, scalar(operands[0])) {
+            scalars.insert(register, written);
+        }
+        let ends = mnemonic.starts_with("s_setpc") || mnemonic == "s_endpgm" || mnemonic == "s_branch";
+        if !ends {
+            work.push((line.next, scalars.clone(), lanes.clone()));
+        }
+        if let Some(target) = line.target {
+            work.push((target, scalars, lanes));
+        }
+    }
+    found
+}
+
+/// A wave for each PC that a path leads to, with where the frame begins and what the function is called.
+struct Places {
+    dump: Arc<Dump>,
+    size: WaveSize,
+    each: Vec<(u64, u32, String)>,
+}
+
+fn places(path: &Path) -> Places {
+    let bytes = std::fs::read(path).unwrap();
+    let object = CodeObject::parse(bytes.clone()).unwrap();
+    let processor = Processor::of_mach(object.header().mach()).unwrap().name;
+    let mut maker = Maker::new(processor);
+    let size = maker.capture.agents[0].target.wave_sizes[0];
+    let lanes = u32::from(size.lanes());
+    // As compiled-code.md has it: gfx9 and gfx10 before architected flat scratch count bytes of the wave.
+    let unit = if matches!(processor, "gfx90a" | "gfx1030") { lanes } else { 1 };
+    maker.code_object(&bytes, LOADED);
+    let lines = lines(path);
+    let entries: BTreeSet<u64> = object.kernels().filter_map(|kernel| Some(kernel.entry?.0)).collect();
+    let memory: Vec<u8> = (0..PRIVATE / 4)
+        .flat_map(|row| (0..lanes).flat_map(move |lane| (row * 4 * 256 + lane).to_le_bytes()))
+        .collect();
+    let memory = maker.map(&[(0, &memory)]);
+    let mut each = Vec::new();
+    let mut starts: Vec<u64> = lines.keys().copied().collect();
+    starts.retain(|start| object.symbols().iter().any(|symbol| symbol.value == *start && symbol.size > 0));
+    for start in starts {
+        let named = |symbol: &&crate::codeobject::Symbol| symbol.value == start && symbol.size > 0;
+        let symbol = object.symbols().iter().find(named).unwrap();
+        let is_kernel = entries.contains(&start);
+        let entry = [(32, ENTRY), (33, CALLERS_FRAME), (34, CALLERS_BASE)];
+        let entry = entry.map(|(register, bytes)| (register, bytes * unit)).into_iter().collect();
+        let frame = match symbol.name.as_str() {
+            _ if is_kernel => 0,
+            name if name.contains("wide") => ENTRY.next_multiple_of(128),
+            _ => ENTRY,
+        };
+        for (pc, (scalars, _)) in run(&lines, start, start + symbol.size, entry) {
+            let pc_bytes = (LOADED + pc).to_le_bytes();
+            let words =
+                [32, 33, 34].map(|register| (format!("s{register}"), scalars[&register].to_le_bytes()));
+            let exec = vec![0xff; usize::from(size.lanes() / 8)];
+            let mut registers: Vec<(&str, &[u8], u64)> = vec![("pc", &pc_bytes, 3), ("exec", &exec, 3)];
+            registers.extend(words.iter().map(|(name, bytes)| (name.as_str(), &bytes[..], 1)));
+            maker.wave(size, None, &registers);
+            maker.capture.waves.last_mut().unwrap().private = memory.clone();
+            each.push((pc, frame, symbol.name.clone()));
+        }
+    }
+    Places { dump: maker.finish(), size, each }
+}
+
+/// The offset of an expression that is `DW_OP_fbreg` alone, or clang's idiom of it.
+fn offset(expression: &[u8]) -> Option<i64> {
+    let (0x91, rest) = expression.split_first().map(|(op, rest)| (*op, rest))? else { return None };
+    let (mut number, mut shift, mut used) = (0i64, 0, 0);
+    for byte in rest {
+        number |= i64::from(byte & 0x7f) << shift;
+        (shift, used) = (shift + 7, used + 1);
+        if byte & 0x80 == 0 {
+            break;
+        }
+    }
+    let number = number << (64 - shift) >> (64 - shift);
+    matches!(rest[used..], [] | [0x31 | 0x35, 0x16, 0x18]).then_some(number)
+}
+
+/// Bytes at an address of a lane.
+fn pattern(address: u64, count: u64, lane: LaneId) -> Vec<Byte> {
+    let byte =
+        |at: u64| (((at & !3) as u32).wrapping_mul(256) + u32::from(lane.0)).to_le_bytes()[(at & 3) as usize];
+    (address..address + count).map(|at| Byte::Known(byte(at))).collect()
+}
+
+/// How many values of a lane were right, and how many absent, of each function.
+fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
+    let Places { dump, size, each } = places(path);
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let lanes: LaneSet = [0, 5, size.lanes() - 1].into_iter().map(LaneId).collect();
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for (index, (pc, frame, function)) in each.iter().enumerate() {
+        let wave = WaveId(index as u32);
+        let at = format!("{path:?} {function} at {pc:#x}");
+        let locals = session.locals(wave, lanes, 0).expect(&at);
+        let loaded = dump.objects().at(dump.capture(), LOADED + pc, None).unwrap();
+        let debug = loaded.debug(dump.capture()).unwrap();
+        let described = debug.function_at(ElfAddress(*pc)).unwrap().unwrap();
+        let inner = debug.frame_variables(&described, 0, ElfAddress(*pc)).unwrap();
+        assert_eq!(inner.len(), locals.variables.len(), "{at}");
+        for (variable, shown) in inner.iter().zip(&locals.variables) {
+            let Some(offset) = variable.location.expression().and_then(|bytes| offset(bytes)) else {
+                continue;
+            };
+            let address = u64::from(*frame).wrapping_add_signed(offset);
+            let count = counts.entry(function.clone()).or_default();
+            for LaneValue { lane, bytes, state, idiom: by, .. } in &shown.lanes {
+                let what = format!("{} of lane {lane} in {at}", shown.name);
+                match state {
+                    ValueState::Value(_) => {
+                        assert_eq!(*bytes, pattern(address, shown.size.unwrap(), *lane), "{what}");
+                        assert_eq!(*by, Some(idiom), "{what}");
+                        count.0 += 1;
+                    }
+                    ValueState::Unavailable(why) => {
+                        assert!(why.contains("s33") || why.contains("leads here"), "{what}: {why}");
+                        count.1 += 1;
+                    }
+                    other => panic!("{what}: {other:?}"),
+                }
+                // What a debugger reads through the view's window is the same place.
+                let of = VariableIn {
+                    wave,
+                    lane: *lane,
+                    own_stack: false,
+                    level: 0,
+                    variable: variable.variable.die,
+                };
+                match session.locate(of).unwrap() {
+                    Whereabouts::Memory(place) => {
+                        assert_eq!((place.space, place.address.0), (AddressSpace(5), address), "{what}");
+                    }
+                    Whereabouts::Nowhere(_) => assert!(!matches!(state, ValueState::Value(_)), "{what}"),
+                    other => panic!("{what}: {other:?}"),
+                }
+            }
+        }
+    }
+    counts
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+/// compiled-code.md, section 1, rule 4.
+#[test]
+fn a_variable_of_clangs_is_right_at_every_pc_of_its_function() {
+    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
+        for level in ["O0", "O2"] {
+            let counts = check(&fixture(&format!("code/frames-{gpu}-{level}.hsaco")), Idiom::Xderef);
+            let functions: Vec<&str> = match level {
+                "O0" => vec!["leaf", "sink", "mid", "wide", "two", "calling", "alone"],
+                _ => vec!["mid", "wide", "two", "calling"],
+            };
+            for function in functions {
+                let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+                assert!(*shown > 30, "{gpu} {level} {function}: {shown}");
+                assert_eq!(*absent, 0, "{gpu} {level} {function}");
+            }
+        }
+    }
+}
+
+/// compiled-code.md, section 5.
+#[test]
+fn a_variable_of_flangs_is_right_at_every_pc_of_its_function() {
+    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100"] {
+        let counts = check(&fixture(&format!("compilers/procedures-{gpu}-O0.hsaco")), Idiom::PrivateFrame);
+        let (shown, absent) = counts["_QMmPwork"];
+        assert!(shown > 1000, "{gpu}: {shown}");
+        assert_eq!(absent, 0, "{gpu}");
+    }
+}
+
+/// An index outside of the bounds that the source gives.
+#[test]
+fn an_index_of_a_fortran_array_is_within_its_bounds() {
+    let path = fixture("compilers/procedures-gfx90a-O0.hsaco");
+    let Places { dump, each, .. } = places(&path);
+    let session = Session::new(dump, None).unwrap();
+    let wave = WaveId(each.len() as u32 / 2);
+    let print = |path: &str| {
+        let query = Query { path: path.to_owned(), letter: None };
+        let printed = session.print(wave, LaneSet::one(LaneId(3)), 0, &query).unwrap();
+        printed.lanes.into_iter().next().unwrap().value.state
+    };
+    let ValueState::Value(first) = print("hist[0]") else { panic!("{:?}", print("hist[0]")) };
+    let first: u32 = first.parse().unwrap();
+    // A dword on in private memory is 4 * 256 more.
+    assert_eq!(print("hist[7]"), ValueState::Value((first + 7 * 1024).to_string()));
+    let ValueState::Value(low) = print("low[-3]") else { panic!("{:?}", print("low[-3]")) };
+    assert_eq!(print("low[4]"), ValueState::Value((low.parse::<u32>().unwrap() + 7 * 1024).to_string()));
+    for (path, bounds) in [
+        ("hist[-1]", "0 to 7"),
+        ("hist[8]", "0 to 7"),
+        ("low[-4]", "-3 to 4"),
+        ("low[5]", "-3 to 4"),
+        ("&low[5]", "-3 to 4"),
+    ] {
+        let ValueState::Error(why) = print(path) else { panic!("{path}: {:?}", print(path)) };
+        assert!(why.contains(&format!("its indexes are {bounds}")), "{path}: {why}");
+    }
+}
+
+/// compiled-code.md, section 2, faults 1 and 2 of LLVM main's call frame information: from the reload of the vector register to the
+/// return its rule reads the caller's data. Shown is the caller, or the stack ends there with the reason.
+#[test]
+fn a_return_address_is_the_callers_at_every_pc_or_absent() {
+    for gpu in ["gfx90a", "gfx1100"] {
+        let path = fixture(&format!("compilers/frames-{gpu}-cfi.hsaco"));
+        let bytes = std::fs::read(&path).unwrap();
+        let object = CodeObject::parse(bytes.clone()).unwrap();
+        let lines = lines(&path);
+        let function = |name: &str| {
+            let symbol = object
+                .symbols()
+                .iter()
+                .find(|symbol| symbol.name.contains(name) && lines.contains_key(&symbol.value))
+                .unwrap();
+            (symbol.value, symbol.value + symbol.size)
+        };
+        let (first, last) = function("calling");
+        let is_call = |line: &&Line| line.text.starts_with("s_swappc_b64");
+        let called_from = LOADED + lines.range(first..last).map(|(_, line)| line).find(is_call).unwrap().next;
+        let mut maker = Maker::new(gpu);
+        let size = maker.capture.agents[0].target.wave_sizes[0];
+        let unit = if gpu == "gfx90a" { u32::from(size.lanes()) } else { 1 };
+        maker.code_object(&bytes, LOADED);
+        let mut pcs = Vec::new();
+        for name in ["leaf", "sink", "mid", "wide", "two"] {
+            let (start, end) = function(name);
+            let entry = [
+                (30, called_from as u32),
+                (31, (called_from >> 32) as u32),
+                (32, ENTRY * unit),
+                (33, CALLERS_FRAME * unit),
+                (34, CALLERS_BASE * unit),
+            ];
+            for (pc, (scalars, lanes)) in run(&lines, start, end, entry.into()) {
+                let pc_bytes = (LOADED + pc).to_le_bytes();
+                let names: BTreeSet<String> = lanes.keys().map(|(register, _)| register.clone()).collect();
+                let all: BTreeSet<String> =
+                    names.into_iter().chain((0..16).map(|number| format!("v{number}"))).collect();
+                let vectors: Vec<(String, Vec<u8>)> = all
+                    .into_iter()
+                    .map(|register| {
+                        let dword = |lane: u32| {
+                            lanes
+                                .get(&(register.clone(), lane))
+                                .copied()
+                                .unwrap_or_else(|| callers(lane))
+                                .to_le_bytes()
+                        };
+                        let bytes = (0..u32::from(size.lanes())).flat_map(dword).collect();
+                        (register, bytes)
+                    })
+                    .collect();
+                let known = scalars.iter().map(|(number, value)| (format!("s{number}"), value.to_le_bytes()));
+                let known: Vec<(String, [u8; 4])> = known.collect();
+                let exec = vec![0xff; usize::from(size.lanes() / 8)];
+                let mut registers: Vec<(&str, &[u8], u64)> = vec![("pc", &pc_bytes, 3), ("exec", &exec, 3)];
+                registers.extend(known.iter().map(|(name, bytes)| (name.as_str(), &bytes[..], 1)));
+                registers.extend(vectors.iter().map(|(name, bytes)| (name.as_str(), &bytes[..], u64::MAX)));
+                maker.wave(size, None, &registers);
+                pcs.push((name, pc));
+            }
+        }
+        let session = Session::new(maker.finish(), None).unwrap();
+        let mut counts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (index, (name, pc)) in pcs.into_iter().enumerate() {
+            let stack = session.backtrace(WaveId(index as u32), None).unwrap();
+            let count = counts.entry(name).or_default();
+            match &stack.frames[1..] {
+                [caller] => {
+                    assert_eq!(caller.pc.unwrap().0, called_from, "{gpu} {name} at {pc:#x}");
+                    count.0 += 1;
+                }
+                [] => {
+                    assert!(!stack.end.is_normal(), "{gpu} {name} at {pc:#x}");
+                    assert_eq!(stack.end.name(), "bad-caller-pc", "{gpu} {name} at {pc:#x}: {}", stack.end);
+                    count.1 += 1;
+                }
+                more => panic!("{gpu} {name} at {pc:#x}: {more:?}"),
+            }
+        }
+        for (name, (right, ended)) in &counts {
+            let calls = matches!(*name, "mid" | "wide" | "two");
+            assert!(*right > 20, "{gpu} {counts:?}");
+            assert_eq!(*ended > 0, calls, "{gpu} {name}: {counts:?}");
+            assert!(*ended < 16, "{gpu} {counts:?}");
+        }
+    }
+}
