@@ -264,7 +264,7 @@ pub(super) fn alias_slots(wave: &Wave, register: &Register) -> Option<Vec<RegId>
     let target = &wave.kind.target;
     let first = alias.first(target.sgpr_alias_limit, wave.sgpr_count.unwrap_or(target.sgpr_count))?;
     let named = |slot: u16| wave.kind.named(&format!("s{slot}")).map(|register| register.id);
-    (first..first + alias.count).map(named).collect()
+    (first..).take(usize::from(alias.count)).map(named).collect()
 }
 
 /// What an address that a client sent means to a client that looks at `wave` with the focus on `lane`.

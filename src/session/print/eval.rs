@@ -199,8 +199,10 @@ impl Walk<'_, '_, '_> {
                 if left.space != right.space || size != other {
                     return error("`-` needs two pointers to the same type in the same address space");
                 }
-                let apart = left.address.wrapping_sub(right.address) as i64;
-                let number = Integer::new((apart / size.max(1) as i64) as u64, Basic::integer(8, false));
+                let apart = i128::from(left.address.wrapping_sub(right.address) as i64);
+                // It fits: what is divided is of 64 bits and signed, and the divisor is at least 1.
+                let count = apart / i128::from(size.max(1));
+                let number = Integer::new(count as u64, Basic::integer(8, false));
                 Ok(self.made(number))
             }
             _ => {

@@ -44,6 +44,20 @@ fn pointers_to_classes_move_to_their_bases_and_back() {
     refusals(&session, &[("*(First *) &twice", "`First` is an ambiguous base class of `Twice`")]);
 }
 
+/// The distance of two pointers is a signed number of 64 bits, the size of what they point to an unsigned one.
+#[test]
+fn pointers_to_huge_arrays_are_subtracted() {
+    let session = session("huge");
+    let apart = |elements: &str, left: &str, right: &str| {
+        let to = format!("(char (*)[{elements}])");
+        shown(&session, &format!("{to} {left} - {to} {right}")).1
+    };
+    assert_eq!(apart("0xffffffffffffffff", "0x8000000000000000", "0"), "0");
+    assert_eq!(apart("0x8000000000000000", "0x8000000000000000", "0"), "-1");
+    assert_eq!(apart("0x8000000000000000", "0", "0x8000000000000000"), "-1");
+    assert_eq!(apart("0x7fffffffffffffff", "0x7fffffffffffffff", "0"), "1");
+}
+
 #[test]
 fn vectors_have_components() {
     let session = session("vectors");

@@ -128,7 +128,11 @@ fn implicit_pointers_lead_to_what_exists_only_in_the_debug_information() {
         ("*(implicit - 1)", "5"),
         ("implicit[0] + pair[0]", "11"),
     ]);
-    refusals(&[("&*implicit", "it has no address: it is not in memory")]);
+    refusals(&[
+        ("&*implicit", "it has no address: it is not in memory"),
+        ("*(implicit + 0xffffffffffffffff)", "times 4 bytes are more than a pointer moves by"),
+        ("implicit[0x4000000000000000]", "4611686018427387904 times 4 bytes"),
+    ]);
 }
 
 #[test]
