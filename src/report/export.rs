@@ -1,23 +1,26 @@
 //! Everything that a capture holds, as one JSON document (docs/export-format.md).
 //!
-//! Written wave by wave, so that what is held in memory at a time is one wave and not the capture.
+//! Written item by item, and memory as it is read: what is held at a time is the state of one wave without its memory.
+
+mod bytes;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
+use self::bytes::{Memory, is_stored};
+use super::json::set;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue};
 use crate::codeobject::hex;
 use crate::session::{Dump, Place, Reader};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
-/// Bytes of memory that are read and written at a time.
-const CHUNK: usize = 1 << 16;
-
-/// The most packets of a queue that are written: four times the largest ring that ROCm makes.
-const MOST_PACKETS: u64 = 1 << 16;
+/// Bytes of a packet.
+const PACKET: u64 = 64;
+/// The most packets that a document has: sixteen of the largest rings that ROCm makes.
+const MOST_PACKETS: u64 = 1 << 18;
 
 /// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
 const PRIVATE_LANE: AddressSpace = AddressSpace(5);
@@ -33,43 +36,64 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "provenance", &provenance(capture))?;
     member(out, "problems", &json!(dump.problems()))?;
     member(out, "agents", &agents(capture))?;
-    member(out, "queues", &queues(capture)?)?;
+    let mut left = MOST_PACKETS;
+    list(out, "queues", capture.queues.iter(), |out, queue| {
+        json_to(out, &self::queue(capture, queue, &mut left)?)
+    })?;
     let ids = packet_ids(capture);
     member(out, "dispatches", &dispatches(reader.dump(), &ids))?;
     member(out, "code_objects", &code_objects(dump))?;
     member(out, "memory", &segments(&capture.global))?;
-    list(out, "workgroups", capture.workgroups.iter(), |group| {
+    list(out, "workgroups", capture.workgroups.iter(), |out, group| {
         let queue = group.queue.and_then(|index| capture.queues.get(index));
-        Ok(json!({
+        let facts = json!({
             "id": group.id,
             "queue_id": queue.map(|queue| queue.id),
             "packet_id": group.dispatch.and_then(|index| *ids.get(index)?),
             "coord": group.position,
             "local_bytes": group.lds_size,
-            "local": bytes(capture, &group.lds, group.lds_size)?,
-        }))
+        });
+        begin(out, &facts)?;
+        out.write_all(b",\"local\":")?;
+        memory(capture, &group.lds, group.lds_size, out)?;
+        out.write_all(b"}")
     })?;
     let all = (0u32..).take(capture.waves.len()).map(WaveId);
     let chosen = all.filter(|wave| waves.is_none_or(|waves| waves.contains(wave)));
-    list(out, "waves", chosen, |id| wave(reader, &ids, id))?;
+    list(out, "waves", chosen, |out, id| wave(reader, &ids, id, out))?;
     out.write_all(b"}\n")
 }
 
 fn member(out: &mut dyn Write, key: &str, value: &Value) -> io::Result<()> {
     write!(out, ",\n\"{key}\":")?;
+    json_to(out, value)
+}
+
+fn json_to(out: &mut dyn Write, value: &Value) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
+}
+
+/// Writes an object without its end, so that members can follow that are too large for memory.
+fn begin(out: &mut dyn Write, facts: &Value) -> io::Result<()> {
+    let mut separator = "{";
+    for (key, value) in facts.as_object().into_iter().flatten() {
+        write!(out, "{separator}{}:", json!(key))?;
+        json_to(out, value)?;
+        separator = ",";
+    }
+    Ok(())
 }
 
 fn list<T>(
     out: &mut dyn Write,
     key: &str,
     items: impl Iterator<Item = T>,
-    mut each: impl FnMut(T) -> io::Result<Value>,
+    mut each: impl FnMut(&mut dyn Write, T) -> io::Result<()>,
 ) -> io::Result<()> {
     write!(out, ",\n\"{key}\":[")?;
     for (index, item) in items.enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &each(item)?).map_err(io::Error::from)?;
+        each(out, item)?;
     }
     out.write_all(b"]")
 }
@@ -106,38 +130,48 @@ fn agents(capture: &Capture) -> Value {
     each.collect()
 }
 
-fn queues(capture: &Capture) -> io::Result<Value> {
-    let agent = |index: usize| capture.agents.get(index).map(|agent| agent.id);
-    let each = capture.queues.iter().map(|queue| {
-        let ring = queue.ring;
-        Ok(json!({
-            "queue_id": queue.id,
-            "gpu_id": agent(queue.agent),
-            "name": queue.name,
-            "type": ring.map(|_| "HSA_AQL"),
-            "address": ring.map(|ring| ring.address),
-            "size": ring.map(|ring| ring.size),
-            "read_packet": ring.and_then(|ring| ring.read),
-            "write_packet": ring.and_then(|ring| ring.write),
-            "packet_bytes": packets(capture, queue)?,
-        }))
+/// A queue; `left`: how many packets the document may still hold.
+fn queue(capture: &Capture, queue: &Queue, left: &mut u64) -> io::Result<Value> {
+    let ring = queue.ring;
+    let active = active_packets(queue);
+    let fits = active.filter(|active| active <= left);
+    *left -= fits.unwrap_or(0);
+    let mut value = json!({
+        "queue_id": queue.id,
+        "gpu_id": capture.agents.get(queue.agent).map(|agent| agent.id),
+        "name": queue.name,
+        "type": ring.map(|_| "HSA_AQL"),
+        "address": ring.map(|ring| ring.address),
+        "size": ring.map(|ring| ring.size),
+        "read_packet": ring.and_then(|ring| ring.read),
+        "write_packet": ring.and_then(|ring| ring.write),
+        "packet_bytes": fits.map(|_| packets(capture, queue)).transpose()?.flatten(),
     });
-    each.collect()
+    if fits.is_none()
+        && let Some(active) = active
+    {
+        set(&mut value, "packets_left_out", active);
+    }
+    Ok(value)
 }
 
-/// The packets of a queue from its read to its write index; null where they were not captured.
+/// How many packets lie between a queue's read and its write index; `None` where that is not known or more than its ring holds.
+fn active_packets(queue: &Queue) -> Option<u64> {
+    let ring = queue.ring?;
+    let active = ring.write?.saturating_sub(ring.read?);
+    (active <= ring.size / PACKET).then_some(active)
+}
+
+/// The packets of a queue from its read to its write index; `None` where they were not captured.
 fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
-    const PACKET: u64 = 64;
     let Some(ring) = queue.ring else { return Ok(None) };
     let (Some(read), Some(write)) = (ring.read, ring.write) else { return Ok(None) };
     let count = ring.size / PACKET;
-    if write.saturating_sub(read) > count.min(MOST_PACKETS) {
-        return Ok(None);
-    }
     let mut text = String::new();
     for id in read..write {
         let mut bytes = [0; PACKET as usize];
-        let at = (id % count).checked_mul(PACKET).and_then(|offset| ring.address.checked_add(offset));
+        let at = id.checked_rem(count).and_then(|index| index.checked_mul(PACKET));
+        let at = at.and_then(|offset| ring.address.checked_add(offset));
         let Some(at) = at else { return Ok(None) };
         if capture.read(&capture.global, at, &mut bytes)? < bytes.len() {
             return Ok(None);
@@ -208,46 +242,14 @@ fn segments(map: &MemoryMap) -> Value {
     each.collect()
 }
 
-/// A small memory: hex digits where all of it was captured from 0 to its size, else the pieces that were; null for none.
-fn bytes(capture: &Capture, map: &MemoryMap, size: Option<u64>) -> io::Result<Value> {
-    let mut pieces: Vec<(u64, String)> = Vec::new();
-    for segment in map.segments() {
-        let mut text = String::new();
-        let mut chunk = Vec::new();
-        let mut done = 0;
-        while done < segment.extent.length {
-            chunk.resize(usize::try_from(segment.extent.length - done).unwrap_or(CHUNK).min(CHUNK), 0);
-            let got = capture.read(map, segment.address + done, &mut chunk)?;
-            if got == 0 {
-                break;
-            }
-            chunk.truncate(got);
-            text.push_str(&hex(&chunk));
-            done += got as u64;
-        }
-        join(&mut pieces, segment.address, text);
-    }
-    Ok(pieces_json(pieces, size))
+/// Writes a memory of the capture: LDS, or private memory in its backing layout.
+fn memory(capture: &Capture, map: &MemoryMap, size: Option<u64>, out: &mut dyn Write) -> io::Result<()> {
+    let runs = map.segments().iter().map(|segment| (segment.address, segment.last())).collect();
+    let read = &mut |at: u64, buffer: &mut [u8]| capture.read(map, at, buffer);
+    Memory { runs, size, is_stored: is_stored(capture, map), read }.write(out)
 }
 
-/// Appends a piece, to the one before where they touch.
-fn join(pieces: &mut Vec<(u64, String)>, address: u64, text: String) {
-    match pieces.last_mut() {
-        Some((first, before)) if *first + before.len() as u64 / 2 == address => before.push_str(&text),
-        _ if !text.is_empty() => pieces.push((address, text)),
-        _ => {}
-    }
-}
-
-fn pieces_json(pieces: Vec<(u64, String)>, size: Option<u64>) -> Value {
-    match pieces.as_slice() {
-        [] => Value::Null,
-        [(0, text)] if size == Some(text.len() as u64 / 2) => json!(text),
-        _ => pieces.iter().map(|(address, text)| json!({ "address": address, "bytes": text })).collect(),
-    }
-}
-
-fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
+fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -> io::Result<()> {
     let capture = reader.dump().capture();
     let words = |error: crate::session::Unreadable| io::Error::other(error.to_string());
     let info = crate::session::wave_info(reader, id).map_err(words)?;
@@ -259,14 +261,9 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
     }
     let dispatch = capture.workgroup_of(wave).and_then(|group| group.dispatch);
     let lanes = wave.kind.wave_size.lanes();
-    let private_lane: Vec<Value> = if wave.private.segments().is_empty() {
-        Vec::new()
-    } else {
-        wave.kind.wave_size.all().iter().map(|lane| private_lane(reader, id, lane)).collect()
-    };
     let stack = crate::session::wave_stack(reader, id, None).map_err(words)?;
     let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
-    Ok(json!({
+    let facts = json!({
         "ordinal": id.0,
         "id": wave.id,
         "name": info.name,
@@ -285,14 +282,24 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId) -> io::Result<Value> {
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
         "registers": registers,
-        "private_lane": private_lane,
         "private_wave_bytes": wave.private_size,
-        "private_wave": match wave.private_size {
-            // All of nothing.
-            Some(0) => json!(""),
-            size => bytes(capture, &wave.private, size)?,
-        },
-    }))
+    });
+    begin(out, &facts)?;
+    out.write_all(b",\"private_lane\":[")?;
+    if !wave.private.segments().is_empty() {
+        let is_stored = is_stored(capture, &wave.private);
+        for lane in wave.kind.wave_size.all().iter() {
+            out.write_all(if lane.0 == 0 { b"" } else { b"," })?;
+            private_lane(reader, id, lane, is_stored, out)?;
+        }
+    }
+    out.write_all(b"],\"private_wave\":")?;
+    match wave.private_size {
+        // All of nothing.
+        Some(0) => out.write_all(b"\"\"")?,
+        size => memory(capture, &wave.private, size, out)?,
+    }
+    out.write_all(b"}")
 }
 
 /// All hex digits of a register, `x` for those of a scalar that were not captured; of a vector with missing lanes, one item a
@@ -314,27 +321,23 @@ pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
         .collect()
 }
 
-/// Private memory as one lane sees it.
-fn private_lane(reader: &Reader, wave: WaveId, lane: LaneId) -> Value {
+/// Writes private memory as one lane sees it.
+fn private_lane(
+    reader: &Reader,
+    wave: WaveId,
+    lane: LaneId,
+    is_stored: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Ok(captured) = reader.wave(wave) else { return out.write_all(b"null") };
     let place = |address: u64| Place {
         space: PRIVATE_LANE,
         address: Address(address),
         wave: Some(wave),
         lane: Some(lane),
     };
-    let Ok(captured) = reader.wave(wave) else { return Value::Null };
+    let runs = crate::session::lane_runs(captured, lane).collect();
     let size = captured.private_size.map(|size| size / u64::from(captured.kind.wave_size.lanes()));
-    let mut pieces = Vec::new();
-    let mut chunk = Vec::new();
-    for (first, last) in crate::session::lane_runs(captured, lane) {
-        let mut at = first;
-        while at <= last {
-            chunk.resize(usize::try_from(last - at + 1).unwrap_or(CHUNK).min(CHUNK), 0);
-            let Ok(got) = reader.read(place(at), &mut chunk) else { break };
-            chunk.truncate(got);
-            join(&mut pieces, at, hex(&chunk));
-            at += got as u64;
-        }
-    }
-    pieces_json(pieces, size)
+    let read = &mut |at: u64, buffer: &mut [u8]| Ok(reader.read(place(at), buffer).unwrap_or(0));
+    Memory { runs, size, is_stored, read }.write(out)
 }
