@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 /// Rooms with their level: a room imports only rooms of a lower level, and itself.
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
+    ("bounds", 0),
     ("mapping", 0),
     ("signals", 0),
     ("dwarf", 1),

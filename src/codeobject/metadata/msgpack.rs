@@ -5,8 +5,11 @@
 
 use thiserror::Error;
 
-/// Nesting of the metadata is 5; more than this is not metadata.
-const MAX_DEPTH: usize = 32;
+use crate::bounds::MAX_DEPTH;
+
+/// Values that are read of one note; a value takes 32 bytes of memory and may take one of input. Thousands of kernels have some
+/// hundred thousand.
+const MAX_VALUES: usize = 1 << 22;
 
 /// A decoded value that borrows its strings.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,18 +77,22 @@ pub(in crate::codeobject) enum MsgpackError {
     Truncated(usize),
     #[error("MessagePack nests deeper than {MAX_DEPTH} at byte {0} of the note")]
     TooDeep(usize),
+    #[error("MessagePack has more than {MAX_VALUES} values at byte {0} of the note")]
+    TooMany(usize),
     #[error("MessagePack type 0xc1 at byte {0} of the note is never used")]
     Reserved(usize),
 }
 
 /// The first value of the bytes.
 pub(in crate::codeobject) fn decode(bytes: &[u8]) -> Result<Value<'_>, MsgpackError> {
-    Decoder { bytes, at: 0 }.value(0)
+    Decoder { bytes, at: 0, left: MAX_VALUES }.value(0)
 }
 
 struct Decoder<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Values that may follow.
+    left: usize,
 }
 
 impl<'a> Decoder<'a> {
@@ -117,6 +124,7 @@ impl<'a> Decoder<'a> {
         if depth > MAX_DEPTH {
             return Err(MsgpackError::TooDeep(at));
         }
+        self.left = self.left.checked_sub(1).ok_or(MsgpackError::TooMany(at))?;
         let [tag] = self.array()?;
         match tag {
             0x00..=0x7f => Ok(Value::Unsigned(tag.into())),

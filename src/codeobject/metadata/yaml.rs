@@ -5,10 +5,10 @@
 
 use saphyr_parser::{Event, Parser};
 
+use crate::bounds::MAX_DEPTH;
+
 /// The longest text that is read; thousands of kernels take one or two MiB.
 pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
-/// Nesting of the metadata is 5.
-pub(in crate::codeobject) const MAX_DEPTH: usize = 32;
 
 /// A node.
 #[derive(Clone, Debug, PartialEq, Eq)]

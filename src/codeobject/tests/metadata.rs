@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::parse;
-use crate::codeobject::metadata::yaml::{MAX_DEPTH, MAX_TEXT, parse as yaml};
+use crate::bounds::MAX_DEPTH;
+use crate::codeobject::metadata::yaml::{MAX_TEXT, parse as yaml};
 use crate::codeobject::{Feature, SymbolKind};
 
 fn old(name: &str) -> PathBuf {

@@ -10,7 +10,7 @@ use super::path::{Binary, Node, Path, TypeName, Unary};
 /// The longest path, in characters.
 pub const MAX_PATH: usize = 1024;
 /// How deep a path may nest: brackets, operators, members of members.
-pub const MAX_NESTING: usize = 128;
+pub const MAX_NESTING: usize = crate::bounds::MAX_PATH_DEPTH;
 
 /// Why a text is no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
