@@ -10,14 +10,12 @@ use super::bytes::Bytes;
 use super::elf::{Fields, HEADER_SIZE, Tables, range};
 use super::error::{CodeObjectError, Result};
 use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, EM_AMDGPU};
-use super::section;
+use super::section::{self, Room};
 
 /// The section of a host program in which HIP keeps its bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
 /// Entries of all bundles of a file; ROCm's largest libraries have a few hundred.
 pub const MAX_ENTRIES: usize = 65_536;
-/// What a compressed bundle may unpack to, in bytes.
-pub const MAX_UNPACKED: u64 = 2 << 30;
 /// Places where a compressed bundle of version 1, which does not say its size, may end, that are tried.
 const MAX_ENDS: usize = 8;
 /// The longest entry ID.
@@ -93,10 +91,11 @@ impl FatFile {
     /// [`CodeObjectError::Identity`] when it is none of these, or a host ELF without code objects.
     pub fn read(file: &Bytes) -> Result<Self> {
         let mut found = Self::default();
+        let room = Room::of(file);
         if Self::is_bundle(file) {
-            found.bundles(file, 0, None);
+            found.bundles(file, 0, None, &room);
         } else if file.starts_with(b"\x7fELF") && machine(file) != Some(EM_AMDGPU) {
-            found.host(file)?;
+            found.host(file, &room)?;
         } else {
             super::header::Header::read(file)?;
             found.push(None, 0, None, file.clone());
@@ -124,14 +123,14 @@ impl FatFile {
     }
 
     /// The bundles of a host ELF.
-    fn host(&mut self, file: &Bytes) -> Result<()> {
+    fn host(&mut self, file: &Bytes, room: &Room) -> Result<()> {
         let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
         if (header.u8(4), header.u8(5)) != (2, 1) {
             let found = format!("of class {} and encoding {}", header.u8(4), header.u8(5));
             let expected = "2 and 1 (64-bit, little-endian)";
             return Err(CodeObjectError::Identity { what: "the host ELF", offset: 4, found, expected });
         }
-        let sections = section::read_all(file, &Tables::read(header))?;
+        let sections = section::read_all(file, &Tables::read(header), room)?;
         let mut found = false;
         for section in &sections {
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
@@ -139,11 +138,11 @@ impl FatFile {
                 continue;
             }
             found = true;
-            match section.contents(file) {
+            match section.contents(file, room) {
                 Err(problem) => self.problems.push(problem),
                 Ok(bytes) => match id {
                     Some(id) => self.push(Some(id.to_owned()), section.offset, None, bytes),
-                    None => self.bundles(&bytes, section.offset, None),
+                    None => self.bundles(&bytes, section.offset, None, room),
                 },
             }
         }
@@ -159,7 +158,7 @@ impl FatFile {
     }
 
     /// All bundles of `bytes`, which lie at `base` of the file; what lies between them is skipped.
-    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>) {
+    fn bundles(&mut self, bytes: &Bytes, base: u64, compressed_at: Option<u64>, room: &Room) {
         let mut at = 0;
         while let Some(start) = next_bundle(bytes, at) {
             let Some(rest) = bytes.slice(start..bytes.len()) else { return };
@@ -167,7 +166,7 @@ impl FatFile {
             let done = if rest.starts_with(BUNDLE_MAGIC) {
                 self.plain(&rest, place, compressed_at)
             } else if compressed_at.is_none() {
-                self.compressed(&rest, place)
+                self.compressed(&rest, place, room)
             } else {
                 // clang never nests; hostile files would, without end.
                 let why = "a compressed bundle in a compressed bundle".to_owned();
@@ -226,7 +225,7 @@ impl FatFile {
     }
 
     /// A compressed bundle; its size in bytes.
-    fn compressed(&mut self, bundle: &Bytes, base: u64) -> Result<usize> {
+    fn compressed(&mut self, bundle: &Bytes, base: u64, room: &Room) -> Result<usize> {
         let malformed = |why: String| {
             let what = "compressed offload bundle".to_owned();
             CodeObjectError::Malformed { what, offset: base, why }
@@ -251,13 +250,10 @@ impl FatFile {
                 return Err(malformed(format!("compression method {method}, expected 0 (zlib) or 1 (zstd)")));
             }
         };
-        if size > MAX_UNPACKED {
-            return Err(malformed(format!("claims {size} bytes, expected at most {MAX_UNPACKED}")));
-        }
         let unpack = |total: u64| {
             let data = range(bundle, "compressed offload bundle", length, total - length);
             let data = data.map_err(|error| moved(error, base))?;
-            section::unpack(format, data, size).map_err(malformed)
+            section::unpack(format, data, size, room).map_err(malformed)
         };
         let (total, unpacked) = match total {
             Some(total) if total < length => {
@@ -281,7 +277,7 @@ impl FatFile {
             }
         };
         if unpacked.starts_with(BUNDLE_MAGIC) {
-            self.bundles(&Bytes::from(unpacked), 0, Some(base));
+            self.bundles(&Bytes::from(unpacked), 0, Some(base), room);
         } else {
             self.problems.push(malformed("what it unpacks to is no offload bundle".to_owned()));
         }

@@ -132,7 +132,11 @@ impl Header {
         }
     }
 
-    pub(super) fn read(file: &[u8]) -> Result<Self> {
+    /// Reads what the ELF header of a code object says.
+    ///
+    /// # Errors
+    /// [`CodeObjectError::Identity`] when it is something else, [`CodeObjectError::Truncated`] when it ends early.
+    pub fn read(file: &[u8]) -> Result<Self> {
         magic(file)?;
         let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
         let number = |what, offset, found: u64, wanted: u64, expected| match found == wanted {

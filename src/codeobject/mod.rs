@@ -40,19 +40,19 @@ pub use address::ElfAddress;
 pub use bytes::{Bytes, Owner, hex};
 pub use descriptor::KernelDescriptor;
 pub use error::{CodeObjectError, Result};
-pub use fat::{Entry, FatFile, MAX_ENTRIES, MAX_UNPACKED};
+pub use fat::{Entry, FatFile, MAX_ENTRIES};
 pub use header::{AbiVersion, Feature, Header};
 pub use metadata::{Argument, Kernel, Metadata};
 pub use note::NoteRecord;
 pub use relocation::Relocation;
-pub use section::{Section, Segment};
+pub use section::{MAX_UNPACKED, Section, Segment};
 pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
 
 use elf::{Fields, Tables};
 use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, notes};
-use section::PT_NOTE;
+use section::{PT_NOTE, Room};
 use symbol::Symbols;
 
 /// `SHT_SYMTAB` and `SHT_DYNSYM`.
@@ -85,6 +85,8 @@ pub struct CodeObject {
     problems: Vec<CodeObjectError>,
     symbols: OnceLock<Symbols>,
     metadata: OnceLock<Result<Option<Metadata>>>,
+    /// What its compressed sections may still unpack to.
+    room: Room,
 }
 
 impl CodeObject {
@@ -99,13 +101,14 @@ impl CodeObject {
         let header = Header::read(&file)?;
         let tables = Tables::read(Fields(&file));
         let segments = section::segments(&file, &tables)?;
-        let (sections, problems) = match section::read_all(&file, &tables) {
+        let room = Room::of(&file);
+        let (sections, problems) = match section::read_all(&file, &tables, &room) {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
         };
         let sections = if sections.is_empty() { dynamic::sections(&file, &segments) } else { sections };
         let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { file, header, segments, sections, problems, symbols, metadata })
+        Ok(Self { file, header, segments, sections, problems, symbols, metadata, room })
     }
 
     /// Reads a code object's image as the loader laid it out: byte 0 is the ELF header, and what a segment holds lies at
@@ -129,8 +132,8 @@ impl CodeObject {
             segment.offset = segment.addresses.start.checked_sub(base).unwrap_or(u64::MAX);
         }
         let sections = dynamic::sections(&file, &segments);
-        let (symbols, metadata) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata })
+        let (symbols, metadata, room) = (OnceLock::new(), OnceLock::new(), Room::of(&file));
+        Ok(Self { file, header, segments, sections, problems: Vec::new(), symbols, metadata, room })
     }
 
     /// The whole file.
@@ -218,7 +221,7 @@ impl CodeObject {
         section: &'s Section,
     ) -> &'s (Result<Bytes>, Vec<CodeObjectError>) {
         section.relocated.get_or_init(|| {
-            let contents = section.contents(&self.file);
+            let contents = section.contents(&self.file, &self.room);
             let tables: Vec<&Section> = match self.header.is_relocatable() && !section.is_loaded() {
                 true => self.sections.iter().filter(|table| self.relocates(table, index)).collect(),
                 false => Vec::new(),
@@ -227,9 +230,24 @@ impl CodeObject {
             if tables.is_empty() {
                 return (contents, Vec::new());
             }
+            let fail = |why| CodeObjectError::Malformed {
+                what: format!("relocations of section {}", section.name),
+                offset: section.offset,
+                why,
+            };
+            if let Err(why) = self.room.take(bytes.len() as u64) {
+                return (Err(fail(why)), Vec::new());
+            }
             let (mut bytes, mut problems) = (bytes.to_vec(), Vec::new());
+            // Tables that are apart from one another have no more records than the file has bytes.
+            let mut left = self.file.len() as u64;
             for table in tables {
-                match table.contents(&self.file) {
+                let Some(rest) = left.checked_sub(table.size) else {
+                    problems.push(fail("the tables overlap; the rest is left out".to_owned()));
+                    break;
+                };
+                left = rest;
+                match table.contents(&self.file, &self.room) {
                     Ok(records) => {
                         let symbols = self.symbols();
                         problems.extend(relocation::apply(&section.name, &mut bytes, &records, symbols));
@@ -244,10 +262,20 @@ impl CodeObject {
     /// The relocation records, section by section; records of a section that cannot be read are left out.
     pub fn relocations(&self) -> impl Iterator<Item = Relocation> {
         let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA);
-        tables.flat_map(|table| {
-            let bytes = table.contents(&self.file).unwrap_or_else(|_| Bytes::empty());
+        // Tables that are apart from one another have no more.
+        let most = self.file.len() / relocation::RELA_SIZE;
+        let records = tables.flat_map(|table| {
+            let bytes = table.contents(&self.file, &self.room).unwrap_or_else(|_| Bytes::empty());
             relocation::records(&bytes, table.info, table.link).collect::<Vec<_>>()
-        })
+        });
+        records.take(most)
+    }
+
+    /// The relocations that could not be applied, of all sections, each with section, offset and type.
+    #[must_use]
+    pub fn all_relocation_problems(&self) -> Vec<&CodeObjectError> {
+        let debug = self.sections.iter().enumerate().filter(|(_, section)| !section.is_loaded());
+        debug.flat_map(|(index, section)| &self.relocated(index, section).1).collect()
     }
 
     fn relocates(&self, table: &Section, index: usize) -> bool {
@@ -288,7 +316,8 @@ impl CodeObject {
     fn read_symbols(&self, kind: u32) -> Option<Symbols> {
         let table = self.sections.iter().find(|section| section.section_type == kind)?;
         let names = self.sections.get(table.link as usize)?;
-        let (table, names) = (table.contents(&self.file).ok()?, names.contents(&self.file).ok()?);
+        let (table, names) =
+            (table.contents(&self.file, &self.room).ok()?, names.contents(&self.file, &self.room).ok()?);
         Some(Symbols::read(&table, &names))
     }
 
@@ -332,7 +361,8 @@ impl CodeObject {
         let bytes = match self.header.is_relocatable() {
             false => self.bytes_at(ElfAddress(symbol.value), symbol::DESCRIPTOR_SIZE)?,
             true => {
-                let section = self.sections.get(usize::from(symbol.section))?.contents(&self.file).ok()?;
+                let section =
+                    self.sections.get(usize::from(symbol.section))?.contents(&self.file, &self.room).ok()?;
                 let start = usize::try_from(symbol.value).ok()?;
                 section.slice(start..start.checked_add(symbol::DESCRIPTOR_SIZE as usize)?)?
             }

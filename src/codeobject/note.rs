@@ -19,6 +19,9 @@ pub(super) const NT_AMD_HSA_METADATA: u32 = 10;
 /// `NT_AMD_HSA_ISA_NAME` of vendor `AMD`.
 pub(super) const NT_AMD_HSA_ISA_NAME: u32 = 11;
 
+/// Bytes of a text that are read: segments may all hold one note, whose texts are as long as the file.
+const MAX_TEXT: usize = 256;
+
 /// Names of the note types that code objects have.
 const TYPES: &[(&str, u32, &str)] = &[
     ("GNU", NT_GNU_BUILD_ID, "NT_GNU_BUILD_ID"),
@@ -70,7 +73,7 @@ impl NoteRecord {
                 let name = |start: usize, length: usize| {
                     let bytes = self.bytes.get(start..)?.get(..length)?;
                     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
-                    Some(String::from_utf8_lossy(bytes).into_owned())
+                    Some(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes)).into_owned())
                 };
                 let (vendor, architecture) = (name(16, vendor)?, name(16 + vendor, architecture)?);
                 let version = [4, 8, 12].map(|at| fields.u32(at).to_string()).join(".");
@@ -78,7 +81,7 @@ impl NoteRecord {
             }
             NT_AMD_HSA_ISA_NAME => {
                 let bytes = self.bytes.strip_suffix(&[0]).unwrap_or(&self.bytes);
-                Some(String::from_utf8_lossy(bytes).into_owned())
+                Some(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes)).into_owned())
             }
             _ => None,
         }
@@ -104,6 +107,7 @@ pub(super) fn notes(mut rest: &[u8]) -> impl Iterator<Item = Note<'_>> {
         let (bytes, after) = padded(after, header.u32(4))?;
         rest = after;
         let vendor = vendor.strip_suffix(&[0]).unwrap_or(vendor);
+        let vendor = vendor.get(..MAX_TEXT).unwrap_or(vendor);
         Some(Note { vendor, note_type: header.u32(8), bytes })
     })
 }

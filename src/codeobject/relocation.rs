@@ -10,7 +10,7 @@ use super::error::CodeObjectError;
 use super::symbol::{Symbol, SymbolKind};
 
 /// Bytes of an `Elf64_Rela`.
-const RELA_SIZE: usize = 24;
+pub(super) const RELA_SIZE: usize = 24;
 /// Relocations of one section that are reported one by one; further ones are counted.
 pub(super) const MAX_PROBLEMS: usize = 20;
 

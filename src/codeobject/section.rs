@@ -4,11 +4,12 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use object::read::{CompressedData, CompressionFormat};
 
 use super::bytes::Bytes;
-use super::elf::{Fields, Tables, range, string};
+use super::elf::{Fields, Names, Tables, range};
 use super::error::{CodeObjectError, Result};
 
 /// `SHT_NOBITS`: the section occupies no space in the file.
@@ -22,9 +23,37 @@ const COMPRESSION_HEADER: usize = 24;
 /// What a `.zdebug_` section begins with; its size in 8 bytes, big-endian, and a zlib stream follow.
 const GNU_MAGIC: &[u8] = b"ZLIB";
 const GNU_HEADER: usize = 12;
-/// A section that claims to unpack to more than this times its packed size is refused before memory is reserved;
-/// zlib cannot exceed 1032, and debug sections stay below 20.
-const MAX_COMPRESSION_RATIO: u64 = 2048;
+/// What the compressed parts of a file may unpack to all together, as a multiple of the file: debug sections stay below 20, and
+/// bundles of code objects that are alike below 60.
+const MAX_RATIO: u64 = 64;
+/// What the compressed parts of a small file may unpack to, in bytes.
+const MIN_UNPACKED: u64 = 1 << 20;
+/// What the compressed parts of any file may unpack to, in bytes.
+pub const MAX_UNPACKED: u64 = 768 << 20;
+
+/// Bytes that the compressed parts of one file may still unpack to.
+#[derive(Debug)]
+pub(super) struct Room(AtomicU64);
+
+impl Room {
+    pub(super) fn of(file: &[u8]) -> Self {
+        let most = (file.len() as u64).saturating_mul(MAX_RATIO).saturating_add(MIN_UNPACKED);
+        Self(AtomicU64::new(most.min(MAX_UNPACKED)))
+    }
+
+    /// Gives back what was taken for bytes that did not come.
+    fn give_back(&self, bytes: u64) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes the place of so many bytes, before memory is reserved for them.
+    pub(super) fn take(&self, bytes: u64) -> Result<(), String> {
+        let less = |left: u64| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).map(drop).map_err(|left| {
+            format!("claims {bytes} bytes; the bound leaves {left} for all unpacked parts of the file (unpack it with other tools)")
+        })
+    }
+}
 
 /// A section's header, and its contents once asked for.
 #[derive(Debug)]
@@ -84,11 +113,11 @@ impl Section {
     }
 
     /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
-    pub(super) fn contents(&self, file: &Bytes) -> Result<Bytes> {
-        self.contents.get_or_init(|| self.read(file)).clone()
+    pub(super) fn contents(&self, file: &Bytes, room: &Room) -> Result<Bytes> {
+        self.contents.get_or_init(|| self.read(file, room)).clone()
     }
 
-    fn read(&self, file: &Bytes) -> Result<Bytes> {
+    fn read(&self, file: &Bytes, room: &Room) -> Result<Bytes> {
         if self.section_type == SHT_NOBITS {
             return Ok(Bytes::empty());
         }
@@ -103,7 +132,7 @@ impl Section {
         };
         let (format, uncompressed_size, data) =
             if self.is_gnu_compressed() { gnu_header(raw) } else { compression_header(raw) }.map_err(fail)?;
-        unpack(format, data, uncompressed_size).map(Bytes::from).map_err(fail)
+        unpack(format, data, uncompressed_size, room).map(Bytes::from).map_err(fail)
     }
 }
 
@@ -127,17 +156,21 @@ fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
     Ok((CompressionFormat::Zlib, Fields(header).u64(4).swap_bytes(), data))
 }
 
-/// Unpacks zlib or zstd data to the size that it claims; an absurd claim is refused before memory is reserved.
-pub(super) fn unpack(format: CompressionFormat, data: &[u8], size: u64) -> Result<Vec<u8>, String> {
-    if size / MAX_COMPRESSION_RATIO > data.len() as u64 {
-        return Err(format!("claims {size} bytes out of {}", data.len()));
-    }
+/// Unpacks zlib or zstd data to the size that it claims, if the file has room for that.
+pub(super) fn unpack(
+    format: CompressionFormat,
+    data: &[u8],
+    size: u64,
+    room: &Room,
+) -> Result<Vec<u8>, String> {
+    room.take(size)?;
     let packed = CompressedData { format, data, uncompressed_size: size };
-    packed.decompress().map(std::borrow::Cow::into_owned).map_err(|error| error.to_string())
+    let unpacked = packed.decompress().map(std::borrow::Cow::into_owned);
+    unpacked.map_err(|error| error.to_string()).inspect_err(|_| room.give_back(size))
 }
 
 /// All sections, in the file's order; section 0 included.
-pub(super) fn read_all(file: &Bytes, tables: &Tables) -> Result<Vec<Section>> {
+pub(super) fn read_all(file: &Bytes, tables: &Tables, room: &Room) -> Result<Vec<Section>> {
     let (headers, names_index) = tables.section_headers(file)?;
     let mut headers: Vec<(u32, Section)> = headers
         .map(Fields)
@@ -158,11 +191,12 @@ pub(super) fn read_all(file: &Bytes, tables: &Tables) -> Result<Vec<Section>> {
         })
         .collect();
     let names = match headers.get(names_index) {
-        Some((_, section)) => section.contents(file)?,
+        Some((_, section)) => section.contents(file, room)?,
         None => Bytes::empty(),
     };
+    let mut names = Names::of(&names);
     for (name, section) in &mut headers {
-        section.name = string(&names, u64::from(*name));
+        section.name = names.at(u64::from(*name));
     }
     Ok(headers.into_iter().map(|(_, section)| section).collect())
 }

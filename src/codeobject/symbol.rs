@@ -3,7 +3,7 @@
 //! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`; variables in LDS
 //! have the section index `SHN_AMDGPU_LDS` and, like common symbols, an alignment where others have an address.
 
-use super::elf::{Fields, string, symbols as records};
+use super::elf::{Fields, Names, symbols as records};
 
 /// `SHN_AMDGPU_LDS`: the symbol's value is the alignment that its variable needs.
 const SHN_AMDGPU_LDS: u16 = 0xff00;
@@ -81,8 +81,9 @@ impl Symbols {
     }
 
     pub(super) fn read(table: &[u8], names: &[u8]) -> Self {
+        let mut names = Names::of(names);
         let all: Vec<Symbol> =
-            records(table).skip(1).map(Fields).map(|record| symbol(record, names)).collect();
+            records(table).skip(1).map(Fields).map(|record| symbol(record, &mut names)).collect();
         let mut placed: Vec<(u64, std::cmp::Reverse<u64>, usize)> = all
             .iter()
             .enumerate()
@@ -118,8 +119,8 @@ impl Symbols {
     }
 }
 
-fn symbol(record: Fields<'_>, names: &[u8]) -> Symbol {
-    let name = string(names, u64::from(record.u32(0)));
+fn symbol(record: Fields<'_>, names: &mut Names<'_>) -> Symbol {
+    let name = names.at(u64::from(record.u32(0)));
     let (info, section) = (record.u8(4), record.u16(6));
     let (value, size) = (record.u64(8), record.u64(16));
     let kind = match (section, info & 0xf) {

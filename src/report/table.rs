@@ -47,7 +47,10 @@ enum Weight {
     Dim,
 }
 
-/// Rows of cells under headings; every column is as wide as its widest cell.
+/// Characters of a cell that others of its column are aligned with: a longer one stands out alone.
+const MAX_WIDTH: usize = 256;
+
+/// Rows of cells under headings; every column is as wide as its widest cell of up to 256 characters.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     headings: Vec<String>,
@@ -82,7 +85,7 @@ impl Table {
         let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.chars().count()).collect();
         for (_, row) in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
-                *width = (*width).max(cell.chars().count());
+                *width = (*width).max(cell.chars().count().min(MAX_WIDTH));
             }
         }
         let line = |cells: &[String]| {

@@ -67,9 +67,8 @@ pub(super) fn hex(number: u64) -> String {
 
 pub(super) fn entry(entry: &Entry) -> Listed {
     let bytes = &entry.bytes;
-    let what = match CodeObject::parse(bytes.clone()) {
-        Ok(object) => {
-            let header = object.header();
+    let what = match crate::codeobject::Header::read(bytes) {
+        Ok(header) => {
             let processor = Processor::of_mach(header.mach());
             let id =
                 processor.map_or_else(|| hex(header.mach().into()), |known| header.target_id(known.name));
@@ -102,9 +101,7 @@ pub(super) fn object(object: &Arc<CodeObject>) -> Object {
     let dwarf = dwarf(&debug, &mut problems);
     let parameters =
         |kernel: &str| debug.as_ref().map_or_else(|_| Vec::new(), |debug| parameters(debug, kernel));
-    for section in object.sections() {
-        problems.extend(object.relocation_problems(&section.name).iter().map(ToString::to_string));
-    }
+    problems.extend(object.all_relocation_problems().into_iter().map(ToString::to_string));
     Object {
         header: header(object, processor),
         segments: object.segments().iter().map(segment).collect(),

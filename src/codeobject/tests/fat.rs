@@ -163,9 +163,11 @@ fn what_is_damaged_is_a_problem_with_its_place() {
     assert_eq!(problems(named), [expected]);
     assert!(problems(packed(4, 0, 1, &[]))[0].contains("version 4, expected 1, 2 or 3"));
     assert!(problems(packed(2, 7, 1, &[]))[0].contains("method 7, expected 0 (zlib) or 1 (zstd)"));
-    assert!(problems(packed(3, 1, 1 << 40, &[0; 64]))[0].contains("expected at most"));
+    // Of a small file 1 MiB and 64 times its size: 96 bytes here.
     let bomb = packed(3, 1, MAX_UNPACKED, &[0; 64]);
-    assert!(problems(bomb)[0].contains("claims 2147483648 bytes out of 64"));
+    assert!(problems(bomb)[0].contains("claims 805306368 bytes; the bound leaves 1054720"));
+    assert!(problems(packed(3, 1, (1 << 20) + 64 * 96 + 1, &[0; 64]))[0].contains("claims 1054721 bytes"));
+    assert!(!problems(packed(3, 1, (1 << 20) + 64 * 96, &[0; 64]))[0].contains("claims"));
     // Counts and lengths of the attacker's choice cost nothing.
     let mut many = b"__CLANG_OFFLOAD_BUNDLE__".to_vec();
     many.extend(u64::MAX.to_le_bytes());
