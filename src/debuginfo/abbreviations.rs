@@ -1,39 +1,66 @@
-//! Declarations of abbreviations one by one (DWARF 5 section 7.5.3), for questions that need not have the table in memory.
+//! Tables of abbreviations (DWARF 5 section 7.5.3): each is parsed once, however many units name it, and all together are bounded.
 
-use gimli::{DebugAbbrevOffset, DwForm, Reader as _, Section as _};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gimli::{Abbreviations, DebugAbbrev, DebugAbbrevOffset, Reader as _, Section as _};
 
 use super::sections::{Dwarf, Slice};
 
-/// A declaration of a unit's table.
-pub(super) struct Declaration<'a> {
+/// Attributes of a declaration: no producer writes more than some dozens, and each DIE of it costs as many steps.
+const MAX_ATTRIBUTES: usize = 64;
+/// Bytes of memory that the tables of a file take.
+const MAX_MEMORY: usize = 256 << 20;
+/// Bytes of memory of a declaration with up to five attributes, and of each further attribute.
+const DECLARATION: usize = 112;
+const ATTRIBUTE: usize = 16;
+const ATTRIBUTES_WITHIN: usize = 5;
+/// Declarations that are searched for the one of a root DIE before the whole table is parsed. Producers write it first.
+const FIRST: usize = 16;
+
+/// Why a table is not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// It is malformed.
+    Malformed(gimli::Error),
+    /// It is beyond a bound.
+    Bound(&'static str),
+}
+
+impl From<gimli::Error> for Unread {
+    fn from(why: gimli::Error) -> Self {
+        Self::Malformed(why)
+    }
+}
+
+type Result<T> = std::result::Result<T, Unread>;
+
+/// A declaration of a table.
+struct Declaration<'a> {
     /// The number by which DIEs name it.
-    pub(super) code: u64,
+    code: u64,
     /// Its bytes, from the code to the pair of zeros.
-    pub(super) bytes: Slice<'a>,
-    /// Whether one of the forms asked for is among those of its attributes.
-    pub(super) has_form: bool,
+    bytes: Slice<'a>,
+    attributes: usize,
+    /// Whether an attribute refers to a DIE by its offset in the section (`DW_FORM_ref_addr`).
+    refers_to_others: bool,
 }
 
 /// The declarations of a table, in the file's order.
-pub(super) struct Declarations<'a, 'f> {
+struct Declarations<'a> {
     rest: Slice<'a>,
-    forms: &'f [DwForm],
 }
 
-impl<'a, 'f> Declarations<'a, 'f> {
-    /// From a table's first declaration on; `forms` are those to look for.
-    pub(super) fn of(
-        dwarf: &Dwarf<'a>,
-        table: DebugAbbrevOffset,
-        forms: &'f [DwForm],
-    ) -> gimli::Result<Self> {
+impl<'a> Declarations<'a> {
+    fn of(dwarf: &Dwarf<'a>, table: DebugAbbrevOffset) -> Result<Self> {
         let mut rest = *dwarf.debug_abbrev.reader();
         rest.skip(table.0)?;
-        Ok(Self { rest, forms })
+        Ok(Self { rest })
     }
 
     /// The next one; `None` at the end of the table.
-    pub(super) fn next(&mut self) -> gimli::Result<Option<Declaration<'a>>> {
+    fn next(&mut self) -> Result<Option<Declaration<'a>>> {
         let start = self.rest;
         let code = self.rest.read_uleb128()?;
         if code == 0 {
@@ -41,7 +68,7 @@ impl<'a, 'f> Declarations<'a, 'f> {
         }
         self.rest.read_uleb128()?;
         self.rest.read_u8()?;
-        let mut has_form = false;
+        let (mut attributes, mut refers_to_others) = (0, false);
         loop {
             let (name, form) = (self.rest.read_uleb128()?, self.rest.read_uleb128()?);
             if form == u64::from(gimli::DW_FORM_implicit_const.0) {
@@ -50,10 +77,96 @@ impl<'a, 'f> Declarations<'a, 'f> {
             if (name, form) == (0, 0) {
                 break;
             }
-            has_form |= self.forms.iter().any(|known| u64::from(known.0) == form);
+            attributes += 1;
+            if attributes > MAX_ATTRIBUTES {
+                return Err(Unread::Bound("a declaration has more than 64 attributes"));
+            }
+            refers_to_others |= form == u64::from(gimli::DW_FORM_ref_addr.0);
         }
         let mut bytes = start;
         bytes.truncate(start.len() - self.rest.len())?;
-        Ok(Some(Declaration { code, bytes, has_form }))
+        Ok(Some(Declaration { code, bytes, attributes, refers_to_others }))
+    }
+}
+
+/// A parsed table.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    pub(super) abbreviations: Arc<Abbreviations>,
+    /// Whether attributes of its DIEs may refer to DIEs of other units by their offset in the section.
+    pub(super) refers_to_others: bool,
+}
+
+/// The tables of a file.
+pub(super) struct Tables(Mutex<Known>);
+
+struct Known {
+    by_offset: HashMap<usize, Result<Table>>,
+    /// Bytes of tables that may still be read. Tables do not overlap, unless somebody makes them.
+    unread: usize,
+    /// Bytes of memory that they may still take.
+    memory: usize,
+}
+
+impl Tables {
+    /// None read yet, of a section of so many bytes.
+    pub(super) fn new(section: usize) -> Self {
+        let unread = section.saturating_mul(2);
+        Self(Mutex::new(Known { by_offset: HashMap::new(), unread, memory: MAX_MEMORY }))
+    }
+
+    /// The table at an offset.
+    pub(super) fn get(&self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset) -> Result<Table> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = known.by_offset.get(&offset.0) {
+            return table.clone();
+        }
+        let table = known.read(dwarf, offset);
+        known.by_offset.insert(offset.0, table.clone());
+        table
+    }
+
+    /// The one declaration with a code: most questions read the root DIEs of many units, and the whole tables of few.
+    pub(super) fn one(
+        &self,
+        dwarf: &Dwarf<'_>,
+        offset: DebugAbbrevOffset,
+        code: u64,
+    ) -> Result<Arc<Abbreviations>> {
+        let mut declarations = Declarations::of(dwarf, offset)?;
+        for _ in 0..FIRST {
+            let Some(declaration) = declarations.next()? else {
+                return Err(gimli::Error::InvalidAbbreviationCode(code).into());
+            };
+            if declaration.code == code {
+                let one = DebugAbbrev::from(declaration.bytes).abbreviations(DebugAbbrevOffset(0))?;
+                return Ok(Arc::new(one));
+            }
+        }
+        Ok(self.get(dwarf, offset)?.abbreviations)
+    }
+}
+
+impl Known {
+    fn read(&mut self, dwarf: &Dwarf<'_>, offset: DebugAbbrevOffset) -> Result<Table> {
+        let mut declarations = Declarations::of(dwarf, offset)?;
+        let mut refers_to_others = false;
+        while let Some(declaration) = declarations.next()? {
+            refers_to_others |= declaration.refers_to_others;
+            let further = declaration.attributes.saturating_sub(ATTRIBUTES_WITHIN);
+            let memory = DECLARATION + further * ATTRIBUTE;
+            self.unread = (self.unread.checked_sub(declaration.bytes.len()))
+                .ok_or(Unread::Bound("the tables of the file overlap by more than their size"))?;
+            self.memory = (self.memory.checked_sub(memory))
+                .ok_or(Unread::Bound("the tables of the file take more than 256 MiB of memory"))?;
+        }
+        let abbreviations = Arc::new(dwarf.debug_abbrev.abbreviations(offset)?);
+        Ok(Table { abbreviations, refers_to_others })
+    }
+}
+
+impl fmt::Debug for Tables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tables").finish_non_exhaustive()
     }
 }

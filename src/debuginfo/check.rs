@@ -1,17 +1,29 @@
 //! Everything that is wrong with the debug information, for who asks before a debugger does.
 
+use std::collections::HashSet;
+
 use super::DebugInfo;
 use super::damage::Damage;
 use super::die::Reading;
 use super::error::{DebugInfoError, Result};
 use super::line::table_problem;
-use super::location::LocationAttribute;
+use super::location::{ListOffset, LocationAttribute};
 use super::types::TypeId;
 use super::unit::UnitId;
 use crate::units::DieOffset;
 
 /// Bytes of units that [`DebugInfo::check`] reads; what a debugger reads on demand, a check reads all at once.
 pub const MAX_CHECKED_BYTES: usize = 16 << 20;
+/// Scopes and variables that a check reads: those of an abstract instance count for each call that was inlined from it.
+const MAX_CHECKED_PARTS: usize = 1 << 19;
+
+const TOO_MANY: &str = "more than 524288 scopes and variables; what follows is not checked";
+
+/// What a check has seen.
+struct Seen {
+    lists: HashSet<(UnitId, ListOffset)>,
+    parts: usize,
+}
 
 /// What a check found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,21 +68,28 @@ impl DebugInfo {
         damage.extend(self.problems());
         let dwarf = self.sections.dwarf();
         let reading = self.reading(&dwarf);
+        let mut seen = Seen { lists: HashSet::new(), parts: 0 };
         let mut read = 0usize;
         let mut unread = 0;
         for slot in &reading.units.slots {
             read = read.saturating_add(slot.end.saturating_sub(slot.offset.0));
-            if read > most {
+            if read > most || seen.parts > MAX_CHECKED_PARTS {
                 unread += 1;
             } else if !damage.is_full() {
-                let checked = self.check_unit(reading, slot.id, &mut damage);
+                let checked = self.check_unit(reading, slot.id, &mut seen, &mut damage);
                 damage.or_none(checked);
             }
         }
         Checked { problems: damage.into_problems(), unread }
     }
 
-    fn check_unit(&self, reading: Reading<'_>, unit: UnitId, damage: &mut Damage) -> Result<()> {
+    fn check_unit(
+        &self,
+        reading: Reading<'_>,
+        unit: UnitId,
+        seen: &mut Seen,
+        damage: &mut Damage,
+    ) -> Result<()> {
         let view = reading.view(unit)?;
         let index = view.index();
         damage.extend(index.problems.iter().cloned());
@@ -79,11 +98,19 @@ impl DebugInfo {
         for die in functions {
             let Some(function) = damage.or_none(self.function(die)) else { continue };
             damage.extend(function.problems.iter().cloned());
+            seen.parts = seen.parts.saturating_add(function.parts());
+            if seen.parts > MAX_CHECKED_PARTS {
+                return Err(DebugInfoError::Bound {
+                    unit: view.facts().offset,
+                    what: "functions",
+                    why: TOO_MANY,
+                });
+            }
             let base = (function.unit, &function.frame_base, die, gimli::DW_AT_frame_base);
-            self.check_list(base, damage);
+            self.check_list(base, seen, damage);
             for variable in function.scopes.iter().flat_map(|scope| &scope.variables) {
                 let location = (variable.unit, &variable.location, variable.die, gimli::DW_AT_location);
-                self.check_list(location, damage);
+                self.check_list(location, seen, damage);
             }
         }
         for global in self.globals(unit)? {
@@ -100,9 +127,12 @@ impl DebugInfo {
     fn check_list(
         &self,
         (unit, attribute, die, name): (UnitId, &LocationAttribute, DieOffset, gimli::DwAt),
+        seen: &mut Seen,
         damage: &mut Damage,
     ) {
-        if let LocationAttribute::List(list) = attribute {
+        if let LocationAttribute::List(list) = attribute
+            && seen.lists.insert((unit, *list))
+        {
             let referred = |error| DebugInfoError::Referred {
                 attribute: super::AttributeName::standard(name),
                 die,

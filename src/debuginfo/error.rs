@@ -22,7 +22,7 @@ pub enum DebugInfoError {
     #[error("names and types are missing: they are in the supplementary file {0}")]
     Supplementary(std::sync::Arc<str>),
     /// A debug section cannot be read.
-    #[error("debug section")]
+    #[error("debug section: {0}")]
     Section(#[from] CodeObjectError),
     /// Bytes that are not DWARF, as the parser says, and what was being read.
     #[error("{what} of the unit at {unit}: {why}")]
@@ -33,6 +33,26 @@ pub enum DebugInfoError {
         what: &'static str,
         /// What the parser says.
         why: gimli::Error,
+    },
+    /// More of something than is read of one file (docs/security.md, "Bounds").
+    #[error("{what} of the unit at {unit}: {why}")]
+    Bound {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// What was being read: `abbreviations`, `line table` ...
+        what: &'static str,
+        /// The bound, and what is left out.
+        why: &'static str,
+    },
+    /// A DIE that lies deeper in others than any reader follows.
+    #[error("DIE {die} in the unit at {unit} lies deeper than {limit} levels; all DIEs as deep are left out")]
+    TooNested {
+        /// Offset of the unit's header.
+        unit: DieOffset,
+        /// The first such DIE.
+        die: DieOffset,
+        /// The bound.
+        limit: usize,
     },
     /// A unit for machines with other addresses than AMDGPU's 64 flat bits; nothing of it can be read.
     #[error("{what} of the unit at {unit} is {found} at {at} of {section}, expected {expected}")]

@@ -153,10 +153,11 @@ impl DebugInfo {
         let facts = view.facts();
         let variables = function.scopes.iter().flat_map(|scope| &scope.variables);
         let attributes = variables.map(|variable| (variable.unit, &variable.location));
-        let mut llvm_user = false;
+        let (mut llvm_user, mut seen) = (false, std::collections::HashSet::new());
         for (unit, attribute) in attributes.chain([(function.unit, &function.frame_base)]) {
             llvm_user = match attribute {
                 LocationAttribute::Expression(bytes) => has_llvm_user(&view, bytes),
+                LocationAttribute::List(list) if !seen.insert((unit, *list)) => false,
                 LocationAttribute::List(list) => {
                     // A list that cannot be read costs its variable only.
                     let entries = self.location_list(unit, *list).unwrap_or_default();

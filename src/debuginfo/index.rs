@@ -12,6 +12,7 @@ use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
 use super::sections::Entry;
 use super::view::UnitView;
+use crate::bounds::MAX_DEPTH;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
@@ -31,6 +32,8 @@ pub(super) struct UnitIndex {
     containers: Vec<Container>,
     /// Functions that were passed over because their addresses cannot be read, and why the pass ended before the unit did.
     pub(super) problems: Vec<DebugInfoError>,
+    /// How many DIEs the pass found.
+    pub(super) dies: usize,
 }
 
 #[derive(Debug)]
@@ -48,9 +51,9 @@ impl UnitIndex {
         }
         found.leave(isize::MIN, DieOffset(u64::MAX));
         let functions = Intervals::new(std::mem::take(&mut found.functions));
-        let Found { points, imports, globals, types, containers, damage, .. } = found;
+        let Found { points, imports, globals, types, containers, damage, dies, .. } = found;
         let problems = damage.into_problems();
-        Self { functions, points, imports, globals, types, containers, problems }
+        Self { functions, points, imports, globals, types, containers, problems, dies }
     }
 
     /// Functions that hold an address, the innermost first.
@@ -62,6 +65,12 @@ impl UnitIndex {
     /// come last.
     pub(super) fn functions(&self) -> impl Iterator<Item = DieOffset> {
         self.functions.payloads().chain(&self.points).copied()
+    }
+
+    /// The first DIE after a namespace, class or function and all that is in it, in the unit or after it; `None` for other DIEs.
+    pub(super) fn after(&self, die: DieOffset) -> Option<DieOffset> {
+        let at = self.containers.binary_search_by_key(&die.0, |container| container.span.start).ok()?;
+        Some(DieOffset(self.containers.get(at)?.span.end))
     }
 
     /// The namespaces, classes and functions around a DIE, innermost first.
@@ -93,24 +102,40 @@ struct Found {
     /// Depth of the children of the outermost open function: below it there are no globals.
     inside_function: Option<isize>,
     damage: Damage,
+    dies: usize,
 }
 
 impl Found {
     fn pass(&mut self, view: &UnitView<'_>) -> Result<()> {
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
         let mut entry = Entry::null();
+        let mut room = view.room_for_ranges();
+        let mut is_too_deep = false;
         while !raw.is_empty() {
             let (offset, depth) = (raw.next_offset(), raw.next_depth());
             let die = view.die_offset(offset);
             let fail = |why| view.broken(die, why);
             self.leave(depth, die);
+            if depth > MAX_DEPTH as isize {
+                let left_out = raw.read_abbreviation().map_err(fail)?;
+                if let Some(abbreviation) = left_out {
+                    self.dies += 1;
+                    raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
+                    if !std::mem::replace(&mut is_too_deep, true) {
+                        let unit = view.slot.die_offset();
+                        self.damage.add(DebugInfoError::TooNested { unit, die, limit: MAX_DEPTH });
+                    }
+                }
+                continue;
+            }
             let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
+            self.dies += 1;
             let (tag, attributes) = (abbreviation.tag(), abbreviation.attributes());
             let has_code = |name| matches!(name, gimli::DW_AT_low_pc | gimli::DW_AT_ranges);
             if is_function(tag) && attributes.iter().any(|attribute| has_code(attribute.name())) {
                 (entry.tag, entry.offset) = (tag, offset);
                 raw.read_attributes(attributes, &mut entry.attrs).map_err(fail)?;
-                let ranges = self.damage.or_none(view.ranges(&entry)).unwrap_or_default();
+                let ranges = self.damage.or_none(view.ranges(&entry, &mut room)).unwrap_or_default();
                 if ranges.is_empty() && tag == gimli::DW_TAG_entry_point {
                     self.points.push(die);
                 }

@@ -1,10 +1,16 @@
 //! Lines: which source line an address comes from, and the names of source files.
 //!
-//! DWARF 5 section 6.2. A unit's program runs once, on the first question that needs it; its rows are kept at 24 bytes.
+//! DWARF 5 section 6.2. A program runs once, on the first question that needs it, however many units name it; its rows are kept
+//! at 24 bytes.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use gimli::{ColumnType, LineProgramHeader};
+use gimli::{
+    ColumnType, DebugLineOffset, IncompleteLineProgram, LineProgramHeader, Reader as _, ReaderOffset as _,
+    Section as _,
+};
 
 use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
@@ -38,11 +44,66 @@ pub struct LineRow {
     pub prologue_end: bool,
 }
 
-/// The rows of a unit's line table, by address.
+/// Rows that are kept of all line tables of a file: 384 MiB.
+const MAX_ROWS: usize = 1 << 24;
+/// Bytes of a header: one entry of its lists may take one byte of it and 120 bytes of memory.
+const MAX_HEADER: u64 = 1 << 21;
+const TOO_LARGE: &str = "its header has more than 2097152 bytes";
+/// Bytes of memory that the names of source files take, of all units.
+const MAX_NAMES: usize = 256 << 20;
+/// What a name takes beside its bytes.
+const NAME: usize = 48;
+
+/// The line tables of a file, by their offsets.
+pub(super) struct Lines(Mutex<Known>);
+
+struct Known {
+    by_offset: HashMap<usize, Arc<Result<LineTable>>>,
+    /// Rows that may still be kept.
+    rows: usize,
+    /// Bytes of programs that may still run. Programs do not overlap, unless somebody makes them.
+    unread: usize,
+    /// Bytes of memory that names of files may still take.
+    names: usize,
+}
+
+impl Lines {
+    /// None read yet, of a section of so many bytes.
+    pub(super) fn new(section: usize) -> Self {
+        let unread = section.saturating_mul(2);
+        Self(Mutex::new(Known { by_offset: HashMap::new(), rows: MAX_ROWS, unread, names: MAX_NAMES }))
+    }
+
+    fn table(&self, view: &UnitView<'_>, offset: DebugLineOffset) -> Arc<Result<LineTable>> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = known.by_offset.get(&offset.0) {
+            return Arc::clone(table);
+        }
+        let table = Arc::new(known.read(view, offset));
+        known.by_offset.insert(offset.0, Arc::clone(&table));
+        table
+    }
+
+    /// Takes the memory of names; whether there was as much.
+    fn take_names(&self, bytes: usize) -> bool {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = known.names.checked_sub(bytes);
+        known.names = left.unwrap_or(0);
+        left.is_some()
+    }
+}
+
+impl fmt::Debug for Lines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lines").finish_non_exhaustive()
+    }
+}
+
+/// The rows of a line table, by address.
 #[derive(Debug)]
-pub(super) struct LineTable {
+struct LineTable {
     rows: Vec<Row>,
-    /// Why the table ends before it is at its end; whole sequences before that are kept.
+    /// Why the table ends before it is at its end; what comes before that is kept.
     problem: Option<DebugInfoError>,
 }
 
@@ -60,47 +121,70 @@ const PROLOGUE_END: u8 = 2;
 /// The row ends a sequence: its address is the first that is not held.
 const END: u8 = 4;
 
-impl LineTable {
-    fn read(view: &UnitView<'_>) -> gimli::Result<Self> {
-        let Some(offset) = view.root.line_offset else {
-            return Ok(Self { rows: Vec::new(), problem: None });
-        };
-        let program = view.dwarf.debug_line.program(offset, view.unit.address_size(), None, None)?;
+impl Known {
+    fn read(&mut self, view: &UnitView<'_>, offset: DebugLineOffset) -> Result<LineTable> {
+        let program = program(view, offset)?;
+        let bytes = program.header().raw_program_buf().len();
+        self.unread = (self.unread.checked_sub(bytes))
+            .ok_or_else(|| bound(view, "the tables of the file overlap by more than their size"))?;
         let mut source = program.rows();
         let mut rows: Vec<Row> = Vec::new();
         // Sequences that the linker dropped begin at 0 or at the highest addresses; those at 0 are shadowed by real
         // ones through the sort below only if real code lies there too.
         let problem = loop {
             let row = match source.next_row() {
-                Ok(Some((_, row))) => row,
+                Ok(Some((_, row))) => Row::of(row),
                 Ok(None) => break None,
                 Err(why) => break Some(table_error(view, why)),
             };
-            let mut flags = 0;
-            for (flag, set) in
-                [(IS_STMT, row.is_stmt()), (PROLOGUE_END, row.prologue_end()), (END, row.end_sequence())]
-            {
-                flags |= if set { flag } else { 0 };
+            if rows.len() >= self.rows {
+                // The last row holds no address then.
+                if let Some(last) = rows.last_mut() {
+                    last.flags |= END;
+                }
+                break Some(bound(
+                    view,
+                    "more than 16777216 rows in the file; the rows after them are left out",
+                ));
             }
-            let column = match row.column() {
-                ColumnType::LeftEdge => 0,
-                ColumnType::Column(column) => u16::try_from(column.get()).unwrap_or(u16::MAX),
-            };
-            let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
-            let line = number(row.line().map_or(0, |line| line.get()));
-            rows.push(Row { address: row.address(), file: number(row.file_index()), line, column, flags });
+            rows.push(row);
         };
         if problem.is_some() {
             // Where a sequence that was cut off ends, nobody knows.
             let whole = rows.iter().rposition(|row| row.flags & END != 0).map_or(0, |last| last + 1);
             rows.truncate(whole);
         }
+        self.rows -= rows.len();
+        rows.shrink_to_fit();
         // An end goes before a row at the same address, so that the sequence beginning there wins; rows keep their
         // order otherwise, and the last of several at one address counts.
-        rows.sort_by_key(|row| (row.address, row.flags & END == 0));
-        Ok(Self { rows, problem })
+        let key = |row: &Row| (row.address, row.flags & END == 0);
+        if !rows.is_sorted_by_key(key) {
+            rows.sort_by_key(key);
+        }
+        Ok(LineTable { rows, problem })
     }
+}
 
+impl Row {
+    fn of(row: &gimli::LineRow) -> Self {
+        let mut flags = 0;
+        for (flag, set) in
+            [(IS_STMT, row.is_stmt()), (PROLOGUE_END, row.prologue_end()), (END, row.end_sequence())]
+        {
+            flags |= if set { flag } else { 0 };
+        }
+        let column = match row.column() {
+            ColumnType::LeftEdge => 0,
+            ColumnType::Column(column) => u16::try_from(column.get()).unwrap_or(u16::MAX),
+        };
+        let number = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let line = number(row.line().map_or(0, |line| line.get()));
+        Self { address: row.address(), file: number(row.file_index()), line, column, flags }
+    }
+}
+
+impl LineTable {
     fn at(&self, address: u64) -> Option<&Row> {
         let after = self.rows.partition_point(|row| row.address <= address);
         let row = self.rows.get(after.checked_sub(1)?)?;
@@ -119,10 +203,11 @@ impl DebugInfo {
         let mut problem = None;
         for id in reading.units.at(&dwarf, pc.0) {
             let view = reading.view(id)?;
-            let table = match table(&view) {
+            let Some(table) = table(&view) else { continue };
+            let table = match &*table {
                 Ok(table) => table,
                 Err(why) => {
-                    problem.get_or_insert(why);
+                    problem.get_or_insert(why.clone());
                     continue;
                 }
             };
@@ -152,21 +237,54 @@ impl DebugInfo {
     }
 }
 
-fn table<'a>(view: &UnitView<'a>) -> Result<&'a LineTable> {
-    let read = || LineTable::read(view).map_err(|why| table_error(view, why));
-    view.slot.lines.get_or_init(read).as_ref().map_err(Clone::clone)
+/// The line table of a unit, if it has one.
+fn table(view: &UnitView<'_>) -> Option<Arc<Result<LineTable>>> {
+    view.root.line_offset.map(|offset| view.slot.lines().table(view, offset))
 }
 
 /// What of a unit's line table cannot be read.
 pub(super) fn table_problem(view: &UnitView<'_>) -> Option<DebugInfoError> {
-    match table(view) {
+    match &*table(view)? {
         Ok(table) => table.problem.clone(),
-        Err(why) => Some(why),
+        Err(why) => Some(why.clone()),
     }
 }
 
 fn table_error(view: &UnitView<'_>, why: gimli::Error) -> DebugInfoError {
     DebugInfoError::Unit { unit: view.facts().offset, what: "line table", why }
+}
+
+fn bound(view: &UnitView<'_>, why: &'static str) -> DebugInfoError {
+    DebugInfoError::Bound { unit: view.facts().offset, what: "line table", why }
+}
+
+/// Refuses a unit whose line table has a header that is beyond its bound.
+pub(super) fn check_header(view: &UnitView<'_>) -> Result<()> {
+    let Some(offset) = view.root.line_offset else { return Ok(()) };
+    match header_length(view.dwarf, offset) {
+        Ok(length) if length > MAX_HEADER => Err(bound(view, TOO_LARGE)),
+        // What cannot be read the parser reads no further.
+        _ => Ok(()),
+    }
+}
+
+/// A line program with its header, unless that is larger than the parser may read.
+fn program<'a>(view: &UnitView<'a>, offset: DebugLineOffset) -> Result<IncompleteLineProgram<Slice<'a>>> {
+    let fail = |why| table_error(view, why);
+    check_header(view)?;
+    view.dwarf.debug_line.program(offset, view.unit.address_size(), None, None).map_err(fail)
+}
+
+/// `header_length`, DWARF 5 section 6.2.4.
+fn header_length(dwarf: &Dwarf<'_>, offset: DebugLineOffset) -> gimli::Result<u64> {
+    let mut rest = *dwarf.debug_line.reader();
+    rest.skip(offset.0)?;
+    let (_, format) = rest.read_initial_length()?;
+    // Version 5 has the sizes of addresses and of segment selectors before it.
+    if rest.read_u16()? >= 5 {
+        rest.skip(2)?;
+    }
+    Ok(rest.read_length(format)?.into_u64())
 }
 
 /// The name of a file by its number in the unit.
@@ -176,21 +294,28 @@ pub(super) fn file_name(view: &UnitView<'_>, index: u64) -> Result<Option<Arc<st
 }
 
 fn files<'a>(view: &UnitView<'a>) -> Result<&'a [Option<Arc<str>>]> {
-    let read = || read_files(view).map_err(|why| table_error(view, why));
-    view.slot.files.get_or_init(read).as_deref().map_err(Clone::clone)
+    view.slot.files.get_or_init(|| read_files(view)).as_deref().map_err(Clone::clone)
 }
 
-fn read_files(view: &UnitView<'_>) -> gimli::Result<Vec<Option<Arc<str>>>> {
+fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<Arc<str>>>> {
     let Some(offset) = view.root.line_offset else { return Ok(Vec::new()) };
-    let program = view.dwarf.debug_line.program(offset, view.unit.address_size(), None, None)?;
+    let lines = view.slot.lines();
+    let full = || bound(view, "the names of source files take more than 256 MiB of memory");
+    // Many units may name one header: it is not parsed where nothing of it would be kept.
+    if !lines.take_names(NAME) {
+        return Err(full());
+    }
+    let program = program(view, offset)?;
     let header = program.header();
     // Numbers start at 0 in DWARF 5 and at 1 before.
     let first_missing = header.version() < 5;
     let names = header.file_names().iter().map(|file| {
-        let name = text(view.dwarf, view, file.path_name())?;
-        Some(Arc::from(join(view, header, file.directory_index(), &name)))
+        let name = text(view.dwarf, view, file.path_name());
+        let name = name.map(|name| join(view, header, file.directory_index(), &name));
+        let bytes = name.as_ref().map_or(0, String::len);
+        lines.take_names(NAME.saturating_add(bytes)).then(|| name.map(Arc::from)).ok_or_else(full)
     });
-    Ok(first_missing.then_some(None).into_iter().chain(names).collect())
+    first_missing.then_some(Ok(None)).into_iter().chain(names).collect()
 }
 
 fn text(dwarf: &Dwarf<'_>, view: &UnitView<'_>, value: AttributeValue<'_>) -> Option<String> {

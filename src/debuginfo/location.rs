@@ -3,8 +3,9 @@
 //! Expressions are handed on as bytes and never evaluated here. DWARF 5 sections 2.6 and 7.7.3; the old lists of
 //! `.debug_loc` (DWARF 4) answer the same way.
 
+use std::collections::HashSet;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gimli::{DwAt, LocationListsOffset, RawLocListEntry};
 
@@ -88,6 +89,49 @@ pub struct ListEntry {
     pub range: Option<Range<ElfAddress>>,
     /// Its expression.
     pub expression: Bytes,
+}
+
+/// Times that each byte of location lists is read at the most, where lists begin within others.
+const MAX_READS: usize = 4;
+/// Bytes of an entry at the least.
+const MIN_ENTRY: usize = 3;
+
+/// The lists that were read so far: lists that begin within others cost as many steps as all of them have entries.
+#[derive(Debug, Default)]
+pub(super) struct Lists(Mutex<ListsRead>);
+
+#[derive(Debug, Default)]
+struct ListsRead {
+    seen: HashSet<(UnitId, ListOffset)>,
+    /// Bytes of them, at the least.
+    bytes: usize,
+}
+
+/// A list that is being read, until it is dropped.
+struct ListReading<'l> {
+    lists: &'l Lists,
+    list: (UnitId, ListOffset),
+    entries: usize,
+}
+
+impl Lists {
+    /// Begins to read a list, of a section of so many bytes.
+    fn begin(&self, list: (UnitId, ListOffset), section: usize) -> Result<ListReading<'_>, &'static str> {
+        let read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match read.bytes > section.saturating_mul(MAX_READS) && !read.seen.contains(&list) {
+            true => Err("the lists of the file overlap by more than three times their size"),
+            false => Ok(ListReading { lists: self, list, entries: 0 }),
+        }
+    }
+}
+
+impl Drop for ListReading<'_> {
+    fn drop(&mut self) {
+        let mut read = self.lists.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.seen.insert(self.list) {
+            read.bytes = read.bytes.saturating_add(self.entries.saturating_mul(MIN_ENTRY));
+        }
+    }
 }
 
 impl DebugInfo {
@@ -191,9 +235,14 @@ impl DebugInfo {
     ) -> Result<()> {
         let fail = |why| DebugInfoError::List { unit: view.facts().offset, list: DieOffset(list.0), why };
         let offset = LocationListsOffset(usize::try_from(list.0).unwrap_or(usize::MAX));
+        let mut reading = self
+            .lists
+            .begin((view.facts().id, list), self.list_bytes().locations)
+            .map_err(|why| DebugInfoError::Bound { unit: view.facts().offset, what: "location list", why })?;
         let mut raw = view.dwarf.raw_locations(&view.unit, offset).map_err(fail)?;
         let mut cooked = view.dwarf.locations(&view.unit, offset).map_err(fail)?;
         while let Some(entry) = raw.next().map_err(fail)? {
+            reading.entries += 1;
             if let RawLocListEntry::DefaultLocation { data } = entry {
                 if enough(None, data.0) {
                     break;

@@ -37,6 +37,7 @@ mod names;
 mod object_map;
 mod query;
 mod scope;
+mod scope_tree;
 mod sections;
 mod subprogram;
 #[cfg(test)]
@@ -53,6 +54,7 @@ mod variable;
 mod view;
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
@@ -96,6 +98,9 @@ pub struct DebugInfo {
     separate: Option<Arc<CodeObject>>,
     units: OnceLock<Units>,
     functions: Cache<DieOffset, Arc<Function>>,
+    /// Scopes and variables of the cached functions.
+    cached_parts: AtomicUsize,
+    lists: location::Lists,
     types: Cache<TypeId, Arc<Type>>,
 }
 
@@ -147,7 +152,9 @@ impl DebugInfo {
 
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Self { code_object, dialect: None, sections, separate, units, functions, types }
+        let cached_parts = AtomicUsize::new(0);
+        let lists = location::Lists::default();
+        Self { code_object, dialect: None, sections, separate, units, functions, cached_parts, lists, types }
     }
 
     /// The same with all units in that dialect, whatever they say; `None`: each as it says.
@@ -155,7 +162,7 @@ impl DebugInfo {
     pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
         // What was read so far may have been read otherwise.
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Self { dialect, units, functions, types, ..self }
+        Self { dialect, units, functions, cached_parts: AtomicUsize::new(0), types, ..self }
     }
 
     /// The code object it belongs to.
@@ -231,13 +238,24 @@ impl DebugInfo {
         Some(slot.offset.0..slot.end)
     }
 
-    /// Whether attributes of a unit's DIEs may have one of the forms, by its table of abbreviations.
+    /// Whether DIEs of a unit may refer to those of other units by their offset in the section, by its table of abbreviations.
     ///
     /// # Errors
     /// There is no such unit, or its header or abbreviations cannot be read.
-    pub(crate) fn unit_uses(&self, id: UnitId, forms: &[gimli::DwForm]) -> Result<bool> {
+    pub(crate) fn refers_to_others(&self, id: UnitId) -> Result<bool> {
         let dwarf = self.sections.dwarf();
-        self.units_of(&dwarf).slot(id)?.uses(&dwarf, forms)
+        self.units_of(&dwarf).slot(id)?.refers_to_others(&dwarf)
+    }
+
+    /// How many DIEs a unit has, if the library may read it: lines and DIEs within their bounds.
+    ///
+    /// # Errors
+    /// There is no such unit, or it cannot be read, or the header of its line table is beyond its bound.
+    pub(crate) fn readable_dies(&self, id: UnitId) -> Result<usize> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(id)?;
+        line::check_header(&view)?;
+        Ok(view.index().dies)
     }
 
     /// How many units there are; ids run from 0.

@@ -38,6 +38,9 @@ impl<'a> Reading<'a> {
             }
         }
         parts.reverse();
+        if parts.iter().map(|part| part.len()).sum::<usize>() > MAX_NAME {
+            parts = vec![Arc::from("...")];
+        }
         Ok((!parts.is_empty()).then(|| Arc::from(parts.join("::"))))
     }
 
@@ -73,8 +76,12 @@ impl<'a> Reading<'a> {
         if !is_template {
             return Ok(Some(name));
         }
-        let arguments = arguments.join(", ");
+        let mut arguments = arguments.join(", ");
         drop(nested);
+        // Names of arguments are kept with theirs: each may double the text.
+        if arguments.len() > MAX_NAME {
+            arguments = "...".to_owned();
+        }
         // As clang spells it in full names.
         let gap = if arguments.ends_with('>') { " " } else { "" };
         Ok(Some(Arc::from(format!("{name}<{arguments}{gap}>"))))
@@ -113,6 +120,8 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Bytes of a name that is put together of others.
+pub(super) const MAX_NAME: usize = 1 << 16;
 /// Arguments within arguments that are spelled out; deeper ones are left out.
 const MAX_NESTED: usize = 12;
 /// Arguments in one name: each may have as many as it likes, so depth alone is no bound.

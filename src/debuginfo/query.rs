@@ -1,20 +1,25 @@
 //! What is at a PC: the function with its inlined calls, and the variables in scope.
 
+use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::DebugInfo;
 use super::die::Reading;
 use super::error::{DebugInfoError, Result};
 use super::line::Place;
-use super::location::{Location, LocationAttribute};
+use super::location::{ListOffset, Location, LocationAttribute};
 use super::scope::{Function, Scope, ScopeKind, SimdFacts};
 use super::subprogram::Subprogram;
+use super::unit::UnitId;
 use super::variable::VariableAt;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
 /// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
 const MAX_CACHED_FUNCTIONS: usize = 8192;
+/// Scopes and variables of the functions kept in memory, the same.
+const MAX_CACHED_PARTS: usize = 1 << 20;
 
 /// The function that holds a PC.
 #[derive(Clone, Debug)]
@@ -24,7 +29,7 @@ pub struct FunctionAt {
     /// Its frame base at the PC. [`Location::None`] when it has none, as some of clang's -O2 kernels.
     pub frame_base: Location,
     /// The frames at the PC, innermost first: inlined calls, then the function itself. Never empty.
-    pub frames: Vec<InlineFrame>,
+    pub frames: Arc<[InlineFrame]>,
 }
 
 /// A function or inlined call at a PC, with its part of the scope chain.
@@ -137,10 +142,17 @@ impl DebugInfo {
     ) -> Result<Vec<VariableAt>> {
         let view = reading.view(at.function.unit)?;
         let mut found = Vec::new();
+        // Variables may share a list.
+        let mut lists: HashMap<(UnitId, ListOffset), Location> = HashMap::new();
         for (depth, scope) in at.scopes(frame).enumerate() {
             for variable in &scope.variables {
                 let (attribute, of) = (&variable.location, (variable.die, gimli::DW_AT_location));
-                let location = match attribute {
+                let key = match attribute {
+                    LocationAttribute::List(list) => Some((variable.unit, *list)),
+                    _ => None,
+                };
+                let known = key.and_then(|key| lists.get(&key)).cloned();
+                let location = known.unwrap_or_else(|| match attribute {
                     // A list is read in the unit of its own DIE, which is another's for some inherited variables.
                     LocationAttribute::List(_) if variable.unit != at.function.unit => {
                         let other = reading.view(variable.unit);
@@ -148,7 +160,11 @@ impl DebugInfo {
                         self.located_or_broken(other, attribute, pc, of)
                     }
                     attribute => self.located_or_broken(Ok(&view), attribute, pc, of),
-                };
+                });
+                // An error names its variable.
+                if let Some(key) = key.filter(|_| !matches!(location, Location::Broken(_))) {
+                    lists.entry(key).or_insert_with(|| location.clone());
+                }
                 found.push(VariableAt { variable: Arc::clone(variable), location, depth });
             }
         }
@@ -162,15 +178,21 @@ impl DebugInfo {
         // Read outside of the lock: two clients may read the same function once each, none waits for the other.
         let function = Arc::new(Function::read(reading, die)?);
         let mut cached = self.functions.lock();
-        if cached.len() >= MAX_CACHED_FUNCTIONS {
+        let parts = function.parts();
+        let before = self.cached_parts.load(Ordering::Relaxed);
+        let is_full = cached.len() >= MAX_CACHED_FUNCTIONS || before.saturating_add(parts) > MAX_CACHED_PARTS;
+        let before = if is_full { 0 } else { before };
+        if is_full {
             cached.clear();
         }
+        // Under the lock of the cache.
+        self.cached_parts.store(before.saturating_add(parts), Ordering::Relaxed);
         Ok(Arc::clone(cached.entry(die).or_insert(function)))
     }
 }
 
 /// Splits a scope chain into frames at the inlined calls.
-fn frames(function: &Function, chain: &[usize]) -> Vec<InlineFrame> {
+fn frames(function: &Function, chain: &[usize]) -> Arc<[InlineFrame]> {
     let mut frames: Vec<InlineFrame> = Vec::new();
     for index in chain {
         match function.scopes.get(*index).map(|scope| &scope.kind) {
@@ -190,5 +212,5 @@ fn frames(function: &Function, chain: &[usize]) -> Vec<InlineFrame> {
         }
     }
     frames.reverse();
-    frames
+    frames.into()
 }

@@ -1,5 +1,6 @@
 //! What a function is called and where it is declared.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::damage::Damage;
@@ -91,14 +92,36 @@ impl Subprogram {
 /// Longer symbols are not demangled: the demangler's work may grow much faster than its input.
 const MAX_SYMBOL: usize = 4096;
 
-/// An Itanium C++ symbol as source text; `None` for any other name.
+/// Parts within parts of a symbol: the demangler takes some 2 KiB of stack for each.
+const MAX_NESTED: u32 = 96;
+/// Bytes of a demangled name. A symbol names earlier parts of itself (Itanium C++ ABI 5.1.8), so that each may double the text.
+const MAX_NAME: usize = 1 << 16;
+
+/// A text that ends the demangler when it becomes too long.
+struct Bounded(String);
+
+impl fmt::Write for Bounded {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.0.len().saturating_add(text.len()) > MAX_NAME {
+            return Err(fmt::Error);
+        }
+        self.0.push_str(text);
+        Ok(())
+    }
+}
+
+/// An Itanium C++ symbol as source text; `None` for any other name, and for one that is beyond the demangler's bounds.
 #[must_use]
 pub fn demangle(symbol: &str) -> Option<String> {
     if !symbol.starts_with("_Z") || symbol.len() > MAX_SYMBOL {
         return None;
     }
-    let options = cpp_demangle::DemangleOptions::new().recursion_limit(96);
-    let demangled = cpp_demangle::Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()?;
+    let nested = cpp_demangle::ParseOptions::default().recursion_limit(MAX_NESTED);
+    let options = cpp_demangle::DemangleOptions::new().recursion_limit(MAX_NESTED);
+    let mut demangled = Bounded(String::new());
+    let parsed = cpp_demangle::Symbol::new_with_options(symbol, &nested).ok()?;
+    parsed.structured_demangle(&mut demangled, &options).ok()?;
+    let Bounded(demangled) = demangled;
     Some(special(symbol, &demangled).unwrap_or(demangled))
 }
 

@@ -5,8 +5,9 @@
 
 use super::DebugInfo;
 use super::error::{DebugInfoError, Result};
-use super::type_read::MAX_TYPE_DEPTH;
+use super::names::MAX_NAME;
 use super::types::{Number, Qualifier, RecordKind, Type, TypeId, TypeKind};
+use crate::bounds::MAX_TYPE_CHAIN;
 
 /// A name is made of at most this many types: parameters of parameters may double it at every step.
 const MAX_PARTS: usize = 1024;
@@ -26,7 +27,7 @@ impl DebugInfo {
 
     fn declare(&self, id: Option<TypeId>, declarator: String, budget: &mut Budget) -> Result<String> {
         let Some(id) = id else { return Ok(spaced("void", &declarator)) };
-        budget.spend(id)?;
+        budget.spend(id, declarator.len())?;
         let named = self.declare_inner(id, declarator, budget);
         budget.depth -= 1;
         named
@@ -104,7 +105,7 @@ impl DebugInfo {
     fn unqualified(&self, id: TypeId) -> Result<(Qualifiers, Option<std::sync::Arc<Type>>)> {
         let mut qualifiers = Qualifiers::default();
         let mut found = self.type_of(id)?;
-        for _ in 0..MAX_TYPE_DEPTH {
+        for _ in 0..MAX_TYPE_CHAIN {
             let TypeKind::Qualified { qualifier, of } = found.kind else {
                 return Ok((qualifiers, Some(found)));
             };
@@ -112,7 +113,7 @@ impl DebugInfo {
             let Some(of) = of else { return Ok((qualifiers, None)) };
             found = self.type_of(of)?;
         }
-        Err(DebugInfoError::TooDeep { die: id.0, what: "qualifiers", limit: MAX_TYPE_DEPTH })
+        Err(DebugInfoError::TooDeep { die: id.0, what: "qualifiers", limit: MAX_TYPE_CHAIN })
     }
 
     /// Whether `*` before the type must be bracketed: arrays and functions bind tighter.
@@ -152,14 +153,15 @@ struct Budget {
 }
 
 impl Budget {
-    fn spend(&mut self, id: TypeId) -> Result<()> {
+    /// `bytes`: those of the declarator around the type.
+    fn spend(&mut self, id: TypeId, bytes: usize) -> Result<()> {
         self.depth += 1;
         match self.parts.checked_sub(1) {
-            Some(parts) if self.depth <= MAX_TYPE_DEPTH => {
+            Some(parts) if self.depth <= MAX_TYPE_CHAIN && bytes <= MAX_NAME => {
                 self.parts = parts;
                 Ok(())
             }
-            _ => Err(DebugInfoError::TooDeep { die: id.0, what: "types", limit: MAX_TYPE_DEPTH }),
+            _ => Err(DebugInfoError::TooDeep { die: id.0, what: "types", limit: MAX_TYPE_CHAIN }),
         }
     }
 }

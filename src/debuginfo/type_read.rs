@@ -18,10 +18,9 @@ use super::types::{
     Base, Encoding, Enumerator, Indirect, MemorySpace, Number, Qualifier, RecordKind, Type, TypeId, TypeKind,
 };
 use super::view::unsigned;
+use crate::bounds::MAX_TYPE_CHAIN;
 use crate::units::AddressSpace;
 
-/// Longest chain of typedefs, qualifiers and array elements that is followed; a longer one is a cycle.
-pub(super) const MAX_TYPE_DEPTH: usize = 64;
 /// LLVM's qualifier of signed pointers.
 const DW_TAG_LLVM_PTRAUTH_TYPE: DwTag = DwTag(0x4300);
 /// Types kept in memory; past this the cache starts anew.
@@ -85,7 +84,7 @@ impl DebugInfo {
     /// A type cannot be read, or typedefs go in a circle.
     pub fn stripped(&self, id: TypeId) -> Result<Option<Arc<Type>>> {
         let mut found = self.type_of(id)?;
-        for _ in 0..MAX_TYPE_DEPTH {
+        for _ in 0..MAX_TYPE_CHAIN {
             let next = match found.kind {
                 // What stands between an object and its data must not be passed over.
                 TypeKind::Typedef { of } | TypeKind::Qualified { of, .. } if found.indirect.is_none() => of,
@@ -94,7 +93,7 @@ impl DebugInfo {
             let Some(next) = next else { return Ok(None) };
             found = self.type_of(next)?;
         }
-        Err(DebugInfoError::TooDeep { die: id.0, what: "typedefs", limit: MAX_TYPE_DEPTH })
+        Err(DebugInfoError::TooDeep { die: id.0, what: "typedefs", limit: MAX_TYPE_CHAIN })
     }
 
     /// The size of a type in bytes; `None` when it has none (`void`, a function) or it is not known (`int []`, a class
@@ -128,8 +127,8 @@ impl DebugInfo {
 
     /// [`Self::size_for`] within that many arrays.
     pub(super) fn size_within(&self, id: TypeId, asked: Asked<'_>, depth: usize) -> Result<Option<u64>> {
-        if depth >= MAX_TYPE_DEPTH {
-            return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_DEPTH });
+        if depth >= MAX_TYPE_CHAIN {
+            return Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_CHAIN });
         }
         let too_large = || DebugInfoError::TooLarge { die: id.0 };
         // `None`: more than can be counted, which may still turn out to be no size at all.
@@ -137,7 +136,7 @@ impl DebugInfo {
         let whole = |factor: Option<u64>, bytes: u64| {
             factor.and_then(|factor| factor.checked_mul(bytes)).map(Some).ok_or_else(too_large)
         };
-        for _ in 0..MAX_TYPE_DEPTH {
+        for _ in 0..MAX_TYPE_CHAIN {
             let Some(found) = self.stripped(next)? else { return Ok(None) };
             if let Some(size) = found.byte_size {
                 return whole(factor, size);
@@ -171,7 +170,7 @@ impl DebugInfo {
                 _ => return Ok(None),
             }
         }
-        Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_DEPTH })
+        Err(DebugInfoError::TooDeep { die: id.0, what: "array elements", limit: MAX_TYPE_CHAIN })
     }
 }
 
@@ -332,9 +331,12 @@ pub(super) fn read_children<'a>(
     let mut raw = view.entries_from(die.offset())?;
     let mut entry = Entry::null();
     raw.read_entry(&mut entry).map_err(|why| view.broken(die.offset(), why))?;
-    while !raw.is_empty() && raw.next_depth() > 0 {
-        let (offset, depth) = (raw.next_offset(), raw.next_depth());
-        let fail = |why| view.broken(view.die_offset(offset), why);
+    // The depth at which the reader began.
+    let mut base = 0;
+    while !raw.is_empty() && base + raw.next_depth() > 0 {
+        let (offset, depth) = (raw.next_offset(), base + raw.next_depth());
+        let at = view.die_offset(offset);
+        let fail = |why| view.broken(at, why);
         let Some(abbreviation) = raw.read_abbreviation().map_err(fail)? else { continue };
         let is_wanted = match depth {
             1 => wanted(abbreviation.tag()),
@@ -342,11 +344,21 @@ pub(super) fn read_children<'a>(
         };
         match is_wanted {
             Some(true) => {
-                let entry = view.entry(view.die_offset(offset))?;
+                let entry = view.entry(at)?;
                 found.push(Die { view: std::rc::Rc::clone(view), entry });
             }
             Some(false) => {}
             None => break,
+        }
+        // Types in types would be read again for each type around them.
+        if abbreviation.has_children()
+            && let Some(after) = view.index().after(at)
+        {
+            if !view.slot.contains(after) {
+                break;
+            }
+            (raw, base) = (view.entries_from(after)?, depth);
+            continue;
         }
         raw.skip_attributes(abbreviation.attributes()).map_err(fail)?;
     }

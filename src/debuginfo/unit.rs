@@ -1,16 +1,17 @@
 //! One unit: its root DIE is read when the unit may hold an answer, everything else when a question falls into it.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gimli::Section as _;
-use gimli::{Abbreviations, DebugAbbrev, DebugInfoOffset, DebugTypes, Reader as _};
+use gimli::{Abbreviations, DebugInfoOffset, DebugTypes, Reader as _};
 
-use super::abbreviations::Declarations;
+use super::abbreviations::{Tables, Unread};
 use super::attr::Heterogeneous;
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
-use super::line::LineTable;
+use super::line::Lines;
 use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
 use super::view::UnitView;
@@ -117,6 +118,27 @@ pub(super) struct Root {
     rnglists_base: gimli::DebugRngListsBase,
 }
 
+/// What the units of a file share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The dialect that the user says all units to be in.
+    pub(super) said: Option<Dialect>,
+    /// `.debug_loclists`, which `gimli` does not show.
+    pub(super) loclists: Bytes,
+    pub(super) tables: Tables,
+    pub(super) lines: Lines,
+    /// Ranges of root DIEs that may still be read.
+    pub(super) ranges: AtomicUsize,
+}
+
+impl Shared {
+    /// Takes the place of one range of a root DIE; whether there was one. Many units may name one list.
+    fn take_range(&self) -> bool {
+        let less = |left: usize| left.checked_sub(1);
+        self.ranges.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    }
+}
+
 /// One unit with what was read of it so far.
 #[derive(Debug)]
 pub(super) struct UnitSlot {
@@ -126,19 +148,14 @@ pub(super) struct UnitSlot {
     pub(super) end: usize,
     /// The offset in `.debug_types`, for a unit that stands there (DWARF 4).
     pub(super) in_types: Option<usize>,
-    /// The dialect that the user says all units to be in.
-    said: Option<Dialect>,
+    shared: Arc<Shared>,
     /// Signature and offset of the type, for a type unit.
     pub(super) signature: Option<(u64, usize)>,
     /// Why nothing of it can be read, by its header.
     refused: Option<DebugInfoError>,
-    /// `.debug_loclists`, which `gimli` does not show.
-    loclists: Bytes,
-    abbreviations: OnceLock<Result<Arc<Abbreviations>>>,
     root: OnceLock<Result<Root>>,
     ranges: OnceLock<Vec<Range<u64>>>,
     index: OnceLock<UnitIndex>,
-    pub(super) lines: OnceLock<Result<LineTable>>,
     pub(super) files: OnceLock<Result<Vec<Option<Arc<str>>>>>,
 }
 
@@ -148,9 +165,8 @@ impl UnitSlot {
         offset: usize,
         end: usize,
         in_types: Option<usize>,
-        said: Option<Dialect>,
         header: std::result::Result<Option<(u64, usize)>, DebugInfoError>,
-        loclists: Bytes,
+        shared: Arc<Shared>,
     ) -> Self {
         let (signature, refused) = match header {
             Ok(signature) => (signature, None),
@@ -161,15 +177,12 @@ impl UnitSlot {
             offset: DebugInfoOffset(offset),
             end,
             in_types,
-            said,
+            shared,
             signature,
             refused,
-            loclists,
-            abbreviations: OnceLock::new(),
             root: OnceLock::new(),
             ranges: OnceLock::new(),
             index: OnceLock::new(),
-            lines: OnceLock::new(),
             files: OnceLock::new(),
         }
     }
@@ -197,7 +210,8 @@ impl UnitSlot {
             let Ok(header) = self.header(dwarf) else { return Vec::new() };
             let Ok(view) = self.view(dwarf) else { return Vec::new() };
             let root = view.entry(view.die_offset(header.root_offset()));
-            root.and_then(|root| view.ranges(&root)).unwrap_or_default()
+            let mut room = view.room_for_ranges();
+            root.and_then(|root| view.ranges(&root, &mut room)).unwrap_or_default()
         });
         ranges.iter().any(|range| range.contains(&address))
     }
@@ -228,11 +242,22 @@ impl UnitSlot {
     /// The unit without what its root DIE says.
     fn bare<'a>(&self, dwarf: &Dwarf<'a>) -> Result<GimliUnit<'a>> {
         let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
-        let abbreviations = self.abbreviations.get_or_init(|| {
-            let read = header.abbreviations(&dwarf.debug_abbrev);
-            read.map(Arc::new).map_err(|why| self.fail("abbreviations", why))
-        });
-        Ok(Self::with(header, abbreviations.clone()?))
+        let table = self.shared.tables.get(dwarf, header.debug_abbrev_offset());
+        let abbreviations = table.map_err(|why| self.unread(why))?.abbreviations;
+        Ok(Self::with(header, abbreviations))
+    }
+
+    fn unread(&self, why: Unread) -> DebugInfoError {
+        let what = "abbreviations";
+        match why {
+            Unread::Malformed(why) => self.fail(what, why),
+            Unread::Bound(why) => DebugInfoError::Bound { unit: self.die_offset(), what, why },
+        }
+    }
+
+    /// The line tables of the file.
+    pub(super) fn lines(&self) -> &Lines {
+        &self.shared.lines
     }
 
     fn header<'a>(&self, dwarf: &Dwarf<'a>) -> gimli::Result<UnitHeader<'a>> {
@@ -242,32 +267,11 @@ impl UnitSlot {
         DebugTypes::from(section).units().next()?.ok_or(gimli::Error::UnexpectedEof(section.offset_id()))
     }
 
-    /// The one abbreviation of the root DIE. A file has many units and a question few, so that reading all
-    /// abbreviations of each for its root would be most of the work.
-    fn root_abbreviation(header: &UnitHeader<'_>, dwarf: &Dwarf<'_>) -> gimli::Result<Abbreviations> {
-        let wanted = header.range_from(header.root_offset()..)?.read_uleb128()?;
-        let mut declarations = Declarations::of(dwarf, header.debug_abbrev_offset(), &[])?;
-        while let Some(declaration) = declarations.next()? {
-            if declaration.code == wanted {
-                return DebugAbbrev::from(declaration.bytes).abbreviations(gimli::DebugAbbrevOffset(0));
-            }
-        }
-        Err(gimli::Error::InvalidAbbreviationCode(wanted))
-    }
-
-    /// Whether attributes of its DIEs may have one of the forms, by its table of abbreviations.
-    pub(super) fn uses(&self, dwarf: &Dwarf<'_>, forms: &[gimli::DwForm]) -> Result<bool> {
-        let scan = || {
-            let table = self.header(dwarf)?.debug_abbrev_offset();
-            let mut declarations = Declarations::of(dwarf, table, forms)?;
-            while let Some(declaration) = declarations.next()? {
-                if declaration.has_form {
-                    return Ok(true);
-                }
-            }
-            Ok(false)
-        };
-        scan().map_err(|why| self.fail("abbreviations", why))
+    /// Whether DIEs may refer to those of other units by their offset in the section, by the table of abbreviations.
+    pub(super) fn refers_to_others(&self, dwarf: &Dwarf<'_>) -> Result<bool> {
+        let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
+        let table = self.shared.tables.get(dwarf, header.debug_abbrev_offset());
+        Ok(table.map_err(|why| self.unread(why))?.refers_to_others)
     }
 
     fn with<'a>(header: UnitHeader<'a>, abbreviations: Arc<Abbreviations>) -> GimliUnit<'a> {
@@ -289,8 +293,10 @@ impl UnitSlot {
 
     fn read_root(&self, dwarf: &Dwarf<'_>) -> Result<Root> {
         let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
-        let abbreviations = Self::root_abbreviation(&header, dwarf);
-        let abbreviations = Arc::new(abbreviations.map_err(|why| self.fail("abbreviations", why))?);
+        let code = header.range_from(header.root_offset()..).and_then(|mut dies| dies.read_uleb128());
+        let code = code.map_err(|why| self.fail("abbreviations", why))?;
+        let abbreviations = self.shared.tables.one(dwarf, header.debug_abbrev_offset(), code);
+        let abbreviations: Arc<Abbreviations> = abbreviations.map_err(|why| self.unread(why))?;
         let mut unit = Self::with(header, Arc::clone(&abbreviations));
         let fail = |why| self.fail("root DIE", why);
         let mut raw = header.entries_raw(&abbreviations, None).map_err(fail)?;
@@ -325,7 +331,7 @@ impl UnitSlot {
             producer: string(gimli::DW_AT_producer),
             name: string(gimli::DW_AT_name),
             comp_dir: string(gimli::DW_AT_comp_dir),
-            dialect: self.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
+            dialect: self.shared.said.or_else(|| Dialect::of_augmentation(augmentation.as_deref()?)),
             augmentation,
             low_pc: low_pc.unwrap_or(0),
             dwo_name: string(gimli::DW_AT_dwo_name).or_else(|| string(gimli::DW_AT_GNU_dwo_name)),
@@ -338,7 +344,7 @@ impl UnitSlot {
                 model::table(section, ".debug_addr", offset, unit.addr_base.0, 0)?;
             }
             if has(gimli::DW_AT_loclists_base) {
-                let section = &self.loclists;
+                let section = &self.shared.loclists;
                 model::table(section, ".debug_loclists", offset, unit.loclists_base.0, model::OFFSET_COUNT)?;
             }
             if has(gimli::DW_AT_rnglists_base) {
@@ -359,46 +365,40 @@ impl UnitSlot {
         let whole = visit_ranges(dwarf, &unit, &root, |range| {
             let so_far = span.get_or_insert_with(|| range.clone());
             *so_far = so_far.start.min(range.start)..so_far.end.max(range.end);
+            self.shared.take_range()
         });
-        let span = span.filter(|_| whole.is_ok());
+        let span = span.filter(|_| whole == Ok(true));
         Ok(Root { facts, span, line_offset, str_offsets_base, addr_base, loclists_base, rnglists_base })
     }
 }
 
-/// The addresses of a DIE: `DW_AT_ranges`, or `DW_AT_low_pc` with `DW_AT_high_pc`; DWARF 5 section 2.17.
-pub(super) fn die_ranges<'a>(
+/// Visits the addresses of a DIE: `DW_AT_ranges`, or `DW_AT_low_pc` with `DW_AT_high_pc`; DWARF 5 section 2.17. `visit` returns
+/// whether to go on; so does this, at the end.
+pub(super) fn visit_ranges<'a>(
     dwarf: &Dwarf<'a>,
     unit: &GimliUnit<'a>,
     entry: &Entry<'a>,
-) -> gimli::Result<Vec<Range<u64>>> {
-    let mut ranges = Vec::new();
-    visit_ranges(dwarf, unit, entry, |range| ranges.push(range))?;
-    Ok(ranges)
-}
-
-fn visit_ranges<'a>(
-    dwarf: &Dwarf<'a>,
-    unit: &GimliUnit<'a>,
-    entry: &Entry<'a>,
-    mut visit: impl FnMut(Range<u64>),
-) -> gimli::Result<()> {
+    mut visit: impl FnMut(Range<u64>) -> bool,
+) -> gimli::Result<bool> {
     let value = |name| entry.attr_value(name);
     if let Some(mut list) =
         value(gimli::DW_AT_ranges).map(|list| dwarf.attr_ranges(unit, list)).transpose()?.flatten()
     {
         while let Some(range) = list.next()? {
-            visit(range.begin..range.end);
+            if !visit(range.begin..range.end) {
+                return Ok(false);
+            }
         }
-        return Ok(());
+        return Ok(true);
     }
     let address = |value| dwarf.attr_address(unit, value);
-    let Some(low) = value(gimli::DW_AT_low_pc).map(address).transpose()?.flatten() else { return Ok(()) };
+    let Some(low) = value(gimli::DW_AT_low_pc).map(address).transpose()?.flatten() else { return Ok(true) };
     let high = match value(gimli::DW_AT_high_pc) {
         Some(AttributeValue::Udata(size)) => low.checked_add(size),
         Some(value) => address(value)?,
         None => None,
     };
     // A linker marks dropped code with the highest addresses (or 0, which real code may have, with an empty range).
-    high.filter(|high| low < *high && low < u64::MAX - 1).into_iter().for_each(|high| visit(low..high));
-    Ok(())
+    let high = high.filter(|high| low < *high && low < u64::MAX - 1);
+    Ok(high.is_none_or(|high| visit(low..high)))
 }

@@ -1,15 +1,19 @@
 //! All units of a file: their headers are read on the first question, and nothing of a unit that cannot hold an answer.
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, OnceLock};
 
 use gimli::{EndianSlice, LittleEndian, Reader as _, Section as _, SectionId, UnitType};
 
+use super::abbreviations::Tables;
 use super::error::{DebugInfoError, Result};
 use super::interval::Intervals;
+use super::line::Lines;
 use super::model;
 use super::sections::{Dwarf, Slice, UnitHeader};
-use super::unit::{UnitId, UnitSlot};
+use super::unit::{Shared, UnitId, UnitSlot};
+use super::view::room_for_ranges;
 use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
@@ -19,15 +23,16 @@ const ADDRESS_SIZE: u8 = 8;
 /// A file with more bad units than this is said to have that many.
 const MAX_PROBLEMS: usize = 64;
 
+/// Units of a file: one takes 400 bytes of memory, and 11 bytes of the file.
+const MAX_UNITS: usize = 1 << 18;
+
 /// All units of a file.
 #[derive(Debug)]
 pub(super) struct Units {
     pub(super) slots: Vec<UnitSlot>,
     /// Units that are left out, and why the list ends before the section does.
     pub(super) problems: Vec<DebugInfoError>,
-    /// The dialect that the user says all units to be in.
-    said: Option<Dialect>,
-    loclists: Bytes,
+    shared: Arc<Shared>,
     /// From the first to the last address of each unit, and the units that do not say theirs.
     by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
     /// `.debug_aranges`.
@@ -41,8 +46,14 @@ impl Units {
         let mut units = Self {
             slots: Vec::new(),
             problems: Vec::new(),
-            said,
-            loclists: loclists.clone(),
+            shared: Arc::new(Shared {
+                said,
+                loclists: loclists.clone(),
+                tables: Tables::new(dwarf.debug_abbrev.reader().len()),
+                lines: Lines::new(dwarf.debug_line.reader().len()),
+                // One each for units without a list.
+                ranges: AtomicUsize::new(room_for_ranges(dwarf).saturating_add(MAX_UNITS)),
+            }),
             by_address: OnceLock::new(),
             by_aranges: OnceLock::new(),
             by_signature: OnceLock::new(),
@@ -56,6 +67,13 @@ impl Units {
     fn section(&mut self, section: Slice<'_>, kind: SectionId, base: usize) {
         let mut at = 0;
         while at < section.len() {
+            if self.slots.len() >= MAX_UNITS {
+                let (unit, why) = (
+                    DieOffset(base.saturating_add(at) as u64),
+                    "more than 262144 units; it and those after it are left out",
+                );
+                return self.problem(DebugInfoError::Bound { unit, what: "header", why });
+            }
             let mut rest = section;
             let length = rest.skip(at).and_then(|()| {
                 let (length, _) = rest.read_initial_length()?;
@@ -101,7 +119,7 @@ impl Units {
         let in_types = (kind == SectionId::DebugTypes).then_some(at);
         let (offset, end) = (base.saturating_add(at), base.saturating_add(end));
         let id = UnitId(self.slots.len() as u32);
-        self.slots.push(UnitSlot::new(id, offset, end, in_types, self.said, header, self.loclists.clone()));
+        self.slots.push(UnitSlot::new(id, offset, end, in_types, header, Arc::clone(&self.shared)));
         Ok(())
     }
 

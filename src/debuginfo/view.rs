@@ -3,15 +3,18 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use gimli::{DwAt, EntriesRaw, UnitOffset};
+use gimli::{DwAt, EntriesRaw, Reader as _, Section as _, UnitOffset};
 
 use super::attr::{AttributeName, WHOLE_DIE};
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
-use super::unit::{Root, UnitFacts, UnitSlot, die_ranges};
+use super::unit::{Root, UnitFacts, UnitSlot, visit_ranges};
 use super::units::Units;
 use crate::units::DieOffset;
+
+/// Ranges of DIEs without lists, and of small files.
+const MIN_RANGES: usize = 1024;
 
 /// A unit borrowed for one question.
 #[derive(Debug)]
@@ -77,10 +80,34 @@ impl<'a> UnitView<'a> {
         self.slot.index(self)
     }
 
-    /// The addresses of a DIE.
-    pub(super) fn ranges(&self, entry: &Entry<'a>) -> Result<Vec<Range<u64>>> {
-        die_ranges(self.dwarf, &self.unit, entry)
-            .map_err(|why| self.unreadable(entry, gimli::DW_AT_ranges, why))
+    /// The addresses of a DIE. `room`: how many ranges the DIEs of one question may still have.
+    pub(super) fn ranges(&self, entry: &Entry<'a>, room: &mut usize) -> Result<Vec<Range<u64>>> {
+        let mut ranges = Vec::new();
+        let is_whole = visit_ranges(self.dwarf, &self.unit, entry, |range| {
+            ranges.push(range);
+            let left = if entry.has_attr(gimli::DW_AT_ranges) { room.checked_sub(1) } else { Some(*room) };
+            *room = left.unwrap_or(0);
+            left.is_some()
+        });
+        if is_whole.map_err(|why| self.unreadable(entry, gimli::DW_AT_ranges, why))? {
+            return Ok(ranges);
+        }
+        let error = DebugInfoError::Bound {
+            unit: self.slot.die_offset(),
+            what: "ranges",
+            why: "lists that several DIEs name have more entries than their section has bytes; code is left out",
+        };
+        let attribute = AttributeName::of(gimli::DW_AT_ranges, self.facts());
+        Err(DebugInfoError::Referred {
+            attribute,
+            die: self.die_offset(entry.offset()),
+            error: Box::new(error),
+        })
+    }
+
+    /// How many ranges the DIEs of one question may have: lists that do not overlap have no more.
+    pub(super) fn room_for_ranges(&self) -> usize {
+        room_for_ranges(self.dwarf)
     }
 
     /// A string attribute; `None` when absent.
@@ -130,4 +157,11 @@ impl<'a> UnitView<'a> {
 /// A constant of any form as an unsigned number; a negative one is not.
 pub(super) fn unsigned(value: &AttributeValue<'_>) -> Option<u64> {
     value.udata_value().or_else(|| value.sdata_value().and_then(|number| u64::try_from(number).ok()))
+}
+
+/// Entries of lists of ranges that a file has room for: one takes a byte at the least.
+pub(super) fn room_for_ranges(dwarf: &Dwarf<'_>) -> usize {
+    let (old, new) =
+        (dwarf.ranges.debug_ranges().reader().len(), dwarf.ranges.debug_rnglists().reader().len());
+    old.saturating_add(new).saturating_add(MIN_RANGES)
 }

@@ -24,16 +24,20 @@ impl Frame<'_> {
 
     fn but_for(&self, variable: &Variable, words: &str) -> String {
         let LocationAttribute::List(list) = variable.location else { return words.to_owned() };
+        let key = (variable.unit, list);
+        if let Some(known) = self.elsewhere.borrow().get(&key) {
+            return format!("{words}{known}");
+        }
         let entries = self.debug.location_list(variable.unit, list).unwrap_or_default();
         let placed = entries.into_iter().filter(|entry| !entry.expression.is_empty());
         let ranges: Vec<Range<ElfAddress>> = placed.filter_map(|entry| entry.range).collect();
-        match ranges.as_slice() {
-            [] => words.to_owned(),
-            ranges => {
-                let pc = self.loaded(self.context.elf_pc);
-                format!("{words} {pc}, but for {}", self.listed(ranges))
-            }
-        }
+        let but = match ranges.as_slice() {
+            [] => String::new(),
+            ranges => format!(" {}, but for {}", self.loaded(self.context.elf_pc), self.listed(ranges)),
+        };
+        let said = format!("{words}{but}");
+        self.elsewhere.borrow_mut().insert(key, but);
+        said
     }
 
     fn loaded(&self, address: ElfAddress) -> String {

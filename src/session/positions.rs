@@ -93,9 +93,16 @@ impl Frames<'_> {
     /// The lanes that are active in a frame: as the innermost call inlined there, from that one outwards, says that says
     /// anything, else EXEC.
     pub(super) fn active(&self, level: usize, inlined: usize) -> Active {
-        let calls = self.source(level).map_or(0, |source| source.calls.len());
-        let mut said =
-            (inlined..calls).filter_map(|call| self.said_active(&mut self.context(level, Some(call))?));
+        let source = self.source(level);
+        let calls = source.map_or(0, |source| source.calls.len());
+        // Nearly none says: a context of each would be made for nothing.
+        let says = |call: &usize| {
+            let function = source.and_then(|source| source.function.as_ref());
+            function.is_some_and(|(_, at)| at.simd(*call).active_lane != LocationAttribute::Missing)
+        };
+        let mut said = (inlined..calls)
+            .filter(says)
+            .filter_map(|call| self.said_active(&mut self.context(level, Some(call))?));
         said.next().unwrap_or_else(|| self.exec_active(level))
     }
 

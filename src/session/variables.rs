@@ -1,5 +1,7 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::answers::NO_PRIVATE_MEMORY;
@@ -12,7 +14,9 @@ use super::unwind::{Code, Walk};
 use super::{Reader, Unreadable};
 use crate::arch::Kind;
 use crate::debuginfo::format::{Absence, Contents, Options, Value};
-use crate::debuginfo::{self, DebugInfo, DialectHint, FunctionAt, TypeId, VariableAt, VariableKind};
+use crate::debuginfo::{
+    self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
+};
 use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
@@ -123,7 +127,7 @@ pub(super) fn found<'w>(
     let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
     context.encoding.dialect = dialect(&hint, &variables);
     context.reading = reading(&hint, context.kind());
-    let frame = Frame { context, debug };
+    let frame = Frame { context, debug, elsewhere: RefCell::default() };
     let own = function.function.problems.iter().map(ToString::to_string);
     let problems = source.problem.iter().cloned().chain(own).collect();
     Ok(Found { frame, function, inlined, variables, pc, call, problems })
@@ -170,6 +174,8 @@ pub(super) fn reading(hint: &DialectHint, kind: &Kind) -> Option<legacy::Reading
 pub(super) struct Frame<'a> {
     pub(super) context: FrameContext<'a>,
     pub(super) debug: Arc<DebugInfo>,
+    /// Where lists have places, in words: variables may share a list.
+    pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
 }
 
 impl Frame<'_> {

@@ -19,7 +19,8 @@ use super::group::Others;
 use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
 use super::types::SmallPointers;
-use super::{Plans, Slice, lines, location, outline, types};
+use super::{MAX_ROWS, Plans, Slice, lines, location, outline, types};
+use crate::bounds::MAX_DEPTH;
 use crate::dwarf::draft;
 use crate::units::DieOffset;
 use crate::view::layout::Planner;
@@ -78,8 +79,15 @@ pub(super) fn convert<'r>(
 ) -> ConvertResult<()> {
     let name = unit.facts.name.as_deref().unwrap_or("without a name").to_owned();
     let problem = |plans: &mut Plans, words: String| plans.problems.insert(format!("unit {name}: {words}"));
-    let has_lines = match lines::convert(to, !unit.is_only_referred_to) {
-        Ok(Some(lines::Lines { program, files, left_out })) => {
+    let rows = if unit.is_only_referred_to { None } else { Some(&mut plans.rows) };
+    let has_lines = match lines::convert(to, rows) {
+        Ok(Some(lines::Lines { program, files, left_out, is_cut })) => {
+            if is_cut {
+                problem(
+                    plans,
+                    format!("line table: more than {MAX_ROWS} rows; those after them are left out"),
+                );
+            }
             if left_out > 0 {
                 problem(plans, left_out_rows(left_out));
             }
@@ -93,14 +101,15 @@ pub(super) fn convert<'r>(
         }
     };
     let first = plans.code.len();
-    let mut places = Places::default();
+    let mut places = Places::new(plans.places);
     let (small, lists) = (SmallPointers::default(), HashMap::new());
     let mut conversion = Conversion { unit, others, to, plans, small, signed, lists };
     conversion.root(root, has_lines)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
+    let mut too_deep = None;
     while let Some(id) = conversion.to.read_entry(&mut entry)? {
-        around.retain(|outer| outer.depth < entry.depth());
+        while around.pop_if(|outer| outer.depth >= entry.depth()).is_some() {}
         let outer = around.last().copied();
         let die = unit.die(entry.read_unit, entry.offset());
         let Some(id) = id else {
@@ -110,7 +119,12 @@ pub(super) fn convert<'r>(
             continue;
         };
         let left_out = outer.is_some_and(|outer| outer.function.is_none());
-        if left_out || is_left_out(unit, &entry) {
+        // gimli writes DIEs by recursion.
+        let is_too_deep = entry.depth() > MAX_DEPTH as isize;
+        if is_too_deep {
+            too_deep.get_or_insert(die);
+        }
+        if left_out || is_too_deep || is_left_out(unit, &entry) {
             conversion.plans.has_gaps = true;
             around.push(Around { depth: entry.depth(), function: None });
             continue;
@@ -129,6 +143,21 @@ pub(super) fn convert<'r>(
     let Conversion { to, plans, .. } = conversion;
     if ranges::hold(to, root, plans.code.get(first..).unwrap_or_default()) {
         problem(plans, "its code is not all within its ranges".to_owned());
+    }
+    if let Some(die) = too_deep {
+        problem(
+            plans,
+            format!("DIE {die} lies deeper than {MAX_DEPTH} levels; all DIEs as deep are left out"),
+        );
+    }
+    if places.unread > 0 {
+        let count = places.unread;
+        problem(
+            plans,
+            format!(
+                "{count} blocks have more ranges than a view has room for, and are shown without a place"
+            ),
+        );
     }
     if places.left_out > 0 {
         problem(plans, left_out_places(places.left_out));

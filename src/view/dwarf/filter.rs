@@ -93,7 +93,7 @@ pub(super) fn filter<'a, 'r>(
             if unit.is_only_referred_to {
                 continue;
             }
-            around.retain(|(depth, _)| *depth < entry.depth());
+            while around.pop_if(|(depth, _)| *depth >= entry.depth()).is_some() {}
             let inside = around.last().copied();
             if let Some(inside) = chosen(unit, others, &mut each, &entry, inside, &mut outlines) {
                 around.push((entry.depth(), inside));

@@ -35,7 +35,7 @@ pub(super) struct Group {
 impl Group {
     /// Of the wanted units those that refer to DIEs by their place in the section, and all that are referred to.
     pub(super) fn of(debug: &DebugInfo, dwarf: &gimli::Dwarf<Slice<'_>>, wanted: &[UnitId]) -> Self {
-        let uses = |id: &UnitId| debug.unit_uses(*id, &[constants::DW_FORM_ref_addr]).unwrap_or(false);
+        let uses = |id: &UnitId| debug.refers_to_others(*id).unwrap_or(false);
         let mut group = Self::default();
         let wanted: BTreeSet<UnitId> = wanted.iter().copied().collect();
         let mut seen = wanted.clone();

@@ -16,6 +16,8 @@ pub(super) struct Lines {
     pub(super) files: Vec<FileId>,
     /// Rows that it has not: they went backwards, or to an address that is no multiple of the instruction length.
     pub(super) left_out: usize,
+    /// Whether it ends early, for there are no more rows to take.
+    pub(super) is_cut: bool,
 }
 
 /// A sequence that is being converted.
@@ -26,11 +28,14 @@ struct Sequence {
     last: u64,
 }
 
-/// Converts a unit's table, or its files only; `None` where it has none.
+/// Converts a unit's table, or its files only; `None` where it has none. `rows`: how many rows the view may still have.
 ///
 /// # Errors
 /// It cannot be read, in words.
-pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>, has_rows: bool) -> Result<Option<Lines>, String> {
+pub(super) fn convert(
+    to: &mut ConvertUnit<'_, Slice<'_>>,
+    room: Option<&mut usize>,
+) -> Result<Option<Lines>, String> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
     };
@@ -39,7 +44,10 @@ pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>, has_rows: bool) -> Re
     let words = |error: ConvertError| error.to_string();
     let Some(from) = to.read_line_program(None, Some(encoding)).map_err(words)? else { return Ok(None) };
     let step = u64::from(header.minimum_instruction_length()).max(1);
-    let lines = if has_rows { rows(from, step).map_err(words)? } else { finished(from, 0) };
+    let lines = match room {
+        Some(room) => rows(from, step, room).map_err(words)?,
+        None => finished(from, 0),
+    };
     // Version 4 ends its list of files with an empty name.
     let is_empty = |name: &LineString| matches!(name, LineString::String(name) if name.is_empty());
     if lines.program.files().any(|(_, name, _)| is_empty(name)) {
@@ -48,7 +56,7 @@ pub(super) fn convert(to: &mut ConvertUnit<'_, Slice<'_>>, has_rows: bool) -> Re
     Ok(Some(lines))
 }
 
-fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64) -> ConvertResult<Lines> {
+fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64, room: &mut usize) -> ConvertResult<Lines> {
     let (mut base, mut left_out) = (0u64, 0);
     let mut sequence: Option<Sequence> = None;
     while let Some(row) = from.read_row()? {
@@ -61,6 +69,13 @@ fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64) -> ConvertResult
                     left_out += 1;
                     continue;
                 }
+                let Some(left) = room.checked_sub(1) else {
+                    if let Some(sequence) = sequence {
+                        from.end_sequence(sequence.last - sequence.start);
+                    }
+                    return Ok(Lines { is_cut: true, ..finished(from, left_out) });
+                };
+                *room = left;
                 let start = sequence.as_ref().map_or(address, |sequence| sequence.start);
                 if sequence.is_none() {
                     from.set_address(Address::Constant(start));
@@ -88,5 +103,5 @@ fn finished(from: ConvertLineProgram<'_, Slice<'_>>, left_out: usize) -> Lines {
     let (mut program, files) = from.program();
     // LLDB compares the sum with a file that it has not found, too, and warns.
     program.file_has_md5 = false;
-    Lines { program, files, left_out }
+    Lines { program, files, left_out, is_cut: false }
 }

@@ -71,12 +71,17 @@ struct Plans {
     problems: BTreeSet<String>,
     /// DIEs that were copied from type units.
     copied: usize,
+    /// DIEs of units, and rows of line tables, that may still be read.
+    dies: usize,
+    rows: usize,
     /// Whether there may be references to what the view has not.
     has_gaps: bool,
     locations: Room,
     locations_read: Room,
     ranges: Room,
     code_ranges: Room,
+    /// Ranges of the DIEs of one unit that may be read.
+    places: usize,
 }
 
 /// Entries of lists that a view has room for: as many as their sections have bytes, of which an entry takes three at the
@@ -88,6 +93,11 @@ struct Room(usize);
 const MAX_LIST_ENTRIES: usize = 1 << 22;
 /// Times that each byte of location lists is read at the most, where lists begin within others.
 const MAX_READS: usize = 4;
+
+/// DIEs of the units that one view reads: gimli takes some 150 bytes of memory for each.
+const MAX_DIES: usize = 1 << 22;
+/// Rows of the line tables that a view has: gimli takes up to 200 bytes of memory for each.
+const MAX_ROWS: usize = 1 << 21;
 
 impl Room {
     /// Room for what sections of that many bytes can say.
@@ -113,12 +123,15 @@ impl Plans {
             code: Vec::new(),
             problems: BTreeSet::new(),
             copied: 0,
+            dies: MAX_DIES,
+            rows: MAX_ROWS,
             has_gaps: false,
             locations: Room::of(bytes.locations),
             locations_read: Room(bytes.locations.saturating_mul(MAX_READS)),
             ranges: Room::of(bytes.ranges),
             // Most functions have no list, but the two attributes.
             code_ranges: Room::of(bytes.ranges.saturating_add(bytes.dies)),
+            places: bytes.ranges.saturating_add(bytes.dies),
         }
     }
 
@@ -268,12 +281,12 @@ impl Wants<'_> {
         let (sections, of): (_, Vec<UnitId>) = match part {
             Part::One(id) => {
                 let span = self.debug.unit_span(id).ok_or("it is no unit of .debug_info")?;
-                units.add(self.unit(id, span.start, span.start)?);
+                units.add(self.unit(id, span.start, span.start, plans)?);
                 (None, vec![id])
             }
             Part::Group(group) => {
                 for (id, span) in group.units() {
-                    match self.unit(id, span.start, 0) {
+                    match self.unit(id, span.start, 0, plans) {
                         Ok(unit) => units.add(unit),
                         Err(why) if self.own.contains(&id) => plans.lose(self.debug, id, &why),
                         Err(_) => plans.has_gaps = true,
@@ -315,7 +328,10 @@ impl Wants<'_> {
     }
 
     /// A unit to be converted; `base`: what offsets in the section that gimli reads count from.
-    fn unit(&self, id: UnitId, at: usize, base: usize) -> Result<Unit<'_>, String> {
+    fn unit(&self, id: UnitId, at: usize, base: usize, plans: &mut Plans) -> Result<Unit<'_>, String> {
+        let dies = self.debug.readable_dies(id).map_err(|error| error.to_string())?;
+        plans.dies = (plans.dies.checked_sub(dies))
+            .ok_or_else(|| format!("the view has no room for its {dies} DIEs: {MAX_DIES} in all"))?;
         let facts = self.debug.unit(id).map_err(|error| error.to_string())?.clone();
         Ok(Unit {
             debug: self.debug,

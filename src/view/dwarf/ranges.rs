@@ -16,22 +16,33 @@ pub(super) const PLACES: [DwAt; 4] =
 type Ranges = Vec<Range<u64>>;
 
 /// The code of the DIEs around one.
-#[derive(Default)]
 pub(super) struct Places {
     around: Vec<(isize, Ranges)>,
+    /// How many ranges may still be read: DIEs may share a list.
+    room: usize,
+    /// How many have more ranges than that.
+    pub(super) unread: usize,
     /// How many were outside of what holds them.
     pub(super) left_out: usize,
 }
 
 impl Places {
+    /// `room`: how many ranges may be read.
+    pub(super) fn new(room: usize) -> Self {
+        Self { around: Vec::new(), room, unread: 0, left_out: 0 }
+    }
+
     /// Whether a DIE is within what holds it, in the order of DIEs. A function is where it says: see [`hold`].
     pub(super) fn holds(&mut self, entry: &ConvertUnitEntry<'_, Slice<'_>>, is_function: bool) -> bool {
-        self.around.retain(|(depth, _)| *depth < entry.depth());
+        while self.around.pop_if(|(depth, _)| *depth >= entry.depth()).is_some() {}
         if passes_the_end(entry) {
             self.left_out += 1;
             return false;
         }
-        let own = ranges(entry);
+        let Some(own) = ranges_within(entry, &mut self.room) else {
+            self.unread += 1;
+            return false;
+        };
         if own.is_empty() {
             return true;
         }
@@ -51,7 +62,9 @@ pub(super) fn hold(
     root: &ConvertUnitEntry<'_, Slice<'_>>,
     functions: &[(DieOffset, Range<u64>)],
 ) -> bool {
-    let (said, passes) = (ranges(root), passes_the_end(root));
+    let mut most = usize::MAX;
+    let said = ranges_within(root, &mut most).unwrap_or_default();
+    let passes = passes_the_end(root);
     if said.is_empty() && !passes {
         return false;
     }
@@ -73,19 +86,23 @@ pub(super) fn hold(
     true
 }
 
-/// The code of a DIE; none where it cannot be read.
-fn ranges(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> Ranges {
+/// The code of a DIE; none where it cannot be read. `None`: it has more ranges than there is room for.
+fn ranges_within(entry: &ConvertUnitEntry<'_, Slice<'_>>, room: &mut usize) -> Option<Ranges> {
     let mut all = Vec::new();
+    let mut has_room = true;
     let _ = visit(entry, |range| {
+        let left = room.checked_sub(1);
+        (*room, has_room) = (left.unwrap_or(0), left.is_some());
         all.push(range);
-        true
+        has_room
     });
-    joined(all)
+    has_room.then(|| joined(all))
 }
 
 /// Whether a DIE's code ends behind the last address: gimli's own `die_ranges` adds without a look, and so do debuggers.
 pub(super) fn passes_the_end(entry: &ConvertUnitEntry<'_, Slice<'_>>) -> bool {
-    visit(entry, |_| true).is_none()
+    // Lists have ends, which none passes.
+    visit(entry, |_| false).is_none()
 }
 
 /// The ranges of a DIE one by one, while `each` says to go on; DWARF 5 section 2.17. `None`: they pass the last address.

@@ -13,6 +13,7 @@ use gimli::{DwTag, UnitOffset, UnitRef, constants};
 
 use super::entry::{Conversion, is_left_out};
 use super::{Slice, location};
+use crate::bounds::MAX_DEPTH;
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 
@@ -159,9 +160,10 @@ impl<'d> TypeUnit<'d> {
             if !entries.read_entry(&mut entry).ok()? {
                 continue;
             }
-            while around.last().is_some_and(|(depth, _)| *depth >= entry.depth()) {
-                around.pop();
+            if entry.depth() > MAX_DEPTH as isize {
+                continue;
             }
+            while around.pop_if(|(depth, _)| *depth >= entry.depth()).is_some() {}
             let parent = around.last().map(|(_, index)| *index);
             around.push((entry.depth(), dies.len()));
             let signature = signature_of(&entry);
@@ -312,7 +314,18 @@ impl<'d> Conversion<'_, '_, '_, 'd> {
         }
         let Some(signature) = die.signature else { return Some(self.namespace(unit, parent)) };
         let Some(found) = self.signed_type(signature) else { return Some(root) };
-        if self.signed.there.contains(&found) { Some(found) } else { anywhere.then_some(root) }
+        match self.signed.there.contains(&found) {
+            true if self.is_deep(found) => Some(root),
+            true => Some(found),
+            false => anywhere.then_some(root),
+        }
+    }
+
+    /// Whether a DIE of the view lies too deep for a type below it: types of one unit may be in types of another, those in types
+    /// of a third.
+    fn is_deep(&self, die: UnitEntryId) -> bool {
+        let around = std::iter::successors(Some(die), |die| self.to.unit.get(*die).parent());
+        around.take(MAX_DEPTH / 2).count() == MAX_DEPTH / 2
     }
 
     /// The copy of a namespace, without what is in it.

@@ -64,7 +64,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
                 continue;
             };
             assert_eq!(source.calls.len(), frames.len(), "{context}");
-            for ((call, frame), part) in source.calls.iter().zip(frames).zip(&function.frames) {
+            for ((call, frame), part) in source.calls.iter().zip(frames).zip(function.frames.iter()) {
                 let number = |key: &str| frame[key].as_u64().filter(|number| *number != 0);
                 assert_eq!((call.line, call.column), (number("Line"), number("Column")), "{context}");
                 let symbol = part.subprogram.linkage_name.as_deref().or(part.subprogram.name.as_deref());
