@@ -149,6 +149,18 @@ pub enum ImportError {
         /// The most that is read.
         limit: u64,
     },
+    /// The manifest has more values than its parser may take.
+    #[error(
+        "{file}: its values take about {estimate} bytes of memory; expected at most {limit}: write manifest.json, or side files"
+    )]
+    Values {
+        /// The manifest.
+        file: String,
+        /// Bytes of memory that they take.
+        estimate: u64,
+        /// The bound.
+        limit: u64,
+    },
     /// The zip itself is broken.
     #[error("{file}: {what}; expected a zip with a whole central directory (was it truncated?)")]
     Zip {

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::room::{Room, index};
 use super::shape::{Name, Shape, quoted};
 
 /// A value as it stands in the manifest. Small, because a range of vectors has thousands.
@@ -30,15 +30,19 @@ pub(super) enum Inline {
 /// What a person is told was expected where nothing more is known.
 pub(super) const EXPECTED: &str = "an integer, \"0x...\", \"xx\", an array of them, or { f32 = [...] }";
 
-impl<'de> Deserialize<'de> for Inline {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(InlineVisitor)
+/// Reads an [`Inline`] with what room there is.
+#[derive(Clone, Copy)]
+pub(super) struct InlineShape<'r>(pub(super) &'r Room);
+
+impl<'de> DeserializeSeed<'de> for InlineShape<'_> {
+    type Value = Inline;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Inline, D::Error> {
+        deserializer.deserialize_any(self)
     }
 }
 
-struct InlineVisitor;
-
-impl<'de> Visitor<'de> for InlineVisitor {
+impl<'de> Visitor<'de> for InlineShape<'_> {
     type Value = Inline;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,7 +83,13 @@ impl<'de> Visitor<'de> for InlineVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Inline, A::Error> {
         let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
+        loop {
+            let at = items.len();
+            let Some(item) = self.0.within(index(at), || list.next_element_seed(self))? else { break };
+            if !self.0.take(size_of::<Inline>(), index(at)) {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
             items.push(item);
         }
         Ok(Inline::List(items))
@@ -90,7 +100,7 @@ impl<'de> Visitor<'de> for InlineVisitor {
         let mut other = None;
         while let Some(Name(key)) = table.next_key()? {
             if key == "f32" && floats.is_none() {
-                floats = Some(table.next_value::<Inline>()?);
+                floats = Some(self.0.within("f32", || table.next_value_seed(self))?);
             } else {
                 table.next_value::<IgnoredAny>()?;
                 other = Some(key.into_owned());

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess};
+use serde::de::{DeserializeSeed as _, Deserializer, IgnoredAny, MapAccess, SeqAccess};
 
-use super::inline::Inline;
-use super::shape::{Extra, Field, Name, Shape, Text, key_name, tables};
+use super::inline::{Inline, InlineShape};
+use super::room::{Room, index};
+use super::shape::{AnyShape, Extra, Field, Name, Shape, Text, key_name, tables};
 
 /// Entries of one table of the manifest.
 pub(super) type Entries<T> = Vec<Field<T>>;
@@ -203,9 +203,13 @@ tables! {
     }
 }
 
-impl<'de> Deserialize<'de> for Manifest<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Field::<Self>::deserialize(deserializer)? {
+impl<'de> Manifest<'de> {
+    /// Reads a manifest as far as there is room.
+    ///
+    /// # Errors
+    /// As the deserializer says.
+    pub(super) fn read<D: Deserializer<'de>>(deserializer: D, room: &Room) -> Result<Self, D::Error> {
+        match AnyShape::<Self>::new(room).deserialize(deserializer)? {
             Field::Given(manifest) => Ok(manifest),
             // A document that is no table has no format either, which is what its reader is told.
             Field::Absent | Field::Wrong(_) => Ok(Self::default()),
@@ -243,9 +247,14 @@ pub(super) struct InlineRegisters<'de>(pub(super) Vec<(Cow<'de, str>, Inline)>);
 impl<'de> Shape<'de> for InlineRegisters<'de> {
     const EXPECTED: &'static str = "a table of registers";
 
-    fn table<A: MapAccess<'de>>(mut table: A) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, room: &Room) -> Result<Option<Self>, A::Error> {
         let mut registers = Vec::new();
-        while let Some((Name(name), value)) = table.next_entry()? {
+        while let Some(Name(name)) = table.next_key()? {
+            if !room.take(size_of::<(Cow<'de, str>, Inline)>(), &name) {
+                table.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let value = room.within(&*name, || table.next_value_seed(InlineShape(room)))?;
             registers.push((name, value));
         }
         Ok(Some(Self(registers)))
@@ -264,10 +273,14 @@ pub(super) struct Words {
 impl<'de> Shape<'de> for Words {
     const EXPECTED: &'static str = "an array of 32-bit integers";
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, room: &Room) -> Result<Option<Self>, A::Error> {
         let mut words = Self::default();
-        let mut index = 0;
-        while let Some(word) = list.next_element::<Field<u64>>()? {
+        let mut at = 0;
+        while let Some(word) = list.next_element_seed(AnyShape::<u64>::new(room))? {
+            if !room.take(size_of::<u32>(), index(at)) {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
             let wrong = match word {
                 Field::Given(word) => match u32::try_from(word) {
                     Ok(word) => {
@@ -280,11 +293,11 @@ impl<'de> Shape<'de> for Words {
                 Field::Wrong(found) => Some(found.to_string()),
             };
             if let Some(found) = wrong {
-                words.wrong = Some((index, found));
+                words.wrong = Some((at, found));
                 while list.next_element::<IgnoredAny>()?.is_some() {}
                 break;
             }
-            index += 1;
+            at += 1;
         }
         Ok(Some(words))
     }

@@ -15,9 +15,11 @@ mod names;
 mod pieces;
 mod read;
 mod registers;
+mod room;
 mod shape;
 mod spans;
 mod store;
+mod toml_cost;
 mod values;
 mod walk;
 mod waves;
@@ -29,21 +31,20 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use self::archive::{Archive, Source};
 use self::folder::Folder;
 use self::manifest::Manifest;
+use self::room::Room;
 use self::shape::Field;
 use self::store::Store;
 use super::Opened;
-use super::problem::ImportError;
+use super::problem::{ImportError, Place, Problem, shown};
 use crate::arch::Targets;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
 const MOST_MANIFEST: u64 = 64 << 20;
 
-/// The largest in TOML, which people write, and whose parser takes sixty times the text.
+/// The largest in TOML, which people write.
 const MOST_TOML: u64 = 16 << 20;
 
 const TOML: &str = "manifest.toml";
@@ -204,13 +205,33 @@ fn load(
         let what = "not UTF-8".to_owned();
         ImportError::Syntax { file: file.to_owned(), line, column, what, expected: language.expected() }
     })?;
-    let manifest = parse(text, language, file)?;
+    let room = Room::of(room::MAX_MEMORY);
+    let manifest = parse(text, language, file, &room)?;
     check_format(&manifest, file)?;
-    let (capture, problems) = build::build(&manifest, name, file, store, targets);
+    let (capture, mut problems) = build::build(&manifest, name, file, store, targets);
+    problems.splice(0..0, room.full_at().map(|key| left_out(file, key)));
     Ok(Opened { capture, problems })
 }
 
-fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest<'de>, ImportError> {
+/// The problem that the manifest has more values than are read.
+fn left_out(file: &str, key: String) -> Problem {
+    Problem {
+        file: file.to_owned(),
+        place: Place { key: Some(shown(key)), ..Place::default() },
+        what: "this and all values after it are left out".to_owned(),
+        expected: format!(
+            "values that take at most {} bytes of memory; bulk data belongs in side files",
+            room::MAX_MEMORY
+        ),
+    }
+}
+
+fn parse<'de>(
+    text: &'de str,
+    language: Language,
+    file: &str,
+    room: &Room,
+) -> Result<Manifest<'de>, ImportError> {
     let syntax = |(line, column), what| ImportError::Syntax {
         file: file.to_owned(),
         line,
@@ -219,7 +240,7 @@ fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest
         expected: language.expected(),
     };
     match language {
-        Language::Json => serde_json::from_str(text).map_err(|error| {
+        Language::Json => json(text, room).map_err(|error| {
             // The message ends with the place, which is said once.
             let message = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
@@ -227,13 +248,23 @@ fn parse<'de>(text: &'de str, language: Language, file: &str) -> Result<Manifest
             syntax((error.line(), error.column()), what)
         }),
         Language::Toml => {
+            let (estimate, limit) = (toml_cost::estimate(text), toml_cost::MAX_MEMORY);
+            if estimate > limit {
+                return Err(ImportError::Values { file: file.to_owned(), estimate, limit });
+            }
             let error = |error: toml::de::Error| {
                 let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
                 syntax(line_and_column(before), error.message().to_owned())
             };
-            Manifest::deserialize(toml::Deserializer::parse(text).map_err(error)?).map_err(error)
+            Manifest::read(toml::Deserializer::parse(text).map_err(error)?, room).map_err(error)
         }
     }
+}
+
+fn json<'de>(text: &'de str, room: &Room) -> serde_json::Result<Manifest<'de>> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let manifest = Manifest::read(&mut deserializer, room)?;
+    deserializer.end().map(|()| manifest)
 }
 
 /// The place after that text, both from 1; columns are characters.

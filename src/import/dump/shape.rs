@@ -9,7 +9,9 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::room::{Room, index};
 
 /// The value of a key that may be left out.
 #[derive(Debug, Default)]
@@ -22,6 +24,9 @@ pub(super) enum Field<T> {
     /// Given in another shape.
     Wrong(Box<Found>),
 }
+
+/// Bytes of memory of what was found instead, beside its field.
+const WRONG: usize = 96;
 
 /// What was found instead. Boxed, because there are many fields and few are wrong.
 #[derive(Debug)]
@@ -75,27 +80,36 @@ pub(super) trait Shape<'de>: Sized {
     }
 
     /// An array, which must be read to its end.
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
+    fn list<A: SeqAccess<'de>>(mut list: A, _: &Room) -> Result<Option<Self>, A::Error> {
         while list.next_element::<IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 
     /// A table, which must be read to its end.
-    fn table<A: MapAccess<'de>>(mut table: A) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, _: &Room) -> Result<Option<Self>, A::Error> {
         while table.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(None)
     }
 }
 
-impl<'de, T: Shape<'de>> Deserialize<'de> for Field<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(AnyShape(PhantomData))
+/// Reads a [`Field`] with what room there is.
+pub(super) struct AnyShape<'r, T>(pub(super) &'r Room, pub(super) PhantomData<T>);
+
+impl<'r, T> AnyShape<'r, T> {
+    pub(super) fn new(room: &'r Room) -> Self {
+        Self(room, PhantomData)
     }
 }
 
-struct AnyShape<T>(PhantomData<T>);
+impl<'de, T: Shape<'de>> DeserializeSeed<'de> for AnyShape<'_, T> {
+    type Value = Field<T>;
 
-impl<'de, T: Shape<'de>> AnyShape<T> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Field<T>, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de, T: Shape<'de>> AnyShape<'_, T> {
     fn text(text: Cow<'de, str>) -> Field<T> {
         T::text(text).map_or_else(|text| Field::wrong(quoted(&text)), Field::Given)
     }
@@ -105,7 +119,7 @@ fn either<T>(value: Option<T>, found: impl FnOnce() -> String) -> Field<T> {
     value.map_or_else(|| Field::wrong(found()), Field::Given)
 }
 
-impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<T> {
+impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<'_, T> {
     type Value = Field<T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -150,11 +164,11 @@ impl<'de, T: Shape<'de>> Visitor<'de> for AnyShape<T> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
-        Ok(either(T::list(list)?, || "an array".to_owned()))
+        Ok(either(T::list(list, self.0)?, || "an array".to_owned()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Self::Value, A::Error> {
-        Ok(either(T::table(table)?, || "a table".to_owned()))
+        Ok(either(T::table(table, self.0)?, || "a table".to_owned()))
     }
 }
 
@@ -206,11 +220,11 @@ impl<'de> Shape<'de> for Text<'de> {
         Ok(Self(text))
     }
 
-    fn table<A: MapAccess<'de>>(mut table: A) -> Result<Option<Self>, A::Error> {
+    fn table<A: MapAccess<'de>>(mut table: A, room: &Room) -> Result<Option<Self>, A::Error> {
         // An unquoted TOML date arrives as a table of one key with this name; people write dates unquoted.
         let Some(Name(first)) = table.next_key()? else { return Ok(None) };
         if first == "$__toml_private_datetime" {
-            let date = table.next_value::<Field<Text<'de>>>()?;
+            let date = table.next_value_seed(AnyShape::<Text<'de>>::new(room))?;
             return Ok(if let Field::Given(date) = date { Some(date) } else { None });
         }
         table.next_value::<IgnoredAny>()?;
@@ -251,9 +265,18 @@ impl<'de> Deserialize<'de> for Name<'de> {
 impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
     const EXPECTED: &'static str = "an array";
 
-    fn list<A: SeqAccess<'de>>(mut list: A) -> Result<Option<Self>, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = list.next_element()? {
+    fn list<A: SeqAccess<'de>>(mut list: A, room: &Room) -> Result<Option<Self>, A::Error> {
+        let mut items: Self = Vec::new();
+        loop {
+            let at = items.len();
+            let Some(item) = room.within(index(at), || list.next_element_seed(AnyShape::new(room)))? else {
+                break;
+            };
+            let wrong = if matches!(item, Field::Wrong(_)) { WRONG } else { 0 };
+            if !room.take(size_of::<Field<T>>() + wrong, index(at)) {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                break;
+            }
             if items.len() == items.capacity() {
                 // Vec's own growth begins at four, and most of these lists have one element of hundreds of bytes.
                 items.reserve_exact(items.len().max(1));
@@ -267,12 +290,12 @@ impl<'de, T: Shape<'de>> Shape<'de> for Vec<Field<T>> {
 impl<'de, T: Shape<'de>> Shape<'de> for Box<T> {
     const EXPECTED: &'static str = T::EXPECTED;
 
-    fn list<A: SeqAccess<'de>>(list: A) -> Result<Option<Self>, A::Error> {
-        Ok(T::list(list)?.map(Self::new))
+    fn list<A: SeqAccess<'de>>(list: A, room: &Room) -> Result<Option<Self>, A::Error> {
+        Ok(T::list(list, room)?.map(Self::new))
     }
 
-    fn table<A: MapAccess<'de>>(table: A) -> Result<Option<Self>, A::Error> {
-        Ok(T::table(table)?.map(Self::new))
+    fn table<A: MapAccess<'de>>(table: A, room: &Room) -> Result<Option<Self>, A::Error> {
+        Ok(T::table(table, room)?.map(Self::new))
     }
 }
 
@@ -284,8 +307,8 @@ type ExtraKeys<'de> = (Vec<(Cow<'de, str>, bool)>,);
 
 impl<'de> Extra<'de> {
     /// Notes a key that is not read; a writer's own (`x-`) is not worth a note.
-    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool) {
-        if !key.starts_with("x-") {
+    pub(super) fn note(&mut self, key: Cow<'de, str>, twice: bool, room: &Room) {
+        if !key.starts_with("x-") && room.take(size_of::<(Cow<'de, str>, bool)>(), &key) {
             self.0.get_or_insert_default().0.push((key, twice));
         }
     }
@@ -320,17 +343,18 @@ macro_rules! tables {
         impl<'de> Shape<'de> for $name<'de> {
             const EXPECTED: &'static str = "a table";
 
-            fn table<A: MapAccess<'de>>(mut map: A) -> Result<Option<Self>, A::Error> {
+            fn table<A: MapAccess<'de>>(mut map: A, room: &Room) -> Result<Option<Self>, A::Error> {
                 let mut table = Self::default();
                 while let Some(Name(key)) = map.next_key()? {
                     match &*key {
                         $(key_name!($field $($key)?) if !table.$field.is_given() => {
-                            table.$field = map.next_value()?;
+                            let read = || map.next_value_seed(AnyShape::new(room));
+                            table.$field = room.within(&*key, read)?;
                         })*
                         _ => {
                             map.next_value::<IgnoredAny>()?;
                             let twice = false $(|| *key == *key_name!($field $($key)?))*;
-                            table.extra.note(key, twice);
+                            table.extra.note(key, twice, room);
                         }
                     }
                 }
