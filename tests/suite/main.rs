@@ -10,6 +10,7 @@ mod dwarf;
 mod evaluate;
 mod fixtures;
 mod frames;
+mod hostile;
 mod house;
 mod lane_states;
 mod lanes;

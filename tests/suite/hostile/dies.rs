@@ -1,0 +1,163 @@
+//! DIEs within DIEs, deeper than any compiler nests them, and calls inlined into one another.
+
+use super::SOME;
+use super::dwarf::{
+    BLOCK, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE, SUBPROGRAM,
+    TEMPLATE_TYPE, TYPE, place,
+};
+use super::run::Hostile;
+
+const TOO_DEEP: &str = "lies deeper than 512 levels";
+
+/// Blocks within blocks in `f`, each with a variable where `has_variables`, and one in the innermost.
+fn blocks(depth: usize, has_variables: bool) -> Vec<u8> {
+    let mut dies = Dies::new();
+    dies.declare(5, BLOCK, true, &[]);
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    for _ in 0..depth {
+        dies.die(5, &[]);
+        if has_variables {
+            dies.variable("inner", int);
+        }
+    }
+    dies.variable("innermost", int);
+    dies.close(depth + 2);
+    dies.object()
+}
+
+#[test]
+fn nested_blocks() {
+    for (depth, has_variables) in [(10_000, false), (10_000, true), (1_000_000, false)] {
+        let hostile = Hostile::with_code(&blocks(depth, has_variables));
+        let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
+        // What is not as deep is there.
+        said.says("info DUMP", TOO_DEEP).says("code-object", TOO_DEEP);
+        said.says("locals", "7").says("print", "7").says("backtrace", "f");
+        said.says("view", TOO_DEEP);
+    }
+    // 500 levels are none too many.
+    let said = Hostile::with_code(&blocks(500, true)).each(&["info DUMP", "locals DUMP"]);
+    said.says("locals", "innermost");
+}
+
+#[test]
+fn nested_blocks_with_code() {
+    let mut dies = Dies::new();
+    dies.declare(5, BLOCK, true, &[LOW, HIGH]);
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    for _ in 0..100_000 {
+        dies.die(5, &[&place()]);
+        dies.variable("inner", int);
+    }
+    dies.close(100_002);
+    let said = Hostile::with_code(&dies.object()).each(&SOME);
+    said.says("info", TOO_DEEP).says("view", TOO_DEEP).says("backtrace", "f");
+}
+
+/// Types, namespaces and functions within one another.
+#[test]
+fn nested_types_namespaces_and_functions() {
+    for (tag, depth) in [
+        (STRUCTURE, 10_000),
+        (STRUCTURE, 1_000_000),
+        (NAMESPACE, 10_000),
+        (NAMESPACE, 1_000_000),
+        (SUBPROGRAM, 10_000),
+        (SUBPROGRAM, 300_000),
+    ] {
+        let mut dies = Dies::new();
+        let has_code = tag == SUBPROGRAM;
+        match has_code {
+            true => dies.declare(5, tag, true, &[NAME, LOW, HIGH]),
+            false => dies.declare(5, tag, true, &[NAME]),
+        }
+        let int = dies.int();
+        dies.function();
+        dies.variable("v", int);
+        dies.close(1);
+        for _ in 0..depth {
+            match has_code {
+                true => dies.die(5, &[b"g\0", &place()]),
+                false => dies.die(5, &[b"n\0"]),
+            };
+        }
+        dies.variable("inner", int);
+        dies.close(depth + 1);
+        let hostile = Hostile::with_code(&dies.object());
+        hostile.each(&SOME).says("info", TOO_DEEP).says("code-object", TOO_DEEP);
+    }
+}
+
+/// Calls inlined into one another: of the function around them all, or of one abstract instance with a variable.
+#[test]
+fn nested_inlined_calls() {
+    for (depth, of_itself) in [(20_000, true), (20_000, false), (300_000, true)] {
+        let mut dies = Dies::new();
+        dies.declare(5, INLINED, true, &[ORIGIN, LOW, HIGH]);
+        dies.declare(6, SUBPROGRAM, true, &[NAME, INLINE]);
+        let int = dies.int();
+        let abstract_one = dies.die(6, &[b"g\0", &[1]]);
+        dies.variable("left_out", int);
+        dies.close(1);
+        let function = dies.function();
+        dies.variable("v", int);
+        let origin = if of_itself { function } else { abstract_one };
+        for _ in 0..depth {
+            dies.die(5, &[&origin.to_le_bytes(), &place()]);
+        }
+        dies.close(depth + 2);
+        let hostile = Hostile::with_code(&dies.object());
+        let said = if depth > 20_000 { hostile.each(&SOME) } else { hostile.every() };
+        said.says("info", TOO_DEEP).says("backtrace", if of_itself { "f" } else { "g" });
+    }
+}
+
+/// Calls side by side of a function of many variables, none of which they have: each has all of them.
+#[test]
+fn inlined_calls_of_a_large_function() {
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, false, &[ORIGIN, LOW, HIGH]);
+    dies.declare(6, SUBPROGRAM, true, &[NAME, INLINE]);
+    let int = dies.int();
+    let large = dies.die(6, &[b"g\0", &[1]]);
+    for _ in 0..20_000 {
+        dies.variable("x", int);
+    }
+    dies.close(1);
+    dies.function();
+    dies.variable("v", int);
+    for _ in 0..20_000 {
+        dies.die(5, &[&large.to_le_bytes(), &place()]);
+    }
+    dies.close(2);
+    let said = Hostile::with_code(&dies.object()).each(&SOME);
+    said.says("info", "variables that were optimised away").says("code-object", "more than 262144 DIEs");
+}
+
+/// Types whose names need the names of others: templates over pointers to pointers to templates, and so on.
+#[test]
+fn types_that_lead_to_types() {
+    let mut dies = Dies::new();
+    dies.declare(5, STRUCTURE, true, &[NAME, SIZE]);
+    dies.declare(6, TEMPLATE_TYPE, false, &[TYPE]);
+    dies.declare(7, POINTER, false, &[TYPE]);
+    let mut last = dies.int();
+    for _ in 0..200 {
+        for _ in 0..60 {
+            last = dies.die(7, &[&last.to_le_bytes()]);
+        }
+        let template = dies.die(5, &[b"T\0", &[4]]);
+        dies.die(6, &[&last.to_le_bytes()]);
+        dies.die(6, &[&last.to_le_bytes()]);
+        dies.close(1);
+        last = template;
+    }
+    dies.function();
+    dies.variable("v", last);
+    dies.close(2);
+    Hostile::with_code(&dies.object()).every().says("locals", "v").says("print", "T");
+}

@@ -1,0 +1,133 @@
+//! Manifests of many small values, which take more memory than text, and of values within values.
+
+use super::run::Hostile;
+
+const COMMANDS: [&str; 4] = ["info DUMP", "waves DUMP", "info --json DUMP", "export DUMP"];
+
+/// A manifest with `item` again and again in a list.
+fn list(before: &str, item: &str, after: &str, bytes: usize) -> Vec<u8> {
+    let mut text = before.as_bytes().to_vec();
+    while text.len() + item.len() + after.len() < bytes {
+        text.extend(item.as_bytes());
+        text.push(b',');
+    }
+    text.pop();
+    text.extend(after.as_bytes());
+    text
+}
+
+#[test]
+fn problems_while_a_manifest_is_read() {
+    for megabytes in [6, 60] {
+        let bytes = megabytes << 20;
+        let said =
+            Hostile::with_manifest("manifest.json", &list("{\"wave\":[", "0", "]}", bytes)).each(&COMMANDS);
+        said.says("info", "format: is missing");
+        let manifest = list("{\"format\":1,\"wave\":[", "0", "]}", bytes);
+        let said = Hostile::with_manifest("manifest.json", &manifest).each(&COMMANDS);
+        said.says("info DUMP", "wave[0]: 0; expected a table").says("info DUMP", "more problems, not listed");
+        said.says("info DUMP", "this and all values after it are left out");
+    }
+}
+
+#[test]
+fn entries_of_a_manifest() {
+    let wave = "{\"format\":1,\"agent\":[{\"id\":1,\"target\":\"gfx90a\"}],\"wave\":[";
+    for (before, item, after, path) in [
+        (wave, "{}", "]}", "wave["),
+        (wave, "{\"id\":1}", "]}", "wave["),
+        (wave, "{\"bulk\":[{}]}", "]}", "wave["),
+        ("{\"format\":1,\"wave\":[{\"bulk\":[", "{}", "]}]}", "wave[0].bulk["),
+        ("{\"format\":1,\"wave\":[{\"stop\":[", "\"\"", "]}]}", "wave[0].stop["),
+        ("{\"format\":1,\"wave\":[{\"registers\":{\"v0\":[", "0", "]}}]}", "wave[0].registers.v0["),
+        ("{\"format\":1,\"wave\":[{\"registers\":{\"v0\":[", "[]", "]}}]}", "wave[0].registers.v0["),
+        ("{\"format\":1,\"dispatch\":[{\"grid\":[", "true", "]}]}", "dispatch[0].grid["),
+        ("{\"format\":1,\"memory\":[", "{\"u32\":[1]}", "]}", "memory["),
+    ] {
+        let manifest = list(before, item, after, 60 << 20);
+        let said = Hostile::with_manifest("manifest.json", &manifest).each(&COMMANDS);
+        said.says("info DUMP", "this and all values after it are left out").says("info DUMP", path);
+    }
+}
+
+#[test]
+fn keys_of_a_manifest() {
+    let mut text = b"{\"format\":1".to_vec();
+    let mut key = 0;
+    while text.len() < 60 << 20 {
+        text.extend(format!(",\"{key:x}\":0").bytes());
+        key += 1;
+    }
+    text.push(b'}');
+    let said = Hostile::with_manifest("manifest.json", &text).each(&COMMANDS);
+    said.says("info DUMP", "is not a key of format 1").says("info DUMP", "more problems, not listed");
+}
+
+#[test]
+fn manifests_in_toml() {
+    let of = |line: &dyn Fn(usize) -> String| {
+        let mut text = "format = 1\n".to_owned();
+        let mut number = 0;
+        while text.len() < 15 << 20 {
+            text += &line(number);
+            number += 1;
+        }
+        text
+    };
+    let list = |item: &str| String::from_utf8(list("format = 1\nwave = [", item, "]", 15 << 20)).unwrap();
+    let line = |line: &'static str| of(&move |_| line.to_owned());
+    for text in [
+        line("[[wave]]\n"),
+        line("[[wave]]\nid=1\n"),
+        line("[[a.b.c.d.e.f.g.h]]\n"),
+        list("0"),
+        list("1.5"),
+        list("[]"),
+        list("{}"),
+        list("\"\""),
+        list("{a=1}"),
+        list("{a.b.c.d.e.f=1}"),
+        of(&|number| format!("{number:x}=0\n")),
+        of(&|number| format!("{number}.1=0\n")),
+        of(&|number| format!("{number:x}{}=0\n", ".a".repeat(70))),
+        of(&|number| format!("[{number:x}{}]\n", ".a".repeat(70))),
+        of(&|number| format!("'{number:x}'{}=\"=.=.=\"\n", ".\"#\"".repeat(70))),
+    ] {
+        // Read, as far as there is room, or refused for what it would take.
+        Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
+    }
+    // As many elements as fit are read.
+    let text = format!("format = 1\nwave = [{}0]", "0,".repeat(1 << 20));
+    let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
+    said.says("info DUMP", "wave[0]: 0; expected a table");
+    let text = format!("format = 1\n\"\"\"a = [\"\"\" = 1\n{}", "a.b = 1\n".repeat(1 << 20));
+    let said = Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&["info DUMP"]);
+    said.says("info DUMP", "its values take about");
+}
+
+/// Lists and tables within one another, in the languages of manifests.
+#[test]
+fn values_within_values() {
+    for depth in [10_000, 1_000_000] {
+        for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
+            for before in [
+                "{\"format\":1,\"wave\":",
+                "{\"format\":1,\"x\":",
+                "{\"format\":1,\"wave\":[{\"registers\":{\"v0\":",
+            ] {
+                let text = format!("{before}{}0{}", open.repeat(depth), close.repeat(depth));
+                let said = Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS);
+                said.says("info DUMP", "manifest.json: line 1, column");
+            }
+        }
+        let text = format!("format = 1\nwave = {}{}", "[".repeat(depth), "]".repeat(depth));
+        Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
+        let text = format!("format = 1\nwave = {}0{}", "{a=".repeat(depth), "}".repeat(depth));
+        Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
+        let text = format!("format = 1\n{}a = 1", "a.".repeat(depth));
+        Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
+    }
+    // What is deep and of no concern is passed over.
+    let text = format!("{{\"format\":1,\"x-a\":{}{}}}", "[".repeat(100), "]".repeat(100));
+    Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS).says("info DUMP", "waves");
+}

@@ -1,0 +1,25 @@
+//! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and 10 s of processor time, and says
+//! what it left out. docs/security.md, "Bounds".
+//!
+//! The files are assembled here, apart from the readers.
+
+mod dies;
+mod dwarf;
+mod elf;
+mod manifests;
+mod names;
+mod run;
+mod sections;
+mod tables;
+
+/// Commands for files that are kin of others, which all commands open.
+const SOME: [&str; 8] = [
+    "info DUMP",
+    "backtrace --lane all DUMP",
+    "groups DUMP",
+    "locals DUMP",
+    "print DUMP v",
+    "view DUMP -o OUT",
+    "code-object CODE",
+    "dwarf CODE",
+];

@@ -1,0 +1,62 @@
+//! Names: long ones that many symbols share, and symbols that are short and demangle to what is endless.
+
+use super::SOME;
+use super::dwarf::{Dies, HIGH, LINKAGE_NAME, LOW, NAME, SUBPROGRAM, place};
+use super::elf::{Section, TEXT, code_object};
+use super::run::Hostile;
+
+/// Symbols that all have one name of a megabyte, and as many sections over it.
+#[test]
+fn names_that_are_shared() {
+    let name = [vec![0], vec![b'a'; 1 << 20], vec![0]].concat();
+    let mut symbols = vec![0; 24];
+    for index in 0..50_000u64 {
+        // Each name begins a byte later; a function in section 1.
+        symbols.extend((1 + index as u32).to_le_bytes());
+        symbols.extend([0x12, 0, 1, 0]);
+        symbols.extend(TEXT.to_le_bytes());
+        symbols.extend(4u64.to_le_bytes());
+    }
+    let object = code_object(vec![Section::new(".strtab", name), Section::symbols(symbols, 2)]);
+    Hostile::with_code(&object).every().says("code-object", "aaa");
+}
+
+/// Itanium C++ ABI 5.1.8: a name of template arguments may name earlier parts; each step doubles what is printed.
+#[test]
+fn names_that_double() {
+    // _Z1fI1aIXX... : a template of two arguments, the second step of two of the first, and so on.
+    let mut mangled = "_Z1fI1pIiiE".to_owned();
+    for step in 0..30u32 {
+        // S_ is `f`, S0_ `p`, S1_ `p<int, int>`, S2_ that of the first step.
+        let last = std::char::from_digit(step + 1, 36).unwrap().to_ascii_uppercase();
+        mangled += &format!("S0_IS{last}_S{last}_E");
+    }
+    mangled += "Evv";
+    let mut dies = Dies::new();
+    dies.declare(5, SUBPROGRAM, false, &[NAME, LINKAGE_NAME, LOW, HIGH]);
+    dies.die(5, &[b"f\0", mangled.as_bytes(), &[0], &place()]);
+    dies.close(1);
+    let mut sections = dies.sections();
+    let names = [b"\0".to_vec(), mangled.into_bytes(), vec![0]].concat();
+    let mut symbols = vec![0; 24];
+    symbols.extend([1, 0, 0, 0, 0x12, 0, 1, 0]);
+    symbols.extend([TEXT.to_le_bytes(), 0x1000u64.to_le_bytes()].concat());
+    sections.push(Section::new(".strtab", names));
+    sections.push(Section::symbols(symbols, 4));
+    Hostile::with_code(&code_object(sections)).every().says("backtrace", "f");
+}
+
+/// Pointers to pointers in a symbol, as many as a symbol may have characters.
+#[test]
+fn names_that_nest() {
+    for deep in ["P", "A1_", "1aI", "F"] {
+        for length in [1_000, 4_000, 1_000_000] {
+            let mangled = format!("_Z1f{}i", deep.repeat(length / deep.len()));
+            let mut dies = Dies::new();
+            dies.declare(5, SUBPROGRAM, false, &[LINKAGE_NAME, LOW, HIGH]);
+            dies.die(5, &[mangled.as_bytes(), &[0], &place()]);
+            dies.close(1);
+            Hostile::with_code(&dies.object()).each(&SOME).says("backtrace", "0x7f0000101010");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Commands over hostile files, each a process of its own with bounded memory and time.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Where the code object of a dump is loaded.
+const LOADED: u64 = 0x7f00_0010_0000;
+
+/// KiB of memory that a process may have: RLIMIT_DATA counts what is private and can be written, and no file that is mapped.
+const MEMORY: u32 = 1 << 20;
+/// Seconds of processor time.
+const TIME: u32 = 10;
+
+/// Everything that opens a dump. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
+const OVER_DUMPS: [&str; 21] = [
+    "info DUMP",
+    "info --json DUMP",
+    "waves DUMP",
+    "lanes DUMP",
+    "registers -r pc DUMP",
+    "memory --at 0x7f0000101000 DUMP",
+    "backtrace DUMP",
+    "backtrace --lane all DUMP",
+    "groups DUMP",
+    "groups --lanes DUMP",
+    "locals DUMP",
+    "locals --json DUMP",
+    "disassemble DUMP",
+    "dispatches DUMP",
+    "arguments DUMP",
+    "print DUMP v",
+    "export DUMP",
+    "diff DUMP DUMP",
+    "slim DUMP -o OUT",
+    "view DUMP -o OUT",
+    "view --view all DUMP -o OUT",
+];
+
+/// Everything that opens a code object.
+const OVER_CODE: [&str; 3] = ["code-object CODE", "code-object --json CODE", "dwarf CODE"];
+
+/// A folder with a dump.
+pub(super) struct Hostile {
+    folder: tempfile::TempDir,
+}
+
+impl Hostile {
+    /// A wave in the code of a code object.
+    pub(super) fn with_code(object: &[u8]) -> Self {
+        let hostile = Self { folder: tempfile::tempdir().unwrap() };
+        fs::write(hostile.path("code.hsaco"), object).unwrap();
+        let manifest = format!(
+            "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
+             [[wave]]\nid = 1\nagent = 1\n[wave.registers]\npc = \"{:#x}\"\nexec = \"0xff\"\n\
+             [[code_object]]\npath = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n",
+            LOADED + super::elf::TEXT + 0x10
+        );
+        fs::write(hostile.path("manifest.toml"), manifest).unwrap();
+        hostile
+    }
+
+    /// A manifest of that name alone.
+    pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
+        let hostile = Self { folder: tempfile::tempdir().unwrap() };
+        fs::write(hostile.path(name), manifest).unwrap();
+        hostile
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs every command over the dump and its code object.
+    pub(super) fn every(&self) -> Said {
+        let commands = OVER_DUMPS.iter().chain(&OVER_CODE);
+        self.each(&commands.copied().collect::<Vec<_>>())
+    }
+
+    /// Runs commands.
+    pub(super) fn each(&self, commands: &[&str]) -> Said {
+        Said(commands.iter().map(|command| (command.to_string(), self.run(command))).collect())
+    }
+
+    /// What a command prints, to output and errors; it ends by itself, with one of its own statuses.
+    fn run(&self, command: &str) -> String {
+        let out = tempfile::tempdir().unwrap();
+        let words = command.split(' ').map(|word| match word {
+            "DUMP" => self.folder.path().to_owned(),
+            "CODE" => self.path("code.hsaco"),
+            "OUT" => out.path().join("out"),
+            word => PathBuf::from(word),
+        });
+        let words: Vec<PathBuf> = words.collect();
+        let began = std::time::Instant::now();
+        let output = bounded(&words);
+        let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
+        if std::env::var_os("LANESCOPE_TIMES").is_some() {
+            eprintln!("{command}: {:?}", began.elapsed());
+        }
+        assert!(
+            matches!(output.status.code(), Some(0..=2)),
+            "{command}: code {:?}, signal {:?}: {}",
+            output.status.code(),
+            output.status.signal(),
+            stderr.get(..2000).unwrap_or(&stderr)
+        );
+        assert!(!stdout.is_empty() || !stderr.is_empty(), "{command} says nothing");
+        assert!(!stderr.contains("Usage:"), "{command}: {stderr}");
+        stdout + &stderr
+    }
+}
+
+/// What commands printed.
+pub(super) struct Said(Vec<(String, String)>);
+
+impl Said {
+    /// That the command, as far as it is given, prints a text.
+    pub(super) fn says(&self, command: &str, text: &str) -> &Self {
+        let said = self.0.iter().filter(|(of, _)| of.starts_with(command));
+        let said: Vec<&String> = said.map(|(_, said)| said).collect();
+        assert!(!said.is_empty(), "no {command}");
+        for said in said {
+            let end: String = said.chars().rev().take(3000).collect::<Vec<_>>().into_iter().rev().collect();
+            assert!(said.contains(text), "{command} lacks \"{text}\": {end}");
+        }
+        self
+    }
+}
+
+fn utf8(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Runs the program with these arguments; the shell sets the bounds and becomes it.
+fn bounded(words: &[PathBuf]) -> Output {
+    let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(script).arg(Path::new(env!("CARGO_BIN_EXE_lanescope"))).args(words);
+    command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null()).output().unwrap()
+}
+
+/// The bounds hold: more memory or time ends a process.
+#[test]
+fn a_process_past_its_bounds_is_ended() {
+    let sh = |script: &str| {
+        let script = format!("ulimit -d {MEMORY} && ulimit -t 1 && ulimit -c 0 && {script}");
+        Command::new("sh").arg("-c").arg(script).output().unwrap().status
+    };
+    assert!(!sh("exec python3 -c 'x = bytearray(1100 << 20)'").success());
+    assert!(sh("exec python3 -c 'x = bytearray(900 << 20)'").success());
+    assert!(sh("while :; do :; done").signal().is_some());
+}

@@ -1,0 +1,92 @@
+//! Sections that are small in the file, and notes of metadata.
+
+use super::SOME;
+use super::elf::{Section, code_object, zeros};
+use super::run::Hostile;
+
+const DEBUG: [&str; 8] = [
+    ".debug_info",
+    ".debug_abbrev",
+    ".debug_str",
+    ".debug_line",
+    ".debug_line_str",
+    ".debug_loclists",
+    ".debug_rnglists",
+    ".debug_addr",
+];
+
+/// 8 sections of 800 MB, each of 800 KB in the file.
+#[test]
+fn sections_that_unpack_to_gigabytes() {
+    let (zlib, size) = zeros((800 << 20) / 258);
+    assert!(size > 838_000_000 && zlib.len() < 900_000, "{size} of {}", zlib.len());
+    let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
+    let said = Hostile::with_code(&code_object(sections.into())).every();
+    said.says("code-object", "claims").says("info", "claims");
+    // As much as the bound allows, many times.
+    let (zlib, size) = zeros((100 << 20) / 258);
+    let sections = DEBUG.map(|name| Section::compressed(name, &zlib, size));
+    let said = Hostile::with_code(&code_object(sections.into())).each(&SOME);
+    said.says("code-object", "claims");
+}
+
+/// Compressed bundles, one after the other (clang-offload-bundler, "Compression"): version 3, zlib, sizes of 64 bits.
+#[test]
+fn bundles_that_unpack_to_gigabytes() {
+    let (zlib, size) = zeros((800 << 20) / 258);
+    let mut bundle = b"CCOB\x03\0\0\0".to_vec();
+    bundle.extend((32 + zlib.len() as u64).to_le_bytes());
+    bundle.extend(size.to_le_bytes());
+    bundle.extend([0; 8]);
+    bundle.extend(zlib);
+    let hostile = Hostile::with_code(&bundle.repeat(8));
+    hostile.each(&["code-object CODE", "code-object --json CODE", "info DUMP"]).says("code-object", "claims");
+}
+
+/// MessagePack (AMDGPUUsage, "Code Object V3+ Metadata"): arrays in arrays, and one of many values.
+#[test]
+fn metadata_in_messagepack() {
+    for (contents, says) in [
+        (vec![0x91; 1_000_000], "nests deeper than 512"),
+        (
+            [&[0xdd][..], &60_000_000u32.to_be_bytes(), &vec![0xc0; 60_000_000]].concat(),
+            "more than 4194304 values",
+        ),
+        (
+            [&[0xdf][..], &30_000_000u32.to_be_bytes(), &vec![0xc0; 60_000_000]].concat(),
+            "more than 4194304 values",
+        ),
+    ] {
+        let object = code_object(vec![Section::note(b"AMDGPU", 32, &contents)]);
+        let said = Hostile::with_code(&object).each(&["info DUMP", "arguments DUMP", "code-object CODE"]);
+        said.says("code-object", says);
+    }
+}
+
+/// YAML (AMDGPUUsage, "Code Object V2 Metadata"): lists in lists by indentation and by brackets, and many of them.
+#[test]
+fn metadata_in_yaml() {
+    for (contents, says) in [
+        ("- ".repeat(1_000_000), "nests deeper than 512"),
+        // The parser's own bound.
+        ("[".repeat(1_000_000), "recursion limit exceeded"),
+        ("{a: ".repeat(500_000), "recursion limit exceeded"),
+        (format!("[{}]", "a,".repeat(2_000_000)), ".note"),
+        ("- a\n".repeat(10_000_000), "expected at most 16777216"),
+    ] {
+        let object = code_object(vec![Section::note(b"AMD", 10, contents.as_bytes())]);
+        let said = Hostile::with_code(&object).each(&["info DUMP", "arguments DUMP", "code-object CODE"]);
+        said.says("code-object", says);
+    }
+}
+
+/// Many sections that all lie over one: relocations, notes.
+#[test]
+fn sections_that_overlap() {
+    for kind in [4, 7] {
+        let mut sections = vec![Section::new(".data", vec![1; 6_000_000])];
+        sections.extend((0..50_000).map(|_| Section::over(".x", 0, kind)));
+        let hostile = Hostile::with_code(&code_object(sections));
+        hostile.each(&["info DUMP", "code-object CODE", "code-object --json CODE"]).says("code-object", ".x");
+    }
+}

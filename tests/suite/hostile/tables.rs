@@ -1,0 +1,248 @@
+//! Tables that units share, and lists that DIEs share: what stands once in a file, and is named again and again.
+
+use super::SOME;
+use super::dwarf::{
+    BLOCK, Dies, HIGH, LINES, LOCATIONS, LOW, NAME, RANGES, SUBPROGRAM, TYPE, UNIT, VARIABLE, declaration,
+    lines, place, uleb, unit,
+};
+use super::elf::{Section, TEXT, code_object};
+use super::run::Hostile;
+
+/// Units that share a table of so many codes, whose root is the last; the offset of each in the table is so many codes further.
+fn sharing(units: u32, codes: u64, apart: bool) -> Vec<u8> {
+    let mut table = Vec::new();
+    let mut at = Vec::new();
+    for code in 1..codes {
+        at.push(table.len() as u32);
+        table.extend(declaration(code, VARIABLE, false, &[]));
+    }
+    table.extend(declaration(codes, UNIT, true, &[NAME, LOW, HIGH]));
+    table.extend(declaration(codes + 1, SUBPROGRAM, false, &[NAME, LOW, HIGH]));
+    table.push(0);
+    let dies =
+        [uleb(codes), b"a.cpp\0".to_vec(), place(), uleb(codes + 1), b"f\0".to_vec(), place(), vec![0]];
+    let info = (0..units).flat_map(|index| {
+        let offset = if apart { at[index as usize % at.len()] } else { 0 };
+        unit(offset, &dies.concat())
+    });
+    code_object(vec![Section::new(".debug_info", info.collect()), Section::new(".debug_abbrev", table)])
+}
+
+#[test]
+fn units_that_share_a_table_of_abbreviations() {
+    for (units, codes) in [(600, 50_000), (5_000, 50_000)] {
+        let said = Hostile::with_code(&sharing(units, codes, false)).every();
+        said.says("backtrace", "f").says("code-object", "a.cpp");
+    }
+}
+
+#[test]
+fn tables_of_abbreviations_that_overlap() {
+    let said = Hostile::with_code(&sharing(5_000, 50_000, true)).each(&SOME);
+    said.says("info", "the tables of the file overlap by more than their size").says("backtrace", "f");
+}
+
+/// A declaration of many attributes that take no byte in a DIE: `DW_FORM_flag_present`.
+#[test]
+fn dies_of_many_attributes() {
+    for (attributes, is_read) in [(64, true), (65, false)] {
+        let mut dies = Dies::new();
+        dies.declare(5, VARIABLE, false, &vec![(0x3c, 0x19); attributes]);
+        let int = dies.int();
+        dies.function();
+        dies.variable("v", int);
+        for _ in 0..300_000 {
+            dies.die(5, &[]);
+        }
+        dies.close(2);
+        let said = Hostile::with_code(&dies.object()).each(&SOME);
+        match is_read {
+            true => said.says("locals", "7"),
+            false => said.says("info", "a declaration has more than 64 attributes"),
+        };
+    }
+}
+
+/// Units of a header and a root each.
+#[test]
+fn many_units() {
+    let mut info = unit(0, &[[1].as_slice(), &place(), &[2, b'f', 0], &place(), &[0]].concat());
+    let empty = unit(0, &[3]);
+    for _ in 0..3_000_000 {
+        info.extend(&empty);
+    }
+    let table = [
+        declaration(1, UNIT, true, &[LOW, HIGH]),
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
+        declaration(3, UNIT, false, &[]),
+        vec![0],
+    ];
+    let object =
+        code_object(vec![Section::new(".debug_info", info), Section::new(".debug_abbrev", table.concat())]);
+    Hostile::with_code(&object).each(&SOME).says("info", "more than 262144 units").says("backtrace", "f");
+}
+
+/// Units that name one line table of so many rows, each a byte: a special opcode that adds `step` to the address.
+fn rows(units: usize, rows: usize, opcode: u8) -> Vec<u8> {
+    let mut program = vec![0, 9, 2];
+    program.extend(TEXT.to_le_bytes());
+    program.resize(program.len() + rows, opcode);
+    // DW_LNS_advance_pc, DW_LNE_end_sequence.
+    program.extend([2, 1, 0, 1, 1]);
+    let dies =
+        [vec![1], b"a.cpp\0".to_vec(), place(), vec![0; 4], vec![2], b"f\0".to_vec(), place(), vec![0]];
+    let table = [
+        declaration(1, UNIT, true, &[NAME, LOW, HIGH, LINES]),
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
+        vec![0],
+    ];
+    code_object(vec![
+        Section::new(".debug_info", unit(0, &dies.concat()).repeat(units)),
+        Section::new(".debug_abbrev", table.concat()),
+        Section::new(".debug_line", lines(&program)),
+    ])
+}
+
+#[test]
+fn rows_of_a_line_table() {
+    // The line stays, and the address; or each is 4 bytes on.
+    for opcode in [18, 32] {
+        let said = Hostile::with_code(&rows(1, 60_000_000, opcode)).every();
+        said.says("info", "more than 16777216 rows").says("code-object", "more than 16777216 rows");
+        said.says("backtrace", "f").says("view", "more than 2097152 rows");
+    }
+}
+
+#[test]
+fn units_that_share_a_line_table() {
+    let said = Hostile::with_code(&rows(2_000, 1_000_000, 18)).each(&SOME);
+    said.says("backtrace", "f");
+}
+
+/// Line tables within one another: headers whose lengths all reach to the end of one program.
+#[test]
+fn line_tables_that_overlap() {
+    let headers = 5_000u32;
+    let program = vec![18; 500_000];
+    let one = lines(&[]).len();
+    let mut section = Vec::new();
+    for index in 0..headers {
+        // What follows its own header, up to the section's end, is its program.
+        let rest = one * (headers - 1 - index) as usize + program.len();
+        let mut header = lines(&[]);
+        header[..4].copy_from_slice(&((one - 4 + rest) as u32).to_le_bytes());
+        section.extend(header);
+    }
+    section.extend(program);
+    let info = (0..headers).flat_map(|index| {
+        let at = (index * one as u32).to_le_bytes().to_vec();
+        unit(
+            0,
+            &[vec![1], b"a.cpp\0".to_vec(), place(), at, vec![2], b"f\0".to_vec(), place(), vec![0]].concat(),
+        )
+    });
+    let table = [
+        declaration(1, UNIT, true, &[NAME, LOW, HIGH, LINES]),
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
+        vec![0],
+    ];
+    let object = code_object(vec![
+        Section::new(".debug_info", info.collect()),
+        Section::new(".debug_abbrev", table.concat()),
+        Section::new(".debug_line", section),
+    ]);
+    Hostile::with_code(&object).each(&SOME).says("info", "overlap by more than their size");
+}
+
+/// A header of a line table with a million files, which 1,000 units name.
+#[test]
+fn files_of_a_line_table() {
+    let files = 1_000_000;
+    let mut rest = vec![4, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 8];
+    rest.extend(uleb(files));
+    rest.extend(b"a\0".repeat(files as usize));
+    let mut line = vec![5, 0, 8, 0];
+    line.extend((rest.len() as u32).to_le_bytes());
+    line.extend(rest);
+    let line = [(line.len() as u32).to_le_bytes().to_vec(), line].concat();
+    let dies =
+        [vec![1], b"a.cpp\0".to_vec(), place(), vec![0; 4], vec![2], b"f\0".to_vec(), place(), vec![1, 1, 0]];
+    let table = [
+        declaration(1, UNIT, true, &[NAME, LOW, HIGH, LINES]),
+        // DW_AT_decl_file and DW_AT_decl_line as bytes.
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH, (0x3a, 0x0b), (0x3b, 0x0b)]),
+        vec![0],
+    ];
+    let object = code_object(vec![
+        Section::new(".debug_info", unit(0, &dies.concat()).repeat(1_000)),
+        Section::new(".debug_abbrev", table.concat()),
+        Section::new(".debug_line", line),
+    ]);
+    Hostile::with_code(&object).each(&SOME).says("backtrace", "f");
+}
+
+/// A list of so many ranges of 4 bytes, `DW_RLE_start_length`, in a section with its header.
+fn ranges(count: usize) -> Vec<u8> {
+    let mut list = Vec::new();
+    for _ in 0..count {
+        list.push(7);
+        list.extend(TEXT.to_le_bytes());
+        list.push(0x40);
+    }
+    list.push(0);
+    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
+    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
+    section.extend(list);
+    section
+}
+
+/// Functions, and blocks of one function, that all name one list of ranges.
+#[test]
+fn dies_that_share_a_list_of_ranges() {
+    for tag in [SUBPROGRAM, BLOCK] {
+        let mut dies = Dies::new();
+        dies.declare(5, tag, false, &[RANGES]);
+        let int = dies.int();
+        dies.function();
+        dies.variable("v", int);
+        if tag == SUBPROGRAM {
+            dies.close(1);
+        }
+        for _ in 0..20_000 {
+            dies.die(5, &[&12u32.to_le_bytes()]);
+        }
+        dies.close(if tag == SUBPROGRAM { 1 } else { 2 });
+        let mut sections = dies.sections();
+        sections.push(Section::new(".debug_rnglists", ranges(20_000)));
+        let said = Hostile::with_code(&code_object(sections)).each(&SOME);
+        said.says("info", "have more entries than their section has bytes");
+    }
+}
+
+/// Variables that all name one long location list, no entry of which holds the PC.
+#[test]
+fn variables_that_share_a_location_list() {
+    let mut dies = Dies::new();
+    dies.declare(5, VARIABLE, false, &[NAME, TYPE, LOCATIONS]);
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    for _ in 0..20_000 {
+        dies.die(5, &[b"x\0", &int.to_le_bytes(), &12u32.to_le_bytes()]);
+    }
+    dies.close(2);
+    let mut list = Vec::new();
+    for _ in 0..20_000 {
+        // DW_LLE_start_length of 4 bytes far away, `DW_OP_lit0`.
+        list.push(8);
+        list.extend(0x10_0000u64.to_le_bytes());
+        list.extend([4, 1, 0x30]);
+    }
+    list.push(0);
+    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
+    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
+    section.extend(list);
+    let mut sections = dies.sections();
+    sections.push(Section::new(".debug_loclists", section));
+    Hostile::with_code(&code_object(sections)).each(&SOME).says("locals", "v");
+}
