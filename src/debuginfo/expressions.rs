@@ -11,7 +11,7 @@ use super::DebugInfo;
 use super::attr::{AttributeName, Heterogeneous};
 use super::damage::Damage;
 use super::die::{Die, Reading};
-use super::error::Result;
+use super::error::{DebugInfoError, Result};
 use super::index::is_function;
 use super::location::LocationAttribute;
 use super::sections::{AttributeValue, Entry};
@@ -50,6 +50,11 @@ pub struct Expression {
     pub bytes: Bytes,
 }
 
+/// Entries of lists that are listed of any unit.
+const MIN_ENTRIES: usize = 1024;
+const TOO_MANY: &str =
+    "DIEs share lists, which have more entries in all than their section has bytes; the rest is left out";
+
 /// Attributes whose blocks are expressions in DWARF 2 and 3, section 7.5.4.
 const LOCATIONS: [gimli::DwAt; 9] = [
     gimli::DW_AT_location,
@@ -74,6 +79,8 @@ impl DebugInfo {
         let reading = self.reading(&dwarf);
         let view = Rc::new(reading.view(unit)?);
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
+        // Lists that DIEs do not share have no more entries than a third of their bytes.
+        let mut room = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
         // Functions around the DIE, with the depth of their children.
         let mut functions: Vec<(isize, Arc<Subprogram>)> = Vec::new();
         while !raw.is_empty() {
@@ -93,7 +100,7 @@ impl DebugInfo {
                 functions.push((depth + 1, Arc::new(function)));
             }
             let function = functions.last().map(|(_, function)| function);
-            self.of_die(reading, &die, function, &mut each)?;
+            self.of_die(reading, &die, function, &mut room, &mut each)?;
         }
         Ok(())
     }
@@ -103,6 +110,7 @@ impl DebugInfo {
         reading: Reading<'a>,
         die: &Die<'a>,
         function: Option<&Arc<Subprogram>>,
+        room: &mut Option<usize>,
         each: &mut impl FnMut(Result<Expression>),
     ) -> Result<()> {
         let mut named = None;
@@ -111,8 +119,15 @@ impl DebugInfo {
             let found = die.location_attribute(&self.sections, name, value);
             let entries = found.and_then(|found| match found {
                 LocationAttribute::Expression(bytes) => Ok(vec![(Pcs::All, bytes)]),
+                LocationAttribute::List(_) if room.is_none() => Ok(Vec::new()),
                 LocationAttribute::List(list) => {
-                    let entries = self.location_list(unit, list)?.into_iter();
+                    let entries = self.location_list(unit, list)?;
+                    *room = room.and_then(|room| room.checked_sub(entries.len()));
+                    if room.is_none() {
+                        let (unit, what) = (die.view.facts().offset, "location lists");
+                        return Err(DebugInfoError::Bound { unit, what, why: TOO_MANY });
+                    }
+                    let entries = entries.into_iter();
                     let pcs = |range: Option<_>| range.map_or(Pcs::Default, Pcs::Range);
                     Ok(entries.map(|entry| (pcs(entry.range), entry.expression)).collect())
                 }

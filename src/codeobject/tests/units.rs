@@ -50,7 +50,7 @@ fn messagepack_is_bounded() {
     // Lengths that the bytes cannot hold, nesting without end, the one byte without meaning.
     assert_eq!(decode(b"\xdd\xff\xff\xff\xff\x01"), Err(MsgpackError::Truncated(6)));
     assert_eq!(decode(b"\xdb\xff\xff\xff\xff"), Err(MsgpackError::Truncated(5)));
-    assert_eq!(decode(&[0x91; 100]), Err(MsgpackError::TooDeep(33)));
+    assert_eq!(decode(&[0x91; 600]), Err(MsgpackError::TooDeep(513)));
     assert_eq!(decode(b"\xc1"), Err(MsgpackError::Reserved(0)));
     assert_eq!(decode(b""), Err(MsgpackError::Truncated(0)));
 }
