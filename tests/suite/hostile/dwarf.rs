@@ -128,15 +128,15 @@ pub(super) fn place() -> Vec<u8> {
     [&TEXT.to_le_bytes()[..], &(TEXT_SIZE as u32).to_le_bytes()].concat()
 }
 
-/// A line table of one file and that program.
+/// A line table of files 0 and 1, which are one, and that program.
 pub(super) fn lines(program: &[u8]) -> Vec<u8> {
     // Instructions of 4 bytes, one operation each, statements by default, lines from -5 on, 14 of them, opcodes from 13 on.
     let mut rest = vec![4, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1];
-    // One directory, then one file with its directory: DW_LNCT_path and DW_LNCT_directory_index.
+    // One directory, then files with their directory: DW_LNCT_path and DW_LNCT_directory_index.
     rest.extend([1, 1, 8, 1]);
     rest.extend(b"/src\0");
-    rest.extend([2, 1, 8, 2, 0x0b, 1]);
-    rest.extend(b"a.cpp\0\0");
+    rest.extend([2, 1, 8, 2, 0x0b, 2]);
+    rest.extend(b"a.cpp\0\0a.cpp\0\0");
     let mut table = vec![5, 0, 8, 0];
     table.extend((rest.len() as u32).to_le_bytes());
     table.extend(rest);

@@ -106,8 +106,9 @@ fn rows(units: usize, rows: usize, opcode: u8) -> Vec<u8> {
 #[test]
 fn rows_of_a_line_table() {
     // The line stays, and the address; or each is 4 bytes on.
-    for opcode in [18, 32] {
-        let said = Hostile::with_code(&rows(1, 60_000_000, opcode)).every();
+    for (opcode, commands) in [(18, None), (32, Some(&SOME))] {
+        let hostile = Hostile::with_code(&rows(1, 60_000_000, opcode));
+        let said = commands.map_or_else(|| hostile.every(), |some| hostile.each(some));
         said.says("info", "more than 16777216 rows").says("code-object", "more than 16777216 rows");
         said.says("backtrace", "f").says("view", "more than 2097152 rows");
     }
