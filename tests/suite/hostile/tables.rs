@@ -51,7 +51,7 @@ fn dies_of_many_attributes() {
         let int = dies.int();
         dies.function();
         dies.variable("v", int);
-        for _ in 0..300_000 {
+        for _ in 0..100_000 {
             dies.die(5, &[]);
         }
         dies.close(2);
