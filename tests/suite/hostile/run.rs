@@ -93,12 +93,8 @@ impl Hostile {
             word => PathBuf::from(word),
         });
         let words: Vec<PathBuf> = words.collect();
-        let began = std::time::Instant::now();
         let output = bounded(&words);
         let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
-        if std::env::var_os("LANESCOPE_TIMES").is_some() {
-            eprintln!("{command}: {:?}", began.elapsed());
-        }
         assert!(
             matches!(output.status.code(), Some(0..=2)),
             "{command}: code {:?}, signal {:?}: {}",
