@@ -101,6 +101,8 @@ pub struct DebugInfo {
     /// Scopes and variables of the cached functions.
     cached_parts: AtomicUsize,
     lists: location::Lists,
+    /// Names of scopes, by the innermost DIE of each.
+    scopes: Cache<DieOffset, Option<Arc<str>>>,
     types: Cache<TypeId, Arc<Type>>,
 }
 
@@ -154,7 +156,19 @@ impl DebugInfo {
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
         let cached_parts = AtomicUsize::new(0);
         let lists = location::Lists::default();
-        Self { code_object, dialect: None, sections, separate, units, functions, cached_parts, lists, types }
+        let scopes = Cache::new();
+        Self {
+            code_object,
+            dialect: None,
+            sections,
+            separate,
+            units,
+            functions,
+            cached_parts,
+            lists,
+            scopes,
+            types,
+        }
     }
 
     /// The same with all units in that dialect, whatever they say; `None`: each as it says.

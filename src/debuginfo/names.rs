@@ -24,6 +24,24 @@ impl<'a> Reading<'a> {
 
     /// The namespaces and classes around a DIE, joined by `::`.
     pub(super) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
+        let Some(innermost) = die.view.index().around(die.offset()).next() else { return Ok(None) };
+        // To name a class all that is in it is read, and each type in it has it in its name.
+        if let Some(known) = self.info.scopes.lock().get(&innermost) {
+            return Ok(known.clone());
+        }
+        let scope = self.read_scope(die)?;
+        // Within template arguments a name may be cut short.
+        if NESTED.get().0 == 0 {
+            let mut known = self.info.scopes.lock();
+            if known.len() >= MAX_CACHED_SCOPES {
+                known.clear();
+            }
+            known.insert(innermost, scope.clone());
+        }
+        Ok(scope)
+    }
+
+    fn read_scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let mut parts = Vec::new();
         for around in die.view.index().around(die.offset()) {
             // In a type unit the class around a type may be no more than a reference to the unit that defines it.
@@ -120,6 +138,8 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// Scopes whose names are kept; past this the cache starts anew.
+const MAX_CACHED_SCOPES: usize = 1 << 14;
 /// Bytes of a name that is put together of others.
 pub(super) const MAX_NAME: usize = 1 << 16;
 /// Arguments within arguments that are spelled out; deeper ones are left out.

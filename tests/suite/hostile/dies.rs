@@ -161,3 +161,21 @@ fn types_that_lead_to_types() {
     dies.close(2);
     Hostile::with_code(&dies.object()).every().says("locals", "v").says("print", "T");
 }
+
+/// A class with many types in it, each of which has the class in its name.
+#[test]
+fn types_of_a_large_class() {
+    let mut dies = Dies::new();
+    dies.declare(5, STRUCTURE, true, &[NAME, SIZE]);
+    dies.declare(6, STRUCTURE, false, &[NAME, SIZE]);
+    let int = dies.int();
+    dies.die(5, &[b"Large\0", &[4]]);
+    for _ in 0..50_000 {
+        dies.die(6, &[b"T\0", &[4]]);
+    }
+    dies.close(1);
+    dies.function();
+    dies.variable("v", int);
+    dies.close(2);
+    Hostile::with_code(&dies.object()).each(&SOME).says("locals", "7");
+}
