@@ -1,47 +1,198 @@
-//! Maps ranges of files: the package's only `unsafe`.
+//! Ranges of files as bytes that last: small ones are copied, large ones are mapped under guard. The package's only
+//! `unsafe`.
 //!
-//! Debug sections of a code object reach hundreds of megabytes and are read here and there, so they are mapped rather
-//! than read. Everything else is read by range and never comes here.
+//! Debug sections of a code object reach hundreds of megabytes and are read here and there: copying 100 MB costs more than
+//! the answer. A mapped file, however, is memory that other processes can change. The guard has two parts:
 //!
-//! **What mapping costs in safety.** A mapped file is memory that somebody else can change. Truncating it while it is
-//! mapped turns the next touch of a page beyond the new end into SIGBUS, which ends the process; writing to it changes
-//! bytes that Rust believes to be immutable. No check can rule that out from here: advisory locks bind nobody, and
-//! a copy is what mapping is to avoid. What is done instead: the range is checked against the file's size at the
-//! time of mapping, so that a dump that is short *already* is an error and not a signal; the mapping is private and
-//! read-only; small ranges are not mapped at all (the importers read them). The rest is a condition on the user, and
-//! docs/dump-format.md says it: a dump must not be changed while it is open. Replacing a file by renaming a new one
-//! over it is safe, the mapping keeps the old one.
+//! * Truncation turns the next touch of a page beyond the new end into SIGBUS, and so does a disk that cannot be read.
+//!   [`guard`] puts pages of zeros there and marks the mapping, so that the process lives.
+//! * Zeros and bytes that somebody wrote in place are not what was opened. [`Watch::is_changed`] finds both, by the mark, by
+//!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
+//!   out.
+//!
+//! A file is copied when it is shorter than [`LEAST_MAPPED`], when the time of its last modification is too near to tell a
+//! later one from it, and when all places of the guard are taken. Replacing a file by renaming another one over it changes
+//! neither a copy nor a mapping.
+//!
+//! A writer that sets the time of modification back to the nanosecond, or that writes through a shared mapping of its own
+//! whose pages were written before, is not found.
 #![allow(unsafe_code)]
+
+mod guard;
 
 use std::fs::File;
 use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
-/// A mapped range of a file.
+use guard::Place;
+
+/// Ranges shorter than this are copied: less than a millisecond of work.
+pub const LEAST_MAPPED: u64 = 1 << 20;
+/// Files that were modified later than this before now are copied: two modifications within one tick of a file system's
+/// clock look the same. FAT has the coarsest, two seconds.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// Mappings that live.
+static LIVE: Mutex<Vec<Watch>> = Mutex::new(Vec::new());
+/// Whether a file has changed while it was mapped.
+static ANY_CHANGED: AtomicBool = AtomicBool::new(false);
+
+fn live() -> MutexGuard<'static, Vec<Watch>> {
+    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Bytes of a file: a copy, or a guarded mapping.
 #[derive(Debug)]
-pub struct Mapped(memmap2::Mmap);
+pub enum Mapped {
+    /// Bytes of our own.
+    Copied(Vec<u8>),
+    /// The file's pages.
+    Guarded(Guarded),
+}
+
+/// A mapping that survives changes of its file.
+#[derive(Debug)]
+pub struct Guarded {
+    // The guard's place is given up before the pages are.
+    watch: Watch,
+    pages: memmap2::Mmap,
+}
 
 impl AsRef<[u8]> for Mapped {
     fn as_ref(&self) -> &[u8] {
-        &self.0
+        match self {
+            Self::Copied(bytes) => bytes,
+            Self::Guarded(guarded) => &guarded.pages,
+        }
     }
 }
 
-/// Maps `length` bytes from `offset`, read-only.
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        // Commands ask at their end, when all is dropped.
+        let _ = self.watch.is_changed();
+        self.watch.0.is_over.store(true, Ordering::Release);
+        live().retain(|other| !Arc::ptr_eq(&other.0, &self.watch.0));
+        self.watch.0.place.release();
+    }
+}
+
+/// Whether a mapped file is what it was when it was mapped.
+#[derive(Clone, Debug)]
+pub struct Watch(Arc<Watched>);
+
+#[derive(Debug)]
+struct Watched {
+    file: File,
+    stamp: Stamp,
+    place: Place,
+    is_changed: AtomicBool,
+    /// Whether the mapping is gone: its place may be another one's.
+    is_over: AtomicBool,
+}
+
+/// What a modification of a file changes. Not the time of a change of status: renaming and removing a file change that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    size: u64,
+    seconds: i64,
+    nanoseconds: i64,
+}
+
+impl Stamp {
+    fn of(file: &File) -> io::Result<Self> {
+        let found = file.metadata()?;
+        Ok(Self { size: found.len(), seconds: found.mtime(), nanoseconds: found.mtime_nsec() })
+    }
+}
+
+impl Watch {
+    /// The watch of the mapping that bytes are a part of; `None` of other bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Option<Self> {
+        live().iter().find(|watch| watch.0.place.holds(bytes.as_ptr().addr())).cloned()
+    }
+
+    /// Whether the file was truncated, written or unreadable since it was mapped: what was made of its bytes cannot be
+    /// trusted. Once true it stays true.
+    #[must_use = "bytes of a changed file are not what was opened"]
+    pub fn is_changed(&self) -> bool {
+        let Watched { file, stamp, place, is_changed, is_over } = &*self.0;
+        if is_changed.load(Ordering::Relaxed) {
+            return true;
+        }
+        if is_over.load(Ordering::Acquire) {
+            return false;
+        }
+        let changed = place.is_torn() || !matches!(Stamp::of(file), Ok(now) if now == *stamp);
+        if changed {
+            is_changed.store(true, Ordering::Relaxed);
+            ANY_CHANGED.store(true, Ordering::Relaxed);
+        }
+        changed
+    }
+}
+
+/// Whether a file has changed while this process had it mapped.
+#[must_use]
+pub fn any_changed() -> bool {
+    let found = live().iter().any(Watch::is_changed);
+    found || ANY_CHANGED.load(Ordering::Relaxed)
+}
+
+/// `length` bytes of a file from `offset` on.
 ///
 /// # Errors
 /// `UnexpectedEof` where the range leaves the file, or what the operating system says.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
-    let size = file.metadata()?.len();
-    let inside = offset.checked_add(length).is_some_and(|end| end <= size);
-    let length = usize::try_from(length).ok().filter(|length| inside && *length > 0);
-    let length = length.ok_or(io::ErrorKind::UnexpectedEof)?;
-    // SAFETY: the range lies within the file as it is now, so every byte of the slice is backed. That it stays so, and
-    // stays the same, is the condition named above, which no caller in this process breaks: lanescope opens dumps
-    // read-only and never writes to them. The bytes are only ever parsed with checked reads (gimli and object over
-    // &[u8]); no invariant of a Rust type rests on their content, so that a change by another process gives wrong
-    // answers, not undefined control flow of ours.
-    let mapped = unsafe { memmap2::MmapOptions::new().offset(offset).len(length).map(file)? };
-    Ok(Mapped(mapped))
+    let stamp = Stamp::of(file)?;
+    let inside = offset.checked_add(length).is_some_and(|end| end <= stamp.size);
+    let size = usize::try_from(length).ok().filter(|length| inside && *length > 0);
+    let size = size.ok_or(io::ErrorKind::UnexpectedEof)?;
+    if length >= LEAST_MAPPED
+        && !is_fresh(file)?
+        && let Some(guarded) = guarded(file, stamp, offset, size)?
+    {
+        return Ok(Mapped::Guarded(guarded));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
+    bytes.resize(size, 0);
+    file.read_exact_at(&mut bytes, offset)?;
+    if Stamp::of(file)? != stamp {
+        return Err(io::Error::other("the file changed while it was read"));
+    }
+    Ok(Mapped::Copied(bytes))
+}
+
+fn is_fresh(file: &File) -> io::Result<bool> {
+    let modified = file.metadata()?.modified()?;
+    // A time to come says nothing.
+    Ok(SystemTime::now().duration_since(modified).is_ok_and(|since| since < FRESH)
+        || modified > SystemTime::now())
+}
+
+/// A mapping with a place of the guard; `None` where there is none left.
+fn guarded(file: &File, stamp: Stamp, offset: u64, length: usize) -> io::Result<Option<Guarded>> {
+    let file = file.try_clone()?;
+    // SAFETY: the range lies within the file as it is now. Should the file shrink later, the guard keeps every page of the
+    // mapping readable: it is installed before the mapping is handed out. The bytes may then differ from one read to the
+    // next; they are only ever parsed with checked reads (gimli and object over &[u8]), no invariant of a Rust type rests
+    // on them, and `Watch` keeps answers that were made of them from going out.
+    let pages = unsafe { memmap2::MmapOptions::new().offset(offset).len(length).map(&file)? };
+    let Some(place) = guard::protect(&pages)? else { return Ok(None) };
+    let watch = Watch(Arc::new(Watched {
+        file,
+        stamp,
+        place,
+        is_changed: AtomicBool::new(false),
+        is_over: AtomicBool::new(false),
+    }));
+    live().push(watch.clone());
+    Ok(Some(Guarded { watch, pages }))
 }
 
 #[cfg(test)]

@@ -169,8 +169,13 @@ pub fn main() -> ExitCode {
         }
     };
     let mut out = std::io::BufWriter::new(anstream::AutoStream::auto(std::io::stdout().lock()));
+    // The server says so in its answers.
+    let is_server = matches!(cli.command, None | Some(Command::Serve(_)));
     let result = run(cli, &mut out).and_then(|status| {
         out.flush()?;
+        if !is_server {
+            unchanged()?;
+        }
         Ok(status)
     });
     match result {
@@ -215,6 +220,16 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
         Command::Targets { name, json } => targets::run(name.as_deref(), &targets, json, out)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Fails where a file has changed while it was mapped: what was printed may be wrong.
+fn unchanged() -> Result<(), Failure> {
+    match crate::mapping::any_changed() {
+        true => {
+            Err("a file changed while it was read, and the output may be wrong. Run the command again".into())
+        }
+        false => Ok(()),
+    }
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

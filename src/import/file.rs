@@ -10,9 +10,6 @@ use super::problem::ImportError;
 use crate::capture::{Backing, Bytes};
 use crate::mapping;
 
-/// Ranges shorter than this are read into memory rather than mapped: cheaper, and safe from files that change.
-const LEAST_MAPPED: u64 = 64 << 10;
-
 /// One open file, whole.
 #[derive(Debug)]
 pub(super) struct OpenFile {
@@ -89,10 +86,8 @@ pub(super) fn read_range(
 pub(super) fn view_range(file: &File, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
     let inside = offset.checked_add(length).is_some_and(|end| end <= size);
     let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;
-    if length >= LEAST_MAPPED {
-        return Ok(Arc::new(mapping::map(file, at, length)?));
+    if length == 0 {
+        return Ok(Arc::new([]));
     }
-    let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, at)?;
-    Ok(Arc::new(bytes))
+    Ok(Arc::new(mapping::map(file, at, length)?))
 }

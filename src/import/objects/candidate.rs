@@ -64,7 +64,7 @@ pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     Ok(vec![Arc::new(Candidate { bytes, object, build_id, offset: None, label: label.to_owned() })])
 }
 
-/// A regular file, mapped.
+/// A regular file, copied or mapped.
 pub(super) fn map(path: &Path) -> Result<Bytes, String> {
     let words = |error: std::io::Error| error.to_string();
     // Opening a pipe would wait for its writer, and a device has no size.
