@@ -17,6 +17,8 @@ pub(super) struct Fault {
 pub(super) const READ_ONLY: u8 = 1;
 /// ESRCH.
 pub(super) const NO_WAVE: u8 = 3;
+/// EINTR.
+pub(super) const INTERRUPTED: u8 = 4;
 /// EIO.
 pub(super) const IO: u8 = 5;
 /// ENOMEM.
@@ -52,6 +54,7 @@ impl From<Unreadable> for Fault {
             Unreadable::NoSuchLane { .. } | Unreadable::NoSuchSpace(..) | Unreadable::Needs { .. } => {
                 MALFORMED
             }
+            Unreadable::Interrupted => INTERRUPTED,
             Unreadable::Io { .. } => IO,
         };
         Self::new(code, unreadable.to_string())

@@ -290,6 +290,9 @@ pub enum Unreadable {
     /// There is no source-level state, and why.
     #[error("no variables: {0}")]
     NoVariables(String),
+    /// The session's [`Interrupt`](super::Interrupt) is set.
+    #[error("interrupted: the client left or the server ends")]
+    Interrupted,
     /// The operating system's word.
     #[error("cannot read {what}: {error}")]
     Io {

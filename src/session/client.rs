@@ -9,9 +9,9 @@ use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabo
 use super::reader::{Reader, resolve};
 use super::{
     Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
-    Evaluation, Grouping, Groups, Inspect, Instructions, LaneInfo, LaneStack, Locals, NotDisassembled,
-    NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo, evaluate, lanes,
-    regions, waves,
+    Evaluation, Grouping, Groups, Inspect, Instructions, Interrupt, LaneInfo, LaneStack, Locals,
+    NotDisassembled, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
+    evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -129,6 +129,14 @@ impl Session {
         let first = dump::worst(capture, &waves);
         self.chosen = Some(Chosen { waves, first });
         Ok(self)
+    }
+
+    /// The same, whose answers are [`Unreadable::Interrupted`] from the moment on that the flag is set: long answers end
+    /// soon, whatever they are about.
+    #[must_use]
+    pub fn ended_by(mut self, interrupt: Interrupt) -> Self {
+        self.reader = self.reader.ended_by(interrupt);
+        self
     }
 
     /// The reader that everything comes through.
@@ -392,6 +400,10 @@ impl Inspect for Session {
 
     fn reset(&mut self, what: Reset) -> Dropped {
         self.reader.reset(what)
+    }
+
+    fn changed_file(&self) -> Option<String> {
+        self.reader.dump().changed_file()
     }
 
     fn code_objects(&self) -> Vec<CodeObjectInfo> {

@@ -131,6 +131,13 @@ impl Dump {
         self.objects.debug(&self.capture, index)
     }
 
+    /// The name of a code object whose file has changed since it was opened: what answers were made of since then is not what
+    /// was opened. `None` where nothing changed, and of files that were small enough to be copied.
+    #[must_use]
+    pub fn changed_file(&self) -> Option<String> {
+        self.objects.changed(&self.capture)
+    }
+
     /// Indexes of the code objects that an answer was made of so far, in the capture's order.
     #[must_use]
     pub fn used_code_objects(&self) -> Vec<usize> {

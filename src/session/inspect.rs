@@ -252,6 +252,11 @@ pub trait Inspect: Send {
     /// Drops changes of the client's.
     fn reset(&mut self, what: Reset) -> Dropped;
 
+    /// The name of a code object whose file has changed since it was opened: answers that were made since then are wrong.
+    fn changed_file(&self) -> Option<String> {
+        None
+    }
+
     /// The code objects that are loaded.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;
 }

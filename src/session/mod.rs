@@ -21,6 +21,7 @@ mod frame;
 mod frame_code;
 mod groups;
 mod inspect;
+mod interrupt;
 mod kernels;
 mod lanes;
 mod locals;
@@ -64,6 +65,7 @@ pub use groups::{Group, GroupBy, Grouping, Groups, Member};
 pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
+pub use interrupt::Interrupt;
 pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};
 pub use reader::Reader;

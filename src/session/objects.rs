@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::frame_code::FrameCodes;
+use super::regions::Interval;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
 use super::{CodeObjectInfo, entry};
@@ -14,6 +15,7 @@ use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::DebugInfo;
 use crate::dwarf::Dialect;
+use crate::mapping::Watch;
 use crate::units::{Address, Pc};
 
 /// `PF_W`: the kernel may have changed what lies there.
@@ -24,7 +26,11 @@ const WRITABLE: u32 = 2;
 pub(super) struct Objects {
     each: Vec<Loaded>,
     folders: Folders,
+    watches: Watches,
 }
+
+/// The mapped files that code objects and debug information are read from, each with its code object's index.
+type Watches = Arc<Mutex<Vec<(usize, Watch)>>>;
 
 /// Folders of separate debug information, chosen by the user: a dump never names one.
 pub(super) type Folders = Arc<[PathBuf]>;
@@ -37,6 +43,7 @@ pub(super) struct Loaded {
     /// The agent that it is loaded on; `None`: all of them.
     agent: Option<usize>,
     folders: Folders,
+    watches: Watches,
     /// The dialect that the user says its units to be in.
     dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
@@ -48,24 +55,17 @@ pub(super) struct Loaded {
     used: AtomicBool,
 }
 
-/// A run of a code object's image, as a region list shows it.
-#[derive(Clone, Debug)]
-pub(super) struct Image {
-    pub(super) start: u64,
-    pub(super) last: u64,
-    pub(super) executable: bool,
-    pub(super) name: String,
-}
-
 impl Objects {
     /// `dialect`: what the user says all units to be in. `folders`: where separate debug information may be.
     pub(super) fn new(capture: &Capture, dialect: Option<Dialect>, folders: &[PathBuf]) -> Self {
         let folders: Folders = folders.into();
+        let watches = Watches::default();
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
             agent: object.agent,
             folders: Arc::clone(&folders),
+            watches: Arc::clone(&watches),
             dialect,
             object: OnceLock::new(),
             debug: OnceLock::new(),
@@ -74,7 +74,7 @@ impl Objects {
             sources: Sources::default(),
             used: AtomicBool::new(false),
         });
-        Self { each: each.collect(), folders }
+        Self { each: each.collect(), folders, watches }
     }
 
     /// Where separate debug information is looked for.
@@ -173,6 +173,13 @@ impl Objects {
         found.inspect(|loaded| loaded.mark())
     }
 
+    /// The name of a code object whose file, or whose file of debug information, has changed since it was opened.
+    pub(super) fn changed(&self, capture: &Capture) -> Option<String> {
+        let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        let (index, _) = watches.iter().find(|(_, watch)| watch.is_changed())?;
+        capture.code_objects.get(*index).map(|object| object.name.clone())
+    }
+
     /// Indexes of those that an answer was made of so far.
     pub(super) fn used(&self) -> Vec<usize> {
         let used = self.each.iter().filter(|loaded| loaded.used.load(Ordering::Relaxed));
@@ -211,17 +218,31 @@ impl Objects {
         copy(&bytes, buffer)
     }
 
-    /// The run of a code object's unwritable image that holds an address.
-    pub(super) fn image(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<Image> {
-        let (loaded, _, segment, skip) = self.segment(capture, address, agent)?;
-        if skip >= segment.file_size {
-            return None;
+    /// What the unwritable images hold at an address, whether it is executable and the code object's name, and the addresses
+    /// around it up to the next edge of an image or a segment.
+    pub(super) fn piece(
+        &self,
+        capture: &Capture,
+        address: u64,
+        agent: Option<usize>,
+    ) -> (Interval, Option<(bool, String)>) {
+        let mut edges = Vec::new();
+        for loaded in self.each_for(agent) {
+            let Ok(object) = loaded.object(capture) else { continue };
+            let image = object.image().map(|image| [image.start.0, image.end.0]);
+            let fixed = object.segments().iter().filter(|segment| is_fixed(segment)).flat_map(|segment| {
+                let start = segment.addresses.start;
+                [start, start.saturating_add(segment.file_size).min(segment.addresses.end)]
+            });
+            edges
+                .extend(image.into_iter().flatten().chain(fixed).map(|at| at.wrapping_add(loaded.address.0)));
         }
-        // A segment that wraps around the address space has no run of addresses.
-        let start = address.checked_sub(skip)?;
-        let name = capture.code_objects.get(loaded.index)?.name.clone();
-        let last = start.saturating_add(segment.file_size - 1);
-        Some(Image { start, last, executable: segment.is_executable(), name })
+        let image =
+            self.segment(capture, address, agent).filter(|(_, _, segment, skip)| *skip < segment.file_size);
+        let image = image.map(|(loaded, _, segment, _)| {
+            (segment.is_executable(), loaded.name(capture).unwrap_or_default().to_owned())
+        });
+        (Interval::between(address, edges.into_iter()), image)
     }
 
     /// The last address of the loaded segment, writable or not, that holds an address.
@@ -232,17 +253,6 @@ impl Objects {
         let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&at);
         let segment = object.segments().iter().find(holds)?;
         Some(address.saturating_add(segment.addresses.end - 1 - at))
-    }
-
-    /// The first run of a code object's unwritable image above an address.
-    pub(super) fn next_image(&self, capture: &Capture, address: u64) -> Option<u64> {
-        let starts = self.each.iter().flat_map(|loaded| {
-            let object = loaded.object(capture).ok();
-            let segments = object.map(|object| object.segments().to_vec()).unwrap_or_default();
-            let fixed = segments.into_iter().filter(is_fixed);
-            fixed.map(|segment| segment.addresses.start.wrapping_add(loaded.address.0)).collect::<Vec<_>>()
-        });
-        starts.filter(|start| *start > address).min()
     }
 
     fn segment(
@@ -303,6 +313,7 @@ impl Loaded {
                     .and_then(|bytes| CodeObject::parse(bytes).map_err(|error| error.to_string())),
             };
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
+            self.watch(&parsed);
             // Variables of another build would be read from the wrong places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
                 && **expected != *found
@@ -353,6 +364,11 @@ impl Loaded {
                 None => DebugInfo::with_folders(object, &self.folders),
             };
             let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            if let Ok(separate) = &debug
+                && let Some(file) = separate.separate()
+            {
+                self.watch(file);
+            }
             // That it was built without would be a guess.
             let captured = capture.code_objects.get(self.index);
             if debug.is_err() && captured.is_some_and(|object| object.image && object.debug.is_none()) {
@@ -363,6 +379,13 @@ impl Loaded {
             debug.map_err(|error| format!("{name}: {error}{damage}"))
         });
         debug.clone()
+    }
+
+    /// Watches the file that a code object lies in, where that is mapped.
+    fn watch(&self, object: &CodeObject) {
+        if let Some(watch) = Watch::of(object.bytes()) {
+            self.watches.lock().unwrap_or_else(PoisonError::into_inner).push((self.index, watch));
+        }
     }
 
     /// The file of debug information that the dump itself has of it.

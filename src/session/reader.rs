@@ -10,7 +10,7 @@ use super::address::{self, GLOBAL};
 use super::changes::Layer;
 use super::stored::Block;
 use super::touched::Touched;
-use super::{Dump, Place, Unreadable};
+use super::{Dump, Interrupt, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
 use crate::capture::Wave;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
@@ -25,19 +25,39 @@ pub struct Reader {
     pub(super) block: Mutex<Block>,
     /// What was read, where somebody wants to know.
     pub(super) touched: Option<Mutex<Touched>>,
+    /// Ends the work from another thread.
+    interrupt: Interrupt,
 }
 
 impl Reader {
     /// A reader without changes.
     #[must_use]
     pub fn new(dump: Arc<Dump>) -> Self {
-        Self { dump, changes: Layer::default(), generation: 0, block: Mutex::default(), touched: None }
+        Self {
+            dump,
+            changes: Layer::default(),
+            generation: 0,
+            block: Mutex::default(),
+            touched: None,
+            interrupt: Interrupt::default(),
+        }
     }
 
     /// The same, which notes what is read.
     #[must_use]
     pub fn watching(dump: Arc<Dump>) -> Self {
         Self { touched: Some(Mutex::default()), ..Self::new(dump) }
+    }
+
+    /// The same, which fails from the moment on that the flag is set.
+    #[must_use]
+    pub(super) fn ended_by(self, interrupt: Interrupt) -> Self {
+        Self { interrupt, ..self }
+    }
+
+    /// Fails once the work has to end. All loops over waves and memory come through here.
+    pub(super) fn goes_on(&self) -> Result<(), Unreadable> {
+        if self.interrupt.is_set() { Err(Unreadable::Interrupted) } else { Ok(()) }
     }
 
     /// What was read so far; nothing of a reader that does not note it.
@@ -74,8 +94,9 @@ impl Reader {
     /// The wave of that ordinal.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`].
+    /// [`Unreadable::NoSuchWave`], [`Unreadable::Interrupted`].
     pub fn wave(&self, wave: WaveId) -> Result<&Wave, Unreadable> {
+        self.goes_on()?;
         self.dump.capture().wave(wave).ok_or(Unreadable::NoSuchWave(wave))
     }
 

@@ -1,8 +1,13 @@
 //! What lies at an address as a client names it, and how far: regions that cover all of the 64-bit space.
 //!
+//! A region is the same whichever address in it is asked about. Every boundary is therefore a function of the capture, the
+//! wave, the lane and the client's changes, never of the address: the region is the intersection of the intervals that
+//! each kind of boundary gives.
+//!
 //! Walking from 0 meets global memory, the code objects, and each tagged space once, for the focused wave and lane.
 //! The same memory named with an explicit wave and lane is not met by walking (there would be millions of such
-//! regions), but asking for such an address is answered exactly.
+//! regions), but asking for such an address is answered exactly: what is reported as a gap between two tagged spaces may
+//! hold such addresses.
 
 use super::address::{self, Token};
 use super::changes::Owner;
@@ -19,69 +24,102 @@ const TAGGED: u64 = 1 << 56;
 const LAST_TAGGED: u64 = 0xfeff_ffff_ffff_ffff;
 /// The bits of an address that a space with 32-bit addresses keeps.
 const OFFSET: u64 = 0xffff_ffff;
-/// Tags that walking visits: every space that an address can name.
-const TAGS: [u64; 4] = [0x02, 0x03, 0x05, 0x06];
+/// Wave and lane of an address that names neither.
+const FOCUSED: u64 = 0x7f << 32;
+
+/// Tags that walking visits, ascending: every space that an address can name.
+fn tags() -> impl Iterator<Item = u64> {
+    [0x02, 0x03, 0x05, 0x06].into_iter().chain(0x20..=0x5f)
+}
+
+/// Addresses with the same contents, first and last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interval {
+    pub(super) start: u64,
+    pub(super) last: u64,
+}
+
+impl Interval {
+    fn and(self, other: Self) -> Self {
+        Self { start: self.start.max(other.start), last: self.last.min(other.last) }
+    }
+
+    /// The interval around `at` that ends before the nearest boundaries: a boundary is where something begins.
+    pub(super) fn between(at: u64, boundaries: impl Iterator<Item = u64>) -> Self {
+        boundaries.fold(Self { start: 0, last: u64::MAX }, |interval, boundary| match boundary {
+            below if below <= at => Self { start: interval.start.max(below), ..interval },
+            above => Self { last: interval.last.min(above - 1), ..interval },
+        })
+    }
+
+    fn gap(self) -> Region {
+        Region { start: self.start, last: self.last, readable: false, code: false, name: None }
+    }
+}
 
 /// The region that holds `at` for a client that looks at `wave` with the focus on `lane`.
 pub(super) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     match address::decode(at) {
         Token::Plain(_) => plain(reader, at, wave, lane),
-        Token::Space { .. } => tagged(reader, at, wave, lane),
+        Token::Space { wave: None, lane: None, .. } => walked(reader, at, wave, lane),
+        Token::Space { .. } => match resolve(reader, at & !OFFSET, wave, lane) {
+            Ok(place) => among(&runs(reader, place), at, block(at), name(reader, place)),
+            Err(_) => walked(reader, at, wave, lane),
+        },
         // Windows are the view's, which lies above the session.
-        Token::Window { .. } | Token::Nothing(_) => gap(at, at, next_token(at)),
+        Token::Window { .. } | Token::Nothing(_) => walked(reader, at, wave, lane),
     }
 }
 
-fn gap(start: u64, at: u64, next: Option<u64>) -> Region {
-    let last = next.map_or(LAST_TAGGED.max(at), |next| next - 1).max(at);
-    Region { start, last, readable: false, code: false, name: None }
-}
-
-/// The first address above `at` that walking stops at among the tagged spaces.
-fn next_token(at: u64) -> Option<u64> {
-    let focused = |tag: u64| tag << 56 | 0x7f << 32;
-    let lanes = 0x20..=0x5f;
-    TAGS.into_iter()
-        .chain(lanes)
-        .map(focused)
-        .find(|token| *token > at)
-        .or((at <= LAST_TAGGED).then_some(LAST_TAGGED + 1))
-}
-
-fn tagged(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
-    let block = at & !OFFSET;
-    let Ok(place) = resolve(reader, block, wave, lane) else {
-        return gap(at, at, next_token(at));
-    };
-    let name = reader.space(place).ok().map(|space| {
-        let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
-        let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
-        match (space.scope, place.lane) {
-            (SpaceScope::Lane, Some(lane)) => format!("{}[{lane}]{of}", space.name),
-            _ => format!("{}{of}", space.name),
+/// What walking meets at a tagged address: of each space the captured runs of the focused wave and lane, and the gaps
+/// between them.
+fn walked(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
+    let tokens = tags().map(|tag| tag << 56 | FOCUSED);
+    let Interval { start, last } = Interval::between(at, tokens.chain([TAGGED, LAST_TAGGED + 1]));
+    match resolve(reader, start, wave, lane) {
+        Ok(place) if start != TAGGED => {
+            among(&runs(reader, place), at, Interval { start, last }, name(reader, place))
         }
-    });
-    match around(&runs(reader, place), at) {
-        Ok((start, last)) => Region { start, last, readable: true, code: false, name },
-        Err((start, after)) => gap(start, at, after.or(next_token(block | OFFSET))),
+        _ => Interval { start, last }.gap(),
     }
 }
 
-/// The run of offsets that holds an address, as addresses, else where the gap begins that does, and the run after it.
-fn around(runs: &[(u64, u64)], at: u64) -> Result<(u64, u64), (u64, Option<u64>)> {
-    let (block, offset) = (at & !OFFSET, at & OFFSET);
-    if let Some((first, last)) = runs.iter().find(|(first, last)| (*first..=*last).contains(&offset)) {
-        return Ok((block | first, block | last));
+/// The 4 GiB of a 32-bit space around an address.
+fn block(at: u64) -> Interval {
+    Interval { start: at & !OFFSET, last: at | OFFSET }
+}
+
+/// The run that holds an address, or the gap between two runs; offsets of runs count from the bounds' start.
+fn among(runs: &[(u64, u64)], at: u64, bounds: Interval, name: Option<String>) -> Region {
+    let runs = || runs.iter().map(|(first, last)| (bounds.start + first, bounds.start + last));
+    if let Some((start, last)) = runs().find(|(first, last)| (*first..=*last).contains(&at)) {
+        return Region { start, last, readable: true, code: false, name };
     }
-    let before = runs.iter().rev().find(|(_, last)| *last < offset);
-    let after = runs.iter().find(|(first, _)| *first > offset);
-    Err((before.map_or(block, |(_, last)| (block | last) + 1), after.map(|(first, _)| block | first)))
+    let edges = runs().flat_map(|(first, last)| [Some(first), last.checked_add(1)]).flatten();
+    Interval::between(at, edges).and(bounds).gap()
+}
+
+/// What a region of a tagged space is called.
+fn name(reader: &Reader, place: Place) -> Option<String> {
+    let space = reader.space(place).ok()?;
+    let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
+    let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
+    Some(match (space.scope, place.lane) {
+        (SpaceScope::Lane, Some(lane)) => format!("{}[{lane}]{of}", space.name),
+        _ => format!("{}{of}", space.name),
+    })
 }
 
 /// Runs of captured offsets of a 32-bit space, in order: first and last.
 fn runs(reader: &Reader, place: Place) -> Vec<(u64, u64)> {
     let Some(wave) = place.wave.and_then(|wave| reader.wave(wave).ok()) else { return Vec::new() };
     let Ok(space) = reader.space(place) else { return Vec::new() };
+    // A wave of 32 lanes has no lanes 32 to 63, though its target has address spaces for them.
+    if let SpaceScope::LaneN(lane) = space.scope
+        && !wave.kind.wave_size.has(lane)
+    {
+        return Vec::new();
+    }
     let id = place.wave.unwrap_or_default();
     let all = match space.scope {
         SpaceScope::WorkGroup => reader.lds(wave).map(|memory| reader.runs(memory)).unwrap_or_default(),
@@ -129,65 +167,48 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     if let Ok(place) = resolve(reader, at, wave, lane)
         && place.space != address::GLOBAL
     {
-        return match around(&runs(reader, place), at) {
-            Ok((start, last)) => {
-                let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
-                Region { start, last, readable: true, code: false, name }
-            }
-            Err((start, after)) => {
-                Region { last: after.map_or(at | OFFSET, |after| after - 1), ..gap(start, at, None) }
-            }
-        };
+        let name = reader.space(place).ok().map(|space| format!("{} aperture", space.name));
+        return among(&runs(reader, place), at, block(at), name);
     }
     let capture = reader.dump().capture();
-    let objects = reader.dump().objects();
     let agent = reader.wave(wave).ok().map(|wave| wave.agent);
-    if let Some(segment) = capture.global.find(at) {
-        let code = objects.image(capture, at, agent);
-        let name = segment.name.clone().or_else(|| code.as_ref().map(|image| image.name.clone()));
-        let (start, last) = (segment.address, segment.last());
-        return Region {
-            start,
-            last,
-            readable: true,
-            code: code.is_some_and(|image| image.executable),
-            name,
-        };
-    }
-    let upper = capture.global.next(at).map(|segment| segment.address);
-    if let Some(image) = objects.image(capture, at, agent) {
-        let last = image.last.min(upper.map_or(u64::MAX, |next| next - 1));
-        let start = captured_end(&capture.global, at).max(image.start);
-        return Region { start, last, readable: true, code: image.executable, name: Some(image.name) };
-    }
-    // Bytes of an image that were written: the one place without captured bytes where that can be.
-    let changed = reader.changes.memory().next_run(Owner::Global, at);
-    if let Some((_, last)) = changed.filter(|(first, _)| *first == at) {
-        let last = last.min(upper.map_or(u64::MAX, |next| next - 1));
-        return Region { start: at, last, readable: true, code: false, name: None };
-    }
-    let apertures = reader.apertures(wave);
-    let next = [
-        upper,
-        changed.map(|(first, _)| first),
-        objects.next_image(capture, at),
-        apertures.into_iter().map(|(_, base)| base).filter(|base| *base > at).min(),
-        // Below the tagged spaces a gap ends where the first of them is met.
-        if at < TAGGED { next_token(TAGGED) } else { None },
-    ]
-    .into_iter()
-    .flatten()
-    .min();
-    let last = match next {
-        Some(next) => next - 1,
-        None => u64::MAX,
+    let apertures = reader.apertures(wave).into_iter().flat_map(|(_, base)| {
+        let block = base & !OFFSET;
+        [Some(block), (block | OFFSET).checked_add(1)]
+    });
+    let edges = apertures.flatten().chain([TAGGED, LAST_TAGGED + 1]);
+    let (piece, image) = reader.dump().objects().piece(capture, at, agent);
+    let interval = Interval::between(at, edges).and(around_segments(&capture.global, at)).and(piece);
+    let segment = capture.global.find(at);
+    let own_name = segment.and_then(|segment| segment.name.clone());
+    let readable = |interval: Interval, code, name| {
+        let Interval { start, last } = interval;
+        Region { start, last, readable: true, code, name }
     };
-    Region { start: at, last, readable: false, code: false, name: None }
+    match (segment, image) {
+        (_, Some((executable, name))) => readable(interval, executable, own_name.or(Some(name))),
+        (Some(_), None) => readable(interval, false, own_name),
+        // Bytes of an image that were written: the one place without captured bytes where that can be.
+        (None, None) => {
+            let changed = reader.changes.memory();
+            let edges =
+                changed.runs(Owner::Global).flat_map(|(first, last)| [Some(first), last.checked_add(1)]);
+            let interval = interval.and(Interval::between(at, edges.flatten()));
+            match changed.next(Owner::Global, at) {
+                Some(next) if next == at => readable(interval, false, None),
+                _ => interval.gap(),
+            }
+        }
+    }
 }
 
-/// The address after the last captured segment below `at`.
-fn captured_end(map: &MemoryMap, at: u64) -> u64 {
-    let above = map.segments().partition_point(|segment| segment.last() < at);
+/// The captured segment that holds an address, or the gap between two.
+fn around_segments(map: &MemoryMap, at: u64) -> Interval {
+    if let Some(segment) = map.find(at) {
+        return Interval { start: segment.address, last: segment.last() };
+    }
+    let above = map.segments().partition_point(|segment| segment.address <= at);
     let before = above.checked_sub(1).and_then(|index| map.segments().get(index));
-    before.map_or(0, |segment| segment.last() + 1)
+    let start = before.and_then(|segment| segment.last().checked_add(1)).unwrap_or(0);
+    Interval { start, last: map.next(at).map_or(u64::MAX, |next| next.address - 1) }
 }

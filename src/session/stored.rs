@@ -71,6 +71,7 @@ impl Reader {
         place: Place,
         buffer: &mut [u8],
     ) -> Result<std::io::Result<usize>, Unreadable> {
+        self.goes_on()?;
         Ok(match self.storage(place)? {
             Storage::Linear(memory, address) => {
                 if let Owner::Wave(wave) = memory.owner {

@@ -1,8 +1,10 @@
 //! Regions: they cover all addresses without overlap, and say what reading would say.
 
+use proptest::prelude::*;
+
 use super::Maker;
-use crate::session::{Inspect as _, Session};
-use crate::units::{WaveId, WaveSize};
+use crate::session::{Inspect as _, Place, Region, Session};
+use crate::units::{Address, AddressSpace, LaneId, WaveId, WaveSize};
 
 fn session() -> Session {
     let mut maker = Maker::new("gfx90a");
@@ -65,4 +67,128 @@ fn explicit_waves_and_lanes_are_answered_exactly() {
     assert_eq!(beyond.start, block | 16);
     let nobody = session.region(5 << 56 | 7 << 39, WaveId(0));
     assert!(!nobody.readable);
+}
+
+/// What a region list shows of a region.
+fn shown(region: &Region) -> (u64, u64, bool, bool, Option<String>) {
+    (region.start, region.last, region.readable, region.code, region.name.clone())
+}
+
+/// A session with all that has boundaries: segments with and without names, one in the middle of a code object's image, two
+/// code objects that overlap, apertures with LDS and private memory, and bytes that a client wrote.
+fn everything(size: WaveSize) -> Session {
+    let target = if size == WaveSize::W32 { "gfx1030" } else { "gfx90a" };
+    let mut maker = Maker::new(target);
+    let group = maker.group([0, 0, 0], &[(16, &[1; 64]), (128, &[2; 64])]);
+    maker.wave(size, Some(group), &[]);
+    maker.private(0, &[(0, &[3; 1024]), (4096, &[3; 100])]);
+    let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
+    let code = std::fs::read(fixtures.join("call-gfx90a-O0.hsaco")).unwrap();
+    maker.code_object(&code, 0x7f00_0010_0000);
+    maker.code_object(&code, 0x7f00_0010_0800);
+    maker.capture.global = maker.map(&[
+        (0x1000, &[4; 16]),
+        (0x1010, &[4; 16]),
+        (0x7f00_0010_0100, &[5; 256]),
+        (0x7f00_0020_0000, &[5; 32]),
+        (0xffff_8000_0000_0000, &[6; 16]),
+        (u64::MAX - 15, &[7; 16]),
+    ]);
+    let mut session = Session::new(maker.finish(), None).unwrap();
+    // Initialised data of the first: `readelf -l` of the file.
+    let data = Place {
+        space: AddressSpace(0),
+        address: Address(0x7f00_0010_56f8),
+        wave: Some(WaveId(0)),
+        lane: Some(LaneId(0)),
+    };
+    session.write(data, &[1, 2, 3, 4]).unwrap();
+    session
+}
+
+/// Every region from 0 to the last address.
+fn walk(session: &Session) -> Vec<Region> {
+    let (mut regions, mut at) = (Vec::new(), 0u64);
+    loop {
+        let region = session.region(at, WaveId(0));
+        assert_eq!(region.start, at, "a region begins where the one before ended");
+        assert!(region.last >= at && regions.len() < 2000, "{region:?}");
+        at = region.last.wrapping_add(1);
+        regions.push(region);
+        if at == 0 {
+            return regions;
+        }
+    }
+}
+
+#[test]
+fn a_region_is_the_same_whichever_of_its_edges_is_asked_about() {
+    for size in [WaveSize::W64, WaveSize::W32] {
+        let session = everything(size);
+        let regions = walk(&session);
+        assert!(regions.iter().filter(|region| region.readable).count() > 10, "{regions:x?}");
+        for region in regions {
+            let Region { start, last, .. } = region;
+            for at in
+                [start, start.saturating_add(1).min(last), start + (last - start) / 2, last.max(1) - 1, last]
+            {
+                let at = at.clamp(start, last);
+                assert_eq!(shown(&session.region(at, WaveId(0))), shown(&region), "{size} at {at:#x}");
+            }
+        }
+    }
+}
+
+#[test]
+fn lanes_that_a_wave_of_32_lacks_are_not_readable() {
+    let session = everything(WaveSize::W32);
+    for lane in 0..64u64 {
+        // The space of that one lane, and private memory with the lane named.
+        for at in [(0x20 + lane) << 56 | 0x7f << 32, 5 << 56 | 1 << 39 | lane << 32] {
+            let region = session.region(at, WaveId(0));
+            let place = session.place(at, WaveId(0));
+            let reads = place.is_ok_and(|place| session.read(place, &mut [0]).is_ok());
+            assert_eq!((region.readable, reads), (lane < 32, lane < 32), "lane {lane} at {at:#x}");
+        }
+    }
+}
+
+/// Addresses near everything that has an edge.
+fn addresses() -> impl Strategy<Value = u64> {
+    let near = prop_oneof![
+        Just(0u64),
+        Just(0x1000),
+        Just(0x7f00_0010_0000),
+        Just(0x7f00_0010_2000),
+        Just(0x7f00_0020_0000),
+        Just(0xffff_8000_0000_0000),
+        Just(u64::MAX),
+        Just(1 << 48),
+        Just(1 << 49),
+        Just(2 << 48),
+        (0u64..=0xff).prop_map(|tag| tag << 56),
+        (0u64..=0x7f, 0u64..4, 0u64..=0x7f).prop_map(|(tag, wave, lane)| tag << 56 | wave << 39 | lane << 32),
+    ];
+    (near, -0x3000i64..0x3000).prop_map(|(at, by)| at.wrapping_add_signed(by))
+}
+
+proptest! {
+    /// Bounds, rights and name are the region's and not the address's, and rights are those of reading.
+    #[test]
+    fn a_region_is_the_same_whichever_address_in_it_is_asked_about(at in addresses(), other in addresses()) {
+        thread_local!(static SESSIONS: [Session; 2] = [everything(WaveSize::W64), everything(WaveSize::W32)]);
+        SESSIONS.with(|sessions| for session in sessions {
+            let region = session.region(at, WaveId(0));
+            assert!(region.start <= at && at <= region.last, "{at:#x} is not in {region:x?}");
+            let reads = session.place(at, WaveId(0)).is_ok_and(|place| session.read(place, &mut [0]).is_ok());
+            assert_eq!(reads, region.readable, "{at:#x} in {region:x?}");
+            // A gap between two tagged spaces may hold addresses that name a wave and a lane.
+            let explicit = |at: u64| (1 << 56..0xff << 56).contains(&at);
+            for inside in [region.start, region.last, other.clamp(region.start, region.last)] {
+                if !explicit(inside) || region.readable {
+                    assert_eq!(shown(&session.region(inside, WaveId(0))), shown(&region), "{inside:#x} and {at:#x}");
+                }
+            }
+        });
+    }
 }
