@@ -10,6 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+/// Rights of files: what a process had in memory is nobody else's to read, as of any core.
+const MODE: u32 = 0o600;
+
 /// Entries from this size on have their sizes in 64 bits.
 const LARGE: u64 = u32::MAX as u64;
 
@@ -86,8 +89,7 @@ impl<'p> Sink<'p> {
         let is_zip = to.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip"));
         let mut begun = begun();
         let form = if is_zip {
-            // What a process had in memory is nobody else's to read, as of any core.
-            let file = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
+            let file = create(&partial)?;
             Form::Zip(Some(Box::new(ZipWriter::new(BufWriter::new(Once { file, refused: false })))))
         } else {
             fs::DirBuilder::new().mode(0o700).create(&partial)?;
@@ -108,14 +110,14 @@ impl<'p> Sink<'p> {
                 let path = self.partial.join(name);
                 let _begun = begun();
                 if let Some(folder) = path.parent() {
-                    fs::create_dir_all(folder)?;
+                    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
                 }
-                *file = Some(BufWriter::new(File::create_new(path)?));
+                *file = Some(BufWriter::new(create(&path)?));
             }
             Form::Zip(zip) => {
                 let options = SimpleFileOptions::default()
                     .compression_method(CompressionMethod::Stored)
-                    .unix_permissions(0o644)
+                    .unix_permissions(MODE)
                     .large_file(size >= LARGE);
                 zip.as_mut().ok_or_else(closed)?.start_file(name, options)?;
             }
@@ -152,6 +154,11 @@ impl<'p> Sink<'p> {
         drop(begun);
         Ok(())
     }
+}
+
+/// Creates a file that only its owner can read, whatever becomes of the folder that it is in.
+fn create(path: &Path) -> io::Result<File> {
+    File::options().write(true).create_new(true).mode(MODE).open(path)
 }
 
 fn closed() -> io::Error {
