@@ -11,6 +11,7 @@ use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
@@ -40,6 +41,10 @@ pub(super) struct Args {
     /// End when the first client leaves
     #[arg(long)]
     once: bool,
+    /// Seconds after which a client without a packet is disconnected; after its first packet it may be silent for ever
+    /// [default: 60]
+    #[arg(long, value_name = "SECONDS")]
+    silence: Option<u64>,
     /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
     #[arg(long, value_name = "CLIENT", value_parser = client)]
     client: Option<Taken>,
@@ -102,9 +107,11 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         listen: vec![listen],
         client: args.client.and_then(|taken| taken.0),
         once: args.once,
+        silence: args.silence.map_or(ServeOptions::default().silence, Duration::from_secs),
         ..ServeOptions::default()
     };
-    let make_session = || -> Box<dyn Inspect> { Box::new(first.another()) };
+    let other = first.another();
+    let make_session = move |interrupt| -> Box<dyn Inspect> { Box::new(other.another().ended_by(interrupt)) };
     let ready = |endpoints: &[Endpoint]| {
         // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
         if !args.stdio {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::backend::{self, Backend, Outcome};
 use super::facade::Facade;
-use super::fault::{Fault, MALFORMED};
+use super::fault::{Fault, IO, MALFORMED};
 use super::front::frame::{Event, Framer};
 use super::front::outbox::Outbox;
 use super::front::reply::Reply;
@@ -43,6 +43,7 @@ pub struct Client {
     outbox: Outbox,
     backend: Backend,
     state: State,
+    has_spoken: bool,
 }
 
 impl Client {
@@ -54,44 +55,55 @@ impl Client {
             outbox: Outbox::default(),
             backend: Backend::default(),
             state: State::new(session, options),
+            has_spoken: false,
         }
     }
 
-    /// Takes what the client sent, in pieces of any size, and appends what it is to be sent.
-    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
-        let Self { framer, outbox, backend, state } = self;
-        framer.push(bytes);
-        while let Some(event) = framer.next() {
-            let flow = match event {
-                Event::Packet(body) => {
-                    outbox.accept(out);
-                    answer(state, backend, outbox, body, out)
-                }
-                Event::BadChecksum => {
-                    log::debug!("a packet's checksum is wrong");
-                    if !outbox.refuse(out) {
-                        complain(outbox, out);
-                    }
-                    Flow::Continue
-                }
-                Event::TooLong => {
-                    log::debug!("a packet is longer than the {:#x} bytes agreed on", super::PACKET_SIZE);
-                    outbox.accept(out);
+    /// Whether the client has sent a packet with a right checksum.
+    #[must_use]
+    pub fn has_spoken(&self) -> bool {
+        self.has_spoken
+    }
+
+    /// Takes what the client sent, in pieces of any size, for [`Self::answer`]. What is kept are these bytes and one packet.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.framer.push(bytes);
+    }
+
+    /// Appends the answer to the first packet or acknowledgement that was taken and not answered yet; `None` where there
+    /// is none. One call writes one answer, so that the caller can send it before the next one is made.
+    pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Flow> {
+        let Self { framer, outbox, backend, state, has_spoken } = self;
+        match framer.next()? {
+            Event::Packet(body) => {
+                *has_spoken = true;
+                outbox.accept(out);
+                return Some(answer(state, backend, outbox, body, out));
+            }
+            Event::BadChecksum => {
+                log::debug!("a packet's checksum is wrong");
+                if !outbox.refuse(out) {
                     complain(outbox, out);
-                    Flow::Continue
                 }
-                // Nothing runs, so there is nothing to interrupt, and a stop that nobody waits for would be taken for
-                // the answer to the next packet.
-                Event::Interrupt => Flow::Continue,
-                Event::Ack => {
-                    outbox.acked();
-                    Flow::Continue
-                }
-                Event::Nack => {
-                    outbox.nacked(out);
-                    Flow::Continue
-                }
-            };
+            }
+            Event::TooLong => {
+                log::debug!("a packet is longer than the {:#x} bytes agreed on", super::PACKET_SIZE);
+                outbox.accept(out);
+                complain(outbox, out);
+            }
+            // Nothing runs, so there is nothing to interrupt, and a stop that nobody waits for would be taken for
+            // the answer to the next packet.
+            Event::Interrupt => {}
+            Event::Ack => outbox.acked(),
+            Event::Nack => outbox.nacked(out),
+        }
+        Some(Flow::Continue)
+    }
+
+    /// Takes what the client sent and appends all answers: for small inputs, since nothing bounds `out`.
+    pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
+        self.take(bytes);
+        while let Some(flow) = self.answer(out) {
             if flow == Flow::Close {
                 return flow;
             }
@@ -129,6 +141,7 @@ fn answer(
         log::error!("the answer to {} failed; please report this", body.escape_ascii());
         backend.reset();
         out.truncate(before);
+        outbox.take_back();
         complain(outbox, out);
         Flow::Continue
     });
@@ -151,6 +164,14 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
         Answer::Gdbstub | Answer::GdbstubOnThread | Answer::Reviewed(_) => {
             forward(state, backend, route, request, reply)
         }
+    };
+    // What was made of a file that has changed is not what was opened: no answer leaves that may depend on it.
+    let answered = match state.session.changed_file().filter(|_| route.needs_files) {
+        Some(name) => {
+            let words = format!("the file of {name} changed while it was open; start lanescope again");
+            Err(Fault::new(IO, words))
+        }
+        None => answered,
     };
     answered.unwrap_or_else(|fault| {
         log::debug!("{}: {}", route.name, fault.words);
@@ -193,7 +214,7 @@ fn forward(
 
 /// Writes an error as far as this client understands it.
 fn refuse(state: &State, route: &Route, fault: &Fault, reply: &mut Reply<'_>) {
-    reply.clear();
+    reply.take_back();
     let lldb = state.facade().is_lldb();
     // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever it offered.
     let offered = state.features.error_message && !matches!(route.name, "m" | "x");

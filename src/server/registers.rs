@@ -71,6 +71,8 @@ const X86_CORE: [(&[&str], &str, usize); 5] = [
 const X86_PC: &str = "rip";
 /// The x86 name of the stack pointer, which is a token.
 pub(super) const X86_STACK_POINTER: &str = "rsp";
+/// Its DWARF number in x86-64 code, by the System V ABI's figure 3.36.
+pub(super) const X86_STACK_POINTER_DWARF: u16 = 7;
 /// The register that shows and moves the focus.
 pub(super) const LANE: &str = "lane";
 /// Its bytes.

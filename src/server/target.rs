@@ -33,10 +33,11 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use super::front::reply::TEXT_BYTES;
 use super::packets::documents::slice;
 use super::packets::{libraries, memory_map, monitor, target_xml};
-use super::registers::Source;
+use super::registers::{LANE, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF};
 use super::say;
 use super::state::State;
-use crate::arch::ValueType;
+use crate::arch::{RegClass, ValueType};
+use crate::view::LANE_NUMBER;
 
 /// Any architecture of 64 bits.
 #[derive(Debug)]
@@ -345,31 +346,58 @@ impl LldbRegisterInfoOverride for State {
         answer: Callback<'a>,
     ) -> Result<CallbackToken<'a>, Infallible> {
         let map = self.registers();
-        let slot = map.slot(number as u64);
-        let Some((slot, Source::Wave(id))) = slot.map(|slot| (slot, &slot.source)) else {
-            return Ok(answer.done());
-        };
-        let Some(register) = map.kind.register(*id) else { return Ok(answer.done()) };
+        let Some(slot) = map.slot(number as u64) else { return Ok(answer.done()) };
         let before = map.slots().iter().take_while(|other| other.number < slot.number);
-        let pc = register.value_type == ValueType::CodePointer;
-        let (encoding, format) = if register.is_vector() {
-            (Encoding::Vector, Format::VectorUInt32)
-        } else {
-            (Encoding::Uint, Format::Hex)
-        };
-        Ok(answer.write(LldbRegister {
-            name: &register.name,
+        let general = LldbRegister {
+            name: "",
             alt_name: None,
             bitsize: slot.bytes * 8,
             offset: before.map(|slot| slot.bytes).sum(),
-            encoding,
-            format,
-            set: target_xml::group(register.class),
+            encoding: Encoding::Uint,
+            format: Format::Hex,
+            set: target_xml::group(RegClass::General),
             gcc: None,
-            dwarf: register.dwarf.and_then(|dwarf| usize::try_from(dwarf.0).ok()),
-            generic: pc.then_some(Generic::Pc),
+            dwarf: None,
+            generic: None,
             container_regs: None,
             invalidate_regs: None,
-        }))
+        };
+        // What `target.xml` says of these two: see there.
+        let token =
+            map.slots().iter().find(|slot| slot.source == Source::StackPointer).map(|slot| slot.number);
+        Ok(match slot.source {
+            Source::Wave(id) => {
+                let Some(register) = map.kind.register(id) else { return Ok(answer.done()) };
+                let pc = register.value_type == ValueType::CodePointer;
+                let (encoding, format) = if register.is_vector() {
+                    (Encoding::Vector, Format::VectorUInt32)
+                } else {
+                    (Encoding::Uint, Format::Hex)
+                };
+                answer.write(LldbRegister {
+                    name: &register.name,
+                    encoding,
+                    format,
+                    set: target_xml::group(register.class),
+                    dwarf: register.dwarf.and_then(|dwarf| usize::try_from(dwarf.0).ok()),
+                    generic: pc.then_some(Generic::Pc),
+                    ..general
+                })
+            }
+            Source::StackPointer => answer.write(LldbRegister {
+                name: X86_STACK_POINTER,
+                dwarf: Some(usize::from(X86_STACK_POINTER_DWARF)),
+                generic: Some(Generic::Sp),
+                ..general
+            }),
+            Source::Lane => answer.write(LldbRegister {
+                name: LANE,
+                format: Format::Decimal,
+                dwarf: usize::try_from(LANE_NUMBER).ok(),
+                invalidate_regs: token.as_ref().map(std::slice::from_ref),
+                ..general
+            }),
+            Source::Absent { .. } => answer.done(),
+        })
     }
 }

@@ -2,28 +2,40 @@
 //!
 //! One thread for each client, because a session answers by reading files and a slow client must not hold up another.
 //! The listening thread waits on sockets and signals together, so that SIGINT, SIGTERM, SIGHUP and SIGQUIT end the server
-//! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed.
+//! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed. It waits
+//! for the clients' threads for [`GRACE`] at most.
+//!
+//! What one client can take: a thread, a descriptor, and the memory that `talk` bounds. What the system refuses (threads,
+//! descriptors) costs the new client alone.
 
+mod clients;
+mod complaint;
 mod endpoint;
 mod talk;
 
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex};
-use std::thread;
+use std::os::fd::AsFd as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 pub use endpoint::{Endpoint, Listen};
 
-use self::endpoint::{Listener, Stream};
-use super::client::{Client, ClientOptions};
+use self::clients::Clients;
+use self::complaint::Complaint;
+use self::endpoint::{Accepted, Listener, Spare, Stream};
+use super::client::ClientOptions;
 use super::facade::Facade;
 use super::threads::Threads;
-use crate::session::Inspect;
+use crate::session::{Inspect, Interrupt};
 use crate::signals::Signals;
 use crate::view::Views;
+
+/// How long the server waits for its clients' threads at its end. A thread that still works then ends with the process.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long no client is accepted after the system refused one for a reason that lasts.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// How to serve.
 #[derive(Clone, Debug)]
@@ -36,10 +48,12 @@ pub struct ServeOptions {
     pub views: Option<Arc<Views>>,
     /// The threads of every client; `None`: the waves of its session.
     pub threads: Option<Arc<Threads>>,
-    /// Whether to end after the first client.
+    /// Whether to end after the first client that sent a packet.
     pub once: bool,
     /// The most clients at a time; each has a thread and a session.
     pub most_clients: usize,
+    /// How long a client may be connected without sending a packet. A client that sent one may be silent for ever.
+    pub silence: Duration,
 }
 
 impl Default for ServeOptions {
@@ -52,114 +66,161 @@ impl Default for ServeOptions {
             threads: None,
             once: false,
             most_clients: 64,
+            silence: Duration::from_secs(60),
         }
     }
 }
 
+/// Makes the session of one client; the interrupt ends its work early.
+type MakeSession = dyn Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync;
+
 /// Serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or with `once` until the first client is done.
 ///
-/// `make_session` is called for each client, in its thread. `ready` is told where clients can connect.
+/// `make_session` is called for each client, in its thread; the [`Interrupt`] is set when the client is gone or the server
+/// ends. `ready` is told where clients can connect. Threads of clients that are still at work one second after the end
+/// go on, and end at the next look at their interrupt.
 ///
 /// # Errors
 /// A place cannot be listened to, or the system fails at waiting.
 pub fn serve(
     options: &ServeOptions,
-    make_session: impl Fn() -> Box<dyn Inspect> + Send + Sync,
+    make_session: impl Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync + 'static,
     ready: impl FnOnce(&[Endpoint]),
 ) -> io::Result<()> {
+    let signals = Signals::block()?;
+    let stdio = options.listen.iter().any(|listen| matches!(listen, Listen::Stdio));
+    let listeners = match stdio {
+        true => Vec::new(),
+        false => options.listen.iter().map(Listener::bind).collect::<io::Result<Vec<_>>>()?,
+    };
+    let endpoints = match stdio {
+        true => vec![Endpoint::Stdio],
+        false => listeners.iter().map(Listener::endpoint).collect::<io::Result<Vec<_>>>()?,
+    };
+    endpoints.iter().for_each(Endpoint::warn_if_exposed);
+    ready(&endpoints);
     let client_options = ClientOptions {
         facade: options.client,
         views: options.views.clone(),
         threads: options.threads.clone(),
     };
-    if options.listen.iter().any(|listen| matches!(listen, Listen::Stdio)) {
-        ready(&[Endpoint::Stdio]);
-        return talk::stdio(Client::new(make_session(), client_options));
+    let silence = if stdio { Duration::MAX } else { options.silence };
+    let most = if options.once { 1 } else { options.most_clients };
+    let clients = Clients::new(Box::new(make_session), client_options, most, silence)?;
+    let mut server = Server {
+        listeners,
+        signals,
+        once: options.once,
+        is_stdio: stdio,
+        clients,
+        spare: Spare::new(),
+        paused: None,
+        complaint: Complaint::default(),
+    };
+    if stdio {
+        server.clients.admit(Stream::stdio()?)?;
     }
-    let signals = Signals::block()?;
-    let listeners = options.listen.iter().map(Listener::bind).collect::<io::Result<Vec<_>>>()?;
-    let endpoints = listeners.iter().map(Listener::endpoint).collect::<io::Result<Vec<_>>>()?;
-    endpoints.iter().for_each(Endpoint::warn_if_exposed);
-    ready(&endpoints);
-    // Clients say here that they are done, so that their places become free and `once` ends.
-    let (done, wake) = UnixStream::pair()?;
-    wake.set_nonblocking(true)?;
-    let open = Mutex::new(Vec::<(usize, Stream)>::new());
-    thread::scope(|scope| {
-        let mut number = 0;
-        let result = loop {
-            match wait(&listeners, &signals, &wake) {
-                Ok(Wake::Signal) => break Ok(()),
-                Ok(Wake::ClientDone) => {
-                    talk::drain(&wake);
-                    if options.once && lock(&open).is_empty() {
-                        break Ok(());
-                    }
-                }
-                Ok(Wake::Client(index)) => {
-                    let Some(stream) = listeners.get(index).and_then(Listener::accept) else { continue };
-                    number += 1;
-                    if options.once && number > 1 || lock(&open).len() >= options.most_clients {
-                        talk::turn_away(stream);
-                        continue;
-                    }
-                    let Ok(kept) = stream.try_clone() else { continue };
-                    lock(&open).push((number, kept));
-                    let (open, make_session, client_options) = (&open, &make_session, client_options.clone());
-                    let done = done.try_clone();
-                    scope.spawn(move || {
-                        log::debug!("client {number} connected");
-                        match talk::socket(&stream, Client::new(make_session(), client_options)) {
-                            Ok(()) => log::debug!("client {number} left"),
-                            Err(error) => log::debug!("client {number} is lost: {error}"),
-                        }
-                        stream.shutdown();
-                        lock(open).retain(|(other, _)| *other != number);
-                        if let Ok(done) = done {
-                            talk::ring(&done);
-                        }
-                    });
-                }
-                Err(error) => break Err(error),
+    let result = server.run();
+    server.clients.end(GRACE);
+    if let Some(views) = &options.views {
+        views.remove_files();
+    }
+    result
+}
+
+/// The listening thread.
+struct Server {
+    listeners: Vec<Listener>,
+    signals: Signals,
+    once: bool,
+    is_stdio: bool,
+    clients: Clients,
+    spare: Spare,
+    /// Until when no client is accepted.
+    paused: Option<Instant>,
+    complaint: Complaint,
+}
+
+impl Server {
+    fn run(&mut self) -> io::Result<()> {
+        loop {
+            let woken = self.wait()?;
+            // A Ctrl-C that is meant for the debugger at the other end of the pipe reaches the whole group of processes.
+            if woken.signal && (self.signals.terminated() || !self.is_stdio) {
+                return Ok(());
             }
-        };
-        // A thread that waits for its client to speak or to read finds the connection gone.
-        lock(&open).iter().for_each(|(_, stream)| stream.shutdown());
-        result
-    })
+            let spoke = self.clients.sweep(&woken.gone);
+            let has_ended = if self.is_stdio { self.clients.is_empty() } else { self.once && spoke };
+            if has_ended {
+                return Ok(());
+            }
+            for index in woken.listeners {
+                let Some(listener) = self.listeners.get(index) else { continue };
+                match listener.accept() {
+                    Accepted::Client(stream) => {
+                        if let Err(error) = self.clients.admit(stream) {
+                            self.complaint.warn(&format!("a client was turned away: {error}"));
+                        }
+                    }
+                    Accepted::Nobody => {}
+                    Accepted::Refused(error) => {
+                        self.complaint.warn(&format!("a client could not connect: {error}"));
+                        // The client stays in the queue, and `poll` reports it again at once.
+                        let turned_away = self.spare.free().is_some_and(|()| match listener.accept() {
+                            Accepted::Client(stream) => {
+                                talk::turn_away(&stream, "the server has no descriptor left for a client");
+                                true
+                            }
+                            _ => false,
+                        });
+                        self.spare.take();
+                        if !turned_away {
+                            self.paused = Some(Instant::now() + PAUSE);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until there is something to do, or a deadline has passed.
+    fn wait(&mut self) -> io::Result<Woken> {
+        let now = Instant::now();
+        self.paused = self.paused.filter(|until| *until > now);
+        let listeners = if self.paused.is_some() { &[] } else { self.listeners.as_slice() };
+        let mut fds: Vec<PollFd<'_>> = Vec::new();
+        fds.push(PollFd::new(self.clients.wake(), PollFlags::POLLIN));
+        fds.extend(listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
+        let first_client = fds.len();
+        // Nothing is asked for: that a connection is gone in both directions is reported all the same.
+        fds.extend(self.clients.watched().map(|(_, fd)| PollFd::new(fd, PollFlags::empty())));
+        let signal = fds.len();
+        fds.extend(self.signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
+        let deadline = self.paused.into_iter().chain(self.clients.deadline()).min();
+        let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
+            // A millisecond more: a wait that ends too early would be repeated until it is not.
+            let left = deadline.saturating_duration_since(now).as_millis().saturating_add(1);
+            PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX))
+        });
+        match poll(&mut fds, timeout) {
+            Ok(_) | Err(nix::errno::Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let is_ready = |index: usize| fds.get(index).and_then(PollFd::any).unwrap_or(false);
+        let gone = self.clients.watched().enumerate().filter(|(index, _)| is_ready(first_client + index));
+        Ok(Woken {
+            signal: is_ready(signal),
+            listeners: (0..listeners.len()).filter(|index| is_ready(1 + index)).collect(),
+            gone: gone.map(|(_, (number, _))| number).collect(),
+        })
+    }
 }
 
 /// What the listening thread woke up for.
-enum Wake {
-    Signal,
-    ClientDone,
-    Client(usize),
-}
-
-fn wait(listeners: &[Listener], signals: &Signals, wake: &UnixStream) -> io::Result<Wake> {
-    let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(listeners.len() + 2);
-    fds.push(PollFd::new(wake.as_fd(), PollFlags::POLLIN));
-    fds.extend(listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
-    fds.extend(signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
-    loop {
-        match poll(&mut fds, PollTimeout::NONE) {
-            Ok(_) => {}
-            Err(nix::errno::Errno::EINTR) => continue,
-            Err(error) => return Err(error.into()),
-        }
-        let ready = |fd: &PollFd<'_>| fd.any().unwrap_or(false);
-        if fds.get(listeners.len() + 1).is_some_and(ready) {
-            return Ok(Wake::Signal);
-        }
-        match fds.iter().position(ready) {
-            Some(0) => return Ok(Wake::ClientDone),
-            Some(index) => return Ok(Wake::Client(index - 1)),
-            None => {}
-        }
-    }
-}
-
-/// The list of open connections; a thread that panicked has left it whole.
-fn lock(open: &Mutex<Vec<(usize, Stream)>>) -> std::sync::MutexGuard<'_, Vec<(usize, Stream)>> {
-    open.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+struct Woken {
+    signal: bool,
+    /// Indexes of listeners at which a client waits.
+    listeners: Vec<usize>,
+    /// Numbers of clients whose connection is gone.
+    gone: Vec<u64>,
 }

@@ -18,6 +18,8 @@ pub struct Views {
     extent: Extent,
     built: OnceLock<View>,
     folder: OnceLock<Result<tempfile::TempDir, String>>,
+    /// Whether the files of the views are in the folder.
+    filled: OnceLock<Result<(), String>>,
     /// Files that were added to the folder.
     added: AtomicUsize,
 }
@@ -33,6 +35,7 @@ impl Views {
             extent,
             built: OnceLock::new(),
             folder: OnceLock::new(),
+            filled: OnceLock::new(),
             added: AtomicUsize::new(0),
         }
     }
@@ -80,14 +83,26 @@ impl Views {
         let folder = self.folder.get_or_init(|| {
             let only_us = fs::Permissions::from_mode(0o700);
             let folder = tempfile::Builder::new().prefix("lanescope-").permissions(only_us).tempdir();
-            let folder = folder.map_err(|error| format!("cannot make a folder for views: {error}"))?;
-            for object in self.get().objects() {
-                write(&folder.path().join(&object.name), |out| object.file.write_to(out))
-                    .map_err(|error| format!("cannot write the view of {}: {error}", object.name))?;
-            }
-            Ok(folder)
+            folder.map_err(|error| format!("cannot make a folder for views: {error}"))
         });
-        folder.as_ref().map(tempfile::TempDir::path).map_err(Clone::clone)
+        let folder = folder.as_ref().map_err(Clone::clone)?.path();
+        let filled = self.filled.get_or_init(|| {
+            self.get().objects().iter().try_for_each(|object| {
+                write(&folder.join(&object.name), |out| object.file.write_to(out))
+                    .map_err(|error| format!("cannot write the view of {}: {error}", object.name))
+            })
+        });
+        filled.clone().map(|()| folder)
+    }
+
+    /// Removes the folder, whoever still holds the views: the process is about to end.
+    pub fn remove_files(&self) {
+        if let Some(Ok(folder)) = self.folder.get()
+            && let Err(error) = fs::remove_dir_all(folder.path())
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            log::debug!("cannot remove {}: {error}", folder.path().display());
+        }
     }
 }
 

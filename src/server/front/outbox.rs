@@ -40,6 +40,11 @@ impl Outbox {
         }
     }
 
+    /// Forgets the packets that were sent since the client's last one: they are taken back before they went out.
+    pub(crate) fn take_back(&mut self) {
+        self.pending.clear();
+    }
+
     /// `+`.
     pub(crate) fn acked(&mut self) {
         self.pending.pop_front();

@@ -12,6 +12,8 @@ pub(crate) const TEXT_BYTES: usize = 1024;
 pub(crate) struct Reply<'a> {
     out: &'a mut Vec<u8>,
     outbox: &'a mut Outbox,
+    /// Where the first packet's `$` is: packets of text may come before the reply.
+    first: usize,
     /// Where the packet's `$` is.
     start: usize,
 }
@@ -21,7 +23,7 @@ impl<'a> Reply<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>, outbox: &'a mut Outbox) -> Self {
         let start = out.len();
         out.push(b'$');
-        Self { out, outbox, start }
+        Self { out, outbox, first: start, start }
     }
 
     /// Ends it: checksum, and a copy in case it is asked for again.
@@ -41,6 +43,13 @@ impl<'a> Reply<'a> {
     /// Takes everything back but the packets of text before it.
     pub(crate) fn clear(&mut self) {
         self.out.truncate(self.start + 1);
+    }
+
+    /// Takes everything back, and the packets of text before it.
+    pub(crate) fn take_back(&mut self) {
+        self.start = self.first;
+        self.outbox.take_back();
+        self.clear();
     }
 
     /// Text, which must hold none of `#`, `$`, `}` and `*`.
@@ -114,7 +123,7 @@ impl<'a> Reply<'a> {
     }
 
     fn next(&mut self) {
-        let next = Reply { out: self.out, outbox: self.outbox, start: self.start };
+        let next = Reply { out: self.out, outbox: self.outbox, first: self.first, start: self.start };
         next.finish();
         self.start = self.out.len();
         self.out.push(b'$');

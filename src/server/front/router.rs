@@ -45,28 +45,35 @@ pub(crate) struct Route {
     pub(crate) name: &'static str,
     /// Who answers it.
     pub(crate) answer: Answer,
+    /// Whether the answer may depend on files that are mapped: code objects and their debug information.
+    pub(crate) needs_files: bool,
     /// Whether gdb shows `E.words` in reply to it even where it did not offer to (measured with 13.1).
     pub(crate) words: bool,
 }
 
 const fn own(name: &'static str, handler: Handler) -> Route {
-    Route { name, answer: Answer::Own(handler), words: false }
+    Route { name, answer: Answer::Own(handler), needs_files: true, words: false }
 }
 
 const fn gdbstub(name: &'static str) -> Route {
-    Route { name, answer: Answer::Gdbstub, words: false }
+    Route { name, answer: Answer::Gdbstub, needs_files: true, words: false }
 }
 
 const fn on_thread(name: &'static str) -> Route {
-    Route { name, answer: Answer::GdbstubOnThread, words: false }
+    Route { name, answer: Answer::GdbstubOnThread, needs_files: true, words: false }
 }
 
 const fn reviewed(name: &'static str, review: Review) -> Route {
-    Route { name, answer: Answer::Reviewed(review), words: false }
+    Route { name, answer: Answer::Reviewed(review), needs_files: true, words: false }
 }
 
 const fn worded(route: Route) -> Route {
     Route { words: true, ..route }
+}
+
+/// A packet whose answer depends on the connection and on the lists of waves and registers alone.
+const fn plain(route: Route) -> Route {
+    Route { needs_files: false, ..route }
 }
 
 /// Every packet that gets more than the empty reply. What a debugger sends most comes first.
@@ -76,8 +83,8 @@ pub(crate) const ROUTES: &[Route] = &[
     own("x", memory::read_binary),
     own("p", registers::read_one),
     own("g", registers::read_short),
-    own("H", threads::select),
-    own("T", threads::is_alive),
+    plain(own("H", threads::select)),
+    plain(own("T", threads::is_alive)),
     // Writes and breakpoints.
     worded(own("P", registers::write_one)),
     worded(own("G", registers::write_short)),
@@ -91,7 +98,7 @@ pub(crate) const ROUTES: &[Route] = &[
     own("jThreadsInfo", stop::json),
     own("jThreadExtendedInfo", stop::extended),
     // Resuming.
-    own("vCont?", resume::actions),
+    plain(own("vCont?", resume::actions)),
     worded(own("vCont", resume::refuse)),
     worded(own("c", resume::refuse)),
     worded(own("C", resume::refuse)),
@@ -99,38 +106,38 @@ pub(crate) const ROUTES: &[Route] = &[
     worded(own("S", resume::refuse)),
     worded(own("b", resume::refuse)),
     // Threads.
-    own("qC", threads::current),
-    own("qfThreadInfo", threads::first_page),
-    own("qsThreadInfo", threads::next_page),
+    plain(own("qC", threads::current)),
+    plain(own("qfThreadInfo", threads::first_page)),
+    plain(own("qsThreadInfo", threads::next_page)),
     own("qXfer:threads:read", xfer::threads),
     on_thread("qThreadExtraInfo"),
     // Handshake and goodbye.
-    reviewed("qSupported", features::extend),
-    own("QStartNoAckMode", handshake::stop_acks),
+    plain(reviewed("qSupported", features::extend)),
+    plain(own("QStartNoAckMode", handshake::stop_acks)),
     own("qTStatus", handshake::greet),
-    own("qSymbol", handshake::no_symbols),
-    gdbstub("qAttached"),
-    gdbstub("D"),
-    reviewed("k", handshake::killed),
-    own("vKill", handshake::kill),
+    plain(own("qSymbol", handshake::no_symbols)),
+    plain(gdbstub("qAttached")),
+    plain(own("D", handshake::detach)),
+    plain(own("k", handshake::kill)),
+    plain(own("vKill", handshake::kill_process)),
     // Descriptions.
-    gdbstub("qXfer:features:read"),
+    plain(gdbstub("qXfer:features:read")),
     gdbstub("qXfer:memory-map:read"),
     gdbstub("qXfer:libraries:read"),
     own("qXfer:exec-file:read", xfer::exec_file),
     own("qXfer:libraries-svr4:read", xfer::libraries_svr4),
     own("qOffsets", libraries::offsets),
     own("vFile", vfile::answer),
-    gdbstub("qRegisterInfo"),
-    gdbstub("qHostInfo"),
-    gdbstub("qProcessInfo"),
+    plain(gdbstub("qRegisterInfo")),
+    plain(gdbstub("qHostInfo")),
+    plain(gdbstub("qProcessInfo")),
     // LLDB.
-    own("QThreadSuffixSupported", lldb::accept),
-    own("QListThreadsInStopReply", lldb::list_threads),
-    own("QEnableErrorStrings", lldb::error_strings),
-    own("qEcho", lldb::echo),
+    plain(own("QThreadSuffixSupported", lldb::accept)),
+    plain(own("QListThreadsInStopReply", lldb::list_threads)),
+    plain(own("QEnableErrorStrings", lldb::error_strings)),
+    plain(own("qEcho", lldb::echo)),
     own("qMemoryRegionInfo", lldb::memory_region),
-    own("jAddressSpacesInfo", lldb::address_spaces),
+    plain(own("jAddressSpacesInfo", lldb::address_spaces)),
     // The user's commands.
     on_thread("qRcmd"),
     // Our own.

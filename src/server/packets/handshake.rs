@@ -2,6 +2,7 @@
 
 use super::super::Flow;
 use super::super::fault::Fault;
+use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
@@ -32,16 +33,36 @@ pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
 }
 
 /// `k`: the connection ends. gdb wants no reply; LLDB takes anything but an exit for a mistake.
-pub(crate) fn killed(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
+pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    if !request.args.is_empty() {
+        return Err(Fault::malformed("`k` takes no arguments"));
+    }
     if state.facade().is_lldb() {
-        reply.clear();
         reply.text("X09");
     }
-    Ok(())
+    Ok(Flow::Close)
 }
 
-/// `vKill;PID`: the dump lives on, the connection ends. gdbstub would end it without the `OK` that gdb waits for.
-pub(crate) fn kill(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+/// `vKill;PID`: the dump lives on, the connection ends. There is one process, so its id says nothing.
+pub(crate) fn kill_process(
+    _: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    parse::number(request.args).ok_or(Fault::malformed("not vKill;PID"))?;
+    reply.text("OK");
+    Ok(Flow::Close)
+}
+
+/// `D` or `D;PID`: the connection ends.
+pub(crate) fn detach(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let is_sound = match request.args.split_first() {
+        None => true,
+        Some((separator, pid)) => *separator == b';' && parse::number(pid).is_some(),
+    };
+    if !is_sound {
+        return Err(Fault::malformed("not D or D;PID"));
+    }
     reply.text("OK");
     Ok(Flow::Close)
 }

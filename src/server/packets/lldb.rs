@@ -9,6 +9,7 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::memory::place_at;
 use crate::arch::SpaceScope;
 use crate::session::Region;
 use crate::session::address::WINDOW;
@@ -69,8 +70,16 @@ fn region(state: &State, address: u64) -> Region {
         return Region { start, last, readable: true, code: false, name };
     }
     let mut region = state.session.region(address, state.general.wave);
-    if region.start < start && region.last >= start && state.view().is_some() {
-        region.last = start - 1;
+    if state.view().is_some() {
+        let after = start + (1 << 56);
+        if address < start {
+            region.last = region.last.min(start - 1);
+        } else {
+            region.start = region.start.max(after);
+        }
+        // Rights and reading come from one place.
+        region.readable &= place_at(state, region.start, state.general).is_ok();
+        region.code &= region.readable;
     }
     region
 }

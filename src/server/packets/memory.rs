@@ -171,7 +171,7 @@ fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
 ///
 /// LLDB keeps memory by address, whatever is selected. An address in an aperture is another place for each wave and lane, so
 /// that it would be shown one's bytes for the other's: it gets none, where the view has pointers that name both.
-fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
+pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
     let place = state.session.place(of_lane(address, thread), thread.wave)?;
     let is_plain = matches!(decode(address), Token::Plain(_));
     if is_plain && place.space != address::GLOBAL && state.facade().is_lldb() && state.view().is_some() {

@@ -10,7 +10,7 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::facade::Facade;
-use super::super::registers::{LANE, RegisterMap, Slot, Source, X86_STACK_POINTER};
+use super::super::registers::{LANE, RegisterMap, Slot, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF};
 use super::super::state::State;
 use crate::arch::{RegClass, Register, ValueType};
 use crate::view;
@@ -115,14 +115,15 @@ fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result
             Ok::<(), io::Error>(())
         };
         if let Some(token) = token.filter(|_| facade.is_lldb()) {
-            let more = [("type", "data_ptr"), ("format", "hex"), ("dwarf_regnum", "7"), ("generic", "sp")];
-            register(
-                xml,
-                X86_STACK_POINTER,
-                "64",
-                token,
-                &[("group", "general"), more[0], more[1], more[2], more[3]],
-            )?;
+            let dwarf = X86_STACK_POINTER_DWARF.to_string();
+            let more = [
+                ("group", "general"),
+                ("type", "data_ptr"),
+                ("format", "hex"),
+                ("dwarf_regnum", dwarf.as_str()),
+                ("generic", "sp"),
+            ];
+            register(xml, X86_STACK_POINTER, "64", token, &more)?;
         }
         let dwarf = view::LANE_NUMBER.to_string();
         let invalid = token.map(|token| token.to_string());

@@ -1,10 +1,11 @@
 //! Places to listen at, and the streams of clients that come there.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
@@ -62,11 +63,16 @@ impl Endpoint {
     /// There are no passwords in this protocol.
     pub(super) fn warn_if_exposed(&self) {
         if let Self::Tcp(address) = self
-            && !address.ip().is_loopback()
+            && !is_loopback(address)
         {
             log::warn!("listening on {address}: everyone who reaches this address can read the dump");
         }
     }
+}
+
+/// Whether only this machine reaches an address. `::ffff:127.0.0.1` is 127.0.0.1 (RFC 4291, 2.5.5.2).
+fn is_loopback(address: &SocketAddr) -> bool {
+    address.ip().to_canonical().is_loopback()
 }
 
 impl fmt::Display for Endpoint {
@@ -83,7 +89,70 @@ impl fmt::Display for Endpoint {
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
-    Unix(UnixListener, PathBuf),
+    Unix(UnixListener, OwnSocket),
+}
+
+/// The path of a unix socket, and which file it is: another process may have put one of its own there since.
+#[derive(Debug)]
+pub(super) struct OwnSocket {
+    path: PathBuf,
+    /// Device and inode.
+    file: Option<(u64, u64)>,
+}
+
+impl OwnSocket {
+    fn new(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: identity(path) }
+    }
+}
+
+impl Drop for OwnSocket {
+    fn drop(&mut self) {
+        let path = self.path.display();
+        if self.file.is_none() || identity(&self.path) != self.file {
+            log::debug!("{path} is not the socket that was made, and stays");
+        } else if let Err(error) = std::fs::remove_file(&self.path) {
+            log::debug!("cannot remove {path}: {error}");
+        }
+    }
+}
+
+/// Device and inode of what a path names, links not followed.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let found = std::fs::symlink_metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
+}
+
+/// What `accept` found.
+pub(super) enum Accepted {
+    /// A client.
+    Client(Stream),
+    /// The client that waited is gone.
+    Nobody,
+    /// The system refuses, and the client still waits.
+    Refused(io::Error),
+}
+
+/// A descriptor in reserve: without any, a client could not even be turned away.
+#[derive(Debug)]
+pub(super) struct Spare(Option<File>);
+
+impl Spare {
+    pub(super) fn new() -> Self {
+        Self(File::open("/dev/null").ok())
+    }
+
+    /// Makes one descriptor free; `None` where there is none in reserve.
+    pub(super) fn free(&mut self) -> Option<()> {
+        self.0.take().map(drop)
+    }
+
+    /// Takes one in reserve again.
+    pub(super) fn take(&mut self) {
+        if self.0.is_none() {
+            *self = Self::new();
+        }
+    }
 }
 
 impl Listener {
@@ -101,7 +170,7 @@ impl Listener {
             Listen::Unix(path) => {
                 let listener = bind_unix(path).map_err(|error| named(&path.display(), error))?;
                 listener.set_nonblocking(true)?;
-                Ok(Self::Unix(listener, path.clone()))
+                Ok(Self::Unix(listener, OwnSocket::new(path)))
             }
             Listen::Stdio => Err(io::Error::new(io::ErrorKind::InvalidInput, "stdio is not listened to")),
         }
@@ -110,31 +179,30 @@ impl Listener {
     pub(super) fn endpoint(&self) -> io::Result<Endpoint> {
         Ok(match self {
             Self::Tcp(listener) => Endpoint::Tcp(listener.local_addr()?),
-            Self::Unix(_, path) => Endpoint::Unix(path.clone()),
+            Self::Unix(_, socket) => Endpoint::Unix(socket.path.clone()),
         })
     }
 
     /// The client that waits, if it still does.
-    pub(super) fn accept(&self) -> Option<Stream> {
+    pub(super) fn accept(&self) -> Accepted {
         let accepted = match self {
-            Self::Tcp(listener) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                // A reply is one write; nothing is gained by waiting for more.
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
-            }),
-            Self::Unix(listener, _) => listener.accept().and_then(|(stream, _)| {
-                stream.set_nonblocking(false)?;
-                Ok(Stream::Unix(stream))
-            }),
+            Self::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+            Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
         };
         match accepted {
-            Ok(stream) => Some(stream),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-            Err(error) => {
-                log::warn!("a client could not connect: {error}");
-                None
-            }
+            Ok(stream) => match stream.prepare() {
+                Ok(()) => Accepted::Client(stream),
+                Err(error) => {
+                    log::debug!("a client is gone already: {error}");
+                    Accepted::Nobody
+                }
+            },
+            Err(error) => match error.kind() {
+                io::ErrorKind::WouldBlock | io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {
+                    Accepted::Nobody
+                }
+                _ => Accepted::Refused(error),
+            },
         }
     }
 }
@@ -144,16 +212,6 @@ impl AsFd for Listener {
         match self {
             Self::Tcp(listener) => listener.as_fd(),
             Self::Unix(listener, _) => listener.as_fd(),
-        }
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        if let Self::Unix(_, path) = self
-            && let Err(error) = std::fs::remove_file(&*path)
-        {
-            log::debug!("cannot remove {}: {error}", path.display());
         }
     }
 }
@@ -187,21 +245,45 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
 pub(super) enum Stream {
     Tcp(TcpStream),
     Unix(UnixStream),
+    /// Standard input and output.
+    Stdio(File, File),
 }
 
 impl Stream {
-    pub(super) fn try_clone(&self) -> io::Result<Self> {
+    /// The descriptors themselves: the standard library's handles would gather replies until a line ends.
+    pub(super) fn stdio() -> io::Result<Self> {
+        let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+        Ok(Self::Stdio(input, output))
+    }
+
+    fn prepare(&self) -> io::Result<()> {
         match self {
-            Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
-            Self::Unix(stream) => stream.try_clone().map(Self::Unix),
+            Self::Tcp(stream) => {
+                stream.set_nonblocking(false)?;
+                // A reply is one write; nothing is gained by waiting for more.
+                stream.set_nodelay(true)
+            }
+            Self::Unix(stream) => stream.set_nonblocking(false),
+            Self::Stdio(..) => Ok(()),
         }
     }
 
-    /// Ends it both ways; whoever reads or writes it finds out.
+    /// Where answers go: an error there means that the client is gone. That its input has ended does not.
+    pub(super) fn outgoing(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+            Self::Stdio(_, output) => output.as_fd(),
+        }
+    }
+
+    /// Ends it both ways; whoever reads or writes it finds out. Pipes know no such thing: they end with the process.
     pub(super) fn shutdown(&self) {
         let ended = match self {
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
             Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+            Self::Stdio(..) => Ok(()),
         };
         if let Err(error) = ended {
             log::trace!("the connection was gone already: {error}");
@@ -214,6 +296,7 @@ impl io::Read for &Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).read(buffer),
             Stream::Unix(stream) => (&*stream).read(buffer),
+            Stream::Stdio(input, _) => (&*input).read(buffer),
         }
     }
 }
@@ -223,6 +306,7 @@ impl io::Write for &Stream {
         match self {
             Stream::Tcp(stream) => (&*stream).write(bytes),
             Stream::Unix(stream) => (&*stream).write(bytes),
+            Stream::Stdio(_, output) => (&*output).write(bytes),
         }
     }
 
@@ -230,3 +314,7 @@ impl io::Write for &Stream {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "endpoint_tests.rs"]
+mod tests;

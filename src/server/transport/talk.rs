@@ -1,66 +1,32 @@
-//! The conversation with one client: read what is there, answer all of it, write once.
+//! The conversation with one client: read what is there, answer it packet by packet, write in few pieces.
+//!
+//! Bounds: a thread holds one read of [`READ_BYTES`] and one unfinished packet, and of answers [`MAX_WAITING`] bytes and
+//! one answer more. While the client reads nothing the thread waits in a write, so that nothing more is read or computed.
+//! Between two answers it checks whether the client is gone or the server ends.
 
-use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::super::client::{Client, Flow};
+use super::super::front::outbox::Outbox;
+use super::super::front::reply::Reply;
+use super::clients::Connection;
 use super::endpoint::Stream;
-use crate::signals::Signals;
 
 /// Bytes read at a time: more than any request that a debugger sends, so that one request is one read.
 const READ_BYTES: usize = 1 << 16;
+/// Bytes of answers that may wait while the next answer is made.
+const MAX_WAITING: usize = 1 << 16;
+/// How long an answer may wait while the next answers are made. A write also finds out that a client has gone.
+const MAX_DELAY: Duration = Duration::from_millis(10);
 /// What is kept of the buffer for replies between two of them.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Serves a client until it is done or gone.
-pub(super) fn socket(stream: &Stream, client: Client) -> io::Result<()> {
-    let (mut input, mut output) = (stream, stream);
-    talk(&mut input, &mut output, client)
-}
-
-/// Serves the one client at standard input and output until either ends, or SIGTERM comes.
-///
-/// SIGINT is passed over: a Ctrl-C that is meant for the debugger reaches the whole group of processes, and this one is
-/// to go when the debugger does.
-pub(super) fn stdio(client: Client) -> io::Result<()> {
-    // The descriptors themselves: the standard library's handles would gather replies until a line ends.
-    let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-    let mut output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
-    talk(&mut UntilTerminated { input, signals: Signals::block()? }, &mut output, client)
-}
-
-/// An input that ends when SIGTERM comes, SIGHUP or SIGQUIT.
-struct UntilTerminated {
-    input: File,
-    signals: Signals,
-}
-
-impl Read for UntilTerminated {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let mut fds = vec![PollFd::new(self.input.as_fd(), PollFlags::POLLIN)];
-            fds.extend(self.signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
-            match poll(&mut fds, PollTimeout::NONE) {
-                Ok(_) => {}
-                Err(nix::errno::Errno::EINTR) => continue,
-                Err(error) => return Err(error.into()),
-            }
-            let ready = |fd: Option<&PollFd<'_>>| fd.and_then(PollFd::any).unwrap_or(false);
-            if ready(fds.get(1)) && self.signals.terminated() {
-                return Ok(0);
-            }
-            if ready(fds.first()) {
-                return self.input.read(buffer);
-            }
-        }
-    }
-}
-
-fn talk(input: &mut impl Read, output: &mut impl Write, mut client: Client) -> io::Result<()> {
+/// Serves a client until it is done or gone, or the server ends.
+pub(super) fn talk(connection: &Connection, mut client: Client) -> io::Result<()> {
+    let (mut input, mut output) = (&connection.stream, &connection.stream);
     let mut read = vec![0; READ_BYTES];
     let mut write = Vec::with_capacity(READ_BYTES);
     loop {
@@ -70,38 +36,56 @@ fn talk(input: &mut impl Read, output: &mut impl Write, mut client: Client) -> i
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),
         };
-        write.clear();
-        let flow = client.feed(read.get(..length).unwrap_or_default(), &mut write);
-        output.write_all(&write)?;
-        if flow == Flow::Close {
-            return Ok(());
+        client.take(read.get(..length).unwrap_or_default());
+        let mut sent = Instant::now();
+        while let Some(flow) = client.answer(&mut write) {
+            if client.has_spoken() {
+                connection.has_spoken.store(true, Ordering::Relaxed);
+            }
+            if connection.interrupt.is_set() {
+                return Ok(());
+            }
+            if flow == Flow::Close {
+                return output.write_all(&write);
+            }
+            if write.len() >= MAX_WAITING || sent.elapsed() >= MAX_DELAY {
+                output.write_all(&write)?;
+                write.clear();
+                write.shrink_to(KEPT_BYTES);
+                sent = Instant::now();
+            }
         }
+        output.write_all(&write)?;
+        write.clear();
         write.shrink_to(KEPT_BYTES);
     }
 }
 
-/// Refuses a client for which there is no place, in words that gdb shows.
-pub(super) fn turn_away(stream: Stream) {
-    log::warn!("a client was turned away: too many are connected");
+/// Refuses a client, in words that gdb shows.
+pub(super) fn turn_away(stream: &Stream, words: &str) {
     let mut bytes = Vec::new();
-    let mut outbox = super::super::front::outbox::Outbox::default();
-    let mut reply = super::super::front::reply::Reply::new(&mut bytes, &mut outbox);
-    reply.text("E.too many clients are connected to this server");
+    let mut outbox = Outbox::default();
+    let mut reply = Reply::new(&mut bytes, &mut outbox);
+    reply.text("E.").text(&words.replace(['#', '$', '}', '*'], "?"));
     reply.finish();
-    if let Err(error) = (&stream).write_all(&bytes) {
+    let mut output = stream;
+    if let Err(error) = output.write_all(&bytes) {
         log::debug!("the client that was turned away is gone: {error}");
     }
     stream.shutdown();
 }
 
-/// Says that a client is done.
-pub(super) fn ring(done: &UnixStream) {
-    if let Err(error) = { done }.write_all(&[1]) {
+/// Wakes the listening thread.
+pub(super) fn ring(mut bell: &UnixStream) {
+    // A bell that takes no more bytes has been rung often enough.
+    if let Err(error) = bell.write_all(&[1])
+        && error.kind() != io::ErrorKind::WouldBlock
+    {
         log::debug!("the server is gone already: {error}");
     }
 }
 
-/// Takes what was said by [`ring`].
+/// Takes what [`ring`] wrote.
 pub(super) fn drain(mut wake: &UnixStream) {
     let mut bytes = [0; 64];
     while matches!(wake.read(&mut bytes), Ok(length) if length > 0) {}

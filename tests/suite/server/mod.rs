@@ -3,9 +3,13 @@
 /// Where the made-up session takes the library from; the library's own unit tests use the same file.
 pub(crate) use lanescope as lib;
 
+mod changed_files;
 mod clients;
 mod documents;
 mod fake;
+mod flood;
 mod properties;
+mod regions;
+mod served;
 mod sockets;
 mod transcripts;

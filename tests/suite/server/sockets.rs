@@ -18,7 +18,7 @@ use super::lib::server::{Endpoint, Listen, ServeOptions, serve};
 pub(super) fn start(options: ServeOptions) -> (Vec<Endpoint>, JoinHandle<std::io::Result<()>>) {
     let (sender, receiver) = mpsc::channel();
     let server = std::thread::spawn(move || {
-        serve(&options, || Box::new(Fake::new(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
+        serve(&options, |_| Box::new(Fake::new(4)), |endpoints| sender.send(endpoints.to_vec()).unwrap())
     });
     (receiver.recv().unwrap(), server)
 }
@@ -101,6 +101,36 @@ fn too_many_clients_are_told() {
 }
 
 #[test]
+fn the_client_that_is_silent_longest_gives_up_its_place() {
+    let (endpoints, _server) = start(ServeOptions { most_clients: 3, ..ServeOptions::default() });
+    let mut speaks = connect(&endpoints);
+    assert_eq!(ask(&mut speaks, "qC"), "QC2");
+    let mut silent = connect(&endpoints);
+    std::thread::sleep(Duration::from_millis(1200));
+    let mut later = connect(&endpoints);
+    let mut new = connect(&endpoints);
+    assert_eq!(ask(&mut new, "qC"), "QC2");
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0, "it is disconnected");
+    // The others are as they were; one that has just come is not taken for silent.
+    assert_eq!(ask(&mut speaks, "qC"), "QC2");
+    let mut told = String::new();
+    connect(&endpoints).read_to_string(&mut told).unwrap();
+    assert!(told.starts_with("$E.too many clients"), "{told}");
+    assert_eq!(ask(&mut later, "qC"), "QC2");
+}
+
+#[test]
+fn once_waits_for_a_client_that_speaks() {
+    let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
+    drop(connect(&endpoints));
+    std::thread::sleep(Duration::from_millis(100));
+    let mut client = connect(&endpoints);
+    assert_eq!(ask(&mut client, "qC"), "QC2");
+    assert_eq!(ask(&mut client, "D;1"), "OK");
+    server.join().unwrap().unwrap();
+}
+
+#[test]
 fn once_ends_with_its_client() {
     let (endpoints, server) = start(ServeOptions { once: true, ..ServeOptions::default() });
     let mut client = connect(&endpoints);
@@ -155,13 +185,38 @@ fn a_unix_socket_is_served_and_removed() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// Another process may have removed the socket and put its own in its place.
+#[test]
+fn a_socket_of_somebody_else_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    for replace in [
+        |path: &std::path::Path| drop(std::os::unix::net::UnixListener::bind(path).unwrap()),
+        |path: &std::path::Path| std::fs::write(path, "a file").unwrap(),
+        |path: &std::path::Path| std::os::unix::fs::symlink("elsewhere", path).unwrap(),
+    ] {
+        let listen = vec![Listen::Unix(path.clone())];
+        let (_, server) = start(ServeOptions { listen, once: true, ..ServeOptions::default() });
+        let mut client = UnixStream::connect(&path).unwrap();
+        assert_eq!(ask(&mut client, "T4"), "OK");
+        // Under another name first: the number of an inode that is free is given away again.
+        std::fs::rename(&path, folder.path().join("moved")).unwrap();
+        replace(&path);
+        drop(client);
+        server.join().unwrap().unwrap();
+        assert!(path.symlink_metadata().is_ok(), "it was somebody else's");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::remove_file(folder.path().join("moved")).unwrap();
+    }
+}
+
 #[test]
 fn a_socket_that_is_served_is_not_taken_over() {
     let (endpoints, _server) = start(ServeOptions::default());
     let listen = vec![Listen::Tcp(address(&endpoints))];
     let refused = serve(
         &ServeOptions { listen, ..ServeOptions::default() },
-        || Box::new(Fake::new(4)),
+        |_| Box::new(Fake::new(4)),
         |_| panic!("it cannot be ready"),
     );
     let words = refused.unwrap_err().to_string();

@@ -1,0 +1,236 @@
+//! The clients that are connected: who they are, what they hold, and when their places become free.
+
+use std::fmt;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::super::client::{Client, ClientOptions};
+use super::endpoint::Stream;
+use super::{MakeSession, talk};
+use crate::session::Interrupt;
+
+/// How long a client without a packet keeps its place when all places are taken: a debugger sends one at once.
+const YOUNG: Duration = Duration::from_secs(1);
+
+/// A client's connection, as its thread and the listening thread share it.
+#[derive(Debug)]
+pub(super) struct Connection {
+    number: u64,
+    pub(super) stream: Stream,
+    /// Ends the session's work.
+    pub(super) interrupt: Interrupt,
+    /// Whether a packet came.
+    pub(super) has_spoken: AtomicBool,
+    is_done: AtomicBool,
+}
+
+impl Connection {
+    /// Ends it from outside: whoever reads, writes or works finds out.
+    fn end(&self) {
+        self.interrupt.set();
+        self.stream.shutdown();
+    }
+}
+
+/// A connection in the listening thread's list.
+struct Place {
+    connection: Arc<Connection>,
+    since: Instant,
+    is_gone: bool,
+}
+
+impl Place {
+    fn is_silent(&self) -> bool {
+        !self.connection.has_spoken.load(Ordering::Relaxed)
+    }
+}
+
+/// Why a client is turned away.
+#[derive(Debug)]
+pub(super) enum Refusal {
+    /// All places are taken.
+    Full,
+    /// The system starts no thread.
+    NoThread(io::Error),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Full => f.write_str("too many clients are connected to this server"),
+            Self::NoThread(error) => write!(f, "the server cannot start a thread for a client: {error}"),
+        }
+    }
+}
+
+impl From<Refusal> for io::Error {
+    fn from(refusal: Refusal) -> Self {
+        Self::other(refusal.to_string())
+    }
+}
+
+/// All clients.
+pub(super) struct Clients {
+    make_session: Arc<MakeSession>,
+    options: ClientOptions,
+    places: Vec<Place>,
+    most: usize,
+    silence: Duration,
+    next: u64,
+    /// Rung by a thread whose client is done, and the end that the listening thread waits at.
+    bell: Arc<UnixStream>,
+    wake: UnixStream,
+}
+
+impl Clients {
+    pub(super) fn new(
+        make_session: Box<MakeSession>,
+        options: ClientOptions,
+        most: usize,
+        silence: Duration,
+    ) -> io::Result<Self> {
+        let (bell, wake) = UnixStream::pair()?;
+        bell.set_nonblocking(true)?;
+        wake.set_nonblocking(true)?;
+        Ok(Self {
+            make_session: make_session.into(),
+            options,
+            places: Vec::new(),
+            most,
+            silence,
+            next: 1,
+            bell: Arc::new(bell),
+            wake,
+        })
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Readable when a client is done.
+    pub(super) fn wake(&self) -> BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+
+    /// The connections that may turn out to be gone, by number.
+    pub(super) fn watched(&self) -> impl Iterator<Item = (u64, BorrowedFd<'_>)> {
+        let open = self.places.iter().filter(|place| !place.is_gone);
+        open.map(|place| (place.connection.number, place.connection.stream.outgoing()))
+    }
+
+    /// When the next client has been silent for too long.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let silent = self.places.iter().filter(|place| place.is_silent() && !place.is_gone);
+        silent.filter_map(|place| place.since.checked_add(self.silence)).min()
+    }
+
+    /// Ends connections that are gone or silent for too long, and forgets those that are done; whether one of these had
+    /// sent a packet.
+    pub(super) fn sweep(&mut self, gone: &[u64]) -> bool {
+        talk::drain(&self.wake);
+        for place in &mut self.places {
+            let is_late = place.is_silent() && place.since.elapsed() >= self.silence;
+            if is_late && !place.is_gone {
+                log::info!("client {} sent no packet and is disconnected", place.connection.number);
+            }
+            if is_late || gone.contains(&place.connection.number) {
+                place.connection.end();
+                place.is_gone = true;
+            }
+        }
+        let mut spoke = false;
+        self.places.retain(|place| {
+            let is_done = place.connection.is_done.load(Ordering::Acquire);
+            spoke |= is_done && !place.is_silent();
+            !is_done
+        });
+        spoke
+    }
+
+    /// Serves a client in a thread of its own. When all places are taken, the client that is connected longest without
+    /// having sent a packet gives up its place.
+    pub(super) fn admit(&mut self, stream: Stream) -> Result<(), Refusal> {
+        if self.places.len() >= self.most && !self.make_room() {
+            talk::turn_away(&stream, &Refusal::Full.to_string());
+            return Err(Refusal::Full);
+        }
+        let connection = Arc::new(Connection {
+            number: self.next,
+            stream,
+            interrupt: Interrupt::default(),
+            has_spoken: AtomicBool::new(false),
+            is_done: AtomicBool::new(false),
+        });
+        self.next += 1;
+        let (served, bell) = (Arc::clone(&connection), Arc::clone(&self.bell));
+        let (make_session, options) = (Arc::clone(&self.make_session), self.options.clone());
+        let thread = thread::Builder::new().name(format!("client {}", connection.number));
+        let serve = move || {
+            let departure = Departure { connection: served, bell };
+            let connection = &*departure.connection;
+            log::debug!("client {} connected", connection.number);
+            let client = Client::new(make_session(connection.interrupt.clone()), options);
+            match talk::talk(connection, client) {
+                Ok(()) => log::debug!("client {} left", connection.number),
+                Err(error) => log::debug!("client {} is lost: {error}", connection.number),
+            }
+        };
+        if let Err(error) = thread.spawn(serve) {
+            let refusal = Refusal::NoThread(error);
+            talk::turn_away(&connection.stream, &refusal.to_string());
+            return Err(refusal);
+        }
+        self.places.push(Place { connection, since: Instant::now(), is_gone: false });
+        Ok(())
+    }
+
+    fn make_room(&mut self) -> bool {
+        let silent = |place: &&Place| place.is_silent() && place.since.elapsed() >= YOUNG;
+        let longest = self.places.iter().filter(silent).min_by_key(|place| place.since);
+        let Some(number) = longest.map(|place| place.connection.number) else { return false };
+        log::info!("client {number} sent no packet and gives up its place");
+        self.places.retain(|place| {
+            if place.connection.number == number {
+                place.connection.end();
+            }
+            place.connection.number != number
+        });
+        true
+    }
+
+    /// Ends all connections, and waits for their threads for so long at most.
+    pub(super) fn end(&mut self, grace: Duration) {
+        let start = Instant::now();
+        self.places.iter().for_each(|place| place.connection.end());
+        while !self.places.is_empty() && start.elapsed() < grace {
+            thread::sleep(Duration::from_millis(2));
+            self.places.retain(|place| !place.connection.is_done.load(Ordering::Acquire));
+        }
+        if !self.places.is_empty() {
+            log::info!(
+                "{} clients are still being answered; the server ends without them",
+                self.places.len()
+            );
+        }
+    }
+}
+
+/// The end of a client's thread, also when it panics.
+struct Departure {
+    connection: Arc<Connection>,
+    bell: Arc<UnixStream>,
+}
+
+impl Drop for Departure {
+    fn drop(&mut self) {
+        self.connection.stream.shutdown();
+        self.connection.is_done.store(true, Ordering::Release);
+        talk::ring(&self.bell);
+    }
+}

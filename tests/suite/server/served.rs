@@ -1,0 +1,123 @@
+//! The program, serving in a process of its own: its memory, processor time and end are measured.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+/// How soon the server has to end.
+pub(super) const SOON: Duration = Duration::from_secs(2);
+/// A server in a process of its own.
+pub(super) struct Served {
+    pub(super) child: Child,
+    address: SocketAddr,
+    pub(super) log: Arc<Mutex<String>>,
+}
+
+impl Served {
+    pub(super) fn start(dump: &Path, arguments: &[&str]) -> Self {
+        Self::spawn(
+            Command::new(env!("CARGO_BIN_EXE_lanescope"))
+                .args(["serve", "--port", "0"])
+                .args(arguments)
+                .arg(dump),
+        )
+    }
+
+    pub(super) fn spawn(command: &mut Command) -> Self {
+        let mut child =
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let (log, stderr) = (Arc::new(Mutex::new(String::new())), child.stderr.take().unwrap());
+        let to = Arc::clone(&log);
+        std::thread::spawn(move || {
+            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                to.lock().unwrap().push_str(&(line + "\n"));
+            }
+        });
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.by_ref().map_while(Result::ok).find(|line| line.starts_with("Listening on "));
+        let line = line.unwrap_or_else(|| panic!("it does not listen: {}", log.lock().unwrap()));
+        let address = line.trim_start_matches("Listening on ").parse().unwrap();
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, address, log }
+    }
+
+    pub(super) fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
+        stream
+    }
+
+    /// Kilobytes of anonymous memory: proc(5), `RssAnon`.
+    pub(super) fn anonymous(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Processor time so far: proc(5), the sum over the tasks of `schedstat`'s first field.
+    pub(super) fn processor(&self) -> Duration {
+        let tasks = fs::read_dir(format!("/proc/{}/task", self.child.id())).unwrap().flatten();
+        let times = tasks.filter_map(|task| {
+            let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            text.split_whitespace().next()?.parse::<u64>().ok()
+        });
+        Duration::from_nanos(times.sum())
+    }
+
+    pub(super) fn warnings(&self, words: &str) -> usize {
+        self.log.lock().unwrap().lines().filter(|line| line.contains(words)).count()
+    }
+
+    pub(super) fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id().try_into().unwrap())
+    }
+
+    /// Ends it by SIGTERM, which takes no longer than it may.
+    pub(super) fn end(mut self) {
+        kill(self.pid(), Signal::SIGTERM).unwrap();
+        let start = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(start.elapsed() < SOON, "SIGTERM does not end the server: {}", self.log.lock().unwrap());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(super) fn packet(body: &str) -> String {
+    format!("${body}#{:02x}", body.bytes().fold(0u8, u8::wrapping_add))
+}
+
+/// Sends a packet and reads its reply, without acknowledgements between them.
+pub(super) fn ask(stream: &mut TcpStream, body: &str) -> std::io::Result<String> {
+    stream.write_all(packet(body).as_bytes())?;
+    reply(stream)
+}
+
+/// Reads one packet.
+pub(super) fn reply(stream: &mut TcpStream) -> std::io::Result<String> {
+    let mut answer = Vec::new();
+    let mut byte = [0];
+    while answer.len() < 3 || answer[answer.len() - 3] != b'#' {
+        stream.read_exact(&mut byte)?;
+        answer.push(byte[0]);
+    }
+    // Binary data is one character a byte.
+    let text: String = answer.into_iter().map(char::from).collect();
+    Ok(text.trim_start_matches(['+', '$']).rsplit_once('#').unwrap().0.to_owned())
+}
