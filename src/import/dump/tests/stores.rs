@@ -138,7 +138,7 @@ fn the_path_of_a_code_object_may_leave_a_folder_but_not_a_zip() {
 }
 
 #[test]
-fn large_views_are_mapped_and_end_with_the_file() {
+fn views_end_with_the_file() {
     let bytes: Vec<u8> = (0..200_000u32).map(|n| (n / 7) as u8).collect();
     let text = "format = 1\ncode_object = [{ address = 0, file = \"k\", offset = 5 }]\n";
     let zip = zip_of(&[("manifest.toml", text.as_bytes()), ("k", &bytes)]);
