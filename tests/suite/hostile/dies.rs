@@ -6,6 +6,7 @@ use super::dwarf::{
     TEMPLATE_TYPE, TYPE, place,
 };
 use super::run::Hostile;
+use super::serve::a_client_lives;
 
 const TOO_DEEP: &str = "lies deeper than 512 levels";
 
@@ -30,6 +31,7 @@ fn blocks(depth: usize, has_variables: bool) -> Vec<u8> {
 #[test]
 fn nested_blocks() {
     for (depth, has_variables) in [(10_000, false), (10_000, true), (1_000_000, false)] {
+        a_client_lives(&blocks(depth, has_variables));
         let hostile = Hostile::with_code(&blocks(depth, has_variables));
         let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
         // What is not as deep is there.
@@ -110,7 +112,9 @@ fn nested_inlined_calls() {
             dies.die(5, &[&origin.to_le_bytes(), &place()]);
         }
         dies.close(depth + 2);
-        let hostile = Hostile::with_code(&dies.object());
+        let object = dies.object();
+        a_client_lives(&object);
+        let hostile = Hostile::with_code(&object);
         let said = if depth > 20_000 { hostile.each(&SOME) } else { hostile.every() };
         said.says("info", TOO_DEEP).says("backtrace", if of_itself { "f" } else { "g" });
     }
@@ -159,7 +163,9 @@ fn types_that_lead_to_types() {
     dies.function();
     dies.variable("v", last);
     dies.close(2);
-    Hostile::with_code(&dies.object()).every().says("locals", "v").says("print", "T");
+    let object = dies.object();
+    a_client_lives(&object);
+    Hostile::with_code(&object).every().says("locals", "v").says("print", "T");
 }
 
 /// A class with many types in it, each of which has the class in its name.

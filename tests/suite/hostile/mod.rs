@@ -10,6 +10,7 @@ mod manifests;
 mod names;
 mod run;
 mod sections;
+mod serve;
 mod tables;
 
 /// Commands for files that are kin of others, which all commands open.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// Where the code object of a dump is loaded.
 const LOADED: u64 = 0x7f00_0010_0000;
@@ -68,6 +68,10 @@ impl Hostile {
         hostile
     }
 
+    pub(super) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -93,7 +97,7 @@ impl Hostile {
             word => PathBuf::from(word),
         });
         let words: Vec<PathBuf> = words.collect();
-        let output = bounded(&words);
+        let output = bounded(&words).output().unwrap();
         let (stdout, stderr) = (utf8(output.stdout), utf8(output.stderr));
         assert!(
             matches!(output.status.code(), Some(0..=2)),
@@ -129,12 +133,13 @@ fn utf8(bytes: Vec<u8>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Runs the program with these arguments; the shell sets the bounds and becomes it.
-fn bounded(words: &[PathBuf]) -> Output {
+/// The program with these arguments; the shell sets the bounds and becomes it.
+pub(super) fn bounded(words: &[PathBuf]) -> Command {
     let script = format!("ulimit -d {MEMORY} && ulimit -t {TIME} && ulimit -c 0 && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");
     command.arg("-c").arg(script).arg(Path::new(env!("CARGO_BIN_EXE_lanescope"))).args(words);
-    command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null()).output().unwrap()
+    command.env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
+    command
 }
 
 /// The bounds hold: more memory or time ends a process.
