@@ -10,7 +10,7 @@ use crate::arch::Targets;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
-use crate::import::{self, Options, Supplied};
+use crate::import::{self, LocalFiles, Options, Supplied};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -59,6 +59,10 @@ pub struct CaptureArgs {
     /// Take code objects that do not match the captured memory or the processor
     #[arg(long, help_heading = CAPTURES)]
     pub force: bool,
+    /// Whether files of this machine count that the dump names, file:// or path: auto (of a core of yours, those that the core
+    /// proves), yes (those that match) or no
+    #[arg(long, value_name = "WHEN", value_parser = local_files, default_value = "auto", help_heading = CAPTURES)]
+    pub local_files: LocalFiles,
     /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that says it
     #[arg(long, value_name = "N", help_heading = CAPTURES)]
     pub r_version: Option<u32>,
@@ -92,9 +96,20 @@ impl CaptureArgs {
             symbols: self.symbols.clone(),
             debuginfod: servers(),
             force: self.force,
+            local_files: self.local_files,
             r_version: self.r_version,
             target: self.processor.clone(),
         }
+    }
+}
+
+/// `auto`, `yes` or `no`.
+fn local_files(text: &str) -> Result<LocalFiles, &'static str> {
+    match text {
+        "auto" => Ok(LocalFiles::Auto),
+        "yes" => Ok(LocalFiles::Yes),
+        "no" => Ok(LocalFiles::No),
+        _ => Err("expected auto, yes or no"),
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
+
+use nix::fcntl::OFlag;
 
 use super::problem::ImportError;
 use crate::capture::{Backing, Bytes};
@@ -23,12 +25,12 @@ impl OpenFile {
     pub(super) fn open(path: &Path) -> Result<Self, ImportError> {
         let name = path.display().to_string();
         let io = |source| ImportError::Io { file: path.display().to_string(), source };
-        let metadata = std::fs::metadata(path).map_err(io)?;
-        if !metadata.is_file() {
-            // Opening a pipe would wait for its writer.
-            return Err(ImportError::NotADump { file: name, found: "not a regular file".to_owned() });
+        match open_regular(path) {
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                Err(ImportError::NotADump { file: name, found: error.to_string() })
+            }
+            opened => Self::of(name, opened.map_err(io)?),
         }
-        Self::of(name, File::open(path).map_err(io)?)
     }
 
     /// Takes over a file that is open already.
@@ -56,6 +58,21 @@ impl Backing for OpenFile {
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         view_range(&self.file, 0, self.size, offset, length)
     }
+}
+
+/// Opens a regular file. Opening anything else may wait for a pipe's writer or move a device.
+///
+/// # Errors
+/// The operating system's; `InvalidInput`: it is no regular file.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let irregular = || io::Error::new(io::ErrorKind::InvalidInput, "not a regular file");
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(irregular());
+    }
+    // Another file may have taken its place since.
+    let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags.bits()).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(irregular()) }
 }
 
 /// Reads from a store that is the range `start`, `size` of a file; short only where the store or the file ends.

@@ -8,6 +8,7 @@
 //! (docs/captures.md).
 
 mod agent_log;
+mod beneath;
 mod dump;
 mod file;
 mod nearest;
@@ -21,13 +22,14 @@ mod umr;
 mod unused;
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{BufReader, Cursor, Read, Seek as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
 pub use dump::write;
-pub use options::{Options, Supplied};
+pub use options::{LocalFiles, Options, Supplied};
 pub use problem::{ImportError, MOST_PROBLEMS, Place, Problem};
 pub(crate) use rocm_core::stream;
 
@@ -37,6 +39,9 @@ use self::text::{Order, Utf16};
 use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
+
+/// `S_IWOTH`.
+const OTHERS_WRITE: u32 = 0o002;
 
 /// A capture, and what is wrong with the dump it comes from.
 #[derive(Debug)]
@@ -65,18 +70,19 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
             return umr::open_radv(path, targets, options)
                 .map(|opened| finished(opened, options, Reads::Umr));
         }
-        let opened =
-            dump::open_folder(path, targets).map_err(|error| match (error, umr::without_waves(path)) {
+        let opened = dump::open_folder(path, targets, options.local_files).map_err(|error| {
+            match (error, umr::without_waves(path)) {
                 (ImportError::NoManifest { .. }, Some(found)) => refuse(found),
                 (error, _) => error,
-            });
+            }
+        });
         return opened.map(|opened| finished(opened, options, Reads::Dump));
     }
     if !metadata.is_file() {
         // Opening a pipe would wait for its writer.
         return Err(refuse("neither a file nor a folder".to_owned()));
     }
-    let file = File::open(path).map_err(io)?;
+    let file = file::open_regular(path).map_err(io)?;
     let size = metadata.len();
     let mut start = [0; sniff::START];
     let count = file::read_range(&file, 0, size, 0, &mut start).map_err(io)?;
@@ -88,16 +94,17 @@ pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened,
     let order = Order::of(start.get(..count).unwrap_or_default());
     let text = |file| BufReader::with_capacity(1 << 20, decoded(file, order));
     let (opened, reads) = match format {
-        Format::Zip => match (dump::open_zip(path, file, targets), File::open(path)) {
+        Format::Zip => match (dump::open_zip(path, file, targets, options.local_files), File::open(path)) {
             (Err(error @ ImportError::NoManifest { .. }), Ok(again)) => {
                 let found = umr::open_zip(&name(), BufReader::new(again), targets, options)?;
                 (found.ok_or(error)?, Reads::Umr)
             }
             (opened, _) => (opened?, Reads::Dump),
         },
-        Format::Manifest => (dump::open_manifest(path, targets)?, Reads::Dump),
+        Format::Manifest => (dump::open_manifest(path, targets, options.local_files)?, Reads::Dump),
         Format::Core => {
-            (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, options)?, Reads::Core)
+            let options = Options { local_files: own(options, &metadata), ..options.clone() };
+            (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, &options)?, Reads::Core)
         }
         Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
         Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
@@ -115,6 +122,19 @@ fn finished(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
         object.forced = options.force;
     }
     unused::told(opened, options, reads)
+}
+
+/// Whether files that a core names may count: by default where the core and the host's core beside it are the user's own.
+fn own(options: &Options, core: &Metadata) -> LocalFiles {
+    let user = nix::unistd::geteuid().as_raw();
+    // Root can write into every file as it is.
+    let is_own = |file: &Metadata| [user, 0].contains(&file.uid()) && file.mode() & OTHERS_WRITE == 0;
+    let host = options.host_core.as_deref().map(std::fs::metadata);
+    let is_own = is_own(core) && host.is_none_or(|host| host.is_ok_and(|host| is_own(&host)));
+    match options.local_files {
+        LocalFiles::Auto if !is_own => LocalFiles::No,
+        chosen => chosen,
+    }
 }
 
 /// Text as UTF-8.
@@ -139,7 +159,7 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
 /// As [`open`].
 pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opened, ImportError> {
     let start = bytes.get(..sniff::START.min(bytes.len())).unwrap_or_default();
-    let options = Options::default();
+    let options = Options { local_files: LocalFiles::No, ..Options::default() };
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     let format = sniff::format(start, || Ok(bytes.as_slice())).map_err(io)?;
     let order = Order::of(start);

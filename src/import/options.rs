@@ -19,8 +19,22 @@ pub struct Options {
     pub force: bool,
     /// `r_debug::r_version` of the ROCm runtime that wrote the capture, where the capture does not hold it.
     pub r_version: Option<u32>,
+    /// Whether files of this machine count that the capture names.
+    pub local_files: LocalFiles,
     /// The processor, where a format does not say: `gfx90a`.
     pub target: Option<String>,
+}
+
+/// Whether files of this machine count that a capture names: `file://` of cores and logs, `path` of dumps (docs/security.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LocalFiles {
+    /// Of a core that is the user's own: those whose loaded bytes are all in captured memory.
+    #[default]
+    Auto,
+    /// Those that match what the capture tells of them.
+    Yes,
+    /// None is opened.
+    No,
 }
 
 /// A code object that the user gives.

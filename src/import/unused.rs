@@ -1,7 +1,7 @@
 //! Options that a capture's format has no use for: said, so that nobody waits for their effect.
 
 use super::problem::{Place, Problem};
-use super::{Opened, Options};
+use super::{LocalFiles, Opened, Options};
 
 /// What reads a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Reads {
 pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opened {
     use Reads::{Core, Dump, Log, Umr};
     // Folders of symbols hold debug information that was stripped off, too: of all that have code objects.
-    let rules: [(&str, bool, &[Reads], &str); 6] = [
+    let rules: [(&str, bool, &[Reads], &str); 7] = [
         ("--host-core", options.host_core.is_some(), &[Core], "a ROCm core"),
         (
             "--code-object",
@@ -42,6 +42,12 @@ pub(super) fn told(mut opened: Opened, options: &Options, reads: Reads) -> Opene
         ),
         ("--symbols", !options.symbols.is_empty(), &[Dump, Core, Log], "a capture that has code objects"),
         ("--force", options.force, &[Dump, Core, Log], "a capture that has code objects"),
+        (
+            "--local-files",
+            options.local_files == LocalFiles::Yes,
+            &[Dump, Core, Log],
+            "a capture that has code objects",
+        ),
         ("--r-version", options.r_version.is_some(), &[Core], "a ROCm core"),
         (
             "--processor",

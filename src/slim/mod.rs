@@ -318,6 +318,9 @@ fn file(
         return (Some(Arc::new(unwritten(&parsed))), beside);
     }
     let own: Bytes = Arc::new(parsed.bytes().clone());
+    if object.origin.as_deref().is_some_and(|origin| origin.starts_with("file://")) {
+        notes.push(format!("{}: its file was read from this machine, not from the capture", object.name));
+    }
     let Some(separate) = separate else { return (Some(own), None) };
     let file = match merge::merge(parsed.bytes(), separate.bytes()) {
         Ok(merged) => {

@@ -147,13 +147,11 @@ fn the_folder_is_the_servers_own_and_goes_with_it() {
 fn groups() -> PathBuf {
     let folder = scratch("lds");
     fs::create_dir_all(&folder).unwrap();
-    let code = fixtures_folder().join("code/tile-gfx90a-O2.hsaco");
-    let mut manifest = format!(
-        "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n\
-         [[code_object]]\npath = \"{}\"\naddress = \"0x7f0000100000\"\n\
-         [[dispatch]]\nid = 1\nqueue = 1\nkernel = \"tile\"\ngrid = [128]\nworkgroup = [64]\n",
-        code.display()
-    );
+    fs::copy(fixtures_folder().join("code/tile-gfx90a-O2.hsaco"), folder.join("code")).unwrap();
+    let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n\
+         [[code_object]]\nfile = \"code\"\naddress = \"0x7f0000100000\"\n\
+         [[dispatch]]\nid = 1\nqueue = 1\nkernel = \"tile\"\ngrid = [128]\nworkgroup = [64]\n"
+        .to_owned();
     for group in 0..2 {
         let bytes = (0..64).flat_map(|n: i32| (n + 100 * group).to_le_bytes());
         let hex: String = bytes.map(|byte| format!("{byte:02x}")).collect();

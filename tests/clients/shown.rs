@@ -26,14 +26,13 @@ impl Over {
         let folder = scratch(name);
         let dump = folder.join("dumps").join(name);
         fs::create_dir_all(&dump).unwrap();
-        fs::create_dir_all(folder.join("code")).unwrap();
         for file in fs::read_dir(&fixture.dump).unwrap() {
             let file = file.unwrap();
             fs::copy(file.path(), dump.join(file.file_name())).unwrap();
         }
-        let file = Path::new("code").join(format!("{name}.hsaco"));
-        let bytes = code(&fixture, fs::read(fixtures_folder().join(&file)).unwrap());
-        fs::write(folder.join(file), bytes).unwrap();
+        let file = format!("{name}.hsaco");
+        let bytes = code(&fixture, fs::read(fixtures_folder().join("code").join(&file)).unwrap());
+        fs::write(dump.join(file), bytes).unwrap();
         fixture.dump = dump;
         Self { folder, fixture }
     }

@@ -383,13 +383,14 @@ fn arguments_that_were_not_captured_have_no_value() {
     let nowhere = manifest.replace("\nkernarg = \"0x7f0000400000\"", "");
     assert_ne!(elsewhere, manifest);
     let folder = folder("arguments");
-    fs::create_dir_all(folder.join("dumps")).unwrap();
-    let path = folder.join("dumps/dump.toml");
-    let code = root.parent().unwrap().join("code").display().to_string();
+    fs::create_dir_all(folder.join("diverge-gfx1100-O2")).unwrap();
+    let path = folder.join("dump.toml");
+    let code = "diverge-gfx1100-O2/diverge-gfx1100-O2.hsaco";
+    fs::copy(root.join(code), folder.join(code)).unwrap();
     for (text_of, problem) in
         [(elsewhere, Value::Null), (nowhere, "the address of the kernel arguments was not captured".into())]
     {
-        fs::write(&path, text_of.replace("path = \"../code", &format!("path = \"{code}"))).unwrap();
+        fs::write(&path, text_of).unwrap();
         let output = program(&["arguments", "--json", path.to_str().unwrap()]);
         let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(answer[0]["problem"], problem, "{}", text(&output.stderr));

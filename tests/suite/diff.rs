@@ -20,8 +20,9 @@ impl Pair {
     fn new(name: &str, changes: &[(&str, &str)]) -> Self {
         let scratch = Scratch::new(name);
         let text = fs::read_to_string(fixtures().join("dumps/inline.toml")).unwrap();
-        let code = fixtures().join("code");
-        let text = text.replace("../code", code.to_str().unwrap());
+        let code = "diverge-gfx1100-O2/diverge-gfx1100-O2.hsaco";
+        fs::create_dir_all(scratch.path("diverge-gfx1100-O2")).unwrap();
+        fs::copy(fixtures().join("dumps").join(code), scratch.path(code)).unwrap();
         let (a, b) = (scratch.path("a.toml"), scratch.path("b.toml"));
         fs::write(&a, &text).unwrap();
         let changed = changes.iter().fold(text, |text, (old, new)| {

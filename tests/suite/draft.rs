@@ -27,12 +27,11 @@ impl Folder {
         let folder = std::env::temp_dir().join(format!("lanescope-draft-{name}-{}", std::process::id()));
         let dump = folder.join("dumps").join(DUMP);
         fs::create_dir_all(&dump).unwrap();
-        fs::create_dir_all(folder.join("code")).unwrap();
         for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
             let file = file.unwrap();
             fs::copy(file.path(), dump.join(file.file_name())).unwrap();
         }
-        fs::write(folder.join("code/draft_ops-gfx1100.hsaco"), code).unwrap();
+        fs::write(dump.join("draft_ops-gfx1100.hsaco"), code).unwrap();
         Self(folder)
     }
 

@@ -395,13 +395,12 @@ fn each_way_to_lack_debug_information_is_told_apart() {
     let whole = fixtures().join("code/saxpy-gfx90a-O0.hsaco");
     let tool = newest("llvm-objcopy");
     assert!(Command::new(tool).arg("--strip-debug").args([&whole, &stripped]).status().unwrap().success());
-    let object = |path: &std::path::Path| {
-        format!("[[code_object]]\npath = \"{}\"\naddress = \"0x7f0000100000\"", path.display())
-    };
+    std::fs::copy(&whole, stripped.with_file_name("whole.hsaco")).unwrap();
+    let object = |name: &str| format!("[[code_object]]\npath = \"{name}\"\naddress = \"0x7f0000100000\"");
     let nowhere = stopped_at("nowhere.toml", "0x1234", "");
-    let bare = stopped_at("stripped.toml", "0x7f0000102798", &object(&stripped));
+    let bare = stopped_at("stripped.toml", "0x7f0000102798", &object("stripped.hsaco"));
     // The file's first page is its headers: in the image, in no function.
-    let between = stopped_at("between.toml", "0x7f0000100000", &object(&whole));
+    let between = stopped_at("between.toml", "0x7f0000100000", &object("whole.hsaco"));
     let said = |dump: &std::path::Path, expression: &str| {
         let output = run(&["eval", dump.to_str().unwrap(), expression]);
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

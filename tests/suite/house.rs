@@ -29,7 +29,7 @@ const LEVELS: &[(&str, u8)] = &[
 /// Crates that only some rooms may name.
 const KEPT: &[(&str, &[&str])] = &[
     ("gdbstub", &["server"]),
-    ("nix", &["server", "mapping", "signals", "slim"]),
+    ("nix", &["server", "mapping", "signals", "slim", "import"]),
     ("memmap2", &["mapping"]),
     ("gimli", &["dwarf", "debuginfo", "view"]),
     ("object", &["codeobject", "debuginfo", "import", "view"]),

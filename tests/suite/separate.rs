@@ -26,9 +26,7 @@ impl Parted {
     fn new(name: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("lanescope-separate-{name}-{}", std::process::id()));
         let parted = Self(folder);
-        for inner in ["code", "debug"] {
-            fs::create_dir_all(parted.0.join(inner)).unwrap();
-        }
+        fs::create_dir_all(parted.debug()).unwrap();
         fs::create_dir_all(parted.dump()).unwrap();
         for file in fs::read_dir(fixtures().join("dumps").join(DUMP)).unwrap() {
             let file = file.unwrap();
@@ -40,10 +38,10 @@ impl Parted {
         let objcopy = || Command::new(newest("llvm-objcopy"));
         ran(objcopy().arg("--only-keep-debug").arg(&whole).arg(&debug));
         let link = format!("--add-gnu-debuglink={}", debug.display());
-        ran(objcopy().args(["--strip-debug", &link]).arg(&whole).arg(parted.0.join("code").join(&file)));
+        ran(objcopy().args(["--strip-debug", &link]).arg(&whole).arg(parted.dump().join(&file)));
         // The tool has moved what is to be found again.
         let sections = |file: &Path| ran(Command::new(newest("llvm-readelf")).arg("-S").arg(file));
-        assert!(!sections(&parted.0.join("code").join(&file)).contains(".debug_frame"));
+        assert!(!sections(&parted.dump().join(&file)).contains(".debug_frame"));
         assert!(sections(&debug).contains(".debug_frame"));
         parted
     }

@@ -322,16 +322,12 @@ fn separate_debug_information_is_put_into_the_file() {
     let (dump, debug) = (scratch.path("dumps/calls"), scratch.path("debug"));
     fs::create_dir_all(&dump).unwrap();
     fs::create_dir_all(&debug).unwrap();
-    fs::create_dir_all(scratch.path("code")).unwrap();
     for file in fs::read_dir(fixtures().join("dumps").join(name)).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), dump.join(file.file_name())).unwrap();
     }
-    // Relative to the dump's folder, which is two below.
-    fs::rename(&dump, scratch.path("dumps").join(name)).unwrap();
-    let dump = scratch.path("dumps").join(name);
     let whole = fixtures().join("code").join(format!("{name}.hsaco"));
-    let stripped = scratch.path("code").join(format!("{name}.hsaco"));
+    let stripped = dump.join(format!("{name}.hsaco"));
     let objcopy = || Command::new(newest("llvm-objcopy"));
     ran(objcopy().arg("--only-keep-debug").arg(&whole).arg(debug.join("calls.debug")));
     let link = format!("--add-gnu-debuglink={}", debug.join("calls.debug").display());

@@ -28,9 +28,9 @@ impl Stopped {
     fn new(code: &Path, places: &[u64]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut manifest = format!(
-            "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[code_object]]\npath = \"{}\"\naddress = \"{LOADED:#x}\"\n",
-            code.display()
+            "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[code_object]]\nfile = \"code\"\naddress = \"{LOADED:#x}\"\n"
         );
+        std::fs::copy(code, folder.path().join("code")).unwrap();
         for (place, id) in places.iter().zip(1..) {
             let pc = LOADED + place;
             manifest += &format!(

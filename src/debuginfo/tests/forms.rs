@@ -212,7 +212,7 @@ fn debug_information_by_link() {
     // A file with the right name and other contents is not used, and said so.
     std::fs::write(&parted.debug, &parted.whole).expect("written");
     let error = parted.found(std::slice::from_ref(&parted.folder)).expect_err("another file").to_string();
-    assert!(error.contains("values.debug: its checksum is"), "{error}");
+    assert!(error.contains("values.debug: its checksum is not the"), "{error}");
 }
 
 #[test]

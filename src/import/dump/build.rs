@@ -14,6 +14,7 @@ use super::shape::{Field, Text};
 use super::store::Store;
 use crate::arch::{Kind, Target, Targets};
 use crate::capture::{Capture, CodeObject, Dispatch, Extent, Provenance, WorkGroup};
+use crate::import::LocalFiles;
 use crate::import::problem::{Problem, Problems};
 use crate::units::{Address, WaveSize};
 
@@ -49,6 +50,7 @@ pub(super) fn build(
     name: &str,
     file: &str,
     store: Store,
+    local_files: LocalFiles,
     targets: &Targets,
 ) -> (Capture, Vec<Problem>) {
     let mut problems = Problems::new(file);
@@ -58,7 +60,7 @@ pub(super) fn build(
         targets,
         manifest,
         problems,
-        sources: Sources::new(store),
+        sources: Sources::new(store, local_files),
         capture: Capture { name: name.to_owned(), ..Capture::default() },
         agents: Ids::new("agent"),
         queues: Ids::new("queue"),
@@ -283,7 +285,6 @@ impl<'m> Builder<'m, '_> {
             let uri = self.problems.text(&key, "uri", &entry.uri);
             let path = self.problems.text(&key, "path", &entry.path);
             let chosen = self.problems.text(&key, "entry", &entry.entry);
-            let extent = self.code_object_bytes(&key, entry, path.as_deref());
             let debug = self.problems.given(&key, "debug", &entry.debug).and_then(|debug| {
                 self.sources.required(&mut self.problems, &key.name("debug"), debug.data())
             });
@@ -296,6 +297,7 @@ impl<'m> Builder<'m, '_> {
                 }
                 decoded.is_ok().then_some(bytes)
             });
+            let extent = self.code_object_bytes(&key, entry, path.as_deref(), build_id.as_deref());
             let agent = self.agents.resolve(&mut self.problems, &key, "agent", &entry.agent);
             if agent.is_none() && entry.agent.is_given() {
                 continue;
@@ -330,10 +332,13 @@ impl<'m> Builder<'m, '_> {
         key: &Key<'_>,
         entry: &manifest::CodeObject<'_>,
         path: Option<&str>,
+        build_id: Option<&[u8]>,
     ) -> Option<Extent> {
         let found = self.sources.extent(&mut self.problems, key, entry.data());
         match (found, path) {
-            (Found::Nothing, Some(path)) => self.sources.outside(&mut self.problems, &key.name("path"), path),
+            (Found::Nothing, Some(path)) => {
+                self.sources.outside(&mut self.problems, &key.name("path"), path, build_id)
+            }
             (Found::At(extent), Some(_)) => {
                 self.problems.report(key.name("path"), "beside data, ignored", "either data or path");
                 Some(extent)

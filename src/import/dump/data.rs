@@ -8,6 +8,7 @@ use super::key::Key;
 use super::manifest::DataKeys;
 use super::store::Store;
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking};
+use crate::import::LocalFiles;
 use crate::import::problem::Problems;
 
 /// The arena's place among the backings.
@@ -25,8 +26,9 @@ pub(super) struct Sources {
     within: Known,
     /// The first few of them, which are most of what 10,000 waves name: comparing is cheaper than hashing.
     few: Vec<(String, BackingId)>,
-    /// By the path of a code object, which may mean another file than the same name within the dump.
-    outside: Known,
+    /// By path and build id of a code object; a path may mean another file than the same name within the dump.
+    outside: HashMap<(String, Option<Vec<u8>>), Option<(BackingId, u64)>>,
+    local_files: LocalFiles,
 }
 
 type Known = HashMap<String, Option<BackingId>>;
@@ -43,15 +45,16 @@ pub(super) enum Found {
 }
 
 impl Sources {
-    /// Side files come from `store`.
-    pub(super) fn new(store: Store) -> Self {
+    /// Side files come from `store`; `local_files`: whether files outside of it count.
+    pub(super) fn new(store: Store, local_files: LocalFiles) -> Self {
         Self {
             store,
             arena: Vec::new(),
             files: Vec::new(),
             within: Known::new(),
             few: Vec::new(),
-            outside: Known::new(),
+            outside: HashMap::new(),
+            local_files,
         }
     }
 
@@ -141,10 +144,34 @@ impl Sources {
         }
     }
 
-    /// All of the file at a code object's path.
-    pub(super) fn outside(&mut self, problems: &mut Problems, key: &Key<'_>, path: &str) -> Option<Extent> {
-        let (backing, length) = self.file(problems, key, path, true)?;
+    /// All of the file at a code object's path, which has that build id.
+    pub(super) fn outside(
+        &mut self,
+        problems: &mut Problems,
+        key: &Key<'_>,
+        path: &str,
+        build_id: Option<&[u8]>,
+    ) -> Option<Extent> {
+        let known = (path.to_owned(), build_id.map(<[u8]>::to_vec));
+        let found = match self.outside.get(&known) {
+            Some(found) => *found,
+            None => {
+                let found = self.store.find_outside(path, build_id, self.local_files);
+                let found = found.map_err(|why| problems.report_in(path, None, key, why.what, why.expected));
+                let found = found.ok().and_then(|backing| self.add(backing));
+                self.outside.insert(known, found);
+                found
+            }
+        };
+        let (backing, length) = found?;
         Some(Extent { backing, offset: 0, length })
+    }
+
+    /// Adds a side file: its id and its size in bytes.
+    fn add(&mut self, backing: Arc<dyn Backing>) -> Option<(BackingId, u64)> {
+        let size = backing.len();
+        self.files.push(backing);
+        Some((BackingId(u32::try_from(self.files.len()).ok()?), size))
     }
 
     fn file_extent(
@@ -159,7 +186,7 @@ impl Sources {
         // A wrong offset must not be taken for one that is left out: the bytes would be others.
         let offset = offset.map_or(Some(0), |offset| offset)?;
         let length = length.map_or(Some(None), |length| length.map(Some))?;
-        let (backing, size) = self.file(problems, key, name, false)?;
+        let (backing, size) = self.file(problems, key, name)?;
         if offset > size || (offset == size && length != Some(0)) {
             problems.report_in(
                 name,
@@ -189,43 +216,30 @@ impl Sources {
         Some(Extent { backing, offset, length: length.min(left) })
     }
 
-    fn file(
-        &mut self,
-        problems: &mut Problems,
-        key: &Key<'_>,
-        name: &str,
-        outside: bool,
-    ) -> Option<(BackingId, u64)> {
-        let few = self.few.iter().find(|(known, _)| !outside && known == name);
+    fn file(&mut self, problems: &mut Problems, key: &Key<'_>, name: &str) -> Option<(BackingId, u64)> {
+        let few = self.few.iter().find(|(known, _)| known == name);
         if let Some((_, id)) = few {
             return Some((*id, self.files.get((id.0 as usize).checked_sub(1)?)?.len()));
         }
-        let known = if outside { &mut self.outside } else { &mut self.within };
-        if let Some(found) = known.get(name) {
+        if let Some(found) = self.within.get(name) {
             let Some(id) = *found else {
                 problems.report_in(name, None, key, "the file cannot be used (see above)", "a readable file");
                 return None;
             };
             return Some((id, self.files.get((id.0 as usize).checked_sub(1)?)?.len()));
         }
-        let found = match outside {
-            true => self.store.find_outside(name),
-            false => self.store.find(name),
-        };
-        match found {
+        match self.store.find(name) {
             Ok(backing) => {
-                let size = backing.len();
-                self.files.push(backing);
-                let id = BackingId(u32::try_from(self.files.len()).ok()?);
-                known.insert(name.to_owned(), Some(id));
-                if !outside && self.few.len() < 4 {
+                let (id, size) = self.add(backing)?;
+                self.within.insert(name.to_owned(), Some(id));
+                if self.few.len() < 4 {
                     self.few.push((name.to_owned(), id));
                 }
                 Some((id, size))
             }
             Err(refusal) => {
                 problems.report_in(name, None, key, refusal.what, refusal.expected);
-                known.insert(name.to_owned(), None);
+                self.within.insert(name.to_owned(), None);
                 None
             }
         }

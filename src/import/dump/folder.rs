@@ -1,11 +1,12 @@
 //! Side files in a folder: found without opening, opened when first read, never more than a few open at once.
 
 use std::collections::VecDeque;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::super::beneath::{Beneath, BeneathError};
 use super::super::file::{read_range, view_range};
 use super::store::Refusal;
 use crate::capture::{Backing, Bytes};
@@ -17,99 +18,66 @@ const MOST_OPEN: usize = 32;
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
-    /// The folder's own path without symbolic links; found when a link must be judged.
-    real: Option<PathBuf>,
     pool: Arc<Pool>,
 }
 
 impl Folder {
     /// Files beneath `root`.
-    pub(super) fn new(root: impl Into<PathBuf>) -> Self {
-        let mut root = root.into();
-        if root.as_os_str().is_empty() {
-            root.push(".");
-        }
-        Self { root, real: None, pool: Arc::default() }
-    }
-
-    /// The regular file of that name beneath the folder; `parts` are its components, already checked.
     ///
-    /// A symbolic link is followed where it stays beneath the folder: a dump from elsewhere must not make its reader
+    /// # Errors
+    /// There is no such folder.
+    pub(super) fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
+        let root = root.into();
+        let beneath = Beneath::new(&root)?;
+        Ok(Self { root, pool: Arc::new(Pool { beneath, open: Mutex::default() }) })
+    }
+
+    /// The folder's path as the user gave it.
+    pub(super) fn path(&self) -> &Path {
+        &self.root
+    }
+
+    /// What is below the folder.
+    pub(super) fn beneath(&self) -> &Beneath {
+        &self.pool.beneath
+    }
+
+    /// The regular file of that name below the folder.
+    ///
+    /// A symbolic link is followed where it stays below the folder: a dump from elsewhere must not make its reader
     /// show a file of the reader's own.
-    pub(super) fn find(&mut self, name: &str, parts: &[&str]) -> Result<Arc<dyn Backing>, Refusal> {
-        let mut path = self.root.clone();
-        let mut linked = false;
-        let mut last = None;
-        for part in parts {
-            path.push(part);
-            let metadata = fs::symlink_metadata(&path).map_err(|error| unreadable(&error))?;
-            linked |= metadata.is_symlink();
-            last = Some(metadata);
-        }
-        if linked {
-            let real = fs::canonicalize(&path).map_err(|error| unreadable(&error))?;
-            if !real.starts_with(self.real()?) {
-                return Err(Refusal::new(
-                    "a symbolic link that leaves the dump",
-                    "side files within the dump's folder",
-                ));
-            }
-            last = Some(fs::metadata(&real).map_err(|error| unreadable(&error))?);
-            path = real;
-        }
-        self.backing(name, path, last)
+    pub(super) fn find(&self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
+        let size = self.beneath().size(Path::new(name)).map_err(|error| {
+            let expected = match error {
+                BeneathError::Outside => "side files within the dump's folder",
+                BeneathError::Irregular => "a regular file",
+                BeneathError::Io(_) => "a readable file",
+            };
+            Refusal::new(error, expected)
+        })?;
+        Ok(Arc::new(FileBacking { name: name.to_owned(), size, pool: Arc::clone(&self.pool) }))
     }
-
-    /// The regular file at any path; a relative one counts from the folder.
-    pub(super) fn find_outside(&mut self, path: &Path, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
-        let path = self.root.join(path);
-        let metadata = fs::metadata(&path).map_err(|error| unreadable(&error))?;
-        self.backing(name, path, Some(metadata))
-    }
-
-    fn real(&mut self) -> Result<&Path, Refusal> {
-        let real = match self.real.take() {
-            Some(real) => real,
-            None => fs::canonicalize(&self.root).map_err(|error| unreadable(&error))?,
-        };
-        Ok(self.real.insert(real))
-    }
-
-    fn backing(
-        &self,
-        name: &str,
-        path: PathBuf,
-        metadata: Option<fs::Metadata>,
-    ) -> Result<Arc<dyn Backing>, Refusal> {
-        // Opening a pipe would wait for its writer, and a device has no size.
-        let Some(metadata) = metadata.filter(fs::Metadata::is_file) else {
-            return Err(Refusal::new("not a regular file", "a regular file"));
-        };
-        let pool = Arc::clone(&self.pool);
-        Ok(Arc::new(FileBacking { name: name.to_owned(), path, size: metadata.len(), pool }))
-    }
-}
-
-fn unreadable(error: &io::Error) -> Refusal {
-    Refusal::new(error, "a readable file")
 }
 
 /// Open files, the one used last at the back.
-#[derive(Debug, Default)]
-struct Pool(Mutex<VecDeque<(PathBuf, Arc<File>)>>);
+#[derive(Debug)]
+struct Pool {
+    beneath: Beneath,
+    open: Mutex<VecDeque<(String, Arc<File>)>>,
+}
 
 impl Pool {
-    fn open(&self, path: &Path) -> io::Result<Arc<File>> {
+    fn open(&self, name: &str) -> io::Result<Arc<File>> {
         // The queue is whole whenever the lock is free, so a panic elsewhere does not make it useless.
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.iter().position(|(known, _)| known == path);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = open.iter().position(|(known, _)| known == name);
         let entry = match found.and_then(|index| open.remove(index)) {
             Some(entry) => entry,
             None => {
                 if open.len() >= MOST_OPEN {
                     open.pop_front();
                 }
-                (path.to_owned(), Arc::new(File::open(path)?))
+                (name.to_owned(), Arc::new(self.beneath.open(Path::new(name))?))
             }
         };
         let file = Arc::clone(&entry.1);
@@ -122,7 +90,6 @@ impl Pool {
 #[derive(Debug)]
 struct FileBacking {
     name: String,
-    path: PathBuf,
     size: u64,
     pool: Arc<Pool>,
 }
@@ -137,12 +104,12 @@ impl Backing for FileBacking {
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let file = self.pool.open(&self.path)?;
+        let file = self.pool.open(&self.name)?;
         read_range(&file, 0, self.size, offset, buffer)
     }
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
-        let file = self.pool.open(&self.path)?;
+        let file = self.pool.open(&self.name)?;
         view_range(&file, 0, self.size, offset, length)
     }
 }

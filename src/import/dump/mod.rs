@@ -27,8 +27,8 @@ pub mod write;
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::archive::{Archive, Source};
@@ -37,8 +37,9 @@ use self::manifest::Manifest;
 use self::room::Room;
 use self::shape::Field;
 use self::store::Store;
-use super::Opened;
+use super::beneath::BeneathError;
 use super::problem::{ImportError, Place, Problem, shown};
+use super::{LocalFiles, Opened};
 use crate::arch::Targets;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
@@ -76,33 +77,55 @@ impl Language {
 }
 
 /// Opens a folder.
-pub(super) fn open_folder(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
+pub(super) fn open_folder(
+    path: &Path,
+    targets: &Targets,
+    local_files: LocalFiles,
+) -> Result<Opened, ImportError> {
     let file = path.display().to_string();
-    // try_exists follows links, and says so where it cannot tell.
-    let exists = |name: &str| {
-        let path = path.join(name);
-        path.try_exists().map_err(|source| ImportError::Io { file: path.display().to_string(), source })
+    let io = |file: String| move |source| ImportError::Io { file, source };
+    let folder = Folder::new(path).map_err(io(file.clone()))?;
+    let manifest = |name: &str| path.join(name).display().to_string();
+    let exists = |name: &str| match folder.beneath().size(Path::new(name)) {
+        Err(BeneathError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        found => found.map(Some).map_err(|error| io(manifest(name))(error.into())),
     };
-    let (name, language) = choose(file, exists(TOML)?, exists(JSON)?)?;
-    let text = read_file(&path.join(name))?;
-    load(&text, language, &path.display().to_string(), name, Store::Folder(Folder::new(path)), targets)
+    let (toml, json) = (exists(TOML)?, exists(JSON)?);
+    let (name, language) = choose(file.clone(), toml.is_some(), json.is_some())?;
+    let size = toml.or(json).unwrap_or_default();
+    let open = || folder.beneath().open(Path::new(name)).map_err(|error| io(manifest(name))(error.into()));
+    let text = read_text(open()?, size, manifest(name))?;
+    load(&text, language, &file, name, Store::Folder(folder), targets, local_files)
 }
 
 /// Opens a manifest that is a file by itself; side files are beside it.
-pub(super) fn open_manifest(path: &Path, targets: &Targets) -> Result<Opened, ImportError> {
-    let text = read_file(path)?;
-    let folder = Folder::new(path.parent().unwrap_or(Path::new(".")));
+pub(super) fn open_manifest(
+    path: &Path,
+    targets: &Targets,
+    local_files: LocalFiles,
+) -> Result<Opened, ImportError> {
+    let name = path.display().to_string();
+    let io = |source| ImportError::Io { file: name.clone(), source };
+    let opened = super::file::open_regular(path).map_err(io)?;
+    let size = opened.metadata().map_err(io)?.len();
+    let text = read_text(opened, size, name.clone())?;
+    let folder = Folder::new(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
     let file = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    load(&text, language_of(&text), &path.display().to_string(), &file, Store::Folder(folder), targets)
+    load(&text, language_of(&text), &name, &file, Store::Folder(folder), targets, local_files)
 }
 
 /// Opens a zip.
-pub(super) fn open_zip(path: &Path, file: File, targets: &Targets) -> Result<Opened, ImportError> {
+pub(super) fn open_zip(
+    path: &Path,
+    file: File,
+    targets: &Targets,
+    local_files: LocalFiles,
+) -> Result<Opened, ImportError> {
     let name = path.display().to_string();
     let io = |source| ImportError::Io { file: name.clone(), source };
     let size = file.metadata().map_err(io)?.len();
-    let beside = Folder::new(path.parent().unwrap_or(Path::new(".")));
-    load_zip(&name, Source::File(Arc::new(file), size), Some(beside), targets)
+    let beside = path.parent().unwrap_or(Path::new(".")).to_owned();
+    load_zip(&name, Source::File(Arc::new(file), size), Some(beside), targets, local_files)
 }
 
 /// Opens a zip or a manifest that is in memory.
@@ -112,16 +135,17 @@ pub(super) fn open_bytes(
     targets: &Targets,
 ) -> Result<Opened, ImportError> {
     if super::sniff::is_zip(&bytes) {
-        return load_zip(name, Source::Memory(Arc::new(bytes)), None, targets);
+        return load_zip(name, Source::Memory(Arc::new(bytes)), None, targets, LocalFiles::No);
     }
-    load(&bytes, language_of(&bytes), name, name, Store::Nothing, targets)
+    load(&bytes, language_of(&bytes), name, name, Store::Nothing, targets, LocalFiles::No)
 }
 
 fn load_zip(
     name: &str,
     source: Source,
-    beside: Option<Folder>,
+    beside: Option<PathBuf>,
     targets: &Targets,
+    local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
     let broken = |what: String| ImportError::Zip { file: name.to_owned(), what };
     let mut archive = Archive::new(source).map_err(broken)?;
@@ -142,7 +166,8 @@ fn load_zip(
     let count = entry.read_at(0, &mut text).map_err(io)?;
     text.truncate(count);
     let problem = archive.problem(name);
-    let mut opened = load(&text, language, name, manifest, Store::Zip(archive, beside), targets)?;
+    let store = Store::Zip(archive, beside);
+    let mut opened = load(&text, language, name, manifest, store, targets, local_files)?;
     // Before the others, which may follow from it.
     opened.problems.splice(0..0, problem);
     Ok(opened)
@@ -169,20 +194,15 @@ fn language_of(text: &[u8]) -> Language {
 /// Some editors begin UTF-8 with it; it is no part of the text.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-fn read_file(path: &Path) -> Result<Vec<u8>, ImportError> {
-    let name = || path.display().to_string();
-    let io = |source| ImportError::Io { file: name(), source };
-    let metadata = std::fs::metadata(path).map_err(io)?;
-    if !metadata.is_file() {
-        return Err(ImportError::NotADump { file: name(), found: "not a regular file".to_owned() });
-    }
-    let size = metadata.len();
+/// A manifest's text; `size`: of the file when it was found.
+fn read_text(file: File, size: u64, name: String) -> Result<Vec<u8>, ImportError> {
     if size > MOST_MANIFEST {
-        return Err(ImportError::TooLarge { file: name(), size, limit: MOST_MANIFEST });
+        return Err(ImportError::TooLarge { file: name, size, limit: MOST_MANIFEST });
     }
     let mut text = Vec::with_capacity(size as usize);
     // take(): a file may grow while it is read.
-    File::open(path).map_err(io)?.take(MOST_MANIFEST).read_to_end(&mut text).map_err(io)?;
+    let read = file.take(MOST_MANIFEST).read_to_end(&mut text);
+    read.map_err(|source| ImportError::Io { file: name, source })?;
     Ok(text)
 }
 
@@ -193,6 +213,7 @@ fn load(
     file: &str,
     store: Store,
     targets: &Targets,
+    local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
     let (size, limit) = (bytes.len() as u64, language.most());
     if size > limit {
@@ -208,7 +229,7 @@ fn load(
     let room = Room::of(room::MAX_MEMORY);
     let manifest = parse(text, language, file, &room)?;
     check_format(&manifest, file)?;
-    let (capture, mut problems) = build::build(&manifest, name, file, store, targets);
+    let (capture, mut problems) = build::build(&manifest, name, file, store, local_files, targets);
     problems.splice(0..0, room.full_at().map(|key| left_out(file, key)));
     Ok(Opened { capture, problems })
 }

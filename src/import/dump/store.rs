@@ -1,20 +1,21 @@
 //! Where a dump's side files lie: a folder, a zip, or nowhere; each found by name, sized, and read in place later.
 
 use std::fmt;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::archive::Archive;
 use super::folder::Folder;
-use crate::capture::Backing;
+use crate::capture::{Backing, MemoryBacking};
+use crate::import::{LocalFiles, objects};
 
 /// Where side files are looked for.
 #[derive(Debug)]
 pub(super) enum Store {
     /// Beside the manifest.
     Folder(Folder),
-    /// In the zip; files that a `path` names are beside the zip, where it lies in a folder.
-    Zip(Archive, Option<Folder>),
+    /// In the zip; a relative `path` counts from the folder in which the zip lies, if it does.
+    Zip(Archive, Option<PathBuf>),
     /// The manifest came alone.
     Nothing,
 }
@@ -40,24 +41,38 @@ impl Store {
     pub(super) fn find(&mut self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
         let parts = relative(name)?;
         match self {
-            Self::Folder(folder) => folder.find(name, &parts),
+            Self::Folder(folder) => folder.find(name),
             Self::Zip(archive, _) => archive.find(&parts.join("/")),
             Self::Nothing => Err(Refusal::new("there is no folder to look in", "a manifest that is a file")),
         }
     }
 
-    /// The file at a code object's `path`, which may leave the dump where the user opened a folder.
-    pub(super) fn find_outside(&mut self, path: &str) -> Result<Arc<dyn Backing>, Refusal> {
-        match self {
-            Self::Folder(folder) => folder.find_outside(Path::new(path), path),
-            Self::Zip(_, Some(beside)) => {
-                let parts = relative(path)?;
-                beside.find(path, &parts)
-            }
-            Self::Zip(_, None) | Self::Nothing => {
-                Err(Refusal::new("there is no folder to look in", "a dump that is a folder or lies in one"))
-            }
+    /// The code object at a `path`: a file of the dump's folder, else one of this machine where the user allows that.
+    ///
+    /// `build_id`: what the dump says of it. Whatever stands at a path outside of the dump, and whether anything does, the
+    /// refusal is the same.
+    pub(super) fn find_outside(
+        &mut self,
+        path: &str,
+        build_id: Option<&[u8]>,
+        local_files: LocalFiles,
+    ) -> Result<Arc<dyn Backing>, Refusal> {
+        let folder = match self {
+            Self::Folder(folder) if relative(path).is_ok() => return folder.find(path),
+            Self::Folder(folder) => Some(folder.path()),
+            Self::Zip(_, beside) => beside.as_deref(),
+            Self::Nothing => None,
+        };
+        if local_files != LocalFiles::Yes {
+            return Err(Refusal::new(
+                "it lies outside of the dump, and is not opened",
+                "`file`, which is part of the dump, or --local-files yes",
+            ));
         }
+        let found = folder.and_then(|folder| objects::local(&folder.join(path), build_id));
+        let bytes = found
+            .ok_or_else(|| Refusal::new(objects::NOT_USED, "the AMDGPU code object that was loaded there"))?;
+        Ok(Arc::new(MemoryBacking::new(path, bytes)))
     }
 }
 

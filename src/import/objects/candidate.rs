@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::codeobject::{Bytes, CodeObject, FatFile};
+use crate::import::file::open_regular;
 use crate::mapping;
 
 /// `SHT_NOBITS`: a section without bytes in the file.
@@ -66,20 +67,43 @@ pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
 
 /// A regular file, copied or mapped.
 pub(super) fn map(path: &Path) -> Result<Bytes, String> {
+    map_open(&open_regular(path).map_err(|error| error.to_string())?)
+}
+
+/// An open regular file, mapped.
+fn map_open(file: &File) -> Result<Bytes, String> {
     let words = |error: std::io::Error| error.to_string();
-    // Opening a pipe would wait for its writer, and a device has no size.
-    if !std::fs::metadata(path).map_err(words)?.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    let file = File::open(path).map_err(words)?;
     let length = file.metadata().map_err(words)?.len();
     if length == 0 {
         return Err("the file is empty".to_owned());
     }
-    Ok(Bytes::new(Arc::new(mapping::map(&file, 0, length).map_err(words)?)))
+    Ok(Bytes::new(Arc::new(mapping::map(file, 0, length).map_err(words)?)))
 }
 
 /// The code objects of a file.
 pub(super) fn of_file(path: &Path) -> Result<Vec<Arc<Candidate>>, String> {
     of_bytes(&map(path)?, &path.display().to_string())
+}
+
+/// The code objects of an open file, which is called `label`.
+pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
+    of_bytes(&map_open(file)?, label)
+}
+
+/// A part of a file of this machine that a capture names, if it is a code object; `None` tells no cause.
+pub(super) fn of_range(path: &Path, offset: u64, size: Option<u64>, label: &str) -> Option<Arc<Candidate>> {
+    // A relative path would count from wherever this program runs.
+    let bytes = path.is_absolute().then(|| map(path).ok()).flatten()?;
+    let end = size.map_or(Some(bytes.len() as u64), |size| offset.checked_add(size))?;
+    let part = bytes.slice(usize::try_from(offset).ok()?..usize::try_from(end).ok()?)?;
+    of_object(part, label).ok()?.pop()
+}
+
+/// A file of this machine that a capture names, if it holds a code object of the build id that the capture gives.
+pub(in crate::import) fn local(path: &Path, build_id: Option<&[u8]>) -> Option<Bytes> {
+    let bytes = map(path).ok()?;
+    let candidates = of_bytes(&bytes, "").ok()?;
+    let is_that =
+        |candidate: &Arc<Candidate>| build_id.is_none() || candidate.build_id.as_deref() == build_id;
+    candidates.iter().any(is_that).then_some(bytes)
 }

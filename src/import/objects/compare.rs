@@ -91,16 +91,9 @@ pub(super) fn compare(
     };
     let object = &candidate.object;
     let most = if by_id { COMPARED_BY_ID } else { COMPARED };
-    let fixed = object
-        .segments()
-        .iter()
-        .filter(|segment| segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0);
-    let mut fixed: Vec<&Segment> = fixed.collect();
-    // Code first: what it says of a difference is what a person looks for.
-    fixed.sort_by_key(|segment| !segment.is_executable());
     let exempt = exempt(object);
     let mut code = 0;
-    for segment in fixed {
+    for segment in fixed(object) {
         match compare_segment(object, segment, address, most, &exempt, memory, left) {
             Ok(same) if segment.is_executable() => code += same,
             Ok(_) => {}
@@ -108,6 +101,37 @@ pub(super) fn compare(
         }
     }
     Verdict::Same { code, by_id }
+}
+
+/// Whether captured memory holds all bytes that loading a code object puts into unwritable memory: whoever made the capture had
+/// them. Writable segments, and fields that [`compare`] leaves out, prove nothing.
+pub(super) fn is_in_memory(
+    candidate: &Candidate,
+    address: u64,
+    memory: &dyn Memory,
+    left: &Cell<u64>,
+) -> bool {
+    let exempt = exempt(&candidate.object);
+    let mut has_code = false;
+    for segment in fixed(&candidate.object) {
+        let same = compare_segment(&candidate.object, segment, address, u64::MAX, &exempt, memory, left);
+        if same != Ok(segment.file_size) {
+            return false;
+        }
+        has_code |= segment.is_executable();
+    }
+    has_code
+}
+
+/// Segments that neither the program nor the loader changes, code first: a difference there is what a person looks for.
+fn fixed(object: &CodeObject) -> Vec<&Segment> {
+    let fixed = object
+        .segments()
+        .iter()
+        .filter(|segment| segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0);
+    let mut fixed: Vec<&Segment> = fixed.collect();
+    fixed.sort_by_key(|segment| !segment.is_executable());
+    fixed
 }
 
 /// ELF addresses, each with a length, whose bytes in memory may differ from the file's; in order.

@@ -130,7 +130,7 @@ impl Debuginfod {
             404 => return Ok(false),
             status => return Err(format!("the server answers {status} {}", answer.reason_phrase)),
         }
-        let words = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let words = |error: std::io::Error| format!("its cache: {error}");
         std::fs::create_dir_all(folder).map_err(words)?;
         // A reader of the cache never sees half a file.
         let mut file = tempfile::Builder::new().prefix(".lanescope-").tempfile_in(folder).map_err(words)?;

@@ -4,18 +4,18 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::candidate::{self, Candidate};
-use super::compare::{MAX_COMPARED, Strength, Verdict, compare};
+use super::compare::{MAX_COMPARED, Strength, Verdict, compare, is_in_memory};
 use super::discover;
 use super::listed::{List, NoMemory, saved_name};
 use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
-use crate::codeobject::{Bytes, CodeObject, Uri, UriPlace, hex};
-use crate::import::Options;
+use crate::codeobject::{CodeObject, Uri, UriPlace, hex};
 use crate::import::problem::{Problems, shown};
+use crate::import::{LocalFiles, Options};
 
 /// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
 pub(super) const MAX_HINTS: usize = 65_536;
@@ -25,6 +25,11 @@ pub(super) const MAX_LOST: usize = 64;
 
 /// Bytes of code objects in captured memory that are put together from pieces, in all.
 const MAX_COPIED: u64 = 1 << 30;
+
+/// Why a file of this machine that a capture names is not used: for all causes the same.
+pub(in crate::import) const NOT_OPENED: &str = "its file is not opened";
+pub(in crate::import) const NOT_USED: &str =
+    "no file under that name is used: none is proved to be the one that was loaded";
 
 /// A file of the user's without an address: its name, and what it holds.
 type Unplaced = (String, Vec<Arc<Candidate>>);
@@ -75,7 +80,7 @@ struct Search<'s> {
     places: Vec<Place>,
     /// Hints that no place explains.
     lost: Vec<u64>,
-    /// Code objects that URIs led to: the same file may be loaded twice.
+    /// Code objects that URIs led to and that may count: the same file may be loaded twice.
     from_uris: Vec<Arc<Candidate>>,
     /// Bytes that may still be compared.
     left: Cell<u64>,
@@ -311,13 +316,13 @@ impl<'s> Search<'s> {
 
     /// What a debug agent saved beside its log, or the user has in a folder under its name.
     fn take_saved(&mut self, beside: Option<&Path>) {
-        let folders = || beside.into_iter().chain(self.options.symbols.iter().map(PathBuf::as_path));
+        let symbols = &self.options.symbols;
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
             let Some(listed) = &place.listed else { continue };
-            for file in listed.saved(folders()) {
-                let found = candidate::of_file(&file).map_err(|why| format!("{}: {why}", file.display()));
-                let taken =
-                    found.and_then(|candidates| place.take_one(self.memory, &self.left, &candidates, ""));
+            for (label, found) in listed.saved(beside, symbols) {
+                let taken = found
+                    .map_err(|why| format!("{label}: {why}"))
+                    .and_then(|candidates| place.take_one(self.memory, &self.left, &candidates, ""));
                 match taken {
                     Ok(()) => break,
                     Err(why) => place.because(why),
@@ -337,63 +342,71 @@ impl<'s> Search<'s> {
     fn take_uris(&mut self) {
         for index in 0..self.places.len() {
             let Some(place) = self.places.get(index).filter(|place| !place.is_satisfied()) else { continue };
-            let Some(uri) = place.uri.clone() else { continue };
-            let found = self.at_uri(&uri).and_then(|bytes| candidate::of_object(bytes, &uri));
-            let Some(place) = self.places.get_mut(index) else { continue };
-            match found {
-                Err(why) => place.because(why),
-                Ok(candidates) => {
-                    if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "") {
-                        place.because(why);
-                    }
-                    self.from_uris.extend(candidates);
+            let Some(text) = place.uri.clone() else { continue };
+            let taken = match Uri::parse(&text) {
+                Ok(Uri { place: UriPlace::File(path), offset, size }) => {
+                    self.take_local(index, &text, &path, offset.unwrap_or(0), size)
                 }
+                Ok(Uri { offset: Some(address), size: Some(size), .. }) => {
+                    self.take_captured(index, &text, address, size)
+                }
+                Ok(_) => Err("a memory:// URI needs offset and size".to_owned()),
+                Err(error) => Err(error.to_string()),
+            };
+            if let (Err(why), Some(place)) = (taken, self.places.get_mut(index)) {
+                place.because(why);
             }
         }
     }
 
-    /// The bytes that a URI names.
-    fn at_uri(&self, uri: &str) -> Result<Bytes, String> {
-        let uri = Uri::parse(uri).map_err(|error| error.to_string())?;
-        match (&uri.place, uri.offset, uri.size) {
-            (UriPlace::Memory { .. }, Some(address), Some(size)) => {
-                // What straddles runs is copied.
-                let is_whole = self
-                    .memory
-                    .segment(address)
-                    .is_some_and(|(_, last)| last - address >= size.saturating_sub(1));
-                if !is_whole {
-                    let left = self.copies.get().checked_sub(size);
-                    let left = left.ok_or_else(|| {
-                        format!("{size} bytes in pieces; at most {MAX_COPIED} are put together")
-                    })?;
-                    self.copies.set(left);
-                }
-                self.memory.view(address, size).ok_or_else(|| {
-                    let have = discover::captured(self.memory, address, size);
-                    format!("of the {size} bytes at {address:#x} of the process's memory {have} are captured")
-                })
-            }
-            (UriPlace::Memory { .. }, ..) => Err("a memory:// URI needs offset and size".to_owned()),
-            (UriPlace::File(path), offset, size) => {
-                let path = PathBuf::from(OsStr::from_bytes(path));
-                if path.is_relative() {
-                    // It would count from wherever this program runs.
-                    return Err(format!("{} is no absolute path", path.display()));
-                }
-                let bytes = candidate::map(&path).map_err(|why| format!("{}: {why}", path.display()))?;
-                let start = offset.unwrap_or(0);
-                let end = match size {
-                    Some(size) => start.saturating_add(size),
-                    None => bytes.len() as u64,
-                };
-                let part = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-                part.and_then(|(start, end)| bytes.slice(start..end)).ok_or_else(|| {
-                    let have = bytes.len();
-                    format!("{} has {have} bytes, and bytes {start} to {end} were loaded", path.display())
-                })
-            }
+    /// Takes a code object from captured memory of the host process.
+    fn take_captured(&mut self, index: usize, uri: &str, address: u64, size: u64) -> Result<(), String> {
+        // What straddles runs is copied.
+        let segment = self.memory.segment(address);
+        if segment.is_none_or(|(_, last)| last - address < size.saturating_sub(1)) {
+            let left = self.copies.get().checked_sub(size);
+            let left =
+                left.ok_or_else(|| format!("{size} bytes in pieces; at most {MAX_COPIED} are put together"))?;
+            self.copies.set(left);
         }
+        let bytes = self.memory.view(address, size).ok_or_else(|| {
+            let have = discover::captured(self.memory, address, size);
+            format!("of the {size} bytes at {address:#x} of the process's memory {have} are captured")
+        })?;
+        let candidates = candidate::of_object(bytes, uri)?;
+        let place = self.places.get_mut(index);
+        let taken = place.map(|place| place.take_one(self.memory, &self.left, &candidates, ""));
+        self.from_uris.extend(candidates);
+        taken.unwrap_or(Ok(()))
+    }
+
+    /// Takes a code object from a file of this machine, where the user allows that and it is the one that was loaded.
+    ///
+    /// Whoever made the capture may read the reason: it is the same whatever stands at the path, and whether anything does.
+    fn take_local(
+        &mut self,
+        index: usize,
+        uri: &str,
+        path: &[u8],
+        offset: u64,
+        size: Option<u64>,
+    ) -> Result<(), String> {
+        let Some(place) = self.places.get_mut(index) else { return Ok(()) };
+        let is_proved = match (self.options.local_files, &place.listed) {
+            (LocalFiles::Yes, _) => false,
+            (LocalFiles::Auto, None) => true,
+            // A text proves nothing.
+            (LocalFiles::Auto, Some(_)) | (LocalFiles::No, _) => return Err(NOT_OPENED.to_owned()),
+        };
+        let found = candidate::of_range(Path::new(OsStr::from_bytes(path)), offset, size, uri);
+        let Some(found) = found else { return Err(NOT_USED.to_owned()) };
+        if is_proved && !is_in_memory(&found, place.address, self.memory, &self.left) {
+            return Err(NOT_USED.to_owned());
+        }
+        let candidates = [found];
+        place.take_one(self.memory, &self.left, &candidates, "").map_err(|_: String| NOT_USED.to_owned())?;
+        self.from_uris.extend(candidates);
+        Ok(())
     }
 
     /// The user's folders: first what a build id leads to, then every file until all are found.
@@ -474,7 +487,9 @@ impl<'s> Search<'s> {
                     }
                 };
                 // Debug information alone is for the session to find in the cache.
-                let Ok(candidates) = candidate::of_file(&file) else { continue };
+                let label = format!("{kind} of build id {}", hex(&id));
+                let candidates = candidate::map(&file).and_then(|bytes| candidate::of_bytes(&bytes, &label));
+                let Ok(candidates) = candidates else { continue };
                 if let Err(why) = place.take_one(self.memory, &self.left, &candidates, "debuginfod: ") {
                     place.because(why);
                 }
@@ -507,16 +522,21 @@ impl<'s> Search<'s> {
                         format!("{}; it has no image in memory either", place.reasons.join("; "))
                     }
                 };
+                let is_local = place.uri.as_deref().is_some_and(|uri| uri.starts_with("file://"));
+                let local = match is_local && self.options.local_files != LocalFiles::Yes {
+                    true => "; --local-files yes opens the file of that name",
+                    false => "",
+                };
                 let id =
                     build_id.as_deref().map_or(String::new(), |id| format!(" with build id {}", hex(id)));
                 let expected = match &place.listed {
                     Some(listed) => format!(
                         "{} beside the log (the agent's --save-code-objects) or in a folder of --symbols, or --code-object \
-                         FILE@{:#x}; --force takes another build",
+                         FILE@{:#x}; --force takes another build{local}",
                         saved_name(&listed.uri),
                         listed.address
                     ),
-                    None => format!("a file{id}: --code-object, --symbols or debuginfod may give it"),
+                    None => format!("a file{id}: --code-object, --symbols or debuginfod may give it{local}"),
                 };
                 problems.report(place.key(), what, expected);
             }

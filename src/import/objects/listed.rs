@@ -5,11 +5,13 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::Memory;
-use super::candidate::Candidate;
+use super::candidate::{self, Candidate};
 use super::compare::Verdict;
 use crate::codeobject::{Bytes, CodeObject, Uri, hex};
+use crate::import::beneath::Beneath;
 
 /// The most kernels of a code object that are looked for in a candidate.
 pub(super) const MAX_KERNELS: usize = 64;
@@ -42,10 +44,27 @@ pub(in crate::import) fn saved_name(uri: &str) -> String {
 }
 
 impl Listed {
-    /// Files that may have been saved under the agent's name for it.
-    pub(super) fn saved<'f>(&self, folders: impl Iterator<Item = &'f Path>) -> Vec<PathBuf> {
+    /// Code objects that may have been saved under the agent's name for it: beside the text, then in folders of the user. Each
+    /// with what it is called.
+    pub(super) fn saved(
+        &self,
+        beside: Option<&Path>,
+        symbols: &[PathBuf],
+    ) -> Vec<(String, Result<Vec<Arc<Candidate>>, String>)> {
+        // Any other text would name any file that lies there.
+        if !Uri::is_uri(&self.uri) {
+            return Vec::new();
+        }
         let name = saved_name(&self.uri);
-        folders.map(|folder| folder.join(&name)).filter(|file| file.is_file()).collect()
+        let label = |folder: &Path| folder.join(&name).display().to_string();
+        let own = beside.and_then(|folder| {
+            let file = Beneath::new(folder).ok()?.open(Path::new(&name)).ok()?;
+            let label = label(folder);
+            Some((label.clone(), candidate::of_open(&file, &label)))
+        });
+        let of_user = symbols.iter().filter(|folder| folder.join(&name).is_file());
+        let of_user = of_user.map(|folder| (label(folder), candidate::of_file(&folder.join(&name))));
+        own.into_iter().chain(of_user).collect()
     }
 
     /// Whether a code object is what the text says. `known_id`: the build id of what was found so far.

@@ -26,8 +26,9 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub(super) use candidate::local;
 pub use debuginfod::Debuginfod;
-pub(super) use find::{find, find_listed};
+pub(super) use find::{NOT_USED, find, find_listed};
 pub(super) use link_map::is_version;
 pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NODES};
 pub(super) use listed::{List, Listed};

@@ -1,6 +1,5 @@
 //! The folder that RADV writes when a GPU hangs (`RADV_DEBUG=hang`): umr's text beside what the driver knows of the GPU.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use super::family::{self, Families};
 use super::text::{self, MOST_CODE};
 use crate::arch::{Processor, Targets};
 use crate::capture::Capture;
+use crate::import::beneath::Beneath;
 use crate::import::problem::{ImportError, Problems};
 use crate::import::text::{Kept, Lines, find, processors_in};
 use crate::import::{Opened, Options};
@@ -81,12 +81,13 @@ const NAMES: &[(&str, &str)] = &[
 
 /// Whether a folder is one that RADV wrote.
 pub(in crate::import) fn is_folder(path: &Path) -> bool {
-    path.join(WAVES).is_file()
+    Beneath::new(path).is_ok_and(|folder| folder.size(Path::new(WAVES)).is_ok())
 }
 
 /// What a folder is where RADV wrote all but umr's text; `None`: no folder of RADV's.
 pub(in crate::import) fn without_waves(path: &Path) -> Option<String> {
-    let found = OTHERS.iter().find(|name| path.join(name).is_file())?;
+    let folder = Beneath::new(path).ok()?;
+    let found = OTHERS.iter().find(|name| folder.size(Path::new(name)).is_ok())?;
     Some(without(found))
 }
 
@@ -115,7 +116,9 @@ pub(in crate::import) fn open(
 ) -> Result<Opened, ImportError> {
     let file = path.join(WAVES);
     let name = file.display().to_string();
-    let source = File::open(&file).map_err(|source| ImportError::Io { file: name.clone(), source })?;
+    let io = |source| ImportError::Io { file: name.clone(), source };
+    let folder = Beneath::new(path).map_err(io)?;
+    let source = folder.open(Path::new(WAVES)).map_err(|error| io(error.into()))?;
     let beside = Beside::of(path);
     let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor);
     families.unknown.clone_from(&beside.unknown);
@@ -141,11 +144,12 @@ pub(super) struct Beside {
 impl Beside {
     /// What lies in a folder.
     pub(super) fn of(path: &Path) -> Self {
+        let folder = Beneath::new(path);
         Self::read(|name| {
-            let path = path.join(name);
             let mut bytes = Vec::new();
             // One that is missing or unreadable says nothing.
-            path.is_file().then(|| File::open(path).ok()?.take(MOST).read_to_end(&mut bytes).ok())??;
+            let file = folder.as_ref().ok()?.open(Path::new(name)).ok()?;
+            file.take(MOST).read_to_end(&mut bytes).ok()?;
             Some(bytes)
         })
     }

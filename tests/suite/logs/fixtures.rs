@@ -362,7 +362,9 @@ fn a_code_object_is_found_wherever_the_user_has_it() {
     let text = fs::read_to_string(&saved.log).unwrap().replace(URI, &uri);
     let elsewhere = saved.log.with_file_name("elsewhere.log");
     fs::write(&elsewhere, text).unwrap();
-    let export = export(&elsewhere, &[]);
+    let closed = export(&elsewhere, &[]);
+    assert!(problems(&closed)[0].contains("its file is not opened; it is not at hand"), "{closed}");
+    let export = export(&elsewhere, &["--local-files", "yes"]);
     assert_eq!((&export["code_objects"][0]["problem"], problems(&export).len()), (&Value::Null, 0));
 }
 

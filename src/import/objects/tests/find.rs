@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use super::super::find::find;
+use super::super::find::{NOT_OPENED, NOT_USED, find, find_listed};
+use super::super::listed::{List, Listed};
 use super::super::{Found, FoundObject, Held, Hints, LinkMap};
 use super::{KERNEL, Kernels, Made, build_id, image, path, stripped};
 use crate::codeobject::CodeObject;
 use crate::import::problem::Problems;
-use crate::import::{Options, Supplied};
+use crate::import::{LocalFiles, Options, Supplied};
 
 const AT: u64 = 0x7f10_0000_0000;
 const OTHER: u64 = 0x7f10_0100_0000;
@@ -101,7 +102,7 @@ fn a_file_that_is_gone_is_replaced_by_the_same_build_or_by_the_image() {
     assert_eq!(length, CodeObject::parse(bytes.clone()).unwrap().image().unwrap().end.0);
     let id = build_id(&kernels.path(KERNEL));
     assert_eq!(problems.len(), 1, "{problems:?}");
-    for part in ["/nowhere/lib.so: No such file", "at 0x7f1000000000", &format!("build id {id}")] {
+    for part in [gone, NOT_USED, "at 0x7f1000000000", &format!("build id {id}")] {
         assert!(problems[0].contains(part), "{part}: {problems:?}");
     }
     // The same code was loaded twice, and one of the two can be read.
@@ -268,8 +269,9 @@ fn other_bytes_are_refused_with_their_address() {
     // The runtime's own file, changed since.
     memory.list(LIST, 10, &[(AT, &format!("file://{}", other.display()))]);
     let (found, problems) = run(&memory, true, &[], &Options::default());
-    assert!(file(&found.code_objects[0]).is_none() && problems[0].contains(&expected), "{problems:?}");
-    let options = Options { force: true, ..Options::default() };
+    assert!(file(&found.code_objects[0]).is_none() && problems[0].contains(NOT_USED), "{problems:?}");
+    assert!(!problems[0].contains("memory has"), "{problems:?}");
+    let options = Options { force: true, local_files: LocalFiles::Yes, ..Options::default() };
     let (found, problems) = run(&memory, true, &[], &options);
     assert!(file(&found.code_objects[0]).is_some() && problems.is_empty(), "{problems:?}");
     // Of two files the sound one counts.
@@ -374,5 +376,100 @@ fn files_by_build_id_are_found_without_a_walk() {
         assert_eq!(super::super::folders::by_build_id(folder.path(), &id), [file_path]);
         let (found, problems) = run(&memory, false, &[AT + pc(&bytes)], &in_folder(folder.path()));
         assert_eq!((file(&found.code_objects[0]), problems.len()), (Some(&bytes[..]), 0), "{problems:?}");
+    }
+}
+
+/// What a capture may learn of a file that it names: nothing, whatever stands there, but what it already has.
+#[test]
+fn refusals_of_local_files_are_alike() {
+    let kernels = Kernels::new();
+    let bytes = kernels.bytes();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut memory = Made::default();
+    memory.load(AT, &bytes);
+    let text = CodeObject::parse(bytes.clone()).unwrap().section(".text").unwrap().address as usize;
+    let write = |name: &str, bytes: &[u8]| std::fs::write(at(name), bytes).unwrap();
+    let mut changed = bytes.clone();
+    // The last byte of code, far from where comparing begins.
+    let code = CodeObject::parse(bytes.clone()).unwrap();
+    let segment = code.segments().iter().find(|segment| segment.is_executable()).unwrap();
+    changed[(segment.offset + segment.file_size) as usize - 1] ^= 1;
+    for (name, bytes) in [
+        ("empty", &b""[..]),
+        ("text", b"root:x:0:0:root"),
+        ("half", &bytes[..bytes.len() / 2]),
+        ("other", &std::fs::read(kernels.path("O2.hsaco")).unwrap()),
+        ("changed", &changed),
+    ] {
+        write(name, bytes);
+    }
+    std::fs::create_dir(at("folder")).unwrap();
+    nix::unistd::mkfifo(&at("fifo"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    write("sound", &bytes);
+    let uri = |name: &str| format!("file://{}", at(name).display());
+    let said = |uri: &str, memory: &Made, options: &Options| {
+        let mut memory = Made(memory.0.clone());
+        memory.list(LIST, 10, &[(AT, uri)]);
+        let (found, problems) = run(&memory, true, &[], options);
+        let [object] = &found.code_objects[..] else { panic!("{found:?}") };
+        (matches!(object.held, Some(Held::File(_))), problems.join("\n").replace(uri, "URI"))
+    };
+    let names = ["nothing", "empty", "text", "half", "other", "changed", "folder", "fifo"];
+    let mut uris = names.map(uri).to_vec();
+    uris.extend([uri("sound") + "#offset=1&size=4", uri("sound") + "#offset=9999999&size=4"]);
+    uris.extend(["/etc/passwd", "/proc/self/environ", "/dev/zero"].map(|path| format!("file://{path}")));
+    uris.push("file://relative/path".to_owned());
+    for (local_files, reason) in
+        [(LocalFiles::Auto, NOT_USED), (LocalFiles::Yes, NOT_USED), (LocalFiles::No, NOT_OPENED)]
+    {
+        let options = Options { local_files, ..Options::default() };
+        // The user vouches for a file that is cut short, and has the build id.
+        let half = local_files == LocalFiles::Yes;
+        let uris = uris.iter().filter(|uri| !(half && uri.ends_with("/half")));
+        let mut all: Vec<_> = uris.map(|uri| said(uri, &memory, &options)).collect();
+        all.dedup();
+        let [(false, problem)] = &all[..] else { panic!("{local_files:?}: {all:?}") };
+        assert!(problem.contains(reason), "{problem}");
+        // Once where the file is the one that was loaded.
+        assert_eq!(said(&uri("sound"), &memory, &options).0, local_files != LocalFiles::No);
+    }
+    // One byte that is not captured proves nothing: it would be told by whether the file is taken.
+    let mut cut = Made(memory.0.clone());
+    let code_end = (segment.addresses.start + segment.file_size) as usize;
+    cut.0.get_mut(&AT).unwrap().truncate(code_end - 1);
+    let auto = said(&uri("sound"), &cut, &Options::default());
+    assert_eq!(auto, said(&uri("nothing"), &cut, &Options::default()));
+    assert!(!auto.0 && code_end > text);
+    let yes = Options { local_files: LocalFiles::Yes, ..Options::default() };
+    assert!(said(&uri("sound"), &cut, &yes).0);
+}
+
+/// A text has no memory that would prove a file.
+#[test]
+fn local_files_of_a_text_need_the_users_word() {
+    let kernels = Kernels::new();
+    let object = CodeObject::parse(kernels.bytes()).unwrap();
+    let end = AT + object.image().unwrap().end.0;
+    let size = kernels.bytes().len();
+    let listed = |uri: String| Listed { address: AT, end, uri, kernels: Vec::new() };
+    let sound = format!("file://{}#offset=0&size={size}", kernels.path(KERNEL).display());
+    let nothing = format!("file:///nothing#offset=0&size={size}");
+    let find = |uri: &str, local_files| {
+        let list = List { objects: vec![listed(uri.to_owned())], beside: None, fits: &|_| true };
+        let mut problems = Problems::new("log");
+        let found =
+            find_listed(&list, &Options { local_files, ..Options::default() }, &mut problems).code_objects;
+        let problems: Vec<String> = problems.finish().iter().map(ToString::to_string).collect();
+        (file(&found[0]).is_some(), problems.join("\n").replace(uri, "URI"))
+    };
+    assert_eq!(find(&sound, LocalFiles::Yes), (true, String::new()));
+    for local_files in [LocalFiles::Auto, LocalFiles::No] {
+        // The name under which the agent would have saved it differs.
+        let words =
+            |(taken, problem): (bool, String)| (taken, problem.split("expected").next().unwrap().to_owned());
+        let (taken, problem) = words(find(&sound, local_files));
+        assert!(!taken && problem.contains(NOT_OPENED), "{problem}");
+        assert_eq!((taken, problem), words(find(&nothing, local_files)));
     }
 }
