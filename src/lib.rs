@@ -7,7 +7,8 @@
 //! Rooms, lowest first; a room imports only rooms with a lower number, and equals do not see each other:
 //!
 //! ```text
-//! 0 units, bounds, signals     numbers with units | bounds on untrusted input | what ends a process
+//! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |
+//!   signals                    what ends a process
 //! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object
@@ -36,6 +37,7 @@
 pub mod arch;
 mod bounds;
 pub mod capture;
+pub mod clean;
 pub mod cli;
 pub mod codeobject;
 pub mod debuginfo;

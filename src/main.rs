@@ -15,9 +15,20 @@
     )
 )]
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
+use lanescope::clean::clean_lines;
+
 fn main() -> ExitCode {
-    env_logger::Builder::from_env(env_logger::Env::default().default_filter_or("warn")).init();
+    let environment = env_logger::Env::default().default_filter_or("warn");
+    let mut logger = env_logger::Builder::from_env(environment);
+    // Messages quote clients and captures.
+    logger.format(|out, record| {
+        let (level, words) = (record.level(), clean_lines(record.args().to_string()));
+        let style = out.default_level_style(level);
+        writeln!(out, "[{} {style}{level:<5}{style:#} {}] {words}", out.timestamp(), record.target())
+    });
+    logger.init();
     lanescope::cli::main()
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Failure;
 use crate::arch::Targets;
+use crate::clean::clean_lines;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
@@ -153,7 +154,7 @@ pub(super) fn targets(folder: Option<&Path>) -> Result<Targets, Failure> {
 pub(super) fn open(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dump>, Failure> {
     let dump = open_quietly(args, targets)?;
     for problem in dump.problems() {
-        writeln!(anstream::stderr(), "warning: {problem}")?;
+        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
     }
     Ok(dump)
 }

@@ -31,6 +31,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::clean::clean_lines;
+
 pub use dump::{CaptureArgs, DumpArgs, WaveArgs};
 
 /// What a command can fail with: a sentence for the user.
@@ -182,7 +184,7 @@ pub fn main() -> ExitCode {
         Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(anstream::stderr(), "lanescope: {error}");
+            let _ = writeln!(anstream::stderr(), "lanescope: {}", clean_lines(error.to_string()));
             let is_input = error.is::<eval::EvalError>()
                 || error.is::<dialect::DraftError>()
                 || error.is::<diff::Failed>();

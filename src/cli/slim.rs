@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
+use crate::clean::clean_lines;
 use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
@@ -163,7 +164,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     // Before long work, and before a stream that comes once only.
     slim::is_free(&to)?;
     for idle in idle(args) {
-        writeln!(anstream::stderr(), "warning: {idle}")?;
+        writeln!(anstream::stderr(), "warning: {}", clean_lines(idle.to_string()))?;
     }
     crate::signals::before_the_end(slim::abandon)?;
     let mut bar = bar::Bar::on_terminal();
@@ -177,7 +178,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         from.dump = Some(spooled.path());
         from.called = Some("standard input".to_owned());
         for note in spooled.came.notes() {
-            writeln!(anstream::stderr(), "warning: {note}")?;
+            writeln!(anstream::stderr(), "warning: {}", clean_lines(note.to_string()))?;
         }
     }
     let made = match spooled.as_ref().and_then(|spooled| spooled.broken.as_ref()) {

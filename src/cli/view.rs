@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
+use crate::clean::clean_lines;
 use crate::view::{Extent, View};
 
 #[derive(Debug, clap::Args)]
@@ -45,7 +46,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let view = View::new(&opened, &session, args.view);
     log::info!("the views took {:?}", start.elapsed());
     for problem in view.problems() {
-        writeln!(anstream::stderr(), "warning: {problem}")?;
+        writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
     }
     let fail =
         |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };

@@ -5,6 +5,7 @@
 //! ELF gABI, chapters "ELF Header", "Sections", "Symbol Table", "Program Header".
 
 use super::error::{CodeObjectError, Result};
+use crate::clean::clean;
 
 /// Bytes of an ELF64 header.
 pub(super) const HEADER_SIZE: usize = 64;
@@ -145,7 +146,7 @@ impl<'a> Names<'a> {
         Self { table, left: table.len().saturating_mul(MAX_SHARING) }
     }
 
-    /// The NUL-terminated string at an offset; not UTF-8 or not terminated reads as what there is. A name past the bound of all
+    /// The NUL-terminated string at an offset, cleaned; not UTF-8 or not terminated reads as what there is. A name past the bound of all
     /// names together is cut, with `...` at its end.
     pub(super) fn at(&mut self, offset: u64) -> String {
         let rest = usize::try_from(offset).ok().and_then(|offset| self.table.get(offset..)).unwrap_or(&[]);
@@ -154,7 +155,7 @@ impl<'a> Names<'a> {
         let end = memchr::memchr(0, within);
         let name = within.get(..end.unwrap_or(within.len())).unwrap_or(&[]);
         self.left = self.left.saturating_sub(name.len());
-        let mut text = String::from_utf8_lossy(name).into_owned();
+        let mut text = clean(String::from_utf8_lossy(name)).into_owned();
         if end.is_none() && within.len() < rest.len() {
             text.push_str("...");
         }

@@ -11,6 +11,7 @@ use super::elf::{Fields, HEADER_SIZE, Tables, range};
 use super::error::{CodeObjectError, Result};
 use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, EM_AMDGPU};
 use super::section::{self, Room};
+use crate::clean::clean;
 
 /// The section of a host program in which HIP keeps its bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
@@ -209,7 +210,7 @@ impl FatFile {
                 let what = "offload bundle's table".to_owned();
                 return Err(CodeObjectError::Malformed { what, offset: at(next + 16), why });
             }
-            let id = String::from_utf8_lossy(table(next + 24, length)?).into_owned();
+            let id = clean(String::from_utf8_lossy(table(next + 24, length)?)).into_owned();
             next += 24 + length as usize;
             end = end.max(next);
             match range(bundle, &format!("entry {id}"), offset, size) {

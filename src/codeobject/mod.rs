@@ -55,6 +55,8 @@ use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, notes};
 use section::{PT_NOTE, Room};
 use symbol::Symbols;
 
+use crate::clean::clean;
+
 /// `SHT_SYMTAB` and `SHT_DYNSYM`.
 const SYMBOL_TABLES: [u32; 2] = [2, 11];
 /// `SHT_NOTE`.
@@ -431,7 +433,7 @@ impl CodeObject {
             notes(bytes).filter_map(|note| {
                 let bytes = self.file.slice_ref(note.bytes)?;
                 let offset = (bytes.as_ptr() as usize).wrapping_sub(self.file.as_ptr() as usize) as u64;
-                let vendor = String::from_utf8_lossy(note.vendor).into_owned();
+                let vendor = clean(String::from_utf8_lossy(note.vendor)).into_owned();
                 Some(NoteRecord { vendor, note_type: note.note_type, bytes, offset })
             })
         });

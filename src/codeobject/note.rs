@@ -4,6 +4,7 @@
 //! vendor `AMD`, types 1 to 11.
 
 use super::elf::Fields;
+use crate::clean::clean;
 
 /// `NT_GNU_BUILD_ID` of vendor `GNU`.
 pub(super) const NT_GNU_BUILD_ID: u32 = 3;
@@ -73,7 +74,7 @@ impl NoteRecord {
                 let name = |start: usize, length: usize| {
                     let bytes = self.bytes.get(start..)?.get(..length)?;
                     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
-                    Some(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes)).into_owned())
+                    Some(clean(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes))).into_owned())
                 };
                 let (vendor, architecture) = (name(16, vendor)?, name(16 + vendor, architecture)?);
                 let version = [4, 8, 12].map(|at| fields.u32(at).to_string()).join(".");
@@ -81,7 +82,7 @@ impl NoteRecord {
             }
             NT_AMD_HSA_ISA_NAME => {
                 let bytes = self.bytes.strip_suffix(&[0]).unwrap_or(&self.bytes);
-                Some(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes)).into_owned())
+                Some(clean(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes))).into_owned())
             }
             _ => None,
         }

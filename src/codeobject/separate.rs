@@ -15,6 +15,7 @@ use std::sync::Arc;
 use super::bytes::{Bytes, hex};
 use super::elf::Fields;
 use super::{CodeObject, CodeObjectError, Result};
+use crate::clean::clean;
 
 /// What `.gnu_debuglink` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl CodeObject {
         let name = section.get(..end).unwrap_or(&[]);
         let crc = section.get((end / 4 + 1) * 4..).filter(|crc| crc.len() >= 4);
         let crc = crc.ok_or_else(|| malformed("no checksum follows the name".to_owned()))?;
-        let file = String::from_utf8_lossy(name).into_owned();
+        let file = clean(String::from_utf8_lossy(name)).into_owned();
         if !is_plain(&file) {
             return Err(malformed(format!("{file:?} is not a plain file name")));
         }
@@ -61,7 +62,7 @@ impl CodeObject {
     pub fn debug_alt_link(&self) -> Option<String> {
         let section = self.section_bytes(".gnu_debugaltlink").ok().flatten()?;
         let name = section.split(|byte| *byte == 0).next().unwrap_or(&[]);
-        Some(String::from_utf8_lossy(name).into_owned())
+        Some(clean(String::from_utf8_lossy(name)).into_owned())
     }
 
     /// Looks for the code object's debug information in folders, first by build id, then by link.

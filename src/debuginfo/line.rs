@@ -17,6 +17,7 @@ use super::error::{DebugInfoError, Result};
 use super::sections::{AttributeValue, Dwarf, Slice};
 use super::unit::UnitId;
 use super::view::UnitView;
+use crate::clean::clean;
 use crate::codeobject::ElfAddress;
 
 /// A place in source text.
@@ -319,7 +320,7 @@ fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<Arc<str>>>> {
 }
 
 fn text(dwarf: &Dwarf<'_>, view: &UnitView<'_>, value: AttributeValue<'_>) -> Option<String> {
-    dwarf.attr_string(&view.unit, value).ok().map(|text| text.to_string_lossy().into_owned())
+    dwarf.attr_string(&view.unit, value).ok().map(|text| clean(text.to_string_lossy()).into_owned())
 }
 
 /// Directory 0 is the compilation directory: said so in DWARF 5, implied before.

@@ -15,6 +15,7 @@ use super::DebugInfo;
 use super::die::Reading;
 use super::sections::Slice;
 use super::unit::UnitId;
+use crate::clean::clean;
 use crate::units::DieOffset;
 
 /// What the header of an index says.
@@ -54,7 +55,7 @@ impl DebugInfo {
         while let Ok(Some(header)) = headers.next() {
             let augmentation = header
                 .augmentation_string()
-                .map(|text| Arc::from(text.to_string_lossy().trim_end_matches('\0')));
+                .map(|text| Arc::from(clean(text.to_string_lossy().trim_end_matches('\0'))));
             let (units, names) = (header.compile_unit_count(), header.name_count());
             found.push(NameIndexFacts { augmentation, units, names });
         }

@@ -15,6 +15,7 @@ use super::line::Lines;
 use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
 use super::view::UnitView;
+use crate::clean::clean;
 use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
@@ -312,7 +313,8 @@ impl UnitSlot {
             }
         }
         // The bases may stand after the attributes that need them, so those are read in a second pass.
-        let text = |value| dwarf.attr_string(&unit, value).ok().map(|text| Arc::from(text.to_string_lossy()));
+        let text =
+            |value| dwarf.attr_string(&unit, value).ok().map(|text| Arc::from(clean(text.to_string_lossy())));
         let string = |name| root.attr_value(name).and_then(text);
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
         let low_pc = low_pc.and_then(|value| dwarf.attr_address(&unit, value).ok().flatten());

@@ -11,6 +11,7 @@ use super::index::UnitIndex;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
 use super::unit::{Root, UnitFacts, UnitSlot, visit_ranges};
 use super::units::Units;
+use crate::clean::clean;
 use crate::units::DieOffset;
 
 /// Ranges of DIEs without lists, and of small files.
@@ -110,7 +111,7 @@ impl<'a> UnitView<'a> {
         room_for_ranges(self.dwarf)
     }
 
-    /// A string attribute; `None` when absent.
+    /// A string attribute, cleaned; `None` when absent.
     pub(super) fn string(&self, entry: &Entry<'a>, name: DwAt) -> Result<Option<Arc<str>>> {
         let Some(value) = entry.attr_value(name) else { return Ok(None) };
         // In a file that was not given: see `DebugInfo::problems`.
@@ -119,7 +120,7 @@ impl<'a> UnitView<'a> {
         }
         let text =
             self.dwarf.attr_string(&self.unit, value).map_err(|why| self.unreadable(entry, name, why))?;
-        Ok(Some(Arc::from(text.to_string_lossy())))
+        Ok(Some(Arc::from(clean(text.to_string_lossy()))))
     }
 
     /// A constant attribute that cannot be negative; `None` when absent or not a constant (an expression, say).

@@ -39,6 +39,7 @@ use self::text::{Order, Utf16};
 use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
+use crate::clean::clean;
 
 /// `S_IWOTH`.
 const OTHERS_WRITE: u32 = 0o002;
@@ -61,6 +62,13 @@ pub struct Opened {
 /// # Errors
 /// Nothing of it can be loaded: it is of no known format, or its first part cannot be read.
 pub fn open(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
+    let mut opened = open_path(path, targets, options)?;
+    // The name of a file is foreign as well.
+    opened.capture.name = clean(opened.capture.name).into_owned();
+    Ok(opened)
+}
+
+fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened, ImportError> {
     let name = || options.name.clone().unwrap_or_else(|| path.display().to_string());
     let io = |source| ImportError::Io { file: name(), source };
     let refuse = |found: String| ImportError::NotADump { file: name(), found };

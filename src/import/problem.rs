@@ -5,6 +5,8 @@ use std::io;
 
 use serde::Serialize;
 
+use crate::clean::clean;
+
 /// One thing that is wrong with a dump that nevertheless opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
@@ -51,21 +53,6 @@ impl Display for Problem {
         }
         Ok(())
     }
-}
-
-/// A text of a capture as it may be printed: a terminal obeys control characters, and a line break forges a line.
-pub(super) fn shown(text: String) -> String {
-    if !text.contains(char::is_control) {
-        return text;
-    }
-    let mut shown = String::with_capacity(text.len() + 8);
-    for char in text.chars() {
-        match char.is_control() {
-            true => shown.extend(char.escape_debug()),
-            false => shown.push(char),
-        }
-    }
-    shown
 }
 
 /// Why nothing of a dump could be loaded.
@@ -254,10 +241,15 @@ impl Problems {
             self.more += 1;
             return;
         }
-        let file = file.unwrap_or(&self.file).to_owned();
-        let place = Place { key: place.key.map(shown), ..place };
-        let (what, expected) = (shown(what.to_string()), shown(expected.to_string()));
-        self.list.push(Problem { file, place, what, expected });
+        let clean = |text: String| clean(text).into_owned();
+        let file = clean(file.unwrap_or(&self.file).to_owned());
+        let place = Place { key: place.key.map(clean), ..place };
+        self.list.push(Problem {
+            file,
+            place,
+            what: clean(what.to_string()),
+            expected: clean(expected.to_string()),
+        });
     }
 
     /// Something is wrong at an offset of a file, or in what was found there.

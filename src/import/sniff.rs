@@ -8,6 +8,7 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::text::{self, Order, Utf16, find};
 use super::{agent_log, umr};
+use crate::clean::clean;
 
 /// The most bytes that are looked at first.
 pub(super) const START: usize = 4096;
@@ -262,7 +263,7 @@ fn search(mut source: impl Read) -> io::Result<Found> {
         {
             let (start, end) = line_around(&buffer, at);
             let line = buffer.get(start..end.min(start + MOST_SAID)).unwrap_or_default();
-            found.fault = Some(String::from_utf8_lossy(line.trim_ascii()).into_owned());
+            found.fault = Some(clean(String::from_utf8_lossy(line.trim_ascii())).into_owned());
         }
         let keep = buffer.len().saturating_sub(searched).min(MOST_LEFT);
         buffer.drain(..buffer.len() - keep);

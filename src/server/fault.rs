@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::clean::clean_lines;
 use crate::session::{NotDisassembled, NotEvaluated, Unreadable, Unwritable};
 
 /// A refusal: `Enn`, and its words where the client takes them.
@@ -31,7 +32,8 @@ pub(super) const MALFORMED: u8 = 22;
 impl Fault {
     /// A refusal with that number and those words.
     pub(super) fn new(code: u8, words: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, words: words.into() }
+        // A client's own words are among them.
+        Self { code, words: clean_lines(words) }
     }
 
     /// A packet that does not follow its grammar.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const LEVELS: &[(&str, u8)] = &[
     ("units", 0),
     ("bounds", 0),
+    ("clean", 0),
     ("mapping", 0),
     ("signals", 0),
     ("dwarf", 1),

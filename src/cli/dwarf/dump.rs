@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::super::{DumpArgs, Failure, dump, print_json};
 use super::{Args, Listing, no_function};
 use crate::arch::Targets;
+use crate::clean::clean_lines;
 use crate::report::json::set;
 
 /// Lists every code object of a dump.
@@ -46,7 +47,7 @@ pub(super) fn run(path: &str, args: &Args, targets: &Targets, out: &mut dyn Writ
                 row.as_object_mut().into_iter().for_each(|row| row.append(&mut parts));
             }
             Err(problem) => {
-                writeln!(anstream::stderr(), "warning: {problem}")?;
+                writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
                 set(&mut row, "problem", problem.to_string());
             }
         }

@@ -43,6 +43,7 @@ use serde_json::{Value, json};
 use super::dialect::named as dialect;
 use super::{CaptureArgs, Failure, print_json};
 use crate::arch::{Kind, Targets};
+use crate::clean::clean_lines;
 use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
 use crate::dwarf::print::{self, Names, NoNames};
@@ -141,12 +142,12 @@ impl Listing {
             }
         }
         for problem in debug.problems() {
-            writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
+            writeln!(anstream::stderr(), "warning: {}", clean_lines(format!("{label}: {problem}")))?;
         }
         if args.function.is_none() {
             let frames = Frames::read(&debug, args.dialect);
             for problem in frames.problems.iter().cloned().chain(frames.cut()) {
-                writeln!(anstream::stderr(), "warning: {label}: {problem}")?;
+                writeln!(anstream::stderr(), "warning: {}", clean_lines(format!("{label}: {problem}")))?;
             }
             match args.json {
                 true => listing.frames = frames.json(names),

@@ -6,6 +6,7 @@
 use thiserror::Error;
 
 use crate::bounds::MAX_DEPTH;
+use crate::clean::clean;
 
 /// Values that are read of one note; a value takes 32 bytes of memory and may take one of input. Thousands of kernels have some
 /// hundred thousand.
@@ -55,7 +56,7 @@ impl<'a> Value<'a> {
 
     pub(in crate::codeobject) fn text(&self) -> Option<String> {
         match self {
-            Value::String(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+            Value::String(bytes) => Some(clean(String::from_utf8_lossy(bytes)).into_owned()),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@
 use saphyr_parser::{Event, Parser};
 
 use crate::bounds::MAX_DEPTH;
+use crate::clean::clean;
 
 /// The longest text that is read; thousands of kernels take one or two MiB.
 pub(in crate::codeobject) const MAX_TEXT: usize = 16 << 20;
@@ -35,7 +36,7 @@ impl Yaml {
 
     pub(in crate::codeobject) fn text(&self) -> Option<String> {
         match self {
-            Self::Scalar(text) => Some(text.clone()),
+            Self::Scalar(text) => Some(clean(text).into_owned()),
             _ => None,
         }
     }
@@ -73,7 +74,7 @@ pub(in crate::codeobject) fn parse(text: &[u8]) -> Result<Yaml, String> {
         std::str::from_utf8(text).map_err(|error| format!("not UTF-8 at byte {}", error.valid_up_to()))?;
     let mut open: Vec<Open> = Vec::new();
     for event in Parser::new_from_str(text) {
-        let (event, span) = event.map_err(|error| format!("YAML: {error}"))?;
+        let (event, span) = event.map_err(|error| format!("YAML: {}", clean(error.to_string())))?;
         let line = span.start.line();
         let done = match event {
             Event::Scalar(text, ..) => Yaml::Scalar(text.into_owned()),

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::clean::is_unclean;
+
 /// A kind of character type, by width and the prefix of its literals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CharKind {
@@ -124,7 +126,7 @@ fn escape(text: &mut String, unit: Unit, quote: char, kind: CharKind, was_hex: &
         Unit::Char('\r') => text.push_str("\\r"),
         Unit::Char('\t') => text.push_str("\\t"),
         Unit::Char('\x0b') => text.push_str("\\v"),
-        Unit::Char(c) if !(c.is_control() || extends && c.is_ascii_hexdigit()) => {
+        Unit::Char(c) if !(is_unclean(c) || extends && c.is_ascii_hexdigit()) => {
             if c == quote || c == '\\' {
                 text.push('\\');
             }

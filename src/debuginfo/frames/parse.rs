@@ -8,6 +8,7 @@ use gimli::{EndianSlice, LittleEndian, Reader as _};
 use super::augmentation::{Augmentation, AugmentationKind};
 use super::pointer::Encoding;
 use super::{BadEntry, Cie, FrameEntry, FrameProblem, FrameSection};
+use crate::clean::clean;
 use crate::codeobject::{Bytes, ElfAddress};
 use crate::units::DwarfReg;
 
@@ -155,7 +156,7 @@ impl<'s> Reading<'s> {
         if !matches!(version, 1 | 3 | 4) {
             return Err(BadEntry::Version(version));
         }
-        let augmentation = Augmentation::new(&body.read_null_terminated_slice()?.to_string_lossy());
+        let augmentation = Augmentation::new(&clean(body.read_null_terminated_slice()?.to_string_lossy()));
         let mut cie = Cie {
             offset: raw.offset,
             version,

@@ -9,6 +9,7 @@ use super::memory;
 use super::streams::{Found, Owner, Stream, Streams};
 use super::wave::{RawWave, Section};
 use crate::arch::Processor;
+use crate::clean::clean;
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Kept, Line, MOST_WAVES, find, processors_in};
 
@@ -416,7 +417,7 @@ impl<'p> Reader<'p> {
         let stream = of.map(|found| found.stream);
         match line::module(text) {
             Some(Module::Uri(uri)) => {
-                self.uris.insert(stream, (String::from_utf8_lossy(uri).into_owned(), line.number));
+                self.uris.insert(stream, (clean(String::from_utf8_lossy(uri)).into_owned(), line.number));
                 return;
             }
             Some(Module::Loaded(start, end)) => {
@@ -435,7 +436,7 @@ impl<'p> Reader<'p> {
         }
         if self.log.fault.is_none() && find(text, "emory access fault").is_some() {
             let most = text.get(..text.len().min(400)).unwrap_or_default();
-            self.log.fault = Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
+            self.log.fault = Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
         }
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {

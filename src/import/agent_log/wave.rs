@@ -2,6 +2,7 @@
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
 use super::read::Vintage;
+use crate::clean::clean;
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Pieces, Value};
 
@@ -91,7 +92,7 @@ impl RawWave {
             Entry::Unsaid => Kernel::Unsaid,
             Entry::NotAvailable => Kernel::NotAvailable,
             Entry::At(address, name) => {
-                Kernel::At(address, name.map(|name| String::from_utf8_lossy(name).into_owned()))
+                Kernel::At(address, name.map(|name| clean(String::from_utf8_lossy(name)).into_owned()))
             }
         };
         let stop = match header.state {
@@ -100,7 +101,7 @@ impl RawWave {
             Some(State::Stopped(words)) => {
                 let words = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
                 // No log says more than a few; a reason that no GPU has is reported later.
-                let words = words.take(64).map(|word| String::from_utf8_lossy(word).into_owned());
+                let words = words.take(64).map(|word| clean(String::from_utf8_lossy(word)).into_owned());
                 Stop::Reasons(words.collect())
             }
         };

@@ -12,6 +12,7 @@ use super::super::file::{read_range, view_range};
 use super::store::Refusal;
 use super::walk::Walk;
 use crate::capture::{Backing, Bytes};
+use crate::clean::clean;
 use crate::import::problem::{Place, Problem};
 
 /// What a zip's bytes are read from.
@@ -134,7 +135,8 @@ impl Archive {
             ),
         };
         let place = Place { offset, ..Place::default() };
-        Some(Problem { file: name.to_owned(), place, what, expected: expected.to_owned() })
+        let (file, what) = (clean(name).into_owned(), clean(what).into_owned());
+        Some(Problem { file, place, what, expected: expected.to_owned() })
     }
 
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {

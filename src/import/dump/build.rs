@@ -14,6 +14,7 @@ use super::shape::{Field, Text};
 use super::store::Store;
 use crate::arch::{Kind, Target, Targets};
 use crate::capture::{Capture, CodeObject, Dispatch, Extent, Provenance, WorkGroup};
+use crate::clean::clean;
 use crate::import::LocalFiles;
 use crate::import::problem::{Problem, Problems};
 use crate::units::{Address, WaveSize};
@@ -308,7 +309,7 @@ impl<'m> Builder<'m, '_> {
             };
             let given = self.problems.text(&key, "name", &entry.name);
             let name = given.or(file).or(path).or_else(|| uri.clone());
-            let name = name.unwrap_or_else(|| format!("code object at {address:#x}"));
+            let name = clean(name.unwrap_or_else(|| format!("code object at {address:#x}"))).into_owned();
             let address = Address(address);
             let object = CodeObject {
                 address,

@@ -38,9 +38,10 @@ use self::room::Room;
 use self::shape::Field;
 use self::store::Store;
 use super::beneath::BeneathError;
-use super::problem::{ImportError, Place, Problem, shown};
+use super::problem::{ImportError, Place, Problem};
 use super::{LocalFiles, Opened};
 use crate::arch::Targets;
+use crate::clean::clean;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
 const MOST_MANIFEST: u64 = 64 << 20;
@@ -238,7 +239,7 @@ fn load(
 fn left_out(file: &str, key: String) -> Problem {
     Problem {
         file: file.to_owned(),
-        place: Place { key: Some(shown(key)), ..Place::default() },
+        place: Place { key: Some(clean(key).into_owned()), ..Place::default() },
         what: "this and all values after it are left out".to_owned(),
         expected: format!(
             "values that take at most {} bytes of memory; bulk data belongs in side files",

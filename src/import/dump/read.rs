@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::key::Key;
 use super::manifest::Entries;
 use super::shape::{Extra, Field, Shape, Text};
+use crate::clean::clean;
 use crate::import::problem::Problems;
 
 impl Problems {
@@ -41,13 +42,11 @@ impl Problems {
     /// A string.
     pub(super) fn text(&mut self, key: &Key<'_>, name: &str, field: &Field<Text<'_>>) -> Option<String> {
         let text = self.given(key, name, field)?.0.clone().into_owned();
-        if !text.chars().any(char::is_control) {
-            return Some(text);
+        let shown = clean(&text);
+        if shown != text {
+            self.report(key.name(name), format_args!("\"{shown}\""), "text without control characters");
         }
-        // A terminal obeys control characters, and XML cannot hold most of them.
-        let shown = text.escape_debug().to_string();
-        self.report(key.name(name), format_args!("\"{shown}\""), "text without control characters");
-        Some(shown)
+        Some(shown.into_owned())
     }
 
     /// A number.

@@ -13,8 +13,9 @@ use super::discover;
 use super::listed::{List, NoMemory, saved_name};
 use super::place::{MAX_REASONS, Match, Place};
 use super::{Debuginfod, Found, FoundObject, Held, Hints, LinkMap, Memory, folders};
+use crate::clean::clean;
 use crate::codeobject::{CodeObject, Uri, UriPlace, hex};
-use crate::import::problem::{Problems, shown};
+use crate::import::problem::Problems;
 use crate::import::{LocalFiles, Options};
 
 /// Addresses that are looked at, at most; a capture has some hundred distinct ones where it has 50,000 waves.
@@ -554,10 +555,10 @@ impl<'s> Search<'s> {
                 address: place.address,
                 held,
                 // Debuggers and terminals print them line by line.
-                name: shown(place.uri.clone().or(file).unwrap_or_else(unnamed)),
-                uri: place.uri.map(shown),
+                name: clean(place.uri.clone().or(file).unwrap_or_else(unnamed)).into_owned(),
+                uri: place.uri.map(|uri| clean(uri).into_owned()),
                 build_id: given,
-                origin: origin.map(shown),
+                origin: origin.map(|origin| clean(origin).into_owned()),
             }
         });
         places.collect()

@@ -4,6 +4,7 @@
 use super::bytes::{u32_at, u64_at};
 use super::headers::Headers;
 use crate::capture::Backing;
+use crate::clean::clean;
 use crate::import::problem::Problems;
 
 /// NT_AMDGPU_KFD_CORE_STATE, of the name `AMDGPU`.
@@ -231,7 +232,7 @@ fn command(file: &dyn Backing, start: u64, size: u32) -> Option<String> {
         return None;
     }
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    let text = String::from_utf8_lossy(text.get(..end)?).trim().escape_debug().to_string();
+    let text = clean(String::from_utf8_lossy(text.get(..end)?).trim().to_owned()).into_owned();
     (!text.is_empty()).then_some(text)
 }
 

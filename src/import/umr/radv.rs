@@ -8,6 +8,7 @@ use super::family::{self, Families};
 use super::text::{self, MOST_CODE};
 use crate::arch::{Processor, Targets};
 use crate::capture::Capture;
+use crate::clean::clean;
 use crate::import::beneath::Beneath;
 use crate::import::problem::{ImportError, Problems};
 use crate::import::text::{Kept, Lines, find, processors_in};
@@ -207,7 +208,7 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
         let is_name = !name.is_empty()
             && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte));
         if is_name {
-            unknown.get_or_insert_with(|| String::from_utf8_lossy(name).into_owned());
+            unknown.get_or_insert_with(|| clean(String::from_utf8_lossy(name)).into_owned());
         }
     }
     unknown.map(Named::Unknown)
@@ -218,7 +219,7 @@ fn fault(mut lines: Lines<impl BufRead>) -> Option<String> {
     while let Ok(Some(line)) = lines.next() {
         if find(line.text, "0x").is_some() && find(line.text, "age").is_some() {
             let most = line.text.get(..line.text.len().min(400)).unwrap_or_default();
-            return Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
+            return Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
         }
     }
     None

@@ -8,6 +8,7 @@ use memchr::{memmem, memrchr};
 use super::family::Families;
 use super::wave::{Read, UmrWave};
 use super::{prefix, rows};
+use crate::clean::clean;
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
 use crate::units::WaveSize;
@@ -132,7 +133,7 @@ impl Reader<'_, '_> {
             self.read.radv = true;
         } else if self.read.first.is_none() {
             let most = text.get(..text.len().min(MOST_SAID)).unwrap_or_default();
-            self.read.first = Some(String::from_utf8_lossy(most.trim_ascii()).into_owned());
+            self.read.first = Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
         }
     }
 

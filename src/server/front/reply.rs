@@ -3,6 +3,7 @@
 use super::escape::escape_into;
 use super::frame::checksum;
 use super::outbox::Outbox;
+use crate::clean::clean_lines;
 
 /// The most text in one `O` packet, so that no client's buffer is too small for it.
 pub(crate) const TEXT_BYTES: usize = 1024;
@@ -98,7 +99,8 @@ impl<'a> Reply<'a> {
 
     /// Text for the user, in packets of its own before the reply. Comes before anything else is written.
     pub(crate) fn console(&mut self, text: &str) -> &mut Self {
-        let mut rest = text;
+        let text = clean_lines(text);
+        let mut rest = &*text;
         while !rest.is_empty() {
             let mut end = rest.len().min(TEXT_BYTES);
             while !rest.is_char_boundary(end) {

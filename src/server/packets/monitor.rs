@@ -10,6 +10,7 @@ mod threads;
 use std::fmt::Write as _;
 
 use super::super::state::State;
+use crate::clean::clean_lines;
 pub(super) use threads::{heading, lane_of, lanes_asked};
 
 /// One command: its name, its arguments, what it does, and who does it.
@@ -170,7 +171,8 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     if !answer.ends_with('\n') {
         answer.push('\n');
     }
-    answer
+    // What the user typed comes back in messages.
+    clean_lines(answer).into_owned()
 }
 
 /// The command of that name, or of the one name that begins so.

@@ -4,6 +4,7 @@
 //! pointer of 4 bytes makes it believe that of all pointers to the type; LLDB shows nothing of OpenCL; address classes
 //! are none of x86; call site parameters are written in registers that x86 has not.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -21,6 +22,7 @@ use super::signed::{Signed, signature_of};
 use super::types::SmallPointers;
 use super::{MAX_ROWS, Plans, Slice, lines, location, outline, types};
 use crate::bounds::MAX_DEPTH;
+use crate::clean::clean;
 use crate::dwarf::draft;
 use crate::units::DieOffset;
 use crate::view::layout::Planner;
@@ -213,9 +215,9 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
                     _ => continue,
                 },
                 _ if !self.is_kept(name) || !self.has_room_for_ranges(root.read_unit, attribute) => continue,
-                _ => match self.to.convert_attribute_value(root.read_unit, attribute, &constant) {
-                    Ok(value) => value,
-                    Err(_) => continue,
+                _ => match as_it_is(self.to, root.read_unit, attribute) {
+                    Some(value) => value,
+                    None => continue,
                 },
             };
             self.to.unit.get_mut(id).set(name, value);
@@ -350,7 +352,7 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         entry: &ConvertUnitEntry<'_, Slice<'r>>,
         attribute: &gimli::Attribute<Slice<'r>>,
     ) -> Option<AttributeValue> {
-        self.to.convert_attribute_value(entry.read_unit, attribute, &constant).ok()
+        as_it_is(self.to, entry.read_unit, attribute)
     }
 
     /// A reference to the view's DIE for one that a DIE of the converted unit refers to.
@@ -451,6 +453,19 @@ pub(super) fn is_mangled<'r>(
     attribute: &gimli::Attribute<Slice<'r>>,
 ) -> bool {
     unit.attr_string(attribute.value()).is_ok_and(|name| name.slice().starts_with(b"_Z"))
+}
+
+/// An attribute as it is, a name cleaned; `None` where it refers to what the view lacks or cannot be read.
+pub(super) fn as_it_is<'r>(
+    to: &mut ConvertUnit<'_, Slice<'r>>,
+    unit: gimli::UnitRef<'_, Slice<'r>>,
+    attribute: &gimli::Attribute<Slice<'r>>,
+) -> Option<AttributeValue> {
+    let name = unit.attr_string(attribute.value()).ok();
+    if let Some(Cow::Owned(clean)) = name.map(|name| clean(name.to_string_lossy())) {
+        return Some(AttributeValue::String(clean.into_bytes()));
+    }
+    to.convert_attribute_value(unit, attribute, &constant).ok()
 }
 
 /// A language that stock debuggers know, for one that they do not.

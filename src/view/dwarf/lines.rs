@@ -8,6 +8,7 @@ use gimli::write::{
 };
 
 use super::Slice;
+use crate::clean::is_unclean;
 
 /// A line table of a view.
 pub(super) struct Lines {
@@ -39,6 +40,13 @@ pub(super) fn convert(
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
     };
+    let unit = to.read_unit;
+    let is_unclean =
+        |name| unit.attr_string(name).is_ok_and(|name| name.to_string_lossy().contains(is_unclean));
+    let folders = header.include_directories().iter().cloned();
+    if header.file_names().iter().map(|file| file.path_name()).chain(folders).any(is_unclean) {
+        return Err("a file or folder of the line table has a name with control characters".to_owned());
+    }
     // Counted in single bytes any address can be said, and the numbers of a damaged header are not gimli's to divide by.
     let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
     let words = |error: ConvertError| error.to_string();
@@ -103,5 +111,7 @@ fn finished(from: ConvertLineProgram<'_, Slice<'_>>, left_out: usize) -> Lines {
     let (mut program, files) = from.program();
     // LLDB compares the sum with a file that it has not found, too, and warns.
     program.file_has_md5 = false;
+    // Source text is no name: it cannot be cleaned, and no stock debugger reads it.
+    program.file_has_source = false;
     Lines { program, files, left_out, is_cut: false }
 }

@@ -6,7 +6,7 @@ use gimli::constants;
 use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry};
 
 use super::Slice;
-use super::entry::{Conversion, constant, is_mangled};
+use super::entry::{Conversion, as_it_is, is_mangled};
 use super::filter::{Origins, Outline, is_same, type_of};
 use super::ranges;
 
@@ -42,7 +42,7 @@ pub(super) fn convert<'r>(
             constants::DW_AT_decl_file | constants::DW_AT_decl_line => is_same(unit, entry.read_unit),
             _ => conversion.has_room_for_ranges(entry.read_unit, attribute),
         };
-        if is_said && let Ok(value) = conversion.to.convert_attribute_value(unit, attribute, &constant) {
+        if is_said && let Some(value) = as_it_is(conversion.to, unit, attribute) {
             conversion.to.unit.get_mut(id).set(name, value);
         }
     }

@@ -8,7 +8,7 @@ use gimli::write::{AttributeValue, ConvertResult, ConvertUnitEntry, UnitEntryId}
 
 use super::Slice;
 use super::context::Unit;
-use super::entry::{Conversion, constant};
+use super::entry::{Conversion, as_it_is};
 use super::filter::{TypeRef, own};
 use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
@@ -95,7 +95,7 @@ pub(super) fn vector<'r>(
     for attribute in &entry.attrs {
         let name = attribute.name();
         if matches!(name, constants::DW_AT_name | constants::DW_AT_encoding) {
-            let value = to.convert_attribute_value(entry.read_unit, attribute, &constant)?;
+            let Some(value) = as_it_is(to, entry.read_unit, attribute) else { continue };
             to.unit.get_mut(element).set(name, value.clone());
             if name == constants::DW_AT_name {
                 to.unit.get_mut(id).set(name, value);
