@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::clean::clean_lines;
+use crate::clean::{clean, clean_lines};
 use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
@@ -187,7 +187,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     };
     bar.clear();
     let (report, to) = match (made, &spooled) {
-        (Ok(report), _) => (report, to.display().to_string()),
+        (Ok(report), _) => (report, clean(to.to_string_lossy()).into_owned()),
         // A stream comes once.
         (Err(error), Some(spooled)) => return Err(kept(spooled, &to, &error).into()),
         (Err(error), None) => return Err(error),

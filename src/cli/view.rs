@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
-use crate::clean::clean_lines;
+use crate::clean::{clean, clean_lines};
 use crate::view::{Extent, View};
 
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         return Err(words.into());
     }
     for (object, path) in files() {
-        let words = path.display().to_string();
+        let words = clean(path.to_string_lossy()).into_owned();
         let file = File::create_new(&path).map_err(|error| fail(&words, error))?;
         let mut file = BufWriter::new(file);
         object.file.write_to(&mut file).and_then(|()| file.flush()).map_err(|error| fail(&words, error))?;
@@ -69,14 +69,17 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         writeln!(out, "The dump has no code object that can be read: there is nothing to view.")?;
         return Ok(());
     };
-    let path = |name: &str| args.output.join(name).display().to_string();
+    let path = |name: &str| clean(args.output.join(name).to_string_lossy()).into_owned();
     let others = || view.objects().iter().filter(|object| object.index != main.index);
     writeln!(
         out,
         "\nWhere the dump is: lanescope serve {} --listen ADDRESS, this machine's, which lets everybody in who reaches it;\n\
          without --listen only this machine does.\n\
          Where the debugger runs, with copies of the files, HOST being this machine:\n",
-        args.from.dump.as_ref().map_or_else(|| "DUMP".to_owned(), |path| path.display().to_string())
+        args.from
+            .dump
+            .as_ref()
+            .map_or_else(|| "DUMP".to_owned(), |path| clean(path.to_string_lossy()).into_owned())
     )?;
     write!(out, "  gdb {}", path(&main.name))?;
     for object in others() {
@@ -84,7 +87,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     writeln!(out, " -ex 'target remote HOST:1234'")?;
     // LLDB looks there for files of the names that the server tells it, and takes their addresses from the server, too.
-    let folder = args.output.display();
+    let folder = clean(args.output.to_string_lossy());
     writeln!(out, "  lldb -o 'settings append target.exec-search-paths {folder}' -o 'gdb-remote HOST:1234'")?;
     Ok(())
 }

@@ -463,7 +463,7 @@ fn an_object_larger_than_a_lanes_dword_has_no_value() {
         std::fs::copy(dump.join(file), folder.join(file)).unwrap();
     }
     let manifest = std::fs::read_to_string(dump.join("manifest.toml")).unwrap();
-    let manifest = manifest.replace("../../code/saxpy-gfx90a-O2.hsaco", "wide.hsaco");
+    let manifest = manifest.replace("saxpy-gfx90a-O2.hsaco", "wide.hsaco");
     std::fs::write(folder.join("manifest.toml"), manifest).unwrap();
     let idiom = "DW_OP_bregx VGPR2 0; DW_OP_lit1; DW_OP_swap; DW_OP_xderef";
     let dump = folder.to_str().unwrap();

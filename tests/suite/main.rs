@@ -1,5 +1,6 @@
 //! The integration tests, as one program: linking once is cheaper than linking a dozen times.
 
+mod clean;
 mod cli;
 mod code_object;
 mod cores;
@@ -14,6 +15,7 @@ mod hostile;
 mod house;
 mod lane_states;
 mod lanes;
+mod leak;
 mod logs;
 mod operations;
 mod print;

@@ -43,7 +43,7 @@ use serde_json::{Value, json};
 use super::dialect::named as dialect;
 use super::{CaptureArgs, Failure, print_json};
 use crate::arch::{Kind, Targets};
-use crate::clean::clean_lines;
+use crate::clean::{clean, clean_lines};
 use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
 use crate::dwarf::print::{self, Names, NoNames};
@@ -80,7 +80,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
-    let path = args.file.display().to_string();
+    let path = clean(args.file.to_string_lossy()).into_owned();
     if !is_object(&args.file).map_err(|error| format!("{path}: {error}"))? {
         return dump::run(&path, args, targets, out);
     }

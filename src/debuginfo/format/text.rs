@@ -148,3 +148,7 @@ fn number(text: &mut String, code: u32, was_hex: &mut bool) {
     *was_hex = code > 0o777;
     let _ = if *was_hex { write!(text, "\\x{code:x}") } else { write!(text, "\\{code:03o}") };
 }
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::*;
 
-/// `outside/secret`, and `root` with a file, a folder and links of every sort.
+/// `outside/secret`, and `top` with a file, a folder and links of every sort.
 fn made() -> tempfile::TempDir {
     let base = tempfile::tempdir().unwrap();
-    let root = base.path().join("root");
+    let root = base.path().join("top");
     std::fs::create_dir_all(root.join("a/b")).unwrap();
     std::fs::create_dir_all(base.path().join("outside")).unwrap();
     std::fs::write(base.path().join("outside/secret"), "secret").unwrap();
@@ -25,7 +25,7 @@ fn made() -> tempfile::TempDir {
         ("gone-folder", "../nothing".to_owned()),
         ("absolute", absolute("a/b/file")),
         ("absolute-gone", absolute("nothing")),
-        ("there-and-back", "../root/a/b/file".to_owned()),
+        ("there-and-back", "../top/a/b/file".to_owned()),
         ("loop", "loop".to_owned()),
         ("dangling", "nothing".to_owned()),
         ("self", ".".to_owned()),
@@ -39,7 +39,7 @@ fn made() -> tempfile::TempDir {
 #[test]
 fn names_within_the_folder_lead_where_the_kernel_says() {
     let base = made();
-    let root = base.path().join("root");
+    let root = base.path().join("top");
     let beneath = Beneath::new(&root).unwrap();
     for name in ["a/b/file", "near", "folder/b/file", "a/up", "chain", "./a/./b/../b/file", "self/self/near"]
     {
@@ -52,7 +52,7 @@ fn names_within_the_folder_lead_where_the_kernel_says() {
 #[test]
 fn what_lies_outside_makes_no_difference() {
     let base = made();
-    let beneath = Beneath::new(&base.path().join("root")).unwrap();
+    let beneath = Beneath::new(&base.path().join("top")).unwrap();
     for name in [
         "out",
         "out-folder/secret",
@@ -88,7 +88,7 @@ fn what_lies_outside_makes_no_difference() {
 fn only_regular_files_are_opened() {
     let base = made();
     let (send, receive) = std::sync::mpsc::channel();
-    let root = base.path().join("root");
+    let root = base.path().join("top");
     std::thread::spawn(move || {
         let beneath = Beneath::new(&root).unwrap();
         let irregular =

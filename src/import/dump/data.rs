@@ -27,11 +27,14 @@ pub(super) struct Sources {
     /// The first few of them, which are most of what 10,000 waves name: comparing is cheaper than hashing.
     few: Vec<(String, BackingId)>,
     /// By path and build id of a code object; a path may mean another file than the same name within the dump.
-    outside: HashMap<(String, Option<Vec<u8>>), Option<(BackingId, u64)>>,
+    outside: HashMap<Outside, Option<(BackingId, u64)>>,
     local_files: LocalFiles,
 }
 
 type Known = HashMap<String, Option<BackingId>>;
+
+/// A path and the build id that a code object there must have.
+type Outside = (String, Option<Vec<u8>>);
 
 /// What a table says of its bytes.
 #[derive(Debug)]

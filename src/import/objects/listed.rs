@@ -16,6 +16,9 @@ use crate::import::beneath::Beneath;
 /// The most kernels of a code object that are looked for in a candidate.
 pub(super) const MAX_KERNELS: usize = 64;
 
+/// A file under the agent's name: what it is called, and its code objects or why it has none.
+pub(super) type Saved = (String, Result<Vec<Arc<Candidate>>, String>);
+
 /// What a text says of a code object.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct Listed {
@@ -46,11 +49,7 @@ pub(in crate::import) fn saved_name(uri: &str) -> String {
 impl Listed {
     /// Code objects that may have been saved under the agent's name for it: beside the text, then in folders of the user. Each
     /// with what it is called.
-    pub(super) fn saved(
-        &self,
-        beside: Option<&Path>,
-        symbols: &[PathBuf],
-    ) -> Vec<(String, Result<Vec<Arc<Candidate>>, String>)> {
+    pub(super) fn saved(&self, beside: Option<&Path>, symbols: &[PathBuf]) -> Vec<Saved> {
         // Any other text would name any file that lies there.
         if !Uri::is_uri(&self.uri) {
             return Vec::new();

@@ -9,7 +9,8 @@
 //! what the user gives, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
 //! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than bytes
 //! without. All bytes are compared with memory (`compare`) before they are taken: variables of another build would be read
-//! from the wrong places. A text that lists code objects has no memory: there what it says of each has to hold (`listed`).
+//! from the wrong places. A file of this machine that the capture names counts as `Options::local_files` allows, and its refusals are
+//! alike (docs/security.md). A text that lists code objects has no memory: there what it says of each has to hold (`listed`).
 
 mod candidate;
 mod compare;

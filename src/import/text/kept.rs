@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::clean::clean;
+
 /// The most bytes that are kept of one text, values and their places together: what a log of some 2 GB holds.
 pub(super) const MOST_KEPT: usize = 1 << 30;
 
@@ -71,7 +73,7 @@ impl Kept {
             return None;
         }
         let id = NameId(u16::try_from(next).ok()?);
-        self.texts.push(String::from_utf8_lossy(name).into());
+        self.texts.push(clean(String::from_utf8_lossy(name)).into());
         self.names.insert(name.into(), id);
         Some(id)
     }

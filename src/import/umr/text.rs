@@ -384,7 +384,7 @@ fn slot(text: &[u8]) -> Option<(String, bool)> {
 
 /// A register's name as all flavours share it: small letters, without what stands before or within it in some.
 pub(super) fn short(name: &[u8]) -> String {
-    let name = String::from_utf8_lossy(name).to_ascii_lowercase();
+    let name = clean(String::from_utf8_lossy(name)).to_ascii_lowercase();
     let name = name.strip_prefix("ixsq_wave_").or_else(|| name.strip_prefix("wave_")).unwrap_or(&name);
     match name {
         "gpralloc" => "gpr_alloc",

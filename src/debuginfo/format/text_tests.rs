@@ -1,0 +1,24 @@
+//! Strings in values: gdb's escapes (its manual, "Strings"; octal of each byte that does not print).
+
+use super::*;
+
+#[test]
+fn what_a_terminal_obeys_is_escaped() {
+    let narrow = |text: &[u8]| string(text, CharKind::NARROW, 200, None);
+    for (bytes, shown) in [
+        (&b"\x1b[31mred\x07"[..], r#""\033[31mred\a""#),
+        (b"a\r\nb", r#""a\r\nb""#),
+        // A byte of C1 alone, and the character in UTF-8.
+        (b"\x9b1m", r#""\2331m""#),
+        ("\u{9b}".as_bytes(), r#""\302\233""#),
+        ("x\u{202e}y".as_bytes(), r#""x\342\200\256y""#),
+        ("\u{2066}\u{200b}\u{feff}".as_bytes(), r#""\342\201\246\342\200\213\357\273\277""#),
+        ("größe 変数".as_bytes(), "\"größe 変数\""),
+    ] {
+        assert_eq!(narrow(bytes), shown);
+    }
+    let units = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    assert_eq!(string(&units("a\u{202e}"), CharKind::UTF16, 200, None), r#"u"a\x202e""#);
+    assert_eq!(character(0x1b, CharKind::NARROW), r"'\033'");
+    assert_eq!(character(0x202e, CharKind::UTF32), r"U'\x202e'");
+}

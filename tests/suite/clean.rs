@@ -1,0 +1,541 @@
+//! Hostile names through everything that prints: every command, every monitor command, every packet of our own, the view's
+//! file and the dump that `slim` writes. No character that a terminal obeys or a reader does not see comes out.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+use gimli::{EndianSlice, LittleEndian};
+use lanescope::codeobject::CodeObject;
+use lanescope::server::{Client, ClientOptions, Facade};
+use lanescope::session::Session;
+use lanescope::view::{Extent, View, Views};
+use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
+use serde_json::Value;
+
+use crate::dwarf::root;
+use crate::fixtures::{fixtures, open};
+use crate::view::ask;
+
+const NAME: &str = "call-gfx90a-O0";
+
+/// What names are made of: colours, a title, CR, LF with the begin of a forged line, BEL, C1's CSI, bidirectional controls,
+/// characters without width.
+const UNITS: [&str; 12] = [
+    "\x1b[31m",
+    "\x1b]0;t\x07",
+    "\r",
+    "\n#!",
+    "\x07",
+    "\u{9b}",
+    "\u{202e}",
+    "\u{2066}",
+    "\u{200b}",
+    "\u{feff}",
+    "\x1b",
+    "\x08",
+];
+
+/// The same name for the same name, as long as that was: its first byte, and what is hostile.
+fn hostile(name: &[u8]) -> Vec<u8> {
+    let (stem, suffix) = match name.strip_suffix(b".kd") {
+        Some(stem) => (stem, &b".kd"[..]),
+        None => (name, &b""[..]),
+    };
+    let mut made = stem[..usize::from(stem.len() > 1)].to_vec();
+    let mut at = stem.iter().map(|byte| usize::from(*byte)).sum::<usize>();
+    while made.len() < stem.len() {
+        let unit = UNITS[at % UNITS.len()].as_bytes();
+        at += 1;
+        if made.len() + unit.len() <= stem.len() {
+            made.extend(unit);
+        }
+    }
+    made.extend(suffix);
+    made
+}
+
+/// A code object whose strings in debug information, symbol tables and metadata are hostile.
+fn hostile_code(mut bytes: Vec<u8>) -> Vec<u8> {
+    let object = CodeObject::parse(bytes.clone()).unwrap();
+    let mut words: Vec<Vec<u8>> = Vec::new();
+    for name in [".debug_str", ".debug_line_str", ".strtab", ".dynstr"] {
+        let Some(section) = object.section(name) else { continue };
+        let mut at = section.offset as usize;
+        let end = at + section.size as usize;
+        while at < end {
+            let length = bytes[at..end].iter().position(|byte| *byte == 0).unwrap_or(end - at);
+            let word = bytes[at..at + length].to_vec();
+            // The augmentation says which dialect a unit is in.
+            if !word.is_empty() && word[0] != b'[' {
+                bytes[at..at + length].copy_from_slice(&hostile(&word));
+                words.push(word);
+            }
+            at += length + 1;
+        }
+    }
+    // MessagePack: a string shorter than 32 bytes follows a byte with its length.
+    let note = object.section(".note").unwrap();
+    let range = note.offset as usize..(note.offset + note.size) as usize;
+    let mut changed = 0;
+    for word in words.iter().filter(|word| word.len() < 32) {
+        let mut old = vec![0xa0 | word.len() as u8];
+        old.extend(word);
+        let mut at = range.start;
+        while let Some(found) = bytes[at..range.end].windows(old.len()).position(|window| window == old) {
+            at += found + 1;
+            bytes[at..at + word.len()].copy_from_slice(&hostile(word));
+            changed += 1;
+        }
+    }
+    assert!(changed >= 2, "the metadata name the kernel and its arguments: {changed}");
+    bytes
+}
+
+/// A folder with the hostile dump, which goes away.
+struct Hostile(tempfile::TempDir);
+
+impl Hostile {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let dump = folder.path().join("d\x1b[31m\u{202e}");
+        fs::create_dir(&dump).unwrap();
+        for file in fs::read_dir(fixtures().join("dumps").join(NAME)).unwrap() {
+            let path = file.unwrap().path();
+            fs::copy(&path, dump.join(path.file_name().unwrap())).unwrap();
+        }
+        let code = dump.join(format!("{NAME}.hsaco"));
+        fs::write(&code, hostile_code(fs::read(&code).unwrap())).unwrap();
+        // TOML writes the same characters with escapes.
+        let all: String = UNITS.concat().chars().map(|char| format!("\\U{:08X}", u32::from(char))).collect();
+        let manifest = dump.join("manifest.toml");
+        let mut changed = 0;
+        let lines = fs::read_to_string(&manifest).unwrap();
+        let lines = lines.lines().map(|line| {
+            let is_name = ["note", "producer", "kernel", "uri", "name"]
+                .iter()
+                .any(|key| line.starts_with(&format!("{key} = \"")));
+            changed += usize::from(is_name);
+            match line.strip_suffix('"').filter(|_| is_name) {
+                Some(line) => format!("{line}{all}\""),
+                None if line == "[[code_object]]" => format!(
+                    "{line}\nname = \"k{all}\"\norigin = \"o{all}\"\n\"x{all}\" = 1\n\"bad{all}\" = 1"
+                ),
+                None => line.to_owned(),
+            }
+        });
+        let text: Vec<String> = lines.collect();
+        assert!(changed > 5, "{changed}");
+        fs::write(manifest, text.join("\n")).unwrap();
+        Self(folder)
+    }
+
+    fn dump(&self) -> PathBuf {
+        self.0.path().join("d\x1b[31m\u{202e}")
+    }
+
+    fn code(&self) -> PathBuf {
+        self.dump().join(format!("{NAME}.hsaco"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+/// Fails for a character that a terminal obeys or that nobody sees, and for a forged line.
+fn check(what: &str, text: &str) {
+    // By Unicode's data (categories Cc, Cf, Zl, Zp), apart from the code under test.
+    let bad = text.char_indices().find(|(_, char)| {
+        char.is_control() && *char != '\n'
+            || matches!(*char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{ad}')
+    });
+    if let Some((at, char)) = bad {
+        let near: String =
+            text.chars().skip(text[..at].chars().count().saturating_sub(60)).take(120).collect();
+        panic!("{what}: {char:?} at {at}: {near:?}");
+    }
+    assert!(!text.lines().any(|line| line.trim_start().starts_with("#!")), "{what}: a forged line: {text}");
+}
+
+/// What a JSON document holds once its escapes are undone.
+fn check_json(what: &str, value: &Value) {
+    match value {
+        Value::String(text) => {
+            check(what, text);
+            assert!(!text.contains('\n'), "{what}: {text:?}");
+        }
+        Value::Array(list) => list.iter().for_each(|value| check_json(what, value)),
+        Value::Object(pairs) => pairs.iter().for_each(|(key, value)| {
+            check(what, key);
+            check_json(what, value);
+        }),
+        _ => {}
+    }
+}
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).env("RUST_LOG", "debug").output().unwrap()
+}
+
+/// Runs a command; its output and its errors as one text.
+fn checked(arguments: &[&str]) -> String {
+    let what = arguments.join(" ").escape_debug().to_string();
+    let output = run(arguments);
+    let (out, err) =
+        (String::from_utf8(output.stdout).expect(&what), String::from_utf8(output.stderr).expect(&what));
+    check(&what, &out);
+    check(&what, &err);
+    if let Ok(json) = serde_json::from_str::<Value>(&out) {
+        check_json(&what, &json);
+    }
+    out + &err
+}
+
+/// Variables of the dump's first wave by the names that are printed.
+fn variables(dump: &str) -> Vec<String> {
+    let text = String::from_utf8(run(&["locals", dump, "--json"]).stdout).unwrap();
+    let locals: Value = serde_json::from_str(&text).unwrap();
+    let variables = locals["variables"].as_array().unwrap_or_else(|| panic!("{locals}"));
+    variables.iter().map(|variable| variable["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn every_command_prints_clean_names() {
+    let hostile = Hostile::new();
+    let (dump, code) = (hostile.dump(), hostile.code());
+    let (dump, code) = (dump.to_str().unwrap(), code.to_str().unwrap());
+    let sound = fixtures().join("dumps").join(NAME);
+    let (slim, view) = (hostile.path("slim"), hostile.path("view"));
+    let names = variables(dump);
+    assert!(names.iter().any(|name| name.contains("\\u{")), "{names:?}");
+    let help = String::from_utf8(run(&["--help"]).stdout).unwrap();
+    let listed = help.split_once("Commands:").unwrap().1.split_once("Options:").unwrap().0;
+    let commands = listed.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let mut count = 0;
+    for command in commands.map(|line| line.split_whitespace().next().unwrap()) {
+        count += 1;
+        // Arguments, and whether names have to be seen.
+        let rows: Vec<(Vec<&str>, bool)> = match command {
+            // Its output goes to clients: see the packets below.
+            "serve" => vec![(vec!["--tcp", "nonsense", dump], false)],
+            "info" | "export" | "locals" | "backtrace" | "groups" | "arguments" => vec![(vec![dump], true)],
+            "waves" | "lanes" | "registers" | "dispatches" | "disassemble" => vec![(vec![dump], false)],
+            "memory" => vec![(vec![dump, "--at", "0x7f0000100000", "-n", "16"], false)],
+            "code-object" => vec![(vec![code], true)],
+            "dwarf" => vec![(vec![code], true), (vec![dump], true)],
+            "print" => {
+                let mut rows: Vec<_> = names.iter().map(|name| (vec![dump, name.as_str()], false)).collect();
+                rows.push((vec![dump, "\x1b[31mnothing\u{202e}"], false));
+                rows
+            }
+            "eval" => vec![(vec![dump, "DW_OP_regx VGPR0"], false), (vec![dump, "DW_OP_\x1b[31m"], false)],
+            "diff" => vec![(vec![dump, sound.to_str().unwrap()], true)],
+            "slim" => vec![(vec![dump, "-o", slim.to_str().unwrap(), "--all-waves"], false)],
+            "view" => vec![(vec![dump, "-o", view.to_str().unwrap()], false)],
+            "targets" | "help" => vec![(vec![], false)],
+            other => panic!("the command {other} is new: say here how it prints names"),
+        };
+        for (arguments, has_names) in rows {
+            let text = checked(&[&[command], &arguments[..]].concat());
+            assert!(
+                !has_names || text.contains("\\u{1b}") || text.contains("\\u{202e}"),
+                "{command}: {text}"
+            );
+            // What has no JSON refuses it, in clean words.
+            checked(&[&[command], &arguments[..], &["--json"]].concat());
+        }
+    }
+    assert!(count > 20, "{help}");
+    for all in [["locals", "-l", "all", "--json"], ["backtrace", "-l", "all", "--json"]] {
+        checked(&[&all[..], &[dump]].concat());
+    }
+    // A file that is not there, and one that is no dump.
+    checked(&["info", "/nowhere/\x1b[31m\u{202e}"]);
+    checked(&["info", code]);
+    // What slim wrote is passed on.
+    for file in fs::read_dir(&slim).unwrap().map(|file| file.unwrap().path()) {
+        if file.extension().is_some_and(|extension| extension == "json" || extension == "toml") {
+            let text = fs::read_to_string(&file).unwrap();
+            check("slim's manifest", &text);
+            assert!(
+                !text.contains("\\u00") && !text.contains("\\u202") && text.contains("\\\\u{1b}"),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn logs_of_other_programs_print_clean_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut count = 0;
+    for entry in fs::read_dir(fixtures().join("logs")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let all = UNITS.concat().replace('\n', "");
+        let text = text
+            .replace("code object: ", &format!("code object: file:///{all}"))
+            .replace("kernel_code_entry=", &format!("kernel_code_entry={all}"))
+            .replace("Memory access fault", &format!("Memory access fault {all}"));
+        let to = folder.path().join(path.file_name().unwrap());
+        fs::write(&to, text).unwrap();
+        for command in ["info", "export", "waves", "backtrace"] {
+            checked(&[command, to.to_str().unwrap()]);
+        }
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
+/// Every text of a reply: the packets of a console are hex.
+fn texts(out: &[u8]) -> Vec<String> {
+    let (mut texts, mut console) = (Vec::new(), Vec::new());
+    for packet in out.split(|byte| *byte == b'$').skip(1) {
+        let body = packet.rsplitn(2, |byte| *byte == b'#').last().unwrap();
+        // `}` escapes a byte of binary data.
+        let mut plain = Vec::new();
+        let mut bytes = body.iter();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'}' => plain.extend(bytes.next().map(|byte| byte ^ 0x20)),
+                byte => plain.push(*byte),
+            }
+        }
+        let hex = plain.strip_prefix(b"O").unwrap_or(&plain);
+        let pairs: Option<Vec<u8>> = (hex.len() % 2 == 0).then(|| hex.chunks(2)).and_then(|pairs| {
+            pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+        });
+        // A long text comes in several packets.
+        match pairs {
+            Some(pairs) if plain.starts_with(b"O") => console.extend(pairs),
+            pairs => {
+                texts.push(String::from_utf8_lossy(&plain).into_owned());
+                texts.extend(pairs.and_then(|pairs| String::from_utf8(pairs).ok()));
+            }
+        }
+    }
+    texts.push(String::from_utf8(console).unwrap());
+    texts
+}
+
+pub(crate) fn send(client: &mut Client, body: &[u8]) -> Vec<String> {
+    let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    let mut out = Vec::new();
+    let _ = client.feed(&[b"+$", body, format!("#{sum:02x}").as_bytes()].concat(), &mut out);
+    texts(&out)
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn every_monitor_command_and_packet_answers_clean_names() {
+    let hostile = Hostile::new();
+    let names = variables(hostile.dump().to_str().unwrap());
+    let manual = fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let mentioned = |prefix: &str| -> Vec<String> {
+        let rest = manual.split(prefix).skip(1);
+        let names = rest.map(|rest| {
+            rest.chars().take_while(|char| char.is_ascii_alphanumeric() || *char == '-').collect::<String>()
+        });
+        names.filter(|name| !name.is_empty()).collect()
+    };
+    for facade in [Facade::Gdb, Facade::Lldb] {
+        let dump = open(&hostile.dump());
+        let session = || Session::new(Arc::clone(&dump), None).unwrap();
+        let views = Some(Arc::new(Views::new(Arc::clone(&dump), session(), Extent::Stacks)));
+        let options = ClientOptions { facade: Some(facade), views, threads: None };
+        let mut client = Client::new(Box::new(session()), options);
+        let mut seen = 0;
+        let mut check_all = |what: &str, texts: Vec<String>| {
+            for text in texts {
+                check(what, &text);
+                seen += usize::from(text.contains("\\u{"));
+            }
+        };
+        check_all(
+            "qSupported",
+            send(&mut client, b"qSupported:xmlRegisters=i386;swbreak+;qXfer:libraries:read+"),
+        );
+        check_all("?", send(&mut client, b"?"));
+        let help = send(&mut client, format!("qRcmd,{}", hex("help")).as_bytes()).concat();
+        let commands: Vec<String> = help
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| name.chars().all(|char| char.is_ascii_lowercase()))
+            .map(str::to_owned)
+            .collect();
+        assert!(commands.len() > 15 && commands.contains(&"notices".to_owned()), "{help}");
+        for command in &commands {
+            let mut lines = vec![
+                command.clone(),
+                format!("{command} all"),
+                format!("{command} \x1b[31m\u{202e}\u{200b}"),
+            ];
+            lines.extend(names.iter().map(|name| format!("{command} {name}")));
+            lines.extend(names.iter().map(|name| format!("{command} {name} = 1")));
+            for line in lines {
+                check_all(&line, send(&mut client, format!("qRcmd,{}", hex(&line)).as_bytes()));
+            }
+        }
+        let packets = mentioned("qlanescope.");
+        assert!(packets.len() > 10, "{packets:?}");
+        for packet in packets {
+            for arguments in [
+                "".to_owned(),
+                ":thread:1;".to_owned(),
+                ":thread:1;lane:all;".to_owned(),
+                format!(":path:{};", hex(&names[0])),
+                format!(":expression:{};", hex("DW_OP_\x1b")),
+            ] {
+                check_all(&packet, send(&mut client, format!("qlanescope.{packet}{arguments}").as_bytes()));
+            }
+        }
+        let objects = mentioned("qXfer:");
+        assert!(objects.len() > 5, "{objects:?}");
+        for object in objects {
+            for annex in ["", "target.xml", "1", "1.all"] {
+                check_all(
+                    &object,
+                    send(&mut client, format!("qXfer:{object}:read:{annex}:0,3000").as_bytes()),
+                );
+            }
+        }
+        for packet in [
+            "jThreadsInfo",
+            "qHostInfo",
+            "qProcessInfo",
+            "qfThreadInfo",
+            "qThreadExtraInfo,1",
+            "jGetLoadedDynamicLibrariesInfos:{\"fetch_all_solibs\":true}]",
+            "qMemoryRegionInfo:7f0000100000",
+            "qModuleInfo:61;62",
+            "qRegisterInfo0",
+        ] {
+            check_all(packet, send(&mut client, packet.as_bytes()));
+        }
+        assert!(seen > 20, "names are seen {seen} times");
+    }
+}
+
+type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+/// The file that a debugger loads, read by gimli and object and not by lanescope.
+#[test]
+fn the_views_names_are_clean() {
+    let hostile = Hostile::new();
+    let dump = open(&hostile.dump());
+    let session = Session::new(Arc::clone(&dump), None).unwrap();
+    let view = View::new(&dump, &session, Extent::Stacks);
+    view.problems().iter().for_each(|problem| check("a view's problem", problem));
+    assert!(!view.objects().is_empty());
+    for object in view.objects() {
+        check("a view's name", &object.name);
+        let path = hostile.path("written");
+        object.file.write_to(&mut fs::File::create(&path).unwrap()).unwrap();
+        let bytes = fs::read(&path).unwrap();
+        let file = object::File::parse(&*bytes).unwrap();
+        let mut escaped = 0;
+        let mut name = |what: &str, bytes: &[u8]| {
+            let text = std::str::from_utf8(bytes).unwrap();
+            check(what, text);
+            assert!(!text.contains('\n'), "{what}: {text:?}");
+            escaped += usize::from(text.contains("\\u{"));
+        };
+        file.symbols().for_each(|symbol| name("a symbol", symbol.name_bytes().unwrap()));
+        file.sections().for_each(|section| name("a section", section.name_bytes().unwrap()));
+        let load = |id: gimli::SectionId| -> Result<Slice<'_>, gimli::Error> {
+            let data = file.section_by_name(id.name()).map(|section| section.data().unwrap());
+            Ok(EndianSlice::new(data.unwrap_or_default(), LittleEndian))
+        };
+        let dwarf = gimli::Dwarf::load(load).unwrap();
+        let mut units = dwarf.units();
+        while let Some(header) = units.next().unwrap() {
+            let unit = dwarf.unit(header).unwrap();
+            let mut entries = unit.entries();
+            while let Some(entry) = entries.next_dfs().unwrap() {
+                for attribute in entry.attrs() {
+                    if let Ok(text) = dwarf.attr_string(&unit, attribute.value()) {
+                        name("an attribute", text.slice());
+                    }
+                }
+            }
+            let Some(program) = unit.line_program.as_ref() else { continue };
+            let header = program.header();
+            let folders = header.include_directories().iter().cloned();
+            for value in header.file_names().iter().map(|file| file.path_name()).chain(folders) {
+                name("a file of a line table", dwarf.attr_string(&unit, value).unwrap().slice());
+            }
+        }
+        assert!(escaped > 10, "{escaped} names of the view were hostile");
+    }
+}
+
+/// A packet that leads nowhere still says so in clean words.
+#[test]
+fn names_of_clients_reach_no_terminal() {
+    let dump = open(&fixtures().join("dumps").join(NAME));
+    let mut client = Client::new(Box::new(Session::new(dump, None).unwrap()), ClientOptions::default());
+    for packet in [
+        &b"qRcmd,1b5b33316d"[..],
+        b"qlanescope.Print:path:1b5b33316d;",
+        b"qlanescope.\x1b[31m",
+        b"vMustReplyEmpty\x07",
+    ] {
+        let reply = ask(&mut client, packet);
+        texts(&[b"$", &reply[..], b"#00"].concat()).iter().for_each(|text| check("a reply", text));
+    }
+}
+
+/// Files that turn foreign bytes into text without cleaning it there, how often, and why that is no way out.
+const ELSEWHERE: &[(&str, usize, &str)] = &[
+    ("server/packets/vendor.rs", 3, "words of a client, cleaned by Fault::new"),
+    ("server/packets/xfer.rs", 1, "words of a client, cleaned by Fault::new"),
+    ("server/packets/features.rs", 1, "gdbstub's reply"),
+    ("server/packets/monitor.rs", 1, "words of a client, cleaned with the answer"),
+    ("server/packets/groups.rs", 1, "words of a client, compared"),
+    ("server/packets/print.rs", 1, "words of a client, cleaned by Fault::new"),
+    ("server/packets/libraries.rs", 1, "the name of a file of ours"),
+    ("disassembler/tools.rs", 2, "names of tools of the user"),
+    ("disassembler/run.rs", 1, "what a tool of the user prints of bytes"),
+    ("codeobject/uri.rs", 1, "a part of a text"),
+    ("debuginfo/format/fixed.rs", 1, "digits"),
+    ("session/source.rs", 1, "a part of a text"),
+    ("cli/print.rs", 2, "arguments of the user"),
+    ("import/dump/mod.rs", 2, "the file that the user names, and a count of characters"),
+    ("import/dump/walk.rs", 1, "names in a zip, compared"),
+    ("import/umr/text.rs", 1, "digits and letters that were matched"),
+    ("import/umr/radv.rs", 1, "letters that were matched"),
+    ("view/dwarf/lines.rs", 1, "looked through for what is unclean"),
+];
+
+/// A new place where bytes become text is cleaned there, or is listed above.
+#[test]
+fn foreign_bytes_become_text_through_one_function() {
+    let source = root().join("src");
+    let mut folders = vec![source.clone()];
+    let mut wrong = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.strip_prefix(&source).unwrap().display().to_string();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            if name.contains("tests") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let lossy = |line: &&str| line.contains("from_utf8_lossy(") || line.contains("to_string_lossy()");
+            let count = text.lines().filter(lossy).filter(|line| !line.contains("clean(")).count();
+            let known = ELSEWHERE.iter().find(|(known, ..)| *known == name).map_or(0, |(_, count, _)| *count);
+            if count != known {
+                wrong.push(format!("{name}: {count}, expected {known}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "clean them, or say why not: {wrong:#?}");
+}

@@ -1,0 +1,291 @@
+//! docs/security.md, "Files of the reader's machine": no output tells a byte of a file outside of the capture, or whether it exists.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lanescope::server::{Client, ClientOptions};
+use lanescope::session::Session;
+use serde_json::Value;
+
+use crate::clean::send;
+use crate::cores::core;
+use crate::fixtures::{fixtures, open};
+
+const SECRET: &str = "root:x:0:0:s3cret";
+/// The runtime's URI of the second code object of the sample.
+const URI: &str = "file:///srv/app/lib%2Bkernels.so#offset=40960&size=9888";
+const SAMPLE: &str = "gfx90a-unified";
+/// What stands at paths of one length: nothing, a text, an empty file, a folder, a pipe, a code object of another GPU, a program; and what
+/// single tests put there.
+const KINDS: [&str; 9] = ["none", "text", "null", "dirs", "fifo", "code", "host", "same", "hide"];
+const COMMANDS: [&str; 4] = ["info", "export", "waves", "backtrace"];
+
+/// A folder with what a capture may name outside of its own, and a folder for captures.
+struct Machine {
+    base: tempfile::TempDir,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let base = tempfile::Builder::new().prefix("ls").tempdir_in("/tmp").unwrap();
+        let machine = Self { base };
+        fs::create_dir(machine.inside("")).unwrap();
+        for kind in KINDS {
+            fs::create_dir_all(machine.outside(kind).parent().unwrap()).unwrap();
+        }
+        fs::write(machine.outside("text"), SECRET).unwrap();
+        fs::write(machine.outside("null"), "").unwrap();
+        fs::create_dir(machine.outside("dirs")).unwrap();
+        let fifo = Command::new("mkfifo").arg(machine.outside("fifo")).status().unwrap();
+        assert!(fifo.success());
+        let other = fixtures().join("gpucore/code/k-gfx942-O0.hsaco");
+        fs::copy(other, machine.outside("code")).unwrap();
+        fs::copy(env!("CARGO_BIN_EXE_lanescope"), machine.outside("host")).unwrap();
+        machine
+    }
+
+    fn outside(&self, name: &str) -> PathBuf {
+        self.base.path().join("out").join(name).join("f")
+    }
+
+    fn inside(&self, name: &str) -> PathBuf {
+        self.base.path().join("in").join(name)
+    }
+
+    /// Files that are not the code object, and one that is not there; of two kinds a capture must not learn which.
+    fn others(&self) -> Vec<PathBuf> {
+        KINDS[..7].iter().map(|name| self.outside(name)).collect()
+    }
+}
+
+/// What a command says, standard error included. A pipe that nobody writes to must not hold it up.
+fn said(arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    command.args(arguments).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let started = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(60), "{arguments:?}");
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The sample's core, whose second code object has another URI of the same length.
+fn core_naming(path: &Path) -> (Vec<u8>, String) {
+    let path = path.to_str().unwrap();
+    let uri = format!("file://{}{path}", "/".repeat(URI.len() - "file://".len() - path.len()));
+    assert_eq!(uri.len(), URI.len());
+    let mut bytes = fs::read(core(SAMPLE)).unwrap();
+    let at = bytes.windows(URI.len()).position(|window| window == URI.as_bytes()).unwrap();
+    bytes[at..at + URI.len()].copy_from_slice(uri.as_bytes());
+    (bytes, uri)
+}
+
+fn monitor(capture: &Path) -> String {
+    let session = Session::new(Arc::clone(&open(capture)), None).unwrap();
+    let mut client = Client::new(Box::new(session), ClientOptions::default());
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let answers = ["notices", "objects"]
+        .map(|command| send(&mut client, format!("qRcmd,{}", hex(command)).as_bytes()).concat());
+    answers.concat()
+}
+
+/// All that is said of a capture, with one word for what it names.
+fn all_said(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
+    let capture = capture.to_str().unwrap();
+    let mut text = String::new();
+    for command in COMMANDS {
+        text += &said(&[&[command, capture], options].concat());
+    }
+    if slim.exists() {
+        fs::remove_dir_all(slim).unwrap();
+    }
+    text += &said(&[&["slim", capture, "--all-waves", "-o", slim.to_str().unwrap()], options].concat());
+    if options.is_empty() {
+        text += &monitor(Path::new(capture));
+    }
+    for file in fs::read_dir(slim).into_iter().flatten().map(|file| file.unwrap().path()) {
+        if file.is_file() {
+            text += &String::from_utf8_lossy(&fs::read(file).unwrap());
+        }
+    }
+    assert!(!text.contains("s3cret") && !text.contains("72 6f 6f 74"), "{text}");
+    text.replace(names, "NAMED")
+}
+
+fn is_alike(texts: BTreeSet<String>) -> String {
+    let mut texts = texts.into_iter();
+    let first = texts.next().unwrap();
+    if let Some(other) = texts.next() {
+        let differs = first.lines().zip(other.lines()).find(|(one, other)| one != other);
+        panic!("what stands at a path changes what is said: {differs:?}");
+    }
+    first
+}
+
+#[test]
+fn a_core_learns_nothing_of_the_files_that_it_names() {
+    let machine = Machine::new();
+    let capture = machine.inside("core");
+    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
+        let texts = machine.others().into_iter().map(|path| {
+            let (bytes, uri) = core_naming(&path);
+            fs::write(&capture, bytes).unwrap();
+            all_said(&capture, &uri, options, &machine.inside("slim"))
+        });
+        assert!(is_alike(texts.collect()).contains("NAMED"));
+    }
+}
+
+/// The usual case: the user's own core, opened where it was made.
+#[test]
+fn a_core_finds_the_file_that_its_memory_proves() {
+    let machine = Machine::new();
+    let sound = machine.outside("same");
+    fs::copy(fixtures().join("gpucore/code/k-gfx90a-O0.hsaco"), &sound).unwrap();
+    let (bytes, uri) = core_naming(&sound);
+    let capture = machine.inside("core");
+    fs::write(&capture, bytes).unwrap();
+    let origin = |options: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.args(["export", capture.to_str().unwrap()]).args(options).output().unwrap();
+        let export: Value = serde_json::from_slice(&output.stdout).unwrap();
+        export["code_objects"][1]["origin"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(origin(&[]), uri);
+    assert_eq!(origin(&["--local-files", "yes"]), uri);
+    assert_ne!(origin(&["--local-files", "no"]), uri);
+    let slim = said(&[
+        "slim",
+        capture.to_str().unwrap(),
+        "--all-waves",
+        "-o",
+        machine.inside("slim").to_str().unwrap(),
+    ]);
+    assert!(slim.contains("was read from this machine"), "{slim}");
+    // Everybody could have written it.
+    fs::set_permissions(&capture, fs::Permissions::from_mode(0o646)).unwrap();
+    assert_ne!(origin(&[]), uri);
+    assert_eq!(origin(&["--local-files", "yes"]), uri);
+}
+
+#[test]
+fn a_log_learns_nothing_of_the_files_that_it_names() {
+    let machine = Machine::new();
+    let capture = machine.inside("log");
+    let log = fs::read_to_string(fixtures().join("logs/agent-plain.log")).unwrap();
+    let line = log.lines().find(|line| line.contains("file://")).unwrap();
+    let old = &line[line.find("file://").unwrap()..];
+    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
+        let texts = machine.others().into_iter().map(|path| {
+            let uri = format!("file://{}#offset=0&size=4", path.display());
+            fs::write(&capture, log.replace(old.trim_end(), &uri)).unwrap();
+            let text = all_said(&capture, &uri, options, &machine.inside("slim"));
+            // The name under which the agent would have saved it.
+            text.replace(&uri.replace([':', '/', '#', '?', '&', '='], "_"), "SAVED")
+        });
+        assert!(is_alike(texts.collect()).contains("NAMED"));
+    }
+}
+
+#[test]
+fn a_dump_learns_nothing_of_the_files_that_it_names() {
+    let machine = Machine::new();
+    let capture = machine.inside("dump");
+    let from = fixtures().join("dumps/calls-gfx90a");
+    fs::create_dir(&capture).unwrap();
+    for file in fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
+        fs::copy(&file, capture.join(file.file_name().unwrap())).unwrap();
+    }
+    let manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
+    let file = "file = \"calls-gfx90a.hsaco\"";
+    assert!(manifest.contains(file));
+    let id = "\nbuild_id = \"00112233445566778899aabbccddeeff\"";
+    for options in [&[][..], &["--local-files", "yes"], &["--local-files", "no"]] {
+        let texts = machine.others().into_iter().map(|path| {
+            let named = path.display().to_string();
+            fs::write(
+                capture.join("manifest.toml"),
+                manifest.replace(file, &format!("path = {named:?}{id}")),
+            )
+            .unwrap();
+            all_said(&capture, &named, options, &machine.inside("slim"))
+        });
+        assert!(is_alike(texts.collect()).contains("NAMED"));
+    }
+    // Side files, and the manifest itself, by links that lead out.
+    let linked = |link: &str, target: &Path| {
+        let link = capture.join(link);
+        let _ = fs::remove_file(&link);
+        symlink(target, &link).unwrap();
+        all_said(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+    };
+    fs::write(capture.join("manifest.toml"), manifest.replace(file, "file = \"link\"")).unwrap();
+    is_alike(machine.others().iter().map(|target| linked("link", target)).collect());
+    let targets = machine.others();
+    is_alike(
+        targets
+            .iter()
+            .map(|target| {
+                let link = capture.join("manifest.toml");
+                let _ = fs::remove_file(&link);
+                symlink(target, &link).unwrap();
+                let text: String =
+                    COMMANDS.iter().map(|command| said(&[command, capture.to_str().unwrap()])).collect();
+                assert!(!text.contains("s3cret"), "{text}");
+                text.replace(target.to_str().unwrap(), "NAMED")
+            })
+            .collect(),
+    );
+}
+
+#[test]
+fn a_hang_folder_learns_nothing_of_what_its_links_lead_to() {
+    let machine = Machine::new();
+    let capture = machine.inside("hang");
+    fs::create_dir(&capture).unwrap();
+    let waves = fixtures().join("logs/umr-columns.txt");
+    let secrets = machine.outside("hide");
+    fs::write(&secrets, "name = S3CRETGPU\nGFX s3cret page fault at 0xdeadbeef\n").unwrap();
+    let absolute = [secrets, machine.outside("none"), machine.outside("fifo")];
+    let relative = ["hide", "none", "fifo"].map(|name| Path::new("../../out").join(name).join("f"));
+    let texts = absolute.iter().chain(&relative).map(|target| {
+        // Not through the link of the turn before.
+        let _ = fs::remove_file(capture.join("umr_waves.log"));
+        fs::copy(&waves, capture.join("umr_waves.log")).unwrap();
+        for name in ["gpu_info.log", "pipeline.log", "app_info.log", "vm_fault.log"] {
+            let _ = fs::remove_file(capture.join(name));
+            symlink(target, capture.join(name)).unwrap();
+        }
+        let mut text = said(&["info", capture.to_str().unwrap(), "--processor", "gfx1030"]);
+        text += &said(&["info", capture.to_str().unwrap()]);
+        fs::remove_file(capture.join("umr_waves.log")).unwrap();
+        symlink(target, capture.join("umr_waves.log")).unwrap();
+        text += &said(&["info", capture.to_str().unwrap()]);
+        assert!(!text.to_lowercase().contains("s3cret") && !text.contains("deadbeef"), "{text}");
+        text
+    });
+    is_alike(texts.collect());
+}
+
+/// What an agent saved lies beside the log, and a link there leads nowhere else.
+#[test]
+fn a_log_learns_nothing_of_links_beside_it() {
+    let machine = Machine::new();
+    let capture = machine.inside("log");
+    let log = fs::read_to_string(fixtures().join("logs/agent-plain.log")).unwrap();
+    fs::write(&capture, &log).unwrap();
+    let line = log.lines().find(|line| line.contains("file://")).unwrap();
+    let saved = line[line.find("file://").unwrap()..].trim_end().replace([':', '/', '#', '?', '&', '='], "_");
+    let texts = machine.others().into_iter().map(|target| {
+        let _ = fs::remove_file(machine.inside(&saved));
+        symlink(&target, machine.inside(&saved)).unwrap();
+        all_said(&capture, target.to_str().unwrap(), &[], &machine.inside("slim"))
+    });
+    is_alike(texts.collect());
+}
