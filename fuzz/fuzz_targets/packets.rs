@@ -1,7 +1,8 @@
-//! Any bytes from a client. The first byte chooses what the client is taken for and how the rest is sent: as it is, or
-//! line by line as well-formed packets, because hardly any random packet has the right checksum.
+//! Any bytes from a client. The first byte chooses what the client is taken for and how the rest is sent: as it is, line
+//! by line as well-formed packets, because hardly any random packet has the right checksum, or as a burst of 64 KiB of them.
 //!
-//! What must hold: no panic, all that comes back is well framed, and the next packet is answered.
+//! What must hold: no panic, all that comes back is well framed, one answer is bounded however much was sent, and the next
+//! packet is answered.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -15,6 +16,13 @@ use libfuzzer_sys::fuzz_target;
 
 static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
+/// What the transport reads at a time.
+const BURST: usize = 64 << 10;
+/// Answers of a burst that are looked at.
+const ANSWERS: usize = 200;
+/// The largest answer: a packet, or the text of `monitor` about all of the demo, as hex digits in packets.
+const MAX_ANSWER: usize = 4 << 20;
+
 static DUMP: LazyLock<Arc<Dump>> = LazyLock::new(|| {
     let opened = import::open_zip_bytes("demo", DEMO, &Targets::builtin()).expect("the demo is sound");
     // No program is started by a fuzzer.
@@ -27,25 +35,42 @@ fuzz_target!(|bytes: &[u8]| {
     let facade = Facade::NAMES.get(usize::from(choice >> 1 & 7)).map(|(_, facade)| *facade);
     let session = Session::new(Arc::clone(&DUMP), None).expect("the demo can be served");
     let mut client = Client::new(Box::new(session), ClientOptions { facade, ..ClientOptions::default() });
-    let mut out = Vec::new();
-    if choice & 1 == 0 {
-        if client.feed(stream, &mut out) == Flow::Close {
-            return;
+    let lines = || stream.split(|byte| *byte == b'\n').map(framed);
+    let has_left = match choice & 0x11 {
+        0x00 => answer_all(&mut client, stream),
+        0x01 => lines().any(|line| answer_all(&mut client, &line)),
+        choice => {
+            let unit = if choice & 1 == 0 { stream.to_vec() } else { lines().flatten().collect() };
+            let burst: Vec<u8> = unit.iter().copied().cycle().take(BURST.min(unit.len() * ANSWERS)).collect();
+            answer_all(&mut client, &burst)
         }
-    } else {
-        for line in stream.split(|byte| *byte == b'\n') {
-            if client.feed(&framed(line), &mut out) == Flow::Close {
-                return;
-            }
-        }
+    };
+    if has_left {
+        return;
     }
-    check_framing(&out);
-    // Ends a packet that is open.
-    let _ = client.feed(b"#00", &mut out);
-    out.clear();
+    // Ends what is open and answers what is left.
+    let mut out = Vec::new();
+    let _ = client.feed(b"#00", &mut Vec::new());
     let _ = client.feed(&framed(b"T1"), &mut out);
     assert!(out.ends_with(b"$OK#9a"), "the session was lost: {}", out.escape_ascii());
 });
+
+/// Answers one by one what was sent, as the transport does; whether the client has left, which it does in the middle of a
+/// long burst.
+fn answer_all(client: &mut Client, bytes: &[u8]) -> bool {
+    client.take(bytes);
+    let mut out = Vec::new();
+    for _ in 0..ANSWERS {
+        let Some(flow) = client.answer(&mut out) else { return false };
+        assert!(out.len() <= MAX_ANSWER, "an answer of {} bytes", out.len());
+        check_framing(&out);
+        out.clear();
+        if flow == Flow::Close {
+            return true;
+        }
+    }
+    true
+}
 
 fn framed(body: &[u8]) -> Vec<u8> {
     let sum = body.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));

@@ -275,3 +275,26 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
         assert!(error.contains("an ELF core without the state of GPUs"), "{error}");
     }
 }
+
+/// What a process had in memory is nobody else's to read, wherever the folder is moved or copied to.
+#[test]
+fn every_file_of_a_folder_is_its_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let scratch = Scratch::new("slim-modes");
+    let to = scratch.path("folder");
+    slim(&core("gfx90a-unified"), &to, &["--all-waves"]);
+    let (mut folders, mut files) = (vec![to], 0);
+    while let Some(folder) = folders.pop() {
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in fs::read_dir(&folder).unwrap().flatten() {
+            if entry.path().is_dir() {
+                folders.push(entry.path());
+            } else {
+                assert_eq!(mode(&entry.path()), 0o600, "{}", entry.path().display());
+                files += 1;
+            }
+        }
+    }
+    assert!(files > 1, "{files}");
+}

@@ -77,13 +77,14 @@ fn shown(region: &Region) -> (u64, u64, bool, bool, Option<String>) {
 /// A session with all that has boundaries: segments with and without names, one in the middle of a code object's image, two
 /// code objects that overlap, apertures with LDS and private memory, and bytes that a client wrote.
 fn everything(size: WaveSize) -> Session {
-    let target = if size == WaveSize::W32 { "gfx1030" } else { "gfx90a" };
+    // Where the initialised data is: `readelf -l` of the code objects.
+    let (target, data) = if size == WaveSize::W32 { ("gfx1030", 0x52b8) } else { ("gfx90a", 0x56f8) };
     let mut maker = Maker::new(target);
     let group = maker.group([0, 0, 0], &[(16, &[1; 64]), (128, &[2; 64])]);
     maker.wave(size, Some(group), &[]);
     maker.private(0, &[(0, &[3; 1024]), (4096, &[3; 100])]);
     let fixtures = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/code");
-    let code = std::fs::read(fixtures.join("call-gfx90a-O0.hsaco")).unwrap();
+    let code = std::fs::read(fixtures.join(format!("call-{target}-O0.hsaco"))).unwrap();
     maker.code_object(&code, 0x7f00_0010_0000);
     maker.code_object(&code, 0x7f00_0010_0800);
     maker.capture.global = maker.map(&[
@@ -95,10 +96,9 @@ fn everything(size: WaveSize) -> Session {
         (u64::MAX - 15, &[7; 16]),
     ]);
     let mut session = Session::new(maker.finish(), None).unwrap();
-    // Initialised data of the first: `readelf -l` of the file.
     let data = Place {
         space: AddressSpace(0),
-        address: Address(0x7f00_0010_56f8),
+        address: Address(0x7f00_0010_0000 + data),
         wave: Some(WaveId(0)),
         lane: Some(LaneId(0)),
     };
