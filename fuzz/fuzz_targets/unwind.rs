@@ -97,6 +97,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
     capture.waves.push(Wave {
         id: 1,
         label: None,
+        unconfirmed: None,
         kind: Arc::clone(&kind),
         agent: 0,
         workgroup: None,

@@ -141,6 +141,7 @@ fn dump(object: Vec<u8>, places: &[u64]) -> Arc<Dump> {
         capture.waves.push(Wave {
             id,
             label: None,
+            unconfirmed: None,
             kind: Arc::clone(&kind),
             agent: 0,
             workgroup: None,

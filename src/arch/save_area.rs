@@ -33,6 +33,14 @@ impl BitRange {
         word.checked_shr(u32::from(self.low)).unwrap_or(0) & mask
     }
 
+    /// The dword with `value` in them.
+    #[must_use]
+    pub fn with(self, word: u32, value: u32) -> u32 {
+        let mask = 1u32.checked_shl(self.width().into()).map_or(u32::MAX, |bit| bit - 1);
+        let shift = |bits: u32| bits.checked_shl(self.low.into()).unwrap_or(0);
+        word & !shift(mask) | shift(value & mask)
+    }
+
     /// How many they are.
     #[must_use]
     pub fn width(self) -> u8 {

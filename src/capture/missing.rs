@@ -1,6 +1,11 @@
 //! What a capture lacks that a person would look for.
 
+use std::collections::BTreeMap;
+
 use super::Capture;
+
+/// The most ids of waves in a line.
+const MAX_LISTED: usize = 16;
 
 impl Capture {
     /// What a user would expect and not find, and why.
@@ -31,5 +36,23 @@ impl Capture {
             missing.push("no global memory".to_owned());
         }
         missing
+    }
+
+    /// Waves whose values may be wrong, by reason: their ids, the first of them, and how many they are.
+    #[must_use]
+    pub fn unconfirmed(&self) -> Vec<String> {
+        let mut by_reason: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for wave in &self.waves {
+            if let Some(reason) = &wave.unconfirmed {
+                by_reason.entry(reason).or_default().push(wave.id);
+            }
+        }
+        let line = |(reason, ids): (&str, Vec<u32>)| {
+            let listed: Vec<String> = ids.iter().take(MAX_LISTED).map(ToString::to_string).collect();
+            let more = if ids.len() > MAX_LISTED { ", ..." } else { "" };
+            let (waves, are) = if ids.len() == 1 { ("wave", "is") } else { ("waves", "are") };
+            format!("{} {waves} ({}{more}) {are} unconfirmed: {reason}", ids.len(), listed.join(", "))
+        };
+        by_reason.into_iter().map(line).collect()
     }
 }

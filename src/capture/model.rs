@@ -211,6 +211,9 @@ pub struct Wave {
     pub private: MemoryMap,
     /// Bytes of private memory that it owns, if known.
     pub private_size: Option<u64>,
+    /// Why its values may be wrong, in words: what the capture contradicts itself in, or does not confirm. `None`: nothing speaks
+    /// against them.
+    pub unconfirmed: Option<Box<str>>,
 }
 
 /// Captured registers: blocks shared by many waves over an image of this one, then blocks of its own.

@@ -9,7 +9,8 @@ use std::io::Write;
 
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
-use crate::report::{Style, stack};
+use crate::report::text::mark;
+use crate::report::{Style, json, stack};
 use crate::session::{Inspect as _, LaneStack};
 use crate::units::LaneSet;
 
@@ -42,8 +43,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
     };
     if args.of.json {
-        return print_json(out, &value);
+        return print_json(out, &json::marked(&session, wave, value));
     }
+    out.write_all(mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(text.as_bytes())?;
     Ok(())
 }

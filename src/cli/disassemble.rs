@@ -10,7 +10,7 @@ use std::io::Write;
 
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
-use crate::report::{Style, disassembly, spaces};
+use crate::report::{Style, disassembly, json, spaces, text};
 use crate::session::{Inspect as _, Instructions};
 
 #[derive(Debug, clap::Args)]
@@ -57,8 +57,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     };
     let found = session.disassemble(wave, &asked)?;
     if args.of.json {
-        return print_json(out, &disassembly::json(&found));
+        return print_json(out, &json::marked(&session, wave, disassembly::json(&found)));
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(disassembly::text(&found, Style::Coloured).as_bytes())?;
     Ok(())
 }

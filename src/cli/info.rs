@@ -84,6 +84,9 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         }
         out.write_all(table.render(style).as_bytes())?;
     }
+    for unconfirmed in capture.unconfirmed() {
+        writeln!(out, "{}", style.alarm(&unconfirmed))?;
+    }
     for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
@@ -159,6 +162,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "kinds": kinds.collect::<Vec<_>>(),
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "code_objects": objects.collect::<Vec<_>>(),
+        "unconfirmed": capture.unconfirmed(),
         "missing": missing(capture),
         "debug_problems": dump.check_debug(),
         "problems": dump.problems(),

@@ -15,8 +15,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
     if args.of.json {
-        return print_json(out, &json::lanes(&session, wave)?);
+        return print_json(out, &json::marked(&session, wave, json::lanes(&session, wave)?));
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(text::lanes(&session, wave, Style::Coloured)?.as_bytes())?;
     Ok(())
 }

@@ -28,8 +28,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let lanes = dump::lanes(&session, wave, args.lane.as_deref(), args.frame)?;
     let locals = session.locals(wave, lanes, args.frame)?;
     if args.of.json {
-        return print_json(out, &json::locals(&locals));
+        return print_json(out, &json::marked(&session, wave, json::locals(&locals)));
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(text::locals(&locals, Style::Coloured).as_bytes())?;
     Ok(())
 }

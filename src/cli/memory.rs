@@ -8,7 +8,7 @@ use std::io::Write;
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::codeobject::hex;
-use crate::report::{spaces, text};
+use crate::report::{Style, json, spaces, text};
 use crate::session::{Inspect as _, Unreadable};
 
 /// The most bytes that are printed.
@@ -51,10 +51,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             if args.of.json =>
         {
             let name = spaces::place_name(&session, place);
-            return print_json(
-                out,
-                &serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() }),
-            );
+            let answer = serde_json::json!({ "place": name, "bytes": null, "why": error.to_string() });
+            return print_json(out, &json::marked(&session, wave, answer));
         }
         Err(error) => return Err(error.into()),
     };
@@ -63,8 +61,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let name = spaces::place_name(&session, place);
     if args.of.json {
         let answer = serde_json::json!({ "place": name, "length": got, "bytes": hex(&bytes) });
-        return print_json(out, &answer);
+        return print_json(out, &json::marked(&session, wave, answer));
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     let prefix = name.split_once('#').map_or(String::new(), |(space, _)| format!("{space}#"));
     out.write_all(text::memory(&prefix, place.address.0, &bytes).as_bytes())?;
     if missing > 0 {

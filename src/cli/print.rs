@@ -17,8 +17,8 @@ use std::io::Write;
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::Targets;
 use crate::debuginfo::format::Letter;
-use crate::report::json::set;
-use crate::report::{Style, explain, print};
+use crate::report::json::{self, set};
+use crate::report::{Style, explain, print, text};
 use crate::session::print::{Query, no_letter};
 use crate::session::{Inspect as _, ValueState};
 
@@ -83,9 +83,10 @@ fn answer(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Fai
         if let Some(explained) = explained {
             set(&mut value, "names", explain::names(&explained));
         }
-        print_json(out, &value)?;
+        print_json(out, &json::marked(&session, wave, value))?;
         return Ok(status);
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     if let Some(explained) = explained {
         out.write_all(explain::text(&explained, Style::Coloured).as_bytes())?;
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::{Failure, WaveArgs, dump, print_json};
 use crate::arch::{RegId, Targets};
-use crate::report::{export, text};
+use crate::report::{Style, export, json, text};
 use crate::session::Inspect as _;
 
 #[derive(Debug, clap::Args)]
@@ -29,6 +29,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         chosen = session.described();
     }
     let mut answer = serde_json::Map::new();
+    if !args.of.json {
+        out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
+    }
     for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
         let value = session.register(wave, register.id)?;
         if args.of.json {
@@ -42,7 +45,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
     }
     if args.of.json {
-        print_json(out, &serde_json::json!({ "registers": answer }))?;
+        let answer = serde_json::json!({ "registers": answer });
+        print_json(out, &json::marked(&session, wave, answer))?;
     }
     Ok(())
 }

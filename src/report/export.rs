@@ -278,6 +278,7 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -
         "pc": info.pc.map(|pc| pc.0),
         "exec": info.exec.map(|exec| exec.0),
         "stop_reasons": stop,
+        "unconfirmed": info.unconfirmed,
         "frames": super::stack::frames_json(&stack),
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,

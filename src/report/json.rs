@@ -35,8 +35,19 @@ pub fn wave(info: &WaveInfo) -> Value {
         "exec": info.exec.map(|exec| format!("{:#x}", exec.0)),
         "stop_reasons": info.stop,
         "cause": info.cause,
+        "unconfirmed": info.unconfirmed,
         "signal": info.signal,
     })
+}
+
+/// An answer about a wave, with the reason under `unconfirmed` where its values may be wrong.
+#[must_use]
+pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
+    let reason = session.wave(wave).ok().and_then(|info| info.unconfirmed);
+    if let (Some(reason), Some(members)) = (reason, answer.as_object_mut()) {
+        members.insert("unconfirmed".to_owned(), json!(reason));
+    }
+    answer
 }
 
 /// All served waves.

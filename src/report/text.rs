@@ -37,6 +37,14 @@ pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, sty
     table.render(style)
 }
 
+/// The line that warns of a wave whose values may be wrong; nothing of others.
+#[must_use]
+pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
+    let info = session.wave(wave).ok();
+    let line = info.and_then(|info| Some(format!("wave {} is unconfirmed: {}", info.id, info.unconfirmed?)));
+    line.map_or(String::new(), |line| style.alarm(&line) + "\n")
+}
+
 /// The lanes of a wave: which work-item each is, whether it runs, and where it is.
 ///
 /// # Errors

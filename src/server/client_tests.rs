@@ -61,6 +61,7 @@ fn info(wave: WaveId) -> WaveInfo {
         wave_in_group: None,
         stop: None,
         cause: "stop reason not captured".to_owned(),
+        unconfirmed: None,
         signal: 0,
     }
 }

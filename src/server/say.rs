@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::threads::{Item, Thread, Threads};
-use crate::session::{Inspect, LaneState, WaveInfo};
+use crate::session::{Inspect, LaneState, UNCONFIRMED, WaveInfo};
 
 /// What was attached to, for a client that can show text on attaching.
 pub(super) fn greeting(session: &dyn Inspect, threads: &Threads) -> String {
@@ -46,8 +46,9 @@ pub(super) fn name(info: &WaveInfo, thread: Thread, item: Item) -> String {
     let known = |id: Option<u32>| id.map_or("?".to_owned(), |id| id.to_string());
     let place =
         |place: Option<[u32; 3]>| place.map_or("?,?,?".to_owned(), |[x, y, z]| format!("{x},{y},{z}"));
+    let mark = if info.unconfirmed.is_some() { UNCONFIRMED } else { "" };
     format!(
-        "AMDGPU Lane {}:{}:{}:{}/{lane} ({})[{}]",
+        "AMDGPU Lane {}:{}:{}:{}/{lane} ({})[{}]{mark}",
         info.agent,
         known(info.queue),
         known(info.dispatch),

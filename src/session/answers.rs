@@ -13,7 +13,7 @@ pub struct WaveInfo {
     /// The dump's id.
     pub id: u32,
     /// `AMDGPU Wave 1:1:1:4 (0,0,0)/3`: agent, queue, dispatch and wave id, work-group and place in it; `?` for what
-    /// is not known.
+    /// is not known; ` (unconfirmed)` behind it where its values may be wrong.
     pub name: String,
     /// GPU and wave size.
     pub kind: Arc<Kind>,
@@ -35,8 +35,10 @@ pub struct WaveInfo {
     pub wave_in_group: Option<u32>,
     /// Names of its stop reasons; empty: it was running; `None`: not known.
     pub stop: Option<Vec<String>>,
-    /// The cause in words: `memory violation`; `running`; `stop reason not captured`.
+    /// The cause in words: `memory violation`; `running`; `stop reason not captured`; with the reason where the wave is unconfirmed.
     pub cause: String,
+    /// Why its values may be wrong; `None`: nothing speaks against them.
+    pub unconfirmed: Option<String>,
     /// The signal of its stop reason in gdb's numbering; 0 when it was running or the reason is not known.
     pub signal: u8,
 }

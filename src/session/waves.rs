@@ -1,11 +1,15 @@
 //! Waves as lists show them: names, kinds and why they stopped.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::{Dump, Reader, Unreadable, WaveInfo, lanes};
 use crate::arch::{Kind, StopReason};
 use crate::capture::Wave;
 use crate::units::{Pc, WaveId};
+
+/// The mark behind a name of a wave whose values may be wrong.
+pub(crate) const UNCONFIRMED: &str = " (unconfirmed)";
 
 /// The signal of a trap, the mildest that a stopped wave has, in gdb's numbering.
 pub(super) const SIGTRAP: u8 = 5;
@@ -38,6 +42,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
         workgroup: position,
         wave_in_group: wave.wave_in_group,
         cause,
+        unconfirmed: wave.unconfirmed.as_deref().map(str::to_owned),
         signal,
         stop: reasons.map(|reasons| reasons.iter().map(|reason| reason.name.clone()).collect()),
     })
@@ -46,11 +51,14 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
 /// Why a wave stopped, in words, and the signal for it: 0 when it was running or the reason is not known.
 pub(super) fn cause(wave: &Wave) -> (String, u8) {
     let reasons = reasons(wave);
-    let cause = match &reasons {
+    let mut cause = match &reasons {
         None => "stop reason not captured".to_owned(),
         Some(reasons) if reasons.is_empty() => "running".to_owned(),
         Some(reasons) => reasons.iter().map(|r| r.words.as_str()).collect::<Vec<_>>().join(", "),
     };
+    if let Some(reason) = &wave.unconfirmed {
+        let _ = write!(cause, "; unconfirmed: {reason}");
+    }
     (cause, reasons.as_deref().map_or(0, signal))
 }
 
@@ -86,7 +94,8 @@ fn name(agent: u32, queue: Option<u32>, dispatch: Option<u32>, wave: &Wave, at: 
     let place = at.map_or("(?,?,?)".to_owned(), |[x, y, z]| format!("({x},{y},{z})"));
     let (queue, dispatch, slot) = (known(queue), known(dispatch), known(wave.wave_in_group));
     let label = wave.label.as_deref().map_or(String::new(), |label| format!(" {label}"));
-    format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}{label}", wave.id)
+    let mark = if wave.unconfirmed.is_some() { UNCONFIRMED } else { "" };
+    format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}{label}{mark}", wave.id)
 }
 
 /// The kinds of wave that a dump holds, in words: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.
@@ -118,6 +127,11 @@ pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
         [first, rest @ ..] => {
             notices.push(format!("the dump has {} problems; the first: {first}", rest.len() + 1));
         }
+    }
+    let doubtful = dump.capture().waves.iter().filter(|wave| wave.unconfirmed.is_some()).count();
+    if doubtful > 0 {
+        let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };
+        notices.push(format!("{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` tells why"));
     }
     let notes = &dump.capture().provenance.notes;
     notices.extend(notes.iter().take(MOST_NOTES).map(|note| format!("the dump's writer noted: {note}")));

@@ -76,7 +76,7 @@ pub(crate) fn build_ordered(
     let mut segments = Vec::new();
     for index in 0..plan.agents.len() {
         let name = format!("code{index}");
-        segments.push(Segment::of(&name, queue::code(index), queue::code_bytes(plan.seed, index as u32)));
+        segments.push(Segment::of(&name, queue::code(index), queue::code_bytes(plan, index)));
     }
     let mut sizes = Vec::new();
     let mut places = Vec::new();

@@ -39,6 +39,20 @@ pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
     plan
 }
 
+/// The same plan with the same registers for all waves of a kernel, as a compiler allots them: its descriptor has them, too.
+pub(crate) fn uniform(mut plan: Plan) -> Plan {
+    let mut known = std::collections::BTreeMap::new();
+    for queue in &mut plan.queues {
+        for group in queue.xccs.iter_mut().flatten() {
+            for wave in &mut group.waves {
+                let key = (queue.agent, group.dispatch % 8);
+                wave.counts = *known.entry(key).or_insert(wave.counts);
+            }
+        }
+    }
+    plan
+}
+
 /// Agents of different generations in one core.
 pub(crate) fn mixed(seed: u32, gpus: &[(Gpu, u32)]) -> Plan {
     let mut chooser = Chooser::new(seed);

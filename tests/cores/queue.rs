@@ -1,7 +1,7 @@
 //! A queue's memory: the ring of packets, `amd_queue_t`, scratch.
 
 use super::filler::{self, Kind};
-use super::gpu::Family;
+use super::gpu::{Counts, Family};
 use super::plan::{Dispatch, Plan, Queue, Scratch};
 use super::words::Of;
 
@@ -172,13 +172,44 @@ pub(crate) fn amd_queue_bytes(plan: &Plan, queue_index: usize) -> Vec<u8> {
 }
 
 /// An agent's code: noise with kernel descriptors in it.
-pub(crate) fn code_bytes(seed: u32, agent: u32) -> Vec<u8> {
-    let mut bytes =
-        filler::bytes((0..CODE_BYTES as u32 / 4).map(|index| filler::word(seed, Kind::Gap, agent, index, 2)));
+pub(crate) fn code_bytes(plan: &Plan, agent: usize) -> Vec<u8> {
+    let noise = |index| filler::word(plan.seed, Kind::Gap, agent as u32, index, 2);
+    let mut bytes = filler::bytes((0..CODE_BYTES as u32 / 4).map(noise));
     for number in 0..8u64 {
         let descriptor = DESCRIPTOR + 0x40 * number;
-        let at = descriptor as usize + 16;
-        bytes[at..at + 8].copy_from_slice(&(ENTRY + 0x100 * number - descriptor).to_le_bytes());
+        let entry = (ENTRY + 0x100 * number - descriptor).to_le_bytes();
+        let at = descriptor as usize;
+        if let Some(counts) = kernel_counts(plan, agent, number) {
+            let words = kernel_words(plan.agents[agent].gpu.family, counts);
+            bytes[at..at + 64].fill(0);
+            for (offset, word) in words {
+                bytes[at + offset..at + offset + 4].copy_from_slice(&word.to_le_bytes());
+            }
+        }
+        bytes[at + 16..at + 24].copy_from_slice(&entry);
     }
     bytes
+}
+
+/// The registers of a kernel's waves, where all of them have the same: else its descriptor stays noise.
+fn kernel_counts(plan: &Plan, agent: usize, number: u64) -> Option<Counts> {
+    let queues = plan.queues.iter().filter(|queue| queue.agent == agent);
+    let groups = queues.flat_map(|queue| queue.xccs.iter().flatten());
+    let mut waves = groups.filter(|group| group.dispatch % 8 == number).flat_map(|group| &group.waves);
+    let counts = waves.next()?.counts;
+    waves.all(|wave| wave.counts == counts).then_some(counts)
+}
+
+/// COMPUTE_PGM_RSRC1, COMPUTE_PGM_RSRC3 and the properties of a kernel descriptor, by their offset in it (AMDGPUUsage, "Kernel
+/// Descriptor").
+fn kernel_words(family: Family, counts: Counts) -> [(usize, u32); 3] {
+    let Counts { lanes, vgprs, accs, sgprs, shared } = counts;
+    let (granule, rsrc3) = match family {
+        Family::Aldebaran | Family::Aqua | Family::Gfx950 => (8, vgprs / 4 - 1),
+        Family::Navi1 | Family::Navi2 | Family::Navi3 => (family.vgpr_granule(lanes), shared / 8),
+        _ => (family.vgpr_granule(lanes), 0),
+    };
+    let all = if family.has_unified_accs() { vgprs + accs } else { vgprs };
+    let scalars = if family.is_gfx9() { 2 * ((sgprs + 16) / 16 - 1) } else { 0 };
+    [(48, all / granule - 1 | scalars << 6), (44, rsrc3), (56, u32::from(lanes == 32) << 10)]
 }

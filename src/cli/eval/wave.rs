@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::super::{DumpArgs, Failure, WaveArgs, dump, print_json};
 use super::{Args, EvalError, hex};
 use crate::arch::Targets;
-use crate::report::{Style, evaluation};
+use crate::report::{Style, evaluation, json, text};
 use crate::session::{Expression, Inspect as _, NotEvaluated, Question, Want};
 
 /// Evaluates the expression for the lanes asked for and prints what they find.
@@ -39,8 +39,9 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             (error, _) => error.into(),
         })?;
     if args.json {
-        return print_json(out, &evaluation::json(&found));
+        return print_json(out, &json::marked(&session, wave, evaluation::json(&found)));
     }
+    out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(evaluation::text(&found, Style::Coloured).as_bytes())?;
     Ok(())
 }

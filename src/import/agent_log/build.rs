@@ -193,6 +193,7 @@ impl Builder<'_> {
             registers,
             private: MemoryMap::default(),
             private_size: None,
+            unconfirmed: None,
         })
     }
 

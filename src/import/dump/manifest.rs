@@ -127,6 +127,7 @@ tables! {
         bulk: Entries<Bulk<'de>>,
         private: Entries<Piece<'de>>,
         private_size: u64,
+        unconfirmed: Text<'de>,
     }
 
     /// `wave.image`

@@ -74,6 +74,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             registers,
             private,
             private_size,
+            unconfirmed: self.problems.text(key, "unconfirmed", &entry.unconfirmed).map(Into::into),
         })
     }
 

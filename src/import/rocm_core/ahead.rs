@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver};
 use std::{thread, vec};
 
-use super::area::Block;
+use super::block::Block;
 use super::memory::CoreMemory;
 use super::wave::Words;
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::area::Block;
-use super::dispatch::Dispatches;
+use super::block::Block;
+use super::doubt::{Doubt, Seen};
+use super::dispatch::{self, Dispatches};
 use super::missing::{Missing, OutsideGrid, OutsideGroup, count};
 use super::queues::{Lot, Waves};
 use super::scratch::NoScratch;
@@ -14,39 +15,63 @@ use crate::capture::{
 use crate::units::LaneSet;
 
 impl Waves<'_> {
-    /// Adds a wave; `group` is the work-group that is open.
+    /// Adds a wave; `open` is the work-group that is open.
     #[expect(clippy::too_many_arguments, reason = "a wave's loop, taken apart")]
     pub(super) fn wave(
         &mut self,
         block: &Block,
         words: &Words,
         lot: &Lot,
-        group: &mut Option<usize>,
+        open: &mut Option<Open>,
         dispatches: &mut Dispatches,
         missing: &mut Missing,
         capture: &mut Capture,
-    ) {
-        let id = u32::try_from(capture.waves.len() + 1).unwrap_or(u32::MAX);
+    ) -> Option<Seen> {
+        let ordinal = capture.waves.len();
+        let id = u32::try_from(ordinal + 1).unwrap_or(u32::MAX);
         // A wave that its processor cannot run comes of a damaged record.
-        let Some(index) = lot.row(block.counts.size).or(lot.row64).or(lot.row32) else { return };
-        let Some(row) = self.rows.get(index) else { return };
+        let index = lot.row(block.counts.size).or(lot.row64).or(lot.row32)?;
+        let row = self.rows.get(index)?;
         let facts = self.facts(row, words, lot);
         self.pcs.extend(facts.pc);
-        let Some(row) = self.rows.get(index) else { return };
-        let Some(area) = row.area() else { return };
+        let row = self.rows.get(index)?;
+        let area = row.area()?;
         let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
         if !words.hw.is_whole() || !words.ttmps.is_whole() {
             count(&mut missing.words, block.hwregs());
         }
-        if area.wave.first.of(block.word) != 0 {
-            *group = Some(self.group(block, lot, capture));
+        if block.follows_gap {
+            *open = None;
         }
-        let workgroup = *group;
-        if workgroup.is_none() {
+        if word.first.of(block.word) != 0 {
+            let index = self.group(block, lot, capture);
+            let is_doubtful = block.doubt == Some(Doubt::Block);
+            *open = Some(Open { index, launch: None, is_doubtful });
+        } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
+            // Its first wave is missing, and with it the LDS: what it holds of its launch tells its work-group.
+            let launch = facts.launch.map(|launch| (launch.group, launch.packet));
+            if open.as_ref().is_none_or(|open| open.launch != launch) {
+                *open = launch.map(|_| Open {
+                    index: Self::group_without_lds(lot, capture),
+                    launch,
+                    is_doubtful: false,
+                });
+            }
             count(&mut missing.group, id);
         }
+        let workgroup = open.as_ref().map(|open| open.index);
+        let mut doubt = |doubt| self.doubts.add(ordinal, doubt);
+        if let Some(reason) = block.doubt {
+            doubt(reason);
+        } else if open.as_ref().is_some_and(|open| open.is_doubtful) {
+            doubt(Doubt::WorkGroup);
+        }
+        if facts.contradicts {
+            doubt(Doubt::Stopped);
+            count(&mut missing.stopped, id);
+        }
         if is_last {
-            *group = None;
+            *open = None;
         }
         if let (Some(launch), Some(of)) =
             (facts.launch, workgroup.and_then(|index| capture.workgroups.get_mut(index)))
@@ -58,28 +83,47 @@ impl Waves<'_> {
             (Some(launch), Some(of)) if of.dispatch.is_none() => {
                 match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
                     Ok(found) => place(capture, workgroup, found, &launch, missing),
-                    Err(why) => missing.dispatch.entry(why).or_insert((0, id)).0 += 1,
+                    Err(why) => {
+                        if why == dispatch::Unknown::Outside {
+                            doubt(Doubt::Packet);
+                        }
+                        missing.dispatch.entry(why).or_insert((0, id)).0 += 1;
+                    }
                 }
             }
             _ => {}
         }
+        if let Some(pc) = facts.pc {
+            if pc % 4 != 0 {
+                doubt(Doubt::Pc);
+                count(&mut missing.pc, (id, pc));
+            } else if self.memory.segment(pc).is_none() {
+                self.doubts.astray(ordinal, pc);
+            }
+        }
         let dispatch =
             workgroup.and_then(|index| capture.dispatches.get(capture.workgroups.get(index)?.dispatch?));
         let lanes = block.counts.size.lanes();
-        let wave_in_group = facts.launch.map(|launch| launch.wave_in_group).filter(|place| {
-            let Some(most) = dispatch.and_then(|dispatch| waves_of_group(dispatch, lanes)) else {
-                return true;
-            };
-            let fits = u64::from(*place) < most;
-            if !fits {
-                count(&mut missing.in_group, OutsideGroup { wave: id, place: *place, most });
-            }
-            fits
-        });
+        let wave_in_group = facts.launch.map(|launch| launch.wave_in_group);
+        if let (Some(place), Some(launch), Some(dispatch)) = (wave_in_group, facts.launch, dispatch)
+            && let Some(most) = waves_of_group(dispatch, launch.group, lanes)
+            && u64::from(place) >= most
+        {
+            self.doubts.add(ordinal, Doubt::Outside);
+            count(&mut missing.in_group, OutsideGroup { wave: id, place, most });
+        }
         let (engine, slot) = (word.engine.of(block.word), word.scoreboard.of(block.word));
+        let mut own_slot = None;
         let (private, private_size) = match self.private(row, words, block, lot, engine, slot) {
-            Ok(Some((base, size))) => {
-                if word.scratch.of(block.word) == 0 {
+            Ok(Some(Private { base, size, confirmed })) => {
+                if confirmed == Some(false) {
+                    self.doubts.add(ordinal, Doubt::OtherSlot);
+                    count(&mut missing.other_slot, id);
+                }
+                if word.scratch.of(block.word) != 0 || confirmed == Some(true) {
+                    own_slot = Some((engine, slot));
+                } else {
+                    self.doubts.add(ordinal, Doubt::Unallotted);
                     count(&mut missing.unallotted, id);
                 }
                 let pieces = self.pieces(base, size);
@@ -108,7 +152,7 @@ impl Waves<'_> {
         }
         let without_vgprs = row.without_vgprs(words);
         let kind = Arc::clone(&row.kind);
-        let Some(row) = self.rows.get_mut(index) else { return };
+        let row = self.rows.get_mut(index)?;
         let stop = match facts.stopped {
             Some(true) => row.reasons(words, facts.trap),
             Some(false) => Some(Vec::new()),
@@ -132,7 +176,24 @@ impl Waves<'_> {
             private,
             private_size,
             label: None,
+            unconfirmed: None,
         });
+        let (counts, launch) = (block.counts, facts.launch);
+        Some(Seen { wave: ordinal, group: workgroup, launch, counts, slot: own_slot })
+    }
+
+    /// A new work-group whose first wave is missing.
+    fn group_without_lds(lot: &Lot, capture: &mut Capture) -> usize {
+        let index = capture.workgroups.len();
+        capture.workgroups.push(WorkGroup {
+            id: u32::try_from(index + 1).unwrap_or(u32::MAX),
+            queue: Some(lot.queue),
+            dispatch: None,
+            position: None,
+            lds_size: None,
+            lds: MemoryMap::default(),
+        });
+        index
     }
 
     /// A new work-group of a first wave.
@@ -150,7 +211,7 @@ impl Waves<'_> {
         index
     }
 
-    /// First byte and size of a wave's private memory; `Ok(None)`: it has none.
+    /// A wave's private memory; `Ok(None)`: it has none.
     fn private(
         &self,
         row: &Row,
@@ -159,16 +220,21 @@ impl Waves<'_> {
         lot: &Lot,
         engine: u32,
         slot: u32,
-    ) -> Result<Option<(u64, u64)>, NoScratch> {
+    ) -> Result<Option<Private>, NoScratch> {
         let Some(scratch) = lot.scratch? else { return Ok(None) };
         let base = scratch.of(engine, slot)?;
-        match row.scratch_base(words, &block.counts) {
-            None => {}
+        let confirmed = match row.scratch_base(words, &block.counts) {
+            None => match row.flat_scratch(words, &block.counts) {
+                Some(register) if register == base => Some(true),
+                // Code may set it to anything; another slot's base is none of it.
+                Some(register) if scratch.is_slot(register) => Some(false),
+                _ => None,
+            },
             Some(None) => return Err(NoScratch::NoBase),
-            Some(Some(register)) if register == base => {}
+            Some(Some(register)) if register == base => Some(true),
             Some(Some(_)) => return Err(NoScratch::Disagrees),
-        }
-        Ok(Some((base, scratch.wave_size)))
+        };
+        Ok(Some(Private { base, size: scratch.wave_size, confirmed }))
     }
 
     /// What was captured of a range of global memory, by offset from its start.
@@ -197,6 +263,26 @@ impl Waves<'_> {
     }
 }
 
+/// Where a wave's private memory lies.
+struct Private {
+    base: u64,
+    /// Bytes.
+    size: u64,
+    /// Whether a register has its base; `None`: no register has that of any slot.
+    confirmed: Option<bool>,
+}
+
+/// The work-group that waves of a control stack belong to until one is the last.
+#[derive(Debug)]
+pub(super) struct Open {
+    /// Index in the capture.
+    index: usize,
+    /// Work-group and packet of its waves, where its first wave is missing.
+    launch: Option<([u32; 3], u32)>,
+    /// The block of its first wave is not confirmed.
+    is_doubtful: bool,
+}
+
 /// Gives a work-group its dispatch, and its place there if it is one.
 fn place(
     capture: &mut Capture,
@@ -219,8 +305,12 @@ fn place(
     }
 }
 
-/// How many waves a work-group of the dispatch has.
-fn waves_of_group(dispatch: &Dispatch, lanes: u8) -> Option<u64> {
-    let items: u64 = dispatch.workgroup?.iter().map(|size| u64::from(*size)).product();
-    Some(items.div_ceil(u64::from(lanes)))
+/// How many waves the work-group at a position of the dispatch has: those at the grid's edge may be smaller.
+fn waves_of_group(dispatch: &Dispatch, position: [u32; 3], lanes: u8) -> Option<u64> {
+    let axes = dispatch.grid?.into_iter().zip(dispatch.workgroup?).zip(position);
+    let items = axes.map(|((grid, size), at)| {
+        let rest = u64::from(grid).checked_sub(u64::from(at) * u64::from(size));
+        u64::from(size).min(rest.filter(|rest| *rest > 0).unwrap_or(u64::from(size)))
+    });
+    Some(items.product::<u64>().div_ceil(u64::from(lanes)))
 }

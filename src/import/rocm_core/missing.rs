@@ -21,6 +21,16 @@ pub(super) struct Missing {
     pub(super) in_group: Option<(u32, OutsideGroup)>,
     pub(super) group: Option<(u32, u32)>,
     pub(super) faulty: Option<(u32, u32)>,
+    /// Wave and PC.
+    pub(super) pc: Option<(u32, (u32, u64))>,
+    pub(super) stopped: Option<(u32, u32)>,
+    pub(super) other_slot: Option<(u32, u32)>,
+    /// Ids of a wave and of the one before it with the same slot.
+    pub(super) same_slot: Option<(u32, (usize, usize))>,
+    /// Ids of a wave and of the one before it at the same place.
+    pub(super) same_place: Option<(u32, (usize, usize))>,
+    /// Id of the first wave.
+    pub(super) contradicting: Option<(u32, usize)>,
 }
 
 /// A work-group that its dispatch's grid does not have.
@@ -110,7 +120,38 @@ impl Missing {
             let what = format!("{who} that it is wave {place} of its work-group, counted from 0");
             problems.report(key, what, format!("one of the {most} of a work-group of that dispatch"));
         }
+        if let Some((count, (wave, pc))) = self.pc {
+            let who = waves((count, wave));
+            problems.report(key, format!("PC {pc:#x} of {who} is not aligned: unconfirmed"), "a multiple of 4");
+        }
+        let pairs = [
+            (self.same_slot, "share a slot of scratch memory", "a slot for each wave"),
+            (self.same_place, "have the same place in their work-group", "a place for each wave"),
+        ];
+        for (found, what, expected) in pairs {
+            if let Some((count, (wave, other))) = found {
+                let more = if count > 1 { format!(" ({count} such pairs)") } else { String::new() };
+                problems.report(key, format!("waves {other} and {wave} {what}{more}: unconfirmed"), expected);
+            }
+        }
+        if let Some((count, wave)) = self.contradicting {
+            let who = waves((count, u32::try_from(wave).unwrap_or(u32::MAX)));
+            let what = format!("trap temporaries of {who} contradict those of its work-group: unconfirmed");
+            problems.report(key, what, "one work-group and one packet for the waves of a work-group");
+        }
         let said = [
+            (
+                self.stopped,
+                "trap temporaries of",
+                "contradict STATUS on whether it was stopped: unconfirmed",
+                "HALT, and from interface version 10 on SKIP_EXPORT, of waves that the trap handler stopped",
+            ),
+            (
+                self.other_slot,
+                "FLAT_SCRATCH of",
+                "has the base of another slot than its record: unconfirmed",
+                "the base of its own private memory",
+            ),
             (
                 self.unallotted,
                 "private memory of",
@@ -123,7 +164,12 @@ impl Missing {
                 "their trap temporaries were not set up",
                 "ttmp_setup in the runtime information",
             ),
-            (self.group, "no work-group for", "none was opened before", "a first wave before others"),
+            (
+                self.group,
+                "no LDS for",
+                "the first wave of its work-group is missing",
+                "a first wave before others",
+            ),
             (
                 self.faulty,
                 "flags of a fault in",

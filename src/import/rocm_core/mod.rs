@@ -1,21 +1,26 @@
 //! ROCm core files: GPU cores, host cores with GPU waves, and the two side by side (docs/captures.md).
 //!
-//! [`headers`] and [`segments`] make one map of memory, [`note`] says which GPUs and queues there were, [`area`] finds the
-//! waves in the queues' save areas, [`wave`] says what they are, [`dispatch`] and [`scratch`] what belongs to them. Of
-//! memory only headers, control stacks and 192 bytes of each wave are read.
+//! [`headers`] and [`segments`] make one map of memory, [`note`] says which GPUs and queues there were, [`area`] and [`block`] find
+//! the waves in the queues' save areas, [`reading`] and [`repair`] decide what counts where one is damaged, [`wave`] says what waves
+//! are, [`dispatch`] and [`scratch`] what belongs to them, [`doubt`] which of them nothing confirms. Of memory only headers, control
+//! stacks, packets, kernel descriptors and 192 bytes of each wave are read.
 
 mod agents;
 mod ahead;
 mod area;
+mod block;
 mod build;
 mod bytes;
 mod dispatch;
+mod doubt;
 mod headers;
 mod memory;
 mod missing;
 mod note;
 mod padding;
 mod queues;
+mod reading;
+mod repair;
 mod scratch;
 mod segments;
 pub(crate) mod stream;
@@ -27,12 +32,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use self::agents::Agents;
+use self::doubt::Doubts;
 use self::headers::Headers;
 use self::memory::CoreMemory;
 use self::note::{Notes, State};
 use self::queues::Waves;
 use super::file::OpenFile;
-use super::objects::{self, Held, Hints, LinkMap};
+use super::objects::{self, FoundObject, Held, Hints, LinkMap};
 use super::problem::{ImportError, Problems};
 use super::{Opened, Options, sniff};
 use crate::arch::Targets;
@@ -170,6 +176,12 @@ fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
     }
 }
 
+/// First and last address that a code object's file may take: an image is not larger than its file but for padding.
+fn file_range(object: &FoundObject) -> Option<(u64, u64)> {
+    let Some(Held::File(bytes)) = &object.held else { return None };
+    Some((object.address, object.address.checked_add(bytes.len() as u64)?))
+}
+
 /// runtime_state of a runtime that lets debuggers in.
 const ENABLED: u32 = 1;
 
@@ -188,6 +200,7 @@ fn import(
     capture.backings.push(Arc::new(memory.clone()));
     let derived_id = BackingId(capture.backings.len() as u32);
     let (mut derived, mut hints) = (Vec::new(), Hints::default());
+    let mut doubts = Doubts::default();
     let r_debug = state.as_ref().map(|state| state.r_debug).filter(|address| *address != 0);
     let map = r_debug.map(|address| LinkMap::read(memory, address)).unwrap_or_default();
     if let Some(address) =
@@ -212,7 +225,7 @@ fn import(
             let stores = queues::Stores { by_address, derived: derived_id };
             let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
             waves.queues(state, &mut agents, &mut capture, problems);
-            hints.pcs = waves.pcs;
+            (hints.pcs, doubts) = (waves.pcs, waves.doubts);
         }
     }
     capture.backings.push(Arc::new(MemoryBacking::new("derived registers", derived)));
@@ -224,6 +237,9 @@ fn import(
         .iter()
         .filter_map(|object| Some((object.address, flags(object.held.as_ref()?, memory)?)));
     agents::contradictions(flags, targets, options, &capture, problems);
+    // A code object that the user placed need not have been captured.
+    let files: Vec<(u64, u64)> = found.code_objects.iter().filter_map(file_range).collect();
+    doubts.mark(&mut capture, |pc| files.iter().any(|(first, last)| (*first..=*last).contains(&pc)));
     capture.code_objects = found.into_capture(by_address, &mut capture.backings);
     capture
 }

@@ -94,6 +94,12 @@ impl Scratch {
         Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines }))
     }
 
+    /// Whether the part of a wave begins at an address.
+    pub(super) fn is_slot(&self, address: u64) -> bool {
+        let all = self.waves.saturating_mul(self.engines).saturating_mul(self.wave_size);
+        address.checked_sub(self.base).is_some_and(|offset| offset < all && offset % self.wave_size == 0)
+    }
+
     /// First byte of a wave's part.
     pub(super) fn of(&self, engine: u32, slot: u32) -> Result<u64, NoScratch> {
         let (engine, slot) = (u64::from(engine), u64::from(slot));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::area::{Block, Counts, SLOTS};
+use super::block::{Block, Counts, SLOTS};
 use super::bytes::u32_at;
 use super::memory::CoreMemory;
 use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
@@ -140,6 +140,8 @@ pub(super) struct Facts {
     pub(super) halt: Option<bool>,
     /// Where it was launched: work-group, place in it, packet index.
     pub(super) launch: Option<Launch>,
+    /// Trap temporaries and status contradict each other on whether it was stopped.
+    pub(super) contradicts: bool,
 }
 
 /// Dispatch facts of a wave.
@@ -169,6 +171,8 @@ pub(super) struct Row {
     status: Option<u8>,
     /// Slot, bit.
     no_vgprs: Option<(u8, u8)>,
+    /// HALT as the trap handler sets it: slot, bit.
+    halt: Option<(u8, u8)>,
     /// Registers that faults follow from: name, slot, the bits that matter.
     fault_words: Vec<(String, u8, u32)>,
     /// Slot, bits that are faults whatever is enabled.
@@ -220,6 +224,7 @@ impl Row {
             pc: kind.named("pc").map(|register| register.id).zip(slot("pc")),
             status: slot("status"),
             no_vgprs,
+            halt: slot(&area.halt.register).map(|slot| (slot, area.halt.bit)),
             rewrites,
             fault_words,
             hard_faults,
@@ -273,6 +278,14 @@ impl Row {
             None => None,
         };
         let is_stopped = stopped == Some(true);
+        // The trap handler halts what it stops, and later ones mark it; where nobody says which one it was no mark is missed.
+        let is_halted = self.halt.and_then(|(slot, bit)| Some(words.slot(slot)? >> (bit & 31) & 1 == 1));
+        let is_marked = by_status.filter(|_| ttmps.skip_export.is_some() && promise.r_version.is_some() && marks);
+        let contradicts = match stopped {
+            Some(true) => is_halted == Some(false) || is_marked == Some(false),
+            Some(false) => is_marked == Some(true),
+            None => false,
+        };
         let saved = self.pc.and_then(|(_, slot)| words.long(slot));
         let parked = |parked: &Parked| {
             let low_high = words.ttmp(parked.low).zip(words.ttmp(parked.high));
@@ -303,6 +316,7 @@ impl Row {
             trap: if is_stopped { words.ttmp(ttmps.trap_id).map(|trap| trap as u8) } else { Some(0) },
             halt: if is_stopped { words.ttmp(ttmps.halt).map(|bit| bit != 0) } else { None },
             launch,
+            contradicts,
         }
     }
 
@@ -364,17 +378,24 @@ impl Row {
     /// `None`: this processor has no such register; `Some(None)`: its value was not captured.
     pub(super) fn scratch_base(&self, words: &Words, counts: &Counts) -> Option<Option<u64>> {
         let name = self.area()?.scratch.base.as_ref()?;
+        Some(self.address(name, words, counts))
+    }
+
+    /// The register that code sets to the base of private memory where the architecture does not; `None`: not captured.
+    pub(super) fn flat_scratch(&self, words: &Words, counts: &Counts) -> Option<u64> {
+        self.address("flat_scratch", words, counts)
+    }
+
+    /// A register of 64 bits, in its hardware slot or among the last SGPRs.
+    fn address(&self, name: &str, words: &Words, counts: &Counts) -> Option<u64> {
         if let Some(slot) = self.area()?.hwregs.get(name) {
-            return Some(words.long(*slot));
+            return words.long(*slot);
         }
-        let alias = || {
-            let alias = self.kind.named(name)?.alias?;
-            let sgprs = u16::try_from(counts.sgprs).ok()?;
-            let first = usize::from(alias.first(self.kind.target.sgpr_alias_limit, sgprs)?);
-            let index = (TAIL + first).checked_sub(usize::from(sgprs))?;
-            Some(u64::from(words.tail.get(index)?) | u64::from(words.tail.get(index + 1)?) << 32)
-        };
-        Some(alias())
+        let alias = self.kind.named(name)?.alias?;
+        let sgprs = u16::try_from(counts.sgprs).ok()?;
+        let first = usize::from(alias.first(self.kind.target.sgpr_alias_limit, sgprs)?);
+        let index = (TAIL + first).checked_sub(usize::from(sgprs))?;
+        Some(u64::from(words.tail.get(index)?) | u64::from(words.tail.get(index + 1)?) << 32)
     }
 
     /// Whether what was saved of a wave's VGPRs means nothing.

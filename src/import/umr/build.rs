@@ -96,6 +96,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
             registers,
             private: MemoryMap::default(),
             private_size: None,
+            unconfirmed: None,
         });
     }
     groups.tell(capture);

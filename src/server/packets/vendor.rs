@@ -113,7 +113,7 @@ pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
 /// An answer about a thread, under its number.
 pub(super) fn about(state: &State, thread: Thread, mut answer: Value) -> Value {
     set(&mut answer, "thread", json!(state.number(thread)));
-    answer
+    json::marked(state.session.as_ref(), thread.wave, answer)
 }
 
 /// Sets a member of an object.

@@ -132,6 +132,7 @@ impl Maker {
         self.capture.waves.push(Wave {
             id,
             label: None,
+            unconfirmed: None,
             kind,
             agent: 0,
             workgroup: group,

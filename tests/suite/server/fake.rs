@@ -228,6 +228,7 @@ impl Inspect for Fake {
             wave_in_group: Some(wave.0 % 4),
             stop: Some(stop),
             cause: cause.to_owned(),
+            unconfirmed: None,
             signal,
         })
     }

@@ -5,6 +5,7 @@ mod damage;
 mod described;
 mod generations;
 mod layout;
+mod one_word;
 mod samples;
 mod slimmed;
 mod spooled;

@@ -180,6 +180,7 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
             ("stop", stop),
             ("sgpr_count", wave.sgpr_count.map(|count| json!(count))),
             ("private_size", wave.private_size.map(number)),
+            ("unconfirmed", wave.unconfirmed.as_ref().map(|reason| json!(reason))),
         ])
     });
     waves.collect()

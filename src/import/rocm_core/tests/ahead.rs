@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::{Ahead, BATCH, WAITING, WORTH_A_THREAD};
 use crate::capture::{Backing, BackingId, Extent, MemoryBacking, MemoryMap, Segment};
-use crate::import::rocm_core::area::{Block, Counts};
+use crate::import::rocm_core::block::{Block, Counts};
 use crate::import::rocm_core::memory::CoreMemory;
 use crate::units::WaveSize;
 
@@ -25,7 +25,7 @@ fn blocks(count: u64) -> Vec<Block> {
     let counts = Counts { size: WaveSize::W64, vgprs: 0, shared: 0, accums: 0, sgprs: 16 };
     let block = |index: u64| {
         let bottom = BASE + index * BYTES;
-        Block { top: bottom + BYTES, bottom, word: 0, counts, lds: 0 }
+        Block { top: bottom + BYTES, bottom, word: 0, counts, lds: 0, record: 0, follows_gap: false, doubt: None }
     };
     (0..count).rev().map(block).collect()
 }

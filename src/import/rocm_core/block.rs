@@ -1,0 +1,238 @@
+//! The control stack: records of states and of waves, and the walk that finds every wave's block.
+//!
+//! The control stack is a list of dwords: state records, and waves that run with the state before them. Blocks lie below
+//! each other in its order, so that only a walk from the top finds them. Where it ends, the area begins: a wrong layout
+//! or a damaged word practically never ends there.
+
+use std::sync::Arc;
+
+use super::area::Area;
+use super::doubt::Doubt;
+use crate::arch::Target;
+use crate::arch::save_area::SaveArea;
+use crate::units::WaveSize;
+
+/// A dword with this bit is an event.
+const EVENT: u32 = 1 << 30;
+
+/// A dword with this one, and not the other, begins a state record.
+const STATE: u32 = 1 << 31;
+
+/// Bytes of 16 hardware registers, and of 16 trap temporaries.
+pub(super) const SLOTS: u64 = 64;
+
+/// A wave's block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// First address above it: that of the LDS of its work-group, or of the trap temporaries' end.
+    pub(super) top: u64,
+    /// Its lowest address, that of v0.
+    pub(super) bottom: u64,
+    /// The wave's dword.
+    pub(super) word: u32,
+    /// What is in it.
+    pub(super) counts: Counts,
+    /// Bytes of LDS at its top.
+    pub(super) lds: u32,
+    /// Index of the dword among the records.
+    pub(super) record: usize,
+    /// Waves before it are missing: the work-group that is open may not be its own.
+    pub(super) follows_gap: bool,
+    /// What makes its registers doubtful.
+    pub(super) doubt: Option<Doubt>,
+}
+
+impl Block {
+    /// First address of the LDS.
+    pub(super) fn lds_base(&self) -> u64 {
+        self.top - u64::from(self.lds)
+    }
+
+    /// First address of the hardware registers; the trap temporaries follow.
+    pub(super) fn hwregs(&self) -> u64 {
+        self.lds_base() - 2 * SLOTS
+    }
+}
+
+/// How many registers of each kind a wave has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Counts {
+    /// Lanes.
+    pub(super) size: WaveSize,
+    /// VGPRs.
+    pub(super) vgprs: u32,
+    /// VGPRs of 32 lanes that the wave's halves share.
+    pub(super) shared: u32,
+    /// Accumulation VGPRs.
+    pub(super) accums: u32,
+    /// SGPR slots.
+    pub(super) sgprs: u32,
+}
+
+impl Counts {
+    /// What a state's dword says.
+    pub(super) fn of(row: &SaveArea, state: u32) -> Self {
+        let is32 = row.state.wave32.is_some_and(|bits| bits.of(state) != 0);
+        let size = if is32 { WaveSize::W32 } else { WaveSize::W64 };
+        let total = row.state.vgprs.of(state, size);
+        let (vgprs, accums) = match &row.state.accum_offset {
+            Some(offset) => {
+                let vgprs = offset.of(state, size);
+                (vgprs, total.saturating_sub(vgprs))
+            }
+            None if row.state.accum_as_vgprs => (total, total),
+            None => (total, 0),
+        };
+        let sgprs = row.state.sgprs.map(|count| count.of(state, size)).or(row.sgpr_slots).unwrap_or(0);
+        let shared = row.state.shared_vgprs.map_or(0, |count| count.of(state, size));
+        Self { size, vgprs, shared, accums, sgprs }
+    }
+
+    /// Bytes of VGPRs, of shared ones, of accumulation VGPRs and of SGPRs.
+    pub(super) fn bytes(&self) -> [u64; 4] {
+        let lane = 4 * u64::from(self.size.lanes());
+        [
+            u64::from(self.vgprs) * lane,
+            u64::from(self.shared) * 32 * 4,
+            u64::from(self.accums) * 64 * 4,
+            u64::from(self.sgprs) * 4,
+        ]
+    }
+}
+
+/// Bytes of LDS that a state's dword asks for.
+fn lds(row: &SaveArea, state: u32, size: WaveSize) -> u32 {
+    match row.state.lds_whole {
+        Some(whole) if state >> (whole.bit & 31) & 1 == 1 => whole.bytes,
+        _ => row.state.lds.of(state, size),
+    }
+}
+
+/// A wave's record with the state that it runs with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Record {
+    /// Index among the records.
+    index: usize,
+    word: u32,
+    /// The state's dword and its counts; `None`: the wave comes before any state.
+    state: Option<(u32, Counts)>,
+}
+
+impl Record {
+    /// Its block below `last`.
+    pub(super) fn below(&self, row: &SaveArea, last: u64) -> Option<Block> {
+        let (state, counts) = self.state?;
+        let top = last.checked_sub(u64::from(row.gap))?;
+        let lds = self.lds(row, state, counts);
+        let bottom = top.checked_sub(Self::size(lds, &counts))?;
+        Some(self.block(top, bottom, counts, lds))
+    }
+
+    /// Its block from `bottom` up, and where the block above it ends.
+    pub(super) fn above(&self, row: &SaveArea, bottom: u64) -> Option<(Block, u64)> {
+        let (state, counts) = self.state?;
+        let lds = self.lds(row, state, counts);
+        let top = bottom.checked_add(Self::size(lds, &counts))?;
+        Some((self.block(top, bottom, counts, lds), top.checked_add(u64::from(row.gap))?))
+    }
+
+    fn lds(&self, row: &SaveArea, state: u32, counts: Counts) -> u32 {
+        if row.wave.first.of(self.word) != 0 { lds(row, state, counts.size) } else { 0 }
+    }
+
+    fn size(lds: u32, counts: &Counts) -> u64 {
+        u64::from(lds) + 2 * SLOTS + counts.bytes().iter().sum::<u64>()
+    }
+
+    fn block(&self, top: u64, bottom: u64, counts: Counts, lds: u32) -> Block {
+        let Self { index, word, .. } = *self;
+        Block { top, bottom, word, counts, lds, record: index, follows_gap: false, doubt: None }
+    }
+}
+
+/// The waves' records of a control stack, in its order.
+#[derive(Debug)]
+pub(super) struct Stack<'a> {
+    row: &'a SaveArea,
+    records: std::iter::Enumerate<std::slice::Iter<'a, u32>>,
+    state: Option<(u32, Counts)>,
+}
+
+impl<'a> Stack<'a> {
+    pub(super) fn new(row: &'a SaveArea, records: &'a [u32]) -> Self {
+        Self { row, records: records.iter().enumerate(), state: None }
+    }
+}
+
+impl Iterator for Stack<'_> {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        loop {
+            let (index, word) = self.records.next()?;
+            if word & EVENT != 0 {
+                continue;
+            }
+            if word & STATE == 0 {
+                return Some(Record { index, word: *word, state: self.state });
+            }
+            self.state = Some((*word, Counts::of(self.row, *word)));
+            // The other dwords of a state are for the hardware only.
+            for _ in 1..self.row.state_words {
+                self.records.next();
+            }
+        }
+    }
+}
+
+/// Walks the records of a control stack from the top of the wave area down.
+#[derive(Debug)]
+pub(super) struct Walk<'a> {
+    stack: Stack<'a>,
+    /// Where the next wave's block has its top, before the gap.
+    pub(super) last: u64,
+    /// A wave came before any state, or the addresses are used up.
+    pub(super) failed: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// From the area's end.
+    pub(super) fn new(row: &'a SaveArea, records: &'a [u32], end: u64) -> Self {
+        Self { stack: Stack::new(row, records), last: end, failed: false }
+    }
+
+    /// The blocks of an area, where these records, read so, fill it from its end to its begin.
+    pub(super) fn closed(row: &'a SaveArea, records: &'a [u32], area: &Area) -> Option<Vec<Block>> {
+        Self::fits(row, records, area).then(|| Self::new(row, records, area.end).collect())
+    }
+
+    /// Whether these records, read so, fill the area from its end to its begin.
+    pub(super) fn fits(row: &'a SaveArea, records: &'a [u32], area: &Area) -> bool {
+        let mut walk = Self::new(row, records, area.end);
+        walk.by_ref().for_each(drop);
+        !walk.failed && walk.last == area.begin
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Block;
+
+    fn next(&mut self) -> Option<Block> {
+        let record = if self.failed { None } else { self.stack.next() }?;
+        let block = record.below(self.stack.row, self.last);
+        match &block {
+            Some(block) => self.last = block.bottom,
+            None => self.failed = true,
+        }
+        block
+    }
+}
+
+/// The processor whose layout the records of an area have: the first of those that fits.
+pub(super) fn fitting<'a>(rows: &'a [Arc<Target>], records: &[u32], area: &Area) -> Option<&'a Arc<Target>> {
+    rows.iter().find(|target| target.save_area.as_ref().is_some_and(|row| Walk::fits(row, records, area)))
+}
+
+#[cfg(test)]
+#[path = "tests/block.rs"]
+mod tests;

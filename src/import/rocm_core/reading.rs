@@ -1,0 +1,326 @@
+//! Which waves one XCC has: the reading of its save area that header and control stack confirm, else what is left of it.
+
+use std::sync::Arc;
+
+use super::agents::Known;
+use super::area::{Area, Header, MOST_STACK};
+use super::block::{Block, Walk, fitting};
+use super::doubt::Doubt;
+use super::note::QueueEntry;
+use super::queues::{Lot, MOST_WAVES, Waves};
+use super::repair::{self, Remains};
+use super::scratch::Scratch;
+use super::wave::Words;
+use crate::arch::Target;
+use crate::arch::save_area::SaveArea;
+use crate::import::problem::Problems;
+use crate::units::WaveSize;
+
+/// The save area of one XCC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct XccPlace<'a> {
+    pub(super) address: u64,
+    pub(super) xcc: u32,
+    /// Index of the queue in the capture.
+    pub(super) queue: usize,
+    /// The queue, and the XCC where there are several.
+    pub(super) key: &'a str,
+}
+
+/// A control stack in memory.
+struct Captured {
+    area: Area,
+    records: Vec<u32>,
+    /// The processor whose layout closes the area; `None`: none does.
+    layout: Option<Arc<Target>>,
+}
+
+impl Waves<'_> {
+    /// The waves of one XCC; takes them off the room for waves.
+    pub(super) fn lot(
+        &mut self,
+        header: Option<Header>,
+        place: XccPlace<'_>,
+        entry: &QueueEntry,
+        known: &mut Known,
+        room: &mut usize,
+        problems: &mut Problems,
+    ) -> Option<Lot> {
+        let XccPlace { address, key, .. } = place;
+        let Some(header) = header else {
+            let what = format!("its save area at {address:#x} was not captured: no waves");
+            problems.report(key, what, "a segment with the area's header");
+            return None;
+        };
+        let Captured { area, records, layout } = match header.area() {
+            Some(area) => self.captured(area, known, key, problems)?,
+            None => self.contradicted(&header, known, entry, place, problems)?,
+        };
+        let own = Arc::clone(&known.target);
+        let reading = layout.as_ref().unwrap_or(&own);
+        if reading.name != own.name {
+            let what = format!(
+                "its control stack is not laid out as on {}; that of {} fits",
+                own.name, reading.name
+            );
+            problems.report(key, what, "the processor's own layout");
+        }
+        let Some(row) = reading.save_area.as_ref() else {
+            let what = format!("{} has no [save_area]: its waves cannot be read", reading.name);
+            problems.report(key, what, "a target file that says where waves are saved");
+            return None;
+        };
+        let mut lot = self.empty_lot(reading, entry, known, place)?;
+        let is_cut = area.is_cut(&records);
+        let mut kept = match layout {
+            Some(_) => self.closed(row, &records, &area, &lot, key, problems),
+            None if is_cut => self.cut(row, &records, &area, &lot, key, problems),
+            None => self.open(row, &records, &area, &lot, key, problems),
+        };
+        let all = kept.len();
+        if all > *room {
+            problems.report(
+                key,
+                format!("{all} waves, of which {room} are taken"),
+                format!("at most {MOST_WAVES}"),
+            );
+            kept.truncate(*room);
+        }
+        *room -= kept.len();
+        lot.blocks = kept;
+        Some(lot)
+    }
+
+    /// An XCC without its waves.
+    fn empty_lot(
+        &mut self,
+        reading: &Arc<Target>,
+        entry: &QueueEntry,
+        known: &Known,
+        place: XccPlace<'_>,
+    ) -> Option<Lot> {
+        let row = reading.save_area.as_ref()?;
+        let XccPlace { xcc, queue, .. } = place;
+        let scratch =
+            Scratch::read(self.memory, entry.read_pointer, &row.scratch, known.engines, xcc, self.r_version);
+        let target = Arc::clone(&known.target);
+        Some(Lot {
+            agent: known.index,
+            always: known.always,
+            queue,
+            row32: self.row(&target, reading, WaveSize::W32),
+            row64: self.row(&target, reading, WaveSize::W64),
+            target,
+            scratch,
+            blocks: Vec::new(),
+        })
+    }
+
+    /// The control stack of an area whose header is consistent; `None` where it is too large, or holds nothing.
+    fn captured(&mut self, area: Area, known: &mut Known, key: &str, problems: &mut Problems) -> Option<Captured> {
+        if area.stack_size > MOST_STACK || u64::from(area.stack_size) > self.stacks_left {
+            let what = format!("a control stack of {} bytes, left out", area.stack_size);
+            problems.report(key, what, format!("at most {}", u64::from(MOST_STACK).min(self.stacks_left)));
+            return None;
+        }
+        if area.stack_size == 0 {
+            let what = "its save area has waves and no control stack: no waves";
+            problems.report(key, what, "a control stack (the save area's header is damaged)");
+            return None;
+        }
+        self.stacks_left -= u64::from(area.stack_size);
+        let records = area.records(self.memory);
+        if area.is_cut(&records) {
+            let what = format!(
+                "{} of its control stack's {} bytes were captured",
+                records.len() * 4,
+                area.stack_size
+            );
+            problems.report(key, what, "all of it: the waves that follow are left out");
+            return Some(Captured { area, records, layout: None });
+        }
+        let layout = self.layout(known, &records, &area);
+        Some(Captured { area, records, layout })
+    }
+
+    /// The processor whose layout closes an area: its own, else a sibling's.
+    fn layout(&self, known: &mut Known, records: &[u32], area: &Area) -> Option<Arc<Target>> {
+        let own = &known.target;
+        if own.save_area.as_ref().is_some_and(|row| Walk::fits(row, records, area)) {
+            return Some(Arc::clone(own));
+        }
+        fitting(known.siblings(self.targets), records, area).cloned()
+    }
+
+    /// The reading of a contradictory header that its control stack confirms.
+    fn contradicted(
+        &mut self,
+        header: &Header,
+        known: &mut Known,
+        entry: &QueueEntry,
+        place: XccPlace<'_>,
+        problems: &mut Problems,
+    ) -> Option<Captured> {
+        let mut found: Vec<(Captured, &str, Vec<Block>, usize)> = Vec::new();
+        for (area, word) in header.repairs() {
+            if u64::from(area.stack_size) > self.stacks_left {
+                continue;
+            }
+            self.stacks_left -= u64::from(area.stack_size);
+            let records = area.records(self.memory);
+            if area.is_cut(&records) {
+                continue;
+            }
+            let Some(layout) = self.layout(known, &records, &area) else { continue };
+            let Some(row) = layout.save_area.as_ref() else { continue };
+            let blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
+            // Two words that differ only in what means nothing are one reading.
+            let is_new = !found.iter().any(|(.., known, _)| places(known) == places(&blocks));
+            if let (true, Some(lot)) = (is_new, self.empty_lot(&layout, entry, known, place)) {
+                let sound = blocks.iter().filter(|block| self.looks_sound(block, &lot)).count();
+                found.push((Captured { area, records, layout: Some(layout) }, word, blocks, sound));
+            }
+        }
+        let most = found.iter().map(|(.., sound)| *sound).max().unwrap_or(0);
+        found.retain(|(.., blocks, sound)| *sound == most && !blocks.is_empty());
+        let words = header.words();
+        let expected = "a control stack that ends where the waves begin (the save area's header is damaged)";
+        match found.pop() {
+            Some((captured, word, ..)) if found.is_empty() => {
+                let what = format!("its header contradicts itself: {words}; {word} is restored from the control stack");
+                problems.report(place.key, what, expected);
+                Some(captured)
+            }
+            last => {
+                let why = if last.is_some() { "several readings of it fit" } else { "no reading of it fits" };
+                let what = format!("its header contradicts itself: {words}; {why} its control stack: no waves");
+                problems.report(place.key, what, expected);
+                None
+            }
+        }
+    }
+
+    /// The waves of a control stack that fills its area.
+    fn closed(
+        &self,
+        row: &SaveArea,
+        records: &[u32],
+        area: &Area,
+        lot: &Lot,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Walk::new(row, records, area.end).collect();
+        let breaks = repair::breaks(row, &blocks);
+        let Some(first) = breaks.first() else { return blocks };
+        let mut restored = repair::with_flags(row, records, area, &blocks);
+        // A first flag that is missing and a last flag too many: whether the two waves are of one work-group tells them apart.
+        if restored.len() > 1
+            && let Some(before) = first.checked_sub(1)
+            && let (Some(one), Some(other)) = (self.launch(blocks.get(before), lot), self.launch(blocks.get(*first), lot))
+        {
+            let is_first = |blocks: &Vec<Block>| blocks.get(*first).is_some_and(|block| repair::flags(row, block).0);
+            restored.retain(|blocks| is_first(blocks) == (one != other));
+        }
+        let expected = "a last flag before each first one";
+        if restored.len() == 1
+            && let Some(found) = restored.pop()
+        {
+            let what = "the first or last flag of a wave contradicts its neighbours: restored from them";
+            problems.report(key, what, expected);
+            return found;
+        }
+        let what = format!("first and last flags of its control stack contradict each other {} times", breaks.len());
+        problems.report(key, what, expected);
+        for at in breaks {
+            repair::doubt_groups(row, &mut blocks, at);
+        }
+        blocks
+    }
+
+    /// The waves of a control stack whose end was not captured: no walk confirms them.
+    fn cut(
+        &self,
+        row: &SaveArea,
+        records: &[u32],
+        area: &Area,
+        lot: &Lot,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Vec<Block> {
+        let mut blocks: Vec<Block> = Walk::new(row, records, area.end).collect();
+        let (all, inside) = (blocks.len(), blocks.partition_point(|block| block.bottom >= area.begin));
+        if inside < all {
+            let what = format!(
+                "{} of {all} waves of its control stack lie below {:#x}, where its waves begin; left out",
+                all - inside,
+                area.begin
+            );
+            problems.report(key, what, "waves within the save area");
+            blocks.truncate(inside);
+        }
+        let sound = blocks.iter().take_while(|block| self.looks_sound(block, lot)).count();
+        for block in blocks.iter_mut().skip(sound.saturating_sub(1)) {
+            block.doubt = Some(Doubt::Cut);
+        }
+        blocks
+    }
+
+    /// The waves of a control stack that does not fill its area.
+    fn open(
+        &self,
+        row: &SaveArea,
+        records: &[u32],
+        area: &Area,
+        lot: &Lot,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Vec<Block> {
+        let down: Vec<Block> = Walk::new(row, records, area.end).collect();
+        let filled = format!(
+            "its control stack does not fill its waves' area from {:#x} down to {:#x}",
+            area.end, area.begin
+        );
+        let mut restored = repair::with_flags(row, records, area, &down);
+        if restored.len() == 1
+            && let Some(blocks) = restored.pop()
+        {
+            let what = format!("{filled}: the first flag of a wave is restored from its neighbours");
+            problems.report(key, what, "a walk that ends where the area begins (a record is damaged)");
+            return blocks;
+        }
+        let Remains { blocks, lost } =
+            repair::remains(row, records, area, |block| self.looks_sound(block, lot));
+        let doubtful = blocks.iter().filter(|block| block.doubt.is_some()).count();
+        let what = format!(
+            "{filled}: {} of {} waves are kept, {doubtful} of them unconfirmed",
+            blocks.len(),
+            blocks.len() + lost
+        );
+        let expected = "a walk that ends where the area begins (a record is damaged); the waves at the ends of the area \
+                        whose PC is in captured memory";
+        problems.report(key, what, expected);
+        blocks
+    }
+
+    /// Whether a block has a PC as waves have: of an instruction in captured memory.
+    fn looks_sound(&self, block: &Block, lot: &Lot) -> bool {
+        let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index));
+        let Some(row) = row else { return false };
+        let facts = self.facts(row, &Words::read(self.memory, block), lot);
+        facts.pc.is_some_and(|pc| pc % 4 == 0 && self.memory.segment(pc).is_some())
+    }
+
+    /// Work-group and packet that the trap temporaries of a block hold.
+    fn launch(&self, block: Option<&Block>, lot: &Lot) -> Option<([u32; 3], u32)> {
+        let block = block?;
+        let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index))?;
+        let launch = self.facts(row, &Words::read(self.memory, block), lot).launch?;
+        Some((launch.group, launch.packet))
+    }
+}
+
+/// What a reading shows of waves.
+fn places(blocks: &[Block]) -> Vec<(u64, u64, u32)> {
+    blocks.iter().map(|block| (block.top, block.bottom, block.word)).collect()
+}
