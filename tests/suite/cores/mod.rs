@@ -7,6 +7,7 @@ mod debuginfod;
 mod gaps;
 mod objects;
 mod reasons;
+mod unconfirmed;
 mod wire;
 
 use std::io::Write as _;

@@ -13,12 +13,12 @@ use lanescope::session::{Dump, Session};
 use super::changed::{opened, sample, told};
 use super::{SAMPLES, core, expected, export, fixtures};
 
-fn put(bytes: &mut [u8], at: usize, word: u32) {
+pub(super) fn put(bytes: &mut [u8], at: usize, word: u32) {
     bytes[at..at + 4].copy_from_slice(&word.to_le_bytes());
 }
 
 /// Standard output and standard error of a command that is run on changed bytes.
-fn run(bytes: &[u8], command: &str, arguments: &[&str]) -> (bool, String, String) {
+pub(super) fn run(bytes: &[u8], command: &str, arguments: &[&str]) -> (bool, String, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("core");
     std::fs::write(&path, bytes).unwrap();
@@ -34,7 +34,7 @@ fn run(bytes: &[u8], command: &str, arguments: &[&str]) -> (bool, String, String
     (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
-fn pcs(waves: &Value) -> Vec<Value> {
+pub(super) fn pcs(waves: &Value) -> Vec<Value> {
     waves.as_array().unwrap().iter().map(|wave| wave["pc"].clone()).collect()
 }
 
@@ -53,8 +53,7 @@ fn a_damaged_size_of_a_control_stack_makes_no_waves() {
         }
         let ours = opened(&bytes);
         assert_eq!(pcs(&ours["waves"]), pcs(&expected["waves"]), "{name}");
-        assert_eq!(told(&ours, "its control stack ends at").len(), 1, "{name}: {}", ours["problems"]);
-        assert_eq!(told(&ours, "waves are kept").len(), 1, "{name}: {}", ours["problems"]);
+        assert_eq!(told(&ours, "its header contradicts itself").len(), 1, "{name}: {}", ours["problems"]);
     }
 }
 

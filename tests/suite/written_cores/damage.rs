@@ -389,7 +389,8 @@ fn a_damaged_save_area_leaves_the_others_alone() {
                 }
             }
         }
-        assert!(harmed > 20, "{}: {harmed} changes made a difference", victim.plan.name);
+        // Headers are restored, and a wave that is not confirmed says so: one_word.rs.
+        assert!(harmed > 10, "{}: {harmed} changes made a difference", victim.plan.name);
         wrong.fail_if_any();
     }
 }

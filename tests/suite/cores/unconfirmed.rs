@@ -1,0 +1,220 @@
+//! Single damaged words in the save areas of the samples: what is restored, what is marked, and where users see the mark.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use lanescope::arch::Targets;
+use lanescope::import;
+use lanescope::server::{Client, ClientOptions, Facade};
+use lanescope::session::{Dump, Session};
+
+use super::changed::{opened, sample, told};
+use super::reasons::{pcs, put, run};
+use super::{SAMPLES, expected};
+
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
+}
+
+/// Offsets in the file of the headers of all save areas with waves.
+fn headers(bytes: &[u8], expected: &Value) -> Vec<usize> {
+    let segments = expected["segments"].as_array().unwrap().iter();
+    let areas = segments.filter(|segment| segment["name"].as_str().unwrap().starts_with("cwsr"));
+    let offsets = areas.map(|segment| segment["off"].as_u64().unwrap() as usize);
+    offsets.filter(|at| word(bytes, at + 4) != 0).collect()
+}
+
+/// The offset of a wave's record: the control stack of the first area is searched for the word that the sample's writer names.
+fn record(bytes: &[u8], expected: &Value, wave: usize) -> usize {
+    let wanted = expected["waves"][wave]["writer"]["control_stack_word"].as_u64().unwrap();
+    let area = headers(bytes, expected)[0];
+    let (stack, size) = (word(bytes, area) as usize, word(bytes, area + 4) as usize);
+    let mut found = (area + stack..area + stack + size).step_by(4).filter(|at| u64::from(word(bytes, *at)) == wanted);
+    let at = found.next().unwrap();
+    assert_eq!(found.next(), None);
+    at
+}
+
+fn marks(export: &Value) -> Vec<Option<&str>> {
+    export["waves"].as_array().unwrap().iter().map(|wave| wave["unconfirmed"].as_str()).collect()
+}
+
+/// Waves, registers, work-groups and private memory of two exports.
+fn is_same(one: &Value, other: &Value) -> bool {
+    one["waves"] == other["waves"] && one["workgroups"] == other["workgroups"]
+}
+
+/// The four words of a header that place control stack and waves: each follows from the others.
+#[test]
+fn each_word_of_a_header_is_restored_from_the_others() {
+    let mut restored = 0;
+    for name in SAMPLES {
+        let (bytes, _) = sample(name);
+        let expected = expected(name);
+        let whole = opened(&bytes);
+        assert!(marks(&whole).iter().all(Option::is_none), "{name}: {:?}", marks(&whole));
+        for area in headers(&bytes, &expected) {
+            for number in 0..4 {
+                let at = area + 4 * number;
+                let value = word(&bytes, at);
+                for damaged in [0, 4, value + 4, value - 4, !value, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff] {
+                    let mut bytes = bytes.clone();
+                    put(&mut bytes, at, damaged);
+                    let ours = opened(&bytes);
+                    let place = format!("{name} + {at:#x}: {damaged:#x}");
+                    assert!(is_same(&ours, &whole), "{place}: {}", ours["problems"]);
+                    assert_eq!(told(&ours, "is restored from the control stack").len(), 1, "{place}: {}", ours["problems"]);
+                    restored += 1;
+                }
+            }
+        }
+    }
+    assert!(restored > 200, "{restored}");
+}
+
+/// A header that no reading explains has no waves.
+#[test]
+fn a_header_with_two_damaged_words_makes_no_waves() {
+    let (bytes, _) = sample("gfx90a-split");
+    let area = headers(&bytes, &expected("gfx90a-split"))[0];
+    let mut damaged = bytes.clone();
+    put(&mut damaged, area + 4, 0x7fff_fffc);
+    put(&mut damaged, area + 8, word(&bytes, area + 8) + 4);
+    let ours = opened(&damaged);
+    let lost = opened(&bytes)["waves"].as_array().unwrap().len() - ours["waves"].as_array().unwrap().len();
+    assert!(lost > 0);
+    assert_eq!(told(&ours, "no reading of it fits").len(), 1, "{}", ours["problems"]);
+}
+
+/// With its first flag cleared a wave's LDS is missing from the sum of all blocks: setting the flag again closes the area.
+#[test]
+fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
+    for (name, wave, flag) in [("gfx90a-unified", 4, 1u32 << 17), ("gfx90a-unified", 0, 1 << 17), ("gfx1100", 4, 1 << 12)] {
+        let (mut bytes, _) = sample(name);
+        let expected = expected(name);
+        let whole = opened(&bytes);
+        let at = record(&bytes, &expected, wave);
+        let value = word(&bytes, at);
+        assert_ne!(value & flag, 0);
+        put(&mut bytes, at, value & !flag);
+        let ours = opened(&bytes);
+        assert_eq!(ours["workgroups"], whole["workgroups"], "{name} {wave}");
+        assert_eq!(pcs(&ours["waves"]), pcs(&whole["waves"]), "{name} {wave}");
+        let marked: Vec<usize> = (0..).zip(marks(&ours)).filter_map(|(index, mark)| mark.map(|_| index)).collect();
+        assert_eq!(marked, [wave], "{name}: {:?}", marks(&ours));
+    }
+}
+
+/// The slot of one wave changed to that of another: both say so.
+fn with_one_slot() -> (Vec<u8>, Value) {
+    let (mut bytes, _) = sample("gfx90a-unified");
+    let expected = expected("gfx90a-unified");
+    let at = record(&bytes, &expected, 5);
+    let value = word(&bytes, at);
+    put(&mut bytes, at, value | 1);
+    (bytes, expected)
+}
+
+const SAME_SLOT: &str = "another wave has its slot of scratch memory";
+
+#[test]
+fn waves_with_one_slot_are_marked() {
+    let (bytes, expected) = with_one_slot();
+    let ours = opened(&bytes);
+    let count = expected["waves"].as_array().unwrap().len();
+    let wanted: Vec<Option<&str>> = (0..count).map(|index| [4, 5].contains(&index).then_some(SAME_SLOT)).collect();
+    assert_eq!(marks(&ours), wanted);
+    assert_eq!(told(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
+}
+
+/// A PC that no instruction can have: TTMP7 of a parked wave, or its hardware register.
+#[test]
+fn a_misaligned_pc_is_marked() {
+    for name in SAMPLES {
+        let (bytes, at) = sample(name);
+        let whole = opened(&bytes);
+        let first = &expected(name)["waves"][0];
+        let block = first["writer"]["block"].as_array().unwrap();
+        let (bottom, top) = (block[0].as_u64().unwrap(), block[1].as_u64().unwrap());
+        let pc = first["pc"].as_u64().unwrap() as u32;
+        let mut words = (bottom..top).step_by(4).map(&at).filter(|at| word(&bytes, *at) == pc);
+        let mut damaged = bytes.clone();
+        put(&mut damaged, words.next().unwrap(), pc + 2);
+        let ours = opened(&damaged);
+        let marks = marks(&ours);
+        assert!(marks[0].is_some_and(|mark| mark.contains("its PC is not")), "{name}: {marks:?}");
+        assert!(marks[1..].iter().all(Option::is_none), "{name}: {marks:?}");
+        assert_eq!(ours["waves"][1], whole["waves"][1], "{name}");
+        assert_eq!(told(&ours, "is not aligned").len(), 1, "{name}: {}", ours["problems"]);
+    }
+}
+
+/// A place beyond the work-group is shown, and said.
+#[test]
+fn a_place_beyond_the_work_group_is_shown_and_marked() {
+    let (bytes, at) = sample("gfx90a-unified");
+    let expected = expected("gfx90a-unified");
+    let block = expected["waves"][0]["writer"]["block"].as_array().unwrap();
+    // From the top: 64 bytes of gap are the writer's, then LDS, then trap temporaries; TTMP11[5:0] is the place.
+    let ttmp11 = expected["waves"][0]["registers"]["ttmp11"].as_str().unwrap();
+    let bytes_of = |text: &str| u32::from_str_radix(text, 16).unwrap().swap_bytes();
+    let value = bytes_of(ttmp11);
+    let (bottom, top) = (block[0].as_u64().unwrap(), block[1].as_u64().unwrap());
+    let mut words = (bottom..top).step_by(4).map(at).filter(|at| word(&bytes, *at) == value);
+    let mut damaged = bytes.clone();
+    put(&mut damaged, words.next().unwrap(), value | 0x3f);
+    let ours = opened(&damaged);
+    assert_eq!(ours["waves"][0]["wave_in_group"], json!(63));
+    assert!(marks(&ours)[0].is_some_and(|mark| mark.contains("outside of its work-group")), "{:?}", marks(&ours));
+}
+
+/// The mark in every place that shows a wave: commands as text and JSON, monitor commands, names of threads, packets.
+#[test]
+fn the_mark_is_wherever_the_wave_is() {
+    let (bytes, _) = with_one_slot();
+    let of = ["--wave", "6"];
+    for (command, arguments) in [
+        ("waves", &[][..]),
+        ("info", &[]),
+        ("registers", &of),
+        ("locals", &of),
+        ("backtrace", &of),
+        ("lanes", &of),
+        ("disassemble", &of),
+        ("memory", &["--wave", "6", "private_lane", "0", "4"]),
+        ("print", &["--wave", "6", "$s0"]),
+        ("export", &[]),
+        ("groups", &[]),
+    ] {
+        for json in [false, true] {
+            let mut arguments = arguments.to_vec();
+            if json || command == "export" {
+                arguments.push("--json");
+            }
+            let (_, out, err) = run(&bytes, command, &arguments);
+            assert!(out.contains(SAME_SLOT), "{command} {arguments:?}: {out}\n{err}");
+        }
+    }
+    let opened = import::open_bytes("sample", bytes, &Targets::builtin()).unwrap();
+    let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
+    let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
+    let mut client = Client::new(Box::new(session), options);
+    let mut ask = |packet: &str| String::from_utf8_lossy(&crate::view::ask(&mut client, packet.as_bytes())).into_owned();
+    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
+    assert!(ask("qXfer:threads:read::0,ffff").contains("(unconfirmed)"));
+    assert!(ask("qThreadExtraInfo,6").contains(&hex("unconfirmed")));
+    ask("Hg6");
+    for command in ["waves", "wave", "lanes", "locals", "backtrace", "notices", "disassemble"] {
+        let answer = ask(&format!("qRcmd,{}", hex(command)));
+        let text: String = answer
+            .split('$')
+            .filter_map(|packet| packet.split('#').next()?.strip_prefix('O'))
+            .filter(|hex| *hex != "K")
+            .collect();
+        assert!(text.contains(&hex("unconfirmed")), "monitor {command}: {answer}");
+    }
+    for packet in ["qlanescope.Waves", "qlanescope.Lanes:thread:6;", "qlanescope.Frames:thread:6;", "qlanescope.Locals:thread:6;"] {
+        assert!(ask(packet).contains(SAME_SLOT), "{packet}");
+    }
+}
