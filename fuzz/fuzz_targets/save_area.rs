@@ -1,4 +1,5 @@
 //! Any bytes as a save area, of any processor: the first byte chooses it, the rest is the area's header, control stack and waves.
+//! With the first byte's top bit the header is made for the control stack that follows, and one of its words is changed.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -15,8 +16,30 @@ const PROCESSORS: [u32; 10] = [90000, 90008, 90010, 90402, 90500, 100100, 100300
 /// Where the area is.
 const AREA: u64 = 0x7f00_0000_0000;
 
+/// Bytes of an area's header.
+const HEADER: usize = 40;
+
+/// An area with a header for a control stack of some of the bytes and waves in the rest, and one word changed: the first byte
+/// chooses the word, the second one the dwords of the control stack, four more the change.
+fn with_header(input: &[u8]) -> Option<Vec<u8>> {
+    let (&[word, records, ref change @ ..], rest) = input.split_first_chunk::<6>()?;
+    let stack = (usize::from(records) * 4).min(rest.len());
+    let words = [HEADER, stack, HEADER + rest.len(), rest.len() - stack];
+    let mut area: Vec<u8> = words.iter().flat_map(|word| (*word as u32).to_le_bytes()).collect();
+    let at = usize::from(word % 4) * 4;
+    for (byte, change) in area[at..at + 4].iter_mut().zip(change) {
+        *byte ^= change;
+    }
+    area.resize(HEADER, 0);
+    area.extend(rest);
+    Some(area)
+}
+
 fuzz_target!(|input: &[u8]| {
-    let Some((processor, area)) = input.split_first() else { return };
+    let Some((processor, rest)) = input.split_first() else { return };
+    let made = if *processor & 0x80 == 0 { None } else { with_header(rest) };
+    let area = made.as_deref().unwrap_or(rest);
+    let processor = processor & 0x7f;
     let mut descriptor = Vec::new();
     // Version, driver interface 1.16, sizes and counts.
     descriptor.extend(1u64.to_le_bytes());
@@ -28,7 +51,7 @@ fuzz_target!(|input: &[u8]| {
     descriptor.extend([1, 0, 0, 0, 1, 0, 0, 0]);
     let mut agent = [0u8; 120];
     let words =
-        [(56, 1), (88, PROCESSORS[usize::from(*processor) % PROCESSORS.len()]), (100, 8), (104, 1), (108, 2)];
+        [(56, 1), (88, PROCESSORS[usize::from(processor) % PROCESSORS.len()]), (100, 8), (104, 1), (108, 2)];
     for (at, word) in words {
         agent[at..at + 4].copy_from_slice(&word.to_le_bytes());
     }
@@ -65,6 +88,7 @@ fuzz_target!(|input: &[u8]| {
     let opened = import::open_bytes("fuzz", file, &TARGETS).expect("a core with a note opens");
     let capture = &opened.capture;
     for wave in &capture.waves {
+        assert!(wave.unconfirmed.as_deref().is_none_or(|reason| !reason.is_empty()));
         let image = wave.registers.image.expect("a wave has an image");
         assert!(image.offset.checked_add(image.length).is_some());
         for register in wave.kind.registers() {

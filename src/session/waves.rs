@@ -131,7 +131,9 @@ pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
     let doubtful = dump.capture().waves.iter().filter(|wave| wave.unconfirmed.is_some()).count();
     if doubtful > 0 {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };
-        notices.push(format!("{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` tells why"));
+        notices.push(format!(
+            "{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` tells why"
+        ));
     }
     let notes = &dump.capture().provenance.notes;
     notices.extend(notes.iter().take(MOST_NOTES).map(|note| format!("the dump's writer noted: {note}")));

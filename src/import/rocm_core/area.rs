@@ -77,7 +77,10 @@ impl Header {
         let begin = end.checked_sub(size);
         let top = stack + stack_size;
         let found = [
-            (begin.and_then(|begin| Some((begin.checked_sub(stack_size)?, begin, end))), "control_stack_offset"),
+            (
+                begin.and_then(|begin| Some((begin.checked_sub(stack_size)?, begin, end))),
+                "control_stack_offset",
+            ),
             (begin.map(|begin| (stack, begin, end)), "control_stack_size"),
             (Some((stack, top, top + size)), "wave_state_offset"),
             (Some((stack, top, end)), "wave_state_size"),
@@ -85,7 +88,8 @@ impl Header {
         let sound = found.into_iter().filter_map(|(found, name)| {
             let (stack, begin, end) = found?;
             let is_placed = stack >= HEADER_SIZE || begin == end;
-            let area = self.place(stack, begin, end).filter(|area| is_placed && area.stack_size <= MOST_STACK)?;
+            let area =
+                self.place(stack, begin, end).filter(|area| is_placed && area.stack_size <= MOST_STACK)?;
             Some((area, name))
         });
         sound.collect()

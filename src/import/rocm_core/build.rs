@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::block::Block;
-use super::doubt::{Doubt, Seen};
 use super::dispatch::{self, Dispatches};
+use super::doubt::{Doubt, Seen};
 use super::missing::{Missing, OutsideGrid, OutsideGroup, count};
 use super::queues::{Lot, Waves};
 use super::scratch::NoScratch;

@@ -64,14 +64,20 @@ impl Doubt {
             }
             Self::WorkGroup => "its work-group's first wave is unconfirmed, and so is the LDS",
             Self::Pc => "its PC is not the address of an instruction in captured memory",
-            Self::Stopped => "its trap temporaries and its status contradict each other on whether it was stopped",
-            Self::Launch => "its trap temporaries and those of its work-group's other waves contradict each other",
+            Self::Stopped => {
+                "its trap temporaries and its status contradict each other on whether it was stopped"
+            }
+            Self::Launch => {
+                "its trap temporaries and those of its work-group's other waves contradict each other"
+            }
             Self::Packet => "its packet index is not between the queue's read and write indexes",
             Self::Outside => "its place lies outside of its work-group",
             Self::SamePlace => "another wave of its work-group has its place",
             Self::SameSlot => "another wave has its slot of scratch memory",
             Self::OtherSlot => "FLAT_SCRATCH names another slot of scratch memory than its record",
-            Self::Unallotted => "its record has SCRATCH_EN clear, and no register confirms its private memory",
+            Self::Unallotted => {
+                "its record has SCRATCH_EN clear, and no register confirms its private memory"
+            }
             Self::WaveSize => "its record and its kernel's descriptor have different wave sizes",
             Self::AccumOffset => {
                 "its record and its kernel's descriptor have different offsets of the accumulation VGPRs"
@@ -210,7 +216,9 @@ impl Waves<'_> {
 
 /// What the descriptor of a dispatch's kernel asks for; `None` where it was not captured or is no descriptor.
 fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<DescriptorFacts> {
-    let generation = Processor::named(&target.name)?.generation;
+    // LLVM has no number for gfx940 and gfx941 any more; their descriptors are those of gfx942.
+    let replaced = || target.name.starts_with("gfx94").then(|| Processor::named("gfx942")).flatten();
+    let generation = Processor::named(&target.name).or_else(replaced)?.generation;
     let mut bytes = [0; 64];
     if memory.read(dispatch.kernel_object?.0, &mut bytes) < bytes.len() {
         return None;

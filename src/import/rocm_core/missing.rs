@@ -122,7 +122,11 @@ impl Missing {
         }
         if let Some((count, (wave, pc))) = self.pc {
             let who = waves((count, wave));
-            problems.report(key, format!("PC {pc:#x} of {who} is not aligned: unconfirmed"), "a multiple of 4");
+            problems.report(
+                key,
+                format!("PC {pc:#x} of {who} is not aligned: unconfirmed"),
+                "a multiple of 4",
+            );
         }
         let pairs = [
             (self.same_slot, "share a slot of scratch memory", "a slot for each wave"),

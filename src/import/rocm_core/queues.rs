@@ -8,8 +8,8 @@ use super::ahead::Ahead;
 use super::area::Header;
 use super::block::Block;
 use super::dispatch::{self, Dispatches};
-use super::memory::CoreMemory;
 use super::doubt::Doubts;
+use super::memory::CoreMemory;
 use super::missing::Missing;
 use super::note::State;
 use super::reading::XccPlace;
@@ -199,7 +199,12 @@ impl<'a> Waves<'a> {
     }
 
     /// The row of a kind of wave in a layout: its index, if the processor has such waves.
-    pub(super) fn row(&mut self, target: &Arc<Target>, layout: &Arc<Target>, size: WaveSize) -> Option<usize> {
+    pub(super) fn row(
+        &mut self,
+        target: &Arc<Target>,
+        layout: &Arc<Target>,
+        size: WaveSize,
+    ) -> Option<usize> {
         let same = |row: &Row| {
             row.kind.wave_size == size && row.kind.target.name == target.name && row.is_of(layout)
         };

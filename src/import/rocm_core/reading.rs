@@ -117,7 +117,13 @@ impl Waves<'_> {
     }
 
     /// The control stack of an area whose header is consistent; `None` where it is too large, or holds nothing.
-    fn captured(&mut self, area: Area, known: &mut Known, key: &str, problems: &mut Problems) -> Option<Captured> {
+    fn captured(
+        &mut self,
+        area: Area,
+        known: &mut Known,
+        key: &str,
+        problems: &mut Problems,
+    ) -> Option<Captured> {
         if area.stack_size > MOST_STACK || u64::from(area.stack_size) > self.stacks_left {
             let what = format!("a control stack of {} bytes, left out", area.stack_size);
             problems.report(key, what, format!("at most {}", u64::from(MOST_STACK).min(self.stacks_left)));
@@ -187,13 +193,16 @@ impl Waves<'_> {
         let expected = "a control stack that ends where the waves begin (the save area's header is damaged)";
         match found.pop() {
             Some((captured, word, ..)) if found.is_empty() => {
-                let what = format!("its header contradicts itself: {words}; {word} is restored from the control stack");
+                let what = format!(
+                    "its header contradicts itself: {words}; {word} is restored from the control stack"
+                );
                 problems.report(place.key, what, expected);
                 Some(captured)
             }
             last => {
                 let why = if last.is_some() { "several readings of it fit" } else { "no reading of it fits" };
-                let what = format!("its header contradicts itself: {words}; {why} its control stack: no waves");
+                let what =
+                    format!("its header contradicts itself: {words}; {why} its control stack: no waves");
                 problems.report(place.key, what, expected);
                 None
             }
@@ -217,9 +226,11 @@ impl Waves<'_> {
         // A first flag that is missing and a last flag too many: whether the two waves are of one work-group tells them apart.
         if restored.len() > 1
             && let Some(before) = first.checked_sub(1)
-            && let (Some(one), Some(other)) = (self.launch(blocks.get(before), lot), self.launch(blocks.get(*first), lot))
+            && let (Some(one), Some(other)) =
+                (self.launch(blocks.get(before), lot), self.launch(blocks.get(*first), lot))
         {
-            let is_first = |blocks: &Vec<Block>| blocks.get(*first).is_some_and(|block| repair::flags(row, block).0);
+            let is_first =
+                |blocks: &Vec<Block>| blocks.get(*first).is_some_and(|block| repair::flags(row, block).0);
             restored.retain(|blocks| is_first(blocks) == (one != other));
         }
         let expected = "a last flag before each first one";
@@ -230,7 +241,8 @@ impl Waves<'_> {
             problems.report(key, what, expected);
             return found;
         }
-        let what = format!("first and last flags of its control stack contradict each other {} times", breaks.len());
+        let what =
+            format!("first and last flags of its control stack contradict each other {} times", breaks.len());
         problems.report(key, what, expected);
         for at in breaks {
             repair::doubt_groups(row, &mut blocks, at);

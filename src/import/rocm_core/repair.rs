@@ -102,9 +102,8 @@ pub(super) fn remains(
     lower.reverse();
     // Ordinals of the records that fit from above, and from below.
     let (above, below) = (upper.len(), count - lower.len());
-    let is_confirmed = |ordinal: usize| {
-        (ordinal + 1 < above && ordinal + 1 < below) || (ordinal > below && ordinal > above)
-    };
+    let is_confirmed =
+        |ordinal: usize| (ordinal + 1 < above && ordinal + 1 < below) || (ordinal > below && ordinal > above);
     upper.truncate(below);
     // Blocks from the begin confirm their own size.
     if let Some(first) = lower.first() {

@@ -280,7 +280,8 @@ impl Row {
         let is_stopped = stopped == Some(true);
         // The trap handler halts what it stops, and later ones mark it; where nobody says which one it was no mark is missed.
         let is_halted = self.halt.and_then(|(slot, bit)| Some(words.slot(slot)? >> (bit & 31) & 1 == 1));
-        let is_marked = by_status.filter(|_| ttmps.skip_export.is_some() && promise.r_version.is_some() && marks);
+        let is_marked =
+            by_status.filter(|_| ttmps.skip_export.is_some() && promise.r_version.is_some() && marks);
         let contradicts = match stopped {
             Some(true) => is_halted == Some(false) || is_marked == Some(false),
             Some(false) => is_marked == Some(true),

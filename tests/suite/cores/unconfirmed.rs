@@ -30,7 +30,8 @@ fn record(bytes: &[u8], expected: &Value, wave: usize) -> usize {
     let wanted = expected["waves"][wave]["writer"]["control_stack_word"].as_u64().unwrap();
     let area = headers(bytes, expected)[0];
     let (stack, size) = (word(bytes, area) as usize, word(bytes, area + 4) as usize);
-    let mut found = (area + stack..area + stack + size).step_by(4).filter(|at| u64::from(word(bytes, *at)) == wanted);
+    let mut found =
+        (area + stack..area + stack + size).step_by(4).filter(|at| u64::from(word(bytes, *at)) == wanted);
     let at = found.next().unwrap();
     assert_eq!(found.next(), None);
     at
@@ -64,7 +65,12 @@ fn each_word_of_a_header_is_restored_from_the_others() {
                     let ours = opened(&bytes);
                     let place = format!("{name} + {at:#x}: {damaged:#x}");
                     assert!(is_same(&ours, &whole), "{place}: {}", ours["problems"]);
-                    assert_eq!(told(&ours, "is restored from the control stack").len(), 1, "{place}: {}", ours["problems"]);
+                    assert_eq!(
+                        told(&ours, "is restored from the control stack").len(),
+                        1,
+                        "{place}: {}",
+                        ours["problems"]
+                    );
                     restored += 1;
                 }
             }
@@ -90,7 +96,9 @@ fn a_header_with_two_damaged_words_makes_no_waves() {
 /// With its first flag cleared a wave's LDS is missing from the sum of all blocks: setting the flag again closes the area.
 #[test]
 fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
-    for (name, wave, flag) in [("gfx90a-unified", 4, 1u32 << 17), ("gfx90a-unified", 0, 1 << 17), ("gfx1100", 4, 1 << 12)] {
+    for (name, wave, flag) in
+        [("gfx90a-unified", 4, 1u32 << 17), ("gfx90a-unified", 0, 1 << 17), ("gfx1100", 4, 1 << 12)]
+    {
         let (mut bytes, _) = sample(name);
         let expected = expected(name);
         let whole = opened(&bytes);
@@ -101,7 +109,8 @@ fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
         let ours = opened(&bytes);
         assert_eq!(ours["workgroups"], whole["workgroups"], "{name} {wave}");
         assert_eq!(pcs(&ours["waves"]), pcs(&whole["waves"]), "{name} {wave}");
-        let marked: Vec<usize> = (0..).zip(marks(&ours)).filter_map(|(index, mark)| mark.map(|_| index)).collect();
+        let marked: Vec<usize> =
+            (0..).zip(marks(&ours)).filter_map(|(index, mark)| mark.map(|_| index)).collect();
         assert_eq!(marked, [wave], "{name}: {:?}", marks(&ours));
     }
 }
@@ -123,7 +132,8 @@ fn waves_with_one_slot_are_marked() {
     let (bytes, expected) = with_one_slot();
     let ours = opened(&bytes);
     let count = expected["waves"].as_array().unwrap().len();
-    let wanted: Vec<Option<&str>> = (0..count).map(|index| [4, 5].contains(&index).then_some(SAME_SLOT)).collect();
+    let wanted: Vec<Option<&str>> =
+        (0..count).map(|index| [4, 5].contains(&index).then_some(SAME_SLOT)).collect();
     assert_eq!(marks(&ours), wanted);
     assert_eq!(told(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
 }
@@ -166,7 +176,11 @@ fn a_place_beyond_the_work_group_is_shown_and_marked() {
     put(&mut damaged, words.next().unwrap(), value | 0x3f);
     let ours = opened(&damaged);
     assert_eq!(ours["waves"][0]["wave_in_group"], json!(63));
-    assert!(marks(&ours)[0].is_some_and(|mark| mark.contains("outside of its work-group")), "{:?}", marks(&ours));
+    assert!(
+        marks(&ours)[0].is_some_and(|mark| mark.contains("outside of its work-group")),
+        "{:?}",
+        marks(&ours)
+    );
 }
 
 /// The mark in every place that shows a wave: commands as text and JSON, monitor commands, names of threads, packets.
@@ -200,7 +214,9 @@ fn the_mark_is_wherever_the_wave_is() {
     let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
     let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
     let mut client = Client::new(Box::new(session), options);
-    let mut ask = |packet: &str| String::from_utf8_lossy(&crate::view::ask(&mut client, packet.as_bytes())).into_owned();
+    let mut ask = |packet: &str| {
+        String::from_utf8_lossy(&crate::view::ask(&mut client, packet.as_bytes())).into_owned()
+    };
     let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     assert!(ask("qXfer:threads:read::0,ffff").contains("(unconfirmed)"));
     assert!(ask("qThreadExtraInfo,6").contains(&hex("unconfirmed")));
@@ -214,7 +230,12 @@ fn the_mark_is_wherever_the_wave_is() {
             .collect();
         assert!(text.contains(&hex("unconfirmed")), "monitor {command}: {answer}");
     }
-    for packet in ["qlanescope.Waves", "qlanescope.Lanes:thread:6;", "qlanescope.Frames:thread:6;", "qlanescope.Locals:thread:6;"] {
+    for packet in [
+        "qlanescope.Waves",
+        "qlanescope.Lanes:thread:6;",
+        "qlanescope.Frames:thread:6;",
+        "qlanescope.Locals:thread:6;",
+    ] {
         assert!(ask(packet).contains(SAME_SLOT), "{packet}");
     }
 }

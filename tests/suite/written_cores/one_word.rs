@@ -173,7 +173,10 @@ impl Victim {
                 }
             }
             // The first of a work-group whose other waves hold nothing of the launch.
-            Role::State(of) if !self.has_witness[of] && self.whole.waves[of].workgroup == self.whole.waves[*index].workgroup => {
+            Role::State(of)
+                if !self.has_witness[of]
+                    && self.whole.waves[of].workgroup == self.whole.waves[*index].workgroup =>
+            {
                 found.retain(|what| !["position", "dispatch"].contains(&what.as_str()));
             }
             Role::Record => {
@@ -239,7 +242,8 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
     check("stop", wave.stop.is_none() || wave.stop == truth.stop);
     check("SGPRs", wave.sgpr_count.is_none() || wave.sgpr_count == truth.sgpr_count);
     let no_private = wave.private.segments().is_empty() && wave.private_size != Some(0);
-    let same_private = wave.private_size == truth.private_size && pieces(&wave.private) == pieces(&truth.private);
+    let same_private =
+        wave.private_size == truth.private_size && pieces(&wave.private) == pieces(&truth.private);
     check("private memory", no_private || same_private);
     if kind(wave) != kind(truth) {
         return found;
@@ -249,7 +253,11 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
         let layout = wave.registers.layout.as_deref()?;
         let holds = |first: RegId, count: u16| (first.0..first.0 + count).contains(&id.0);
         let block = layout.iter().rev().find(|block| holds(block.first, block.count))?;
-        Some((block.offset + u64::from(id.0 - block.first.0) * u64::from(block.width), block.width, block.known))
+        Some((
+            block.offset + u64::from(id.0 - block.first.0) * u64::from(block.width),
+            block.width,
+            block.known,
+        ))
     };
     let layouts = [wave, truth].map(|wave| wave.registers.layout.as_deref());
     if layouts[0] != layouts[1] {
@@ -265,7 +273,8 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
     let own = wave.registers.own.iter().chain(&truth.registers.own).map(|(_, block)| block.first);
     for id in own {
         let (here, there) = (now.register(wave, id).unwrap(), whole.register(truth, id).unwrap());
-        let is_same = (0..here.dwords()).all(|dword| here.dword(dword).is_none() || here.dword(dword) == there.dword(dword));
+        let is_same = (0..here.dwords())
+            .all(|dword| here.dword(dword).is_none() || here.dword(dword) == there.dword(dword));
         if !is_same {
             check(&wave.kind.register(id).name, false);
         }
@@ -309,7 +318,11 @@ fn check(plans: impl Iterator<Item = Plan>) {
                 let old = victim.word(word.at);
                 let place = format!(
                     "{}: {:?} at {:#x}: {old:#x} -> {value:#x}: wave {}: {}",
-                    victim.plan.name, word.role, word.at, wave.id, found.join(", ")
+                    victim.plan.name,
+                    word.role,
+                    word.at,
+                    wave.id,
+                    found.join(", ")
                 );
                 tally.wrong.entry(found.join(", ")).or_default().push(place);
             }
@@ -317,7 +330,8 @@ fn check(plans: impl Iterator<Item = Plan>) {
     }
     let Tally { damages, right, marked, absent, wrong } = &tally;
     let count: usize = wrong.values().map(Vec::len).sum();
-    let mut words = format!("{damages} damages: {right} waves right, {marked} marked, {absent} absent, {count} wrong");
+    let mut words =
+        format!("{damages} damages: {right} waves right, {marked} marked, {absent} absent, {count} wrong");
     println!("{words}");
     for (what, places) in wrong {
         let _ = write!(words, "\n{} times {what}:", places.len());

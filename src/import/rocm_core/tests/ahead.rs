@@ -25,7 +25,16 @@ fn blocks(count: u64) -> Vec<Block> {
     let counts = Counts { size: WaveSize::W64, vgprs: 0, shared: 0, accums: 0, sgprs: 16 };
     let block = |index: u64| {
         let bottom = BASE + index * BYTES;
-        Block { top: bottom + BYTES, bottom, word: 0, counts, lds: 0, record: 0, follows_gap: false, doubt: None }
+        Block {
+            top: bottom + BYTES,
+            bottom,
+            word: 0,
+            counts,
+            lds: 0,
+            record: 0,
+            follows_gap: false,
+            doubt: None,
+        }
     };
     (0..count).rev().map(block).collect()
 }

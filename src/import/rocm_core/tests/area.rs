@@ -3,7 +3,8 @@
 use super::{Area, Header, MOST_STACK};
 
 /// Control stack from 0xf00 to 0x1000, waves from there to 0x3000.
-const SOUND: Header = Header { address: 0x7f00_0000_0000, stack: 0xf00, stack_size: 0x100, end: 0x3000, size: 0x2000 };
+const SOUND: Header =
+    Header { address: 0x7f00_0000_0000, stack: 0xf00, stack_size: 0x100, end: 0x3000, size: 0x2000 };
 
 fn area(stack: u64, begin: u64, end: u64) -> Area {
     let at = |offset| 0x7f00_0000_0000 + offset;

@@ -36,14 +36,15 @@ fn area(target: &Target, records: &[u32]) -> Area {
 }
 
 /// Work-groups of 3 and 2 waves with LDS, of several sizes.
-const SOUND: [u32; 7] =
-    [1 << 31 | 1 << 9, FIRST, 1, LAST | 2, 1 << 31 | 1 | 2 << 9, FIRST | 3, LAST | 4];
+const SOUND: [u32; 7] = [1 << 31 | 1 << 9, FIRST, 1, LAST | 2, 1 << 31 | 1 | 2 << 9, FIRST | 3, LAST | 4];
 
 #[test]
 fn flags_that_alternate_are_no_contradiction() {
     let target = target();
     assert_eq!(breaks(row(&target), &blocks(&target, &SOUND)), []);
-    for (index, flag, at) in [(1, FIRST, vec![0]), (3, LAST, vec![3]), (5, FIRST, vec![3]), (6, LAST, vec![5])] {
+    for (index, flag, at) in
+        [(1, FIRST, vec![0]), (3, LAST, vec![3]), (5, FIRST, vec![3]), (6, LAST, vec![5])]
+    {
         let mut records = SOUND;
         records[index] ^= flag;
         assert_eq!(breaks(row(&target), &blocks(&target, &records)), at, "{index}");
@@ -60,7 +61,8 @@ fn a_flipped_flag_is_restored() {
             records[index] ^= flag;
             let found = with_flags(row(&target), &records, &area, &blocks(&target, &records));
             let [found] = found.as_slice() else { panic!("{index} {flag:#x}: {} readings", found.len()) };
-            let places = |blocks: &[Block]| blocks.iter().map(|b| (b.top, b.bottom, b.word)).collect::<Vec<_>>();
+            let places =
+                |blocks: &[Block]| blocks.iter().map(|b| (b.top, b.bottom, b.word)).collect::<Vec<_>>();
             assert_eq!(places(found), places(&truth), "{index} {flag:#x}");
             let doubts: Vec<Option<Doubt>> = found.iter().map(|block| block.doubt).collect();
             assert_eq!(doubts.iter().filter(|doubt| **doubt == Some(Doubt::Record)).count(), 1, "{doubts:?}");
@@ -82,7 +84,9 @@ fn a_block_whose_size_nothing_confirms_is_doubtful() {
     let shown: Vec<(bool, bool)> = found
         .blocks
         .iter()
-        .map(|block| (truth.iter().any(|b| (b.top, b.bottom) == (block.top, block.bottom)), block.doubt.is_none()))
+        .map(|block| {
+            (truth.iter().any(|b| (b.top, b.bottom) == (block.top, block.bottom)), block.doubt.is_none())
+        })
         .collect();
     // Three are confirmed by the one below, the fourth by nothing; the fifth is wrong; of the last two one is confirmed.
     assert!(shown.iter().all(|(is_true, is_confirmed)| *is_true || !is_confirmed), "{shown:?}");
