@@ -22,6 +22,8 @@ pub(super) enum Doubt {
     Block,
     /// Its control stack was not captured to the end.
     Cut,
+    /// Its area's header was restored, and its PC does not confirm its place.
+    Header,
     /// Its record was restored from the records beside it.
     Record,
     /// The flags of its work-group's records contradict each other.
@@ -58,6 +60,7 @@ impl Doubt {
         match self {
             Self::Block => "its control stack is damaged beside its record: nothing confirms its registers",
             Self::Cut => "its control stack was not captured to the end: nothing confirms its registers",
+            Self::Header => "a header restored from other words places it, and its PC does not confirm that",
             Self::Record => "its record in the control stack was damaged and is restored from its neighbours",
             Self::Flags => {
                 "first and last flags in the control stack contradict each other: nothing confirms its work-group"

@@ -33,6 +33,8 @@ struct Captured {
     records: Vec<u32>,
     /// The processor whose layout closes the area; `None`: none does.
     layout: Option<Arc<Target>>,
+    /// A word of the header is not as it was captured.
+    is_restored: bool,
 }
 
 impl Waves<'_> {
@@ -52,7 +54,7 @@ impl Waves<'_> {
             problems.report(key, what, "a segment with the area's header");
             return None;
         };
-        let Captured { area, records, layout } = match header.area() {
+        let Captured { area, records, layout, is_restored } = match header.area() {
             Some(area) => self.captured(area, known, key, problems)?,
             None => self.contradicted(&header, known, entry, place, problems)?,
         };
@@ -77,6 +79,11 @@ impl Waves<'_> {
             None if is_cut => self.cut(row, &records, &area, &lot, key, problems),
             None => self.open(row, &records, &area, &lot, key, problems),
         };
+        if is_restored {
+            for block in kept.iter_mut().filter(|block| !self.looks_sound(block, &lot)) {
+                block.doubt = Some(Doubt::Header);
+            }
+        }
         let all = kept.len();
         if all > *room {
             problems.report(
@@ -143,10 +150,10 @@ impl Waves<'_> {
                 area.stack_size
             );
             problems.report(key, what, "all of it: the waves that follow are left out");
-            return Some(Captured { area, records, layout: None });
+            return Some(Captured { area, records, layout: None, is_restored: false });
         }
         let layout = self.layout(known, &records, &area);
-        Some(Captured { area, records, layout })
+        Some(Captured { area, records, layout, is_restored: false })
     }
 
     /// The processor whose layout closes an area: its own, else a sibling's.
@@ -184,11 +191,12 @@ impl Waves<'_> {
             let is_new = !found.iter().any(|(.., known, _)| places(known) == places(&blocks));
             if let (true, Some(lot)) = (is_new, self.empty_lot(&layout, entry, known, place)) {
                 let sound = blocks.iter().filter(|block| self.looks_sound(block, &lot)).count();
-                found.push((Captured { area, records, layout: Some(layout) }, word, blocks, sound));
+                let captured = Captured { area, records, layout: Some(layout), is_restored: true };
+                found.push((captured, word, blocks, sound));
             }
         }
         let most = found.iter().map(|(.., sound)| *sound).max().unwrap_or(0);
-        found.retain(|(.., blocks, sound)| *sound == most && !blocks.is_empty());
+        found.retain(|(.., sound)| *sound == most && most > 0);
         let words = header.words();
         let expected = "a control stack that ends where the waves begin (the save area's header is damaged)";
         match found.pop() {
@@ -200,7 +208,11 @@ impl Waves<'_> {
                 Some(captured)
             }
             last => {
-                let why = if last.is_some() { "several readings of it fit" } else { "no reading of it fits" };
+                let why = if last.is_some() {
+                    "several readings of it fit"
+                } else {
+                    "no reading of it with a PC in captured memory fits"
+                };
                 let what =
                     format!("its header contradicts itself: {words}; {why} its control stack: no waves");
                 problems.report(place.key, what, expected);

@@ -100,10 +100,11 @@ pub(super) fn remains(
         lower.push(block);
     }
     lower.reverse();
-    // Ordinals of the records that fit from above, and from below.
+    // Ordinals of the records that fit from above, of those that no block from below contradicts, and of those from below.
     let (above, below) = (upper.len(), count - lower.len());
+    let clear = upper.iter().take_while(|block| block.bottom >= reached).count();
     let is_confirmed =
-        |ordinal: usize| (ordinal + 1 < above && ordinal + 1 < below) || (ordinal > below && ordinal > above);
+        |ordinal: usize| (ordinal + 1 < clear && ordinal + 1 < below) || (ordinal > below && ordinal > above);
     upper.truncate(below);
     // Blocks from the begin confirm their own size.
     if let Some(first) = lower.first() {

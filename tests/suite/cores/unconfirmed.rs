@@ -76,7 +76,7 @@ fn each_word_of_a_header_is_restored_from_the_others() {
             }
         }
     }
-    assert!(restored > 200, "{restored}");
+    assert!(restored > 150, "{restored}");
 }
 
 /// A header that no reading explains has no waves.
@@ -90,7 +90,12 @@ fn a_header_with_two_damaged_words_makes_no_waves() {
     let ours = opened(&damaged);
     let lost = opened(&bytes)["waves"].as_array().unwrap().len() - ours["waves"].as_array().unwrap().len();
     assert!(lost > 0);
-    assert_eq!(told(&ours, "no reading of it fits").len(), 1, "{}", ours["problems"]);
+    assert_eq!(
+        told(&ours, "no reading of it with a PC in captured memory fits").len(),
+        1,
+        "{}",
+        ours["problems"]
+    );
 }
 
 /// With its first flag cleared a wave's LDS is missing from the sum of all blocks: setting the flag again closes the area.
@@ -196,7 +201,7 @@ fn the_mark_is_wherever_the_wave_is() {
         ("backtrace", &of),
         ("lanes", &of),
         ("disassemble", &of),
-        ("memory", &["--wave", "6", "private_lane", "0", "4"]),
+        ("memory", &["--wave", "6", "--at", "private_lane#0", "--length", "4"]),
         ("print", &["--wave", "6", "$s0"]),
         ("export", &[]),
         ("groups", &[]),

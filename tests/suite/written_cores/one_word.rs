@@ -276,7 +276,7 @@ fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec
         let is_same = (0..here.dwords())
             .all(|dword| here.dword(dword).is_none() || here.dword(dword) == there.dword(dword));
         if !is_same {
-            check(&wave.kind.register(id).name, false);
+            check(&wave.kind.register(id).unwrap().name, false);
         }
     }
     found.dedup();
