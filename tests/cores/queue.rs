@@ -211,5 +211,5 @@ fn kernel_words(family: Family, counts: Counts) -> [(usize, u32); 3] {
     };
     let all = if family.has_unified_accs() { vgprs + accs } else { vgprs };
     let scalars = if family.is_gfx9() { 2 * ((sgprs + 16) / 16 - 1) } else { 0 };
-    [(48, all / granule - 1 | scalars << 6), (44, rsrc3), (56, u32::from(lanes == 32) << 10)]
+    [(48, (all / granule - 1) | (scalars << 6)), (44, rsrc3), (56, u32::from(lanes == 32) << 10)]
 }
