@@ -70,6 +70,7 @@ impl Victim {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
+            unpadded: false,
         };
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();
