@@ -295,6 +295,7 @@ struct Tally {
     wrong: HashMap<String, Vec<String>>,
 }
 
+#[expect(clippy::print_stdout, reason = "the counts of the damages, for --nocapture")]
 fn check(plans: impl Iterator<Item = Plan>) {
     let long = std::env::var_os("LANESCOPE_LONG").is_some();
     let mut tally = Tally::default();
