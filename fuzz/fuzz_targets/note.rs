@@ -1,5 +1,6 @@
 //! Any bytes as the descriptor of ROCm's note, in a core whose memory repeats itself: agents, queues and whatever save areas
-//! their addresses lead to.
+//! their addresses lead to. The first byte says which writer's headers the core has: with one segment that is the whole file, or as ROCr
+//! writes them, whose segments lie where the headers say or, through a pipe, up to 15 bytes before.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -10,7 +11,8 @@ use libfuzzer_sys::fuzz_target;
 
 static TARGETS: LazyLock<Targets> = LazyLock::new(Targets::builtin);
 
-fuzz_target!(|descriptor: &[u8]| {
+fuzz_target!(|input: &[u8]| {
+    let Some((writer, descriptor)) = input.split_first() else { return };
     let mut file = b"\x7fELF\x02\x01\x01\x40".to_vec();
     file.resize(64, 0);
     file[16..20].copy_from_slice(&[4, 0, 224, 0]);
@@ -27,13 +29,23 @@ fuzz_target!(|descriptor: &[u8]| {
         header
     };
     file.extend(header(4, note, 0, size));
-    // The whole file is memory, too: pointers of the descriptor may lead anywhere in it.
-    file.extend(header(1, 0, 0, note + size));
+    let is_rocr = writer & 1 == 1;
+    if is_rocr {
+        file.extend(header(1, (note + size).next_multiple_of(16), 0, descriptor.len()));
+    } else {
+        // The whole file is memory, too: pointers of the descriptor may lead anywhere in it.
+        file.extend(header(1, 0, 0, note + size));
+    }
     file.extend([7, 0, 0, 0]);
     file.extend((descriptor.len() as u32).to_le_bytes());
     file.extend([33, 0, 0, 0]);
     file.extend(b"AMDGPU\0\0");
     file.extend(descriptor);
+    if is_rocr {
+        let is_padded = writer & 2 == 2;
+        file.resize(if is_padded { file.len().next_multiple_of(16) } else { file.len() }, 0);
+        file.extend(descriptor);
+    }
     let Ok(opened) = import::open_bytes("fuzz", file, &TARGETS) else { return };
     let capture = &opened.capture;
     for wave in &capture.waves {

@@ -207,7 +207,8 @@ pub struct Wave {
     pub sgpr_count: Option<u16>,
     /// What was captured of its registers.
     pub registers: Registers,
-    /// Private memory that was captured, in its backing layout (space private_wave).
+    /// Private memory that was captured, in its backing layout (space private_wave). A name of its segments says what its place was
+    /// inferred from.
     pub private: MemoryMap,
     /// Bytes of private memory that it owns, if known.
     pub private_size: Option<u64>,

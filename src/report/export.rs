@@ -284,6 +284,7 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -
         "sgpr_count": wave.sgpr_count,
         "registers": registers,
         "private_wave_bytes": wave.private_size,
+        "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
     });
     begin(out, &facts)?;
     out.write_all(b",\"private_lane\":[")?;

@@ -99,13 +99,20 @@ fn among(runs: &[(u64, u64)], at: u64, bounds: Interval, name: Option<String>) -
     Interval::between(at, edges).and(bounds).gap()
 }
 
+/// How a wave's private memory was found, where the capture does not record it.
+fn note(wave: Option<&Wave>) -> String {
+    let note = wave.and_then(|wave| wave.private.segments().first()?.name.as_deref());
+    note.map_or(String::new(), |note| format!(" ({note})"))
+}
+
 /// What a region of a tagged space is called.
 fn name(reader: &Reader, place: Place) -> Option<String> {
     let space = reader.space(place).ok()?;
     let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
     let of = owner.map_or(String::new(), |wave| format!(" of wave {}", wave.id));
     Some(match (space.scope, place.lane) {
-        (SpaceScope::Lane, Some(lane)) => format!("{}[{lane}]{of}", space.name),
+        (SpaceScope::Lane, Some(lane)) => format!("{}[{lane}]{of}{}", space.name, note(owner)),
+        (SpaceScope::Wave | SpaceScope::LaneN(_), _) => format!("{}{of}{}", space.name, note(owner)),
         _ => format!("{}{of}", space.name),
     })
 }

@@ -5,8 +5,8 @@ use super::core::{self, Bulk, Core};
 use super::elf::Segment;
 use super::gpu::{self, Counts, Slot};
 use super::plan::{
-    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Raised, Scratch,
-    Stop,
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Quirks, Raised,
+    Scratch, Stop,
 };
 use super::queue;
 
@@ -37,7 +37,7 @@ fn plan(waves: u32) -> Plan {
         zero_headers: 0,
         cut_every: None,
         host_views: false,
-        unpadded: false,
+        quirks: Quirks::default(),
     };
     let agents = (0..AGENTS).map(|index| Agent {
         id: 4000 + index,

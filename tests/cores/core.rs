@@ -98,8 +98,12 @@ pub(crate) fn build_ordered(
         let base = queue::save_area(index);
         let mut pieces = Vec::new();
         let mut here = Vec::new();
-        for (xcc, area) in (0u64..).zip(areas) {
+        let used = areas.first().map_or(0, |area| area.wave_end - area.wave_begin);
+        for (xcc, mut area) in (0u64..).zip(areas) {
             let first = xcc * size;
+            // The debugger's memory lies behind all areas (libhsakmt, queues.c).
+            let debug = (by_xcc.len() as u64 - xcc) * size;
+            area.pieces[0].1[16..20].copy_from_slice(&(debug as u32).to_le_bytes());
             pieces.extend(area.pieces.into_iter().map(|(at, bytes)| (first + at, bytes)));
             here.push(AreaPlace {
                 address: base + first,
@@ -115,9 +119,13 @@ pub(crate) fn build_ordered(
             let name = format!("cwsr{index}");
             segments.push(Segment { name, address: base, size: total, pieces, host: false });
         }
-        sizes.push(size);
+        sizes.push(if plan.file.quirks.xcc0_sizes { used } else { size });
         places.push(here);
         segments.extend(scratch(plan, index, by_xcc, bulk));
+    }
+    if plan.file.quirks.lightweight {
+        segments
+            .retain(|segment| !segment.name.starts_with("ring") && !segment.name.starts_with("amd_queue"));
     }
     segments.extend(more);
     order(&mut segments);

@@ -152,7 +152,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
     image.mark_as("ELF header", 0, 64);
     let mut note_headers = Vec::new();
     let mut load_headers = Vec::new();
-    let unpadded = rocr && plan.unpadded;
+    let unpadded = rocr && plan.quirks.unpadded;
     // Where the bytes are, and where the header says that they are.
     let mut place = |bytes: u64, align: u64| {
         let stated = if rocr { at.next_multiple_of(align) } else { at };

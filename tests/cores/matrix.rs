@@ -4,8 +4,8 @@ use super::area::plain;
 use super::filler::Chooser;
 use super::gpu::{self, Counts, Family, Gpu, Slot};
 use super::plan::{
-    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Raised, Scratch,
-    Stop, Wave,
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Quirks, Raised,
+    Scratch, Stop, Wave,
 };
 use super::queue;
 
@@ -29,7 +29,7 @@ pub(crate) fn plan(gpu: Gpu, lanes: u32, seed: u32) -> Plan {
     }
     others(&mut plan, &mut chooser);
     // A note behind all memory has padding before it, too.
-    plan.file.unpadded = seed.is_multiple_of(3)
+    plan.file.quirks.unpadded = seed.is_multiple_of(3)
         && plan.file.layout != Layout::Unified
         && plan.file.host_notes != NotePlace::Last;
     if plan.agents[0].xccs == 1 && chooser.one_in(5) {
@@ -90,6 +90,53 @@ pub(crate) fn all(seeds: u32) -> Vec<Plan> {
     plans
 }
 
+/// Plans of several XCCs as ROCr of June and July 2026 writes them; of some XCC 0 has no waves.
+pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for (index, gpu) in (0..).zip(gpu::ALL).filter(|(_, gpu)| gpu.family.is_aqua()) {
+        let all = (0..).map(|seed| plan(gpu, 64, 5000 + index * 64 + seed));
+        plans.extend(all.filter(|plan| plan.agents[0].xccs > 1).take(seeds as usize));
+    }
+    for (index, plan) in plans.iter_mut().enumerate() {
+        plan.file.quirks.xcc0_sizes = true;
+        plan.process.queue_entry = 64;
+        if index % 3 == 2 {
+            plan.queues.iter_mut().filter_map(|queue| queue.xccs.first_mut()).for_each(Vec::clear);
+        }
+    }
+    plans
+}
+
+/// Plans of GPUs whose registers place private memory, as lightweight cores.
+pub(crate) fn lightweight(seeds: u32) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for (index, gpu) in (0..).zip(gpu::ALL) {
+        if gpu.family.is_aqua() || matches!(gpu.family, Family::Navi3 | Family::Navi4) {
+            let lanes = gpu.family.wave_sizes();
+            plans.extend(
+                (0..seeds)
+                    .map(|seed| plan(gpu, lanes[seed as usize % lanes.len()], 7000 + index * 64 + seed)),
+            );
+        }
+    }
+    for plan in &mut plans {
+        plan.file.layout = Layout::Split;
+        plan.file.quirks.lightweight = true;
+    }
+    plans
+}
+
+/// Plans whose rings are full: no packet more would fit.
+pub(crate) fn full_rings(seeds: u32) -> Vec<Plan> {
+    let mut plans = all(seeds);
+    for queue in
+        plans.iter_mut().flat_map(|plan| &mut plan.queues).filter(|queue| !queue.dispatches.is_empty())
+    {
+        queue.write = queue.read + u64::from(queue.packets);
+    }
+    plans
+}
+
 fn process(family: Family, chooser: &mut Chooser) -> Process {
     // The descriptions leave open what an importer should take from TTMPs of gfx94x before its marks were agreed on.
     let r_version = 8 + chooser.below(5);
@@ -138,7 +185,7 @@ fn file(chooser: &mut Chooser) -> FilePlan {
         zero_headers: chooser.of(&[0, 0, 3]),
         cut_every: chooser.of(&[None, None, Some(0x1234), Some(0x3001)]),
         host_views: chooser.one_in(2),
-        unpadded: false,
+        quirks: Quirks::default(),
     }
 }
 

@@ -106,6 +106,9 @@ fn has_info(of: Of<'_>) -> bool {
 fn dispatch<'a>(of: Of<'a>) -> Option<&'a Dispatch> {
     let queue = of.queue;
     let at = of.group.dispatch;
+    if of.plan.file.quirks.lightweight {
+        return None;
+    }
     let found = queue.dispatches.iter().find(|dispatch| dispatch.id == at);
     found.filter(|_| has_info(of) && (queue.read..queue.write).contains(&at))
 }

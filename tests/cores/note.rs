@@ -46,7 +46,7 @@ fn agent(plan: &Plan, agent: &Agent, process: &Process) -> Vec<u8> {
             &word(gpu.version),
             &word(engines * arrays_per_engine * xccs * 4),
             &word(8),
-            &word(engines * arrays_per_engine),
+            &word(engines * arrays_per_engine * if plan.file.quirks.xcc0_sizes { xccs } else { 1 }),
             &word(arrays_per_engine),
             &word(xccs),
             &word(capability),

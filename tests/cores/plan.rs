@@ -179,8 +179,18 @@ pub(crate) struct FilePlan {
     pub(crate) cut_every: Option<u64>,
     /// The host's view of GPU memory is there too: shorter, and zero.
     pub(crate) host_views: bool,
-    /// Program headers of ROCr for a file, and segments as it wrote them to a pipe: without the padding between them.
+    pub(crate) quirks: Quirks,
+}
+
+/// What versions of ROCr do otherwise than others (rocm-systems, amd_core_dump.cpp).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Quirks {
+    /// #1979 to #7502, through a pipe: program headers as for a file, and no padding between segments.
     pub(crate) unpadded: bool,
+    /// #6811 to #9166: the size of save areas is the bytes of waves that XCC 0 uses, the count of shader arrays that of all XCCs.
+    pub(crate) xcc0_sizes: bool,
+    /// #3338 to #7408 with HSA_ENABLE_LIGHTWEIGHT_COREDUMP: neither rings nor `amd_queue_t`.
+    pub(crate) lightweight: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::core_writer::core::{Bulk, build};
 use crate::core_writer::elf::Segment;
-use crate::core_writer::plan::{Layout, NotePlace};
+use crate::core_writer::plan::{Layout, NotePlace, Quirks};
 use crate::core_writer::{gpu, matrix};
 use crate::cores::core;
 use crate::slim::{Scratch, listed, piped, words};
@@ -69,7 +69,7 @@ fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
     let scratch = Scratch::new("slim-streams-gpu");
     let mut plan = matrix::plan(gpu::named("gfx1100"), 32, 12);
     (plan.file.layout, plan.file.cut_every, plan.file.zero_headers) = (Layout::Split, None, 0);
-    (plan.file.host_notes, plan.file.unpadded) = (NotePlace::Alone, false);
+    (plan.file.host_notes, plan.file.quirks.unpadded) = (NotePlace::Alone, false);
     let noise = |index: u64| {
         let words = (0..(40u64 << 20) / 8).map(|word| (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ index) | 1);
         words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>()
@@ -101,6 +101,43 @@ fn what_waves_need_stays_of_a_core_for_an_unknown_gpu() {
         export["memory"] = Value::Null;
     }
     assert_eq!(found, expected);
+}
+
+/// Sizes of control stacks that no header confirms: what can be recovered is in the dump, else the core stays.
+#[test]
+fn a_core_with_damaged_control_stack_sizes_leaves_something() {
+    let scratch = Scratch::new("slim-streams-stack");
+    let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 14);
+    (plan.file.layout, plan.file.cut_every) = (Layout::Split, None);
+    (plan.file.host_notes, plan.file.quirks) = (NotePlace::Alone, Quirks::default());
+    let core = build(&plan, Bulk::Filled, Vec::new());
+    let whole = core.gpu.bytes();
+    let areas: Vec<usize> = core
+        .areas
+        .iter()
+        .flatten()
+        .filter(|area| !area.blocks.is_empty())
+        .map(|area| {
+            let mut segments = core.gpu.segments.iter();
+            let inside = |(first, _, size): &&(u64, u64, u64)| (*first..first + size).contains(&area.address);
+            let (first, offset, _) = segments.find(inside).unwrap();
+            (offset + area.address - first) as usize
+        })
+        .collect();
+    assert!(!areas.is_empty());
+    for (index, size) in [0u32, 4, 0x7fff_ffff, 0xffff_fffc, 0xffff_ffff].into_iter().enumerate() {
+        let mut bytes = whole.clone();
+        for area in &areas {
+            bytes[area + 4..area + 8].copy_from_slice(&size.to_le_bytes());
+        }
+        let folder = scratch.path(&index.to_string());
+        fs::create_dir(&folder).unwrap();
+        let (status, _, error) = piped(&bytes, &folder, &[], false);
+        let [file] = &listed(&folder)[..] else { panic!("{size:#x}: {:?}", listed(&folder)) };
+        let extension = file.extension().unwrap().to_str().unwrap();
+        assert_eq!((status, extension), if status == Some(0) { (Some(0), "zip") } else { (Some(1), "core") });
+        assert!(error.contains("queue "), "{size:#x}: {error}");
+    }
 }
 
 #[test]

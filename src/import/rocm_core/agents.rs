@@ -41,6 +41,8 @@ pub(super) struct Agents {
     known: Vec<Known>,
     /// Ids of those that are not known.
     unknown: Vec<u32>,
+    /// What the user calls the GPU of a note without agents.
+    named: Option<Arc<Target>>,
 }
 
 impl Agents {
@@ -52,7 +54,9 @@ impl Agents {
         capture: &mut Capture,
         problems: &mut Problems,
     ) -> Self {
-        let mut agents = Self { known: Vec::new(), unknown: Vec::new() };
+        let named = options.target.as_ref().filter(|_| state.agents.is_empty());
+        let named = named.and_then(|name| targets.target(name).ok());
+        let mut agents = Self { known: Vec::new(), unknown: Vec::new(), named };
         for (number, entry) in state.agents.iter().enumerate() {
             let key = format!("agent {}", entry.gpu_id);
             if agents.known.iter().any(|known| known.gpu_id == entry.gpu_id) {
@@ -91,14 +95,61 @@ impl Agents {
         agents
     }
 
-    /// The GPU of that id; `None` is said unless the GPU itself was.
-    pub(super) fn find(&mut self, gpu_id: u32) -> Option<&mut Known> {
-        self.known.iter_mut().find(|known| known.gpu_id == gpu_id)
-    }
-
-    /// Whether the note has the GPU, but nothing is known of such ones.
-    pub(super) fn is_unknown(&self, gpu_id: u32) -> bool {
-        self.unknown.contains(&gpu_id)
+    /// The GPU of a queue: that of the queue's id, else the only one of the note, else the one that the user names for a note
+    /// without agents. Whatever is not the first of these is reported, and so is a queue without a GPU.
+    pub(super) fn of_queue(
+        &mut self,
+        gpu_id: u32,
+        key: &str,
+        capture: &mut Capture,
+        problems: &mut Problems,
+    ) -> Option<&mut Known> {
+        let expected = "an agent of the note";
+        let found = self.known.iter().position(|known| known.gpu_id == gpu_id);
+        let index = match (found, &*self.known, &self.named) {
+            (Some(index), ..) => index,
+            // It is reported as an agent.
+            _ if self.unknown.contains(&gpu_id) => return None,
+            (None, [only], _) if self.unknown.is_empty() => {
+                let what = format!(
+                    "it is of agent {gpu_id}, which the note does not have; read as one of agent {}, the only one",
+                    only.gpu_id
+                );
+                problems.report(key, what, expected);
+                0
+            }
+            (None, [], Some(target)) => {
+                let what = format!(
+                    "it is of agent {gpu_id}, and the note has no agents; read as one of {}, as --processor names it",
+                    target.name
+                );
+                problems.report(key, what, expected);
+                let agent = Agent {
+                    id: gpu_id,
+                    target: Arc::clone(target),
+                    name: None,
+                    apertures: std::collections::HashMap::new(),
+                    hardware: None,
+                };
+                self.known.push(Known {
+                    gpu_id,
+                    index: capture.agents.len(),
+                    target: Arc::clone(target),
+                    engines: 0,
+                    xccs: 1,
+                    always: false,
+                    siblings: None,
+                });
+                capture.agents.push(agent);
+                self.known.len() - 1
+            }
+            _ => {
+                let what = format!("it is of agent {gpu_id}, which the note does not have; left out");
+                problems.report(key, what, expected);
+                return None;
+            }
+        };
+        self.known.get_mut(index)
     }
 }
 

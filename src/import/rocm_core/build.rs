@@ -115,7 +115,7 @@ impl Waves<'_> {
         let (engine, slot) = (word.engine.of(block.word), word.scoreboard.of(block.word));
         let mut own_slot = None;
         let (private, private_size) = match self.private(row, words, block, lot, engine, slot) {
-            Ok(Some(Private { base, size, confirmed })) => {
+            Ok(Some(Private { base, size, confirmed, note })) => {
                 if confirmed == Some(false) {
                     self.doubts.add(ordinal, Doubt::OtherSlot);
                     count(&mut missing.other_slot, id);
@@ -126,7 +126,7 @@ impl Waves<'_> {
                     self.doubts.add(ordinal, Doubt::Unallotted);
                     count(&mut missing.unallotted, id);
                 }
-                let pieces = self.pieces(base, size);
+                let pieces = self.pieces(base, size, note.as_deref());
                 if pieces.segments().is_empty() {
                     count(&mut missing.uncaptured, (id, base, size));
                 }
@@ -199,7 +199,7 @@ impl Waves<'_> {
     /// A new work-group of a first wave.
     fn group(&self, block: &Block, lot: &Lot, capture: &mut Capture) -> usize {
         let index = capture.workgroups.len();
-        let lds = self.pieces(block.lds_base(), u64::from(block.lds));
+        let lds = self.pieces(block.lds_base(), u64::from(block.lds), None);
         capture.workgroups.push(WorkGroup {
             id: u32::try_from(index + 1).unwrap_or(u32::MAX),
             queue: Some(lot.queue),
@@ -222,6 +222,9 @@ impl Waves<'_> {
         slot: u32,
     ) -> Result<Option<Private>, NoScratch> {
         let Some(scratch) = lot.scratch? else { return Ok(None) };
+        if scratch.inferred.is_some() {
+            return self.private_by_register(row, words, block, &scratch).map(Some);
+        }
         let base = scratch.of(engine, slot)?;
         let confirmed = match row.scratch_base(words, &block.counts) {
             None => match row.flat_scratch(words, &block.counts) {
@@ -234,11 +237,11 @@ impl Waves<'_> {
             Some(Some(register)) if register == base => Some(true),
             Some(Some(_)) => return Err(NoScratch::Disagrees),
         };
-        Ok(Some(Private { base, size: scratch.wave_size, confirmed }))
+        Ok(Some(Private { base, size: scratch.wave_size, confirmed, note: None }))
     }
 
     /// What was captured of a range of global memory, by offset from its start.
-    fn pieces(&self, base: u64, length: u64) -> MemoryMap {
+    fn pieces(&self, base: u64, length: u64, name: Option<&str>) -> MemoryMap {
         let map = self.memory.map();
         let Some(last) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
             return MemoryMap::default();
@@ -255,7 +258,7 @@ impl Waves<'_> {
                     offset: found.extent.offset + (first - found.address),
                     length: last - first + 1,
                 },
-                name: None,
+                name: name.map(str::to_owned),
             });
             segment = map.next(found.last());
         }
@@ -264,12 +267,15 @@ impl Waves<'_> {
 }
 
 /// Where a wave's private memory lies.
-struct Private {
-    base: u64,
+#[derive(Debug)]
+pub(super) struct Private {
+    pub(super) base: u64,
     /// Bytes.
-    size: u64,
+    pub(super) size: u64,
     /// Whether a register has its base; `None`: no register has that of any slot.
-    confirmed: Option<bool>,
+    pub(super) confirmed: Option<bool>,
+    /// What its place was inferred from; `None`: it is known.
+    pub(super) note: Option<String>,
 }
 
 /// The work-group that waves of a control stack belong to until one is the last.

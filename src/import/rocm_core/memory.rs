@@ -19,13 +19,28 @@ pub(in crate::import) struct CoreMemory {
     name: Arc<str>,
     map: Arc<MemoryMap>,
     files: Arc<[Arc<dyn Backing>]>,
+    /// Of a GPU core without the host's.
+    is_gpu_alone: bool,
 }
 
 impl CoreMemory {
     /// The memory of a map whose extents lie in `files`, by their index.
     pub(in crate::import) fn new(name: &str, map: MemoryMap, files: Vec<Arc<dyn Backing>>) -> Self {
         let name = format!("memory of {name}");
-        Self { name: name.into(), map: Arc::new(map), files: files.into() }
+        Self { name: name.into(), map: Arc::new(map), files: files.into(), is_gpu_alone: false }
+    }
+
+    /// Sets whether the host's memory is in a core that was not given.
+    pub(in crate::import) fn of_gpu_alone(self, is_gpu_alone: bool) -> Self {
+        Self { is_gpu_alone, ..self }
+    }
+
+    /// What was expected of memory that was not captured, and where else it may be.
+    pub(in crate::import) fn or_host(&self, expected: &str) -> String {
+        match self.is_gpu_alone {
+            true => format!("{expected}; it may be host memory: add the host's core with --host-core"),
+            false => expected.to_owned(),
+        }
     }
 
     /// The segments.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::dispatch;
+use super::memory::CoreMemory;
 use super::scratch::NoScratch;
 use crate::import::problem::Problems;
 
@@ -62,7 +63,7 @@ pub(super) fn count<T>(slot: &mut Option<(u32, T)>, first: T) {
 
 impl Missing {
     /// Says all of it.
-    pub(super) fn report(&self, key: &str, problems: &mut Problems) {
+    pub(super) fn report(&self, key: &str, memory: &CoreMemory, problems: &mut Problems) {
         let waves = |(count, first): (u32, u32)| match count {
             1 => format!("wave {first}"),
             count => format!("{count} waves, the first of them {first}"),
@@ -81,11 +82,15 @@ impl Missing {
         }
         for (why, (count, first)) in &self.dispatch {
             let what = format!("no dispatch for {}: {}", waves((*count, *first)), why.words());
-            problems.report(key, what, "a packet of the ring");
+            let expected = "a packet of the ring";
+            let is_lost = *why != dispatch::Unknown::Outside;
+            problems.report(key, what, if is_lost { memory.or_host(expected) } else { expected.to_owned() });
         }
         for (why, (count, first)) in &self.scratch {
             let what = format!("no private memory for {}: {}", waves((*count, *first)), why.words());
-            problems.report(key, what, "scratch memory that is known to be the wave's");
+            let expected = "scratch memory that is known to be the wave's";
+            let is_lost = *why == NoScratch::NoQueue;
+            problems.report(key, what, if is_lost { memory.or_host(expected) } else { expected.to_owned() });
         }
         if let Some((count, (wave, base, size))) = self.uncaptured {
             let what = format!(

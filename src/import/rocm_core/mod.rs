@@ -18,12 +18,14 @@ mod memory;
 mod missing;
 mod note;
 mod padding;
+mod private;
 mod queues;
 mod reading;
 mod repair;
 mod scratch;
 mod segments;
 pub(crate) mod stream;
+mod stride;
 #[cfg(test)]
 mod tests;
 mod wave;
@@ -97,9 +99,10 @@ pub(super) fn open(
         state = state.or(notes.state);
         files.push((file, headers));
     }
+    let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == headers::EM_AMDGPU);
     let map = segments::map(&files, &mut problems);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
-    let memory = CoreMemory::new(&name, map, stores);
+    let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone);
     let capture = Capture { name, provenance, ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })

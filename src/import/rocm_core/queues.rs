@@ -14,6 +14,7 @@ use super::missing::Missing;
 use super::note::State;
 use super::reading::XccPlace;
 use super::scratch::{NoScratch, Scratch};
+use super::stride;
 use super::wave::{Facts, Promise, Row, Words};
 use crate::arch::{Target, Targets};
 use crate::capture::{BackingId, Capture, Queue, Ring};
@@ -124,15 +125,7 @@ impl<'a> Waves<'a> {
             }
             // Of a GPU that is not known, too: that its waves are left out has another reason.
             areas += u32::from(entry.save_area != 0);
-            let is_unknown = agents.is_unknown(entry.gpu_id);
-            let Some(known) = agents.find(entry.gpu_id) else {
-                if !is_unknown {
-                    let what =
-                        format!("it is of agent {}, which the note does not have; left out", entry.gpu_id);
-                    problems.report(key, what, "an agent of the note");
-                }
-                continue;
-            };
+            let Some(known) = agents.of_queue(entry.gpu_id, &key, capture, problems) else { continue };
             let ring = dispatch::ring(self.memory, entry);
             let queue = capture.queues.len();
             capture.queues.push(Queue { id: entry.id, agent: known.index, name: None, ring: Some(ring) });
@@ -141,14 +134,12 @@ impl<'a> Waves<'a> {
                 continue;
             }
             let mut lots = Vec::new();
-            for xcc in 0..known.xccs {
+            let stride = stride::stride(self.memory, entry, known.xccs, &key, problems);
+            for xcc in 0..if stride.is_some() { known.xccs } else { 1 } {
                 let key = if known.xccs == 1 { key.clone() } else { format!("{key}, XCC {xcc}") };
-                let area = u64::from(entry.save_area_size)
-                    .checked_mul(u64::from(xcc))
-                    .and_then(|offset| entry.save_area.checked_add(offset));
-                let Some(address) = area.filter(|_| xcc == 0 || entry.save_area_size != 0) else {
-                    let what = "the size of its save areas is not known: those of other XCCs are not read";
-                    problems.report(key, what, "ctx_save_restore_area_size");
+                let skip = stride.unwrap_or(0).checked_mul(u64::from(xcc));
+                let Some(address) = skip.and_then(|skip| entry.save_area.checked_add(skip)) else {
+                    problems.report(key, "its save area passes the last address", "an address below 2^64");
                     break;
                 };
                 let header = Header::read(self.memory, address);
@@ -157,7 +148,11 @@ impl<'a> Waves<'a> {
                     continue;
                 }
                 let place = XccPlace { address, xcc, queue, key: &key };
-                lots.extend(self.lot(header, place, entry, known, &mut room, problems));
+                let mut lot = self.lot(header, place, entry, known, &mut room, problems);
+                if let Some(lot) = &mut lot {
+                    self.settle_scratch(lot, entry, known, (xcc, &key), problems);
+                }
+                lots.extend(lot);
             }
             saved.push(Saved { key, queue, ring, lots });
         }
@@ -193,7 +188,7 @@ impl<'a> Waves<'a> {
                     }
                     self.compare(&seen, &lot.target, &mut dispatches, &mut missing, capture);
                 }
-                missing.report(key, problems);
+                missing.report(key, self.memory, problems);
             }
         });
     }

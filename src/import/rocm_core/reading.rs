@@ -51,7 +51,7 @@ impl Waves<'_> {
         let XccPlace { address, key, .. } = place;
         let Some(header) = header else {
             let what = format!("its save area at {address:#x} was not captured: no waves");
-            problems.report(key, what, "a segment with the area's header");
+            problems.report(key, what, self.memory.or_host("a segment with the area's header"));
             return None;
         };
         let Captured { area, records, layout, is_restored } = match header.area() {

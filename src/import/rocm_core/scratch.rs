@@ -23,6 +23,17 @@ pub(super) struct Scratch {
     waves: u64,
     /// Shader engines.
     engines: u64,
+    /// The waves' registers place private memory, and not the queue.
+    pub(super) inferred: Option<Inferred>,
+}
+
+/// How far private memory is known where the waves' registers place it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inferred {
+    /// The registers tell the bytes of a wave.
+    Exact,
+    /// A wave has at most those bytes.
+    AtMost,
 }
 
 /// Why private memory is not to be found.
@@ -91,13 +102,18 @@ impl Scratch {
         };
         let part = given.unwrap_or(computed);
         let base = part.checked_mul(u64::from(xcc)).and_then(|offset| location.checked_add(offset));
-        Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines }))
+        Ok(Some(Self { base: base.ok_or(NoScratch::Outside)?, wave_size, waves, engines, inferred: None }))
     }
 
     /// Whether the part of a wave begins at an address.
     pub(super) fn is_slot(&self, address: u64) -> bool {
         let all = self.waves.saturating_mul(self.engines).saturating_mul(self.wave_size);
         address.checked_sub(self.base).is_some_and(|offset| offset < all && offset % self.wave_size == 0)
+    }
+
+    /// Private memory that the waves' registers place.
+    pub(super) fn of_registers(wave_size: u64, inferred: Inferred) -> Self {
+        Self { base: 0, wave_size, waves: 0, engines: 0, inferred: Some(inferred) }
     }
 
     /// First byte of a wave's part.

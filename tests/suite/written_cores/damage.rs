@@ -10,7 +10,7 @@ use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, Core, build};
 use crate::core_writer::filler::{self, Kind};
 use crate::core_writer::model::{self, Model, WaveModel};
-use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan, Quirks};
 use crate::core_writer::{gpu, matrix, note, queue};
 
 /// A core that can be damaged.
@@ -41,7 +41,7 @@ fn victims() -> Vec<Victim> {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
-            unpadded: false,
+            quirks: Quirks::default(),
         };
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();

@@ -8,8 +8,8 @@ use crate::core_writer::area::plain;
 use crate::core_writer::core::ordered;
 use crate::core_writer::gpu::{Counts, Slot, named};
 use crate::core_writer::plan::{
-    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Raised, Scratch,
-    Stop, Wave,
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Quirks, Raised,
+    Scratch, Stop, Wave,
 };
 use crate::core_writer::words::Of;
 use crate::fixtures::fixtures;
@@ -91,7 +91,7 @@ impl Sample {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
-            unpadded: false,
+            quirks: Quirks::default(),
         };
         let plan = Plan { name: name.to_owned(), seed, process, agents: vec![agent], queues, file };
         Self { name, bytes, expected, plan }

@@ -4,7 +4,7 @@ use super::compare::{self, Differences};
 use crate::core_writer::gpu::Family;
 use lanescope::import::Options;
 
-use crate::core_writer::core::{Bulk, build};
+use crate::core_writer::core::{Bulk, build, build_ordered};
 use crate::core_writer::plan::{AQL, Layout, Plan};
 use crate::core_writer::{gpu, matrix, model};
 
@@ -95,6 +95,149 @@ fn true_pcs_are_found_without_the_runtime_s_version() {
     }
     wrong.fail_if_any();
     assert!(parked > 50 && stopped > parked, "{stopped} waves stopped, {parked} of them parked");
+}
+
+#[test]
+fn every_index_of_a_full_ring_leads_to_its_dispatch() {
+    check(matrix::full_rings(1).into_iter());
+}
+
+/// Sizes of save areas and counts of shader arrays that mean XCC 0 and all XCCs (rocm-systems #6811 to #9166).
+#[test]
+fn all_xccs_are_read_where_the_note_has_the_size_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Differences::new();
+    let (mut strides, mut engines, mut further) = (0, 0, 0);
+    for plan in matrix::xcc0_sizes(6) {
+        let (_, opened) = compare::written(folder.path(), &plan);
+        let model = model::of(&plan);
+        further += model.waves.iter().filter(|wave| wave.xcc > 0).count();
+        compare::all(&plan, &opened, &model, &mut wrong);
+        let said = |text: &str| opened.problems.iter().filter(|problem| problem.contains(text)).count();
+        strides += said("the headers of its save areas place them");
+        engines += said("array_count gives");
+    }
+    wrong.fail_if_any();
+    assert!(
+        strides > 10 && engines > 5 && further > 100,
+        "{strides} sizes, {engines} counts, {further} waves"
+    );
+}
+
+/// Without rings and `amd_queue_t` (rocm-systems #3338 to #7408) registers place private memory, and that is marked.
+#[test]
+fn private_memory_of_lightweight_cores_is_inferred_and_marked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut wrong = Differences::new();
+    let (mut exact, mut bounded, mut absent) = (0, 0, 0);
+    for plan in matrix::lightweight(6) {
+        let (_, opened) = compare::written(folder.path(), &plan);
+        let model = model::of(&plan);
+        let waves = opened.export["waves"].as_array().unwrap();
+        assert_eq!(waves.len(), model.waves.len(), "{}: {:#?}", plan.name, opened.problems);
+        let planned = plan.waves().filter(|(queue, ..)| plan.queues[*queue].kind == AQL);
+        for ((found, expected), (.., wave)) in waves.iter().zip(&model.waves).zip(planned) {
+            wrong.at(format!("{} queue {} XCC {}", plan.name, expected.queue, expected.xcc));
+            compare::wave(found, expected, false, &mut wrong);
+            let Some(private) = expected.private.as_ref().filter(|_| wave.slot.scratch_enabled) else {
+                absent += 1;
+                if !found["private_wave"].is_null() {
+                    wrong.say("private memory that the wave does not have");
+                }
+                continue;
+            };
+            let Some(bytes) = found["private_wave"].as_str() else {
+                wrong.say("no private memory");
+                continue;
+            };
+            let expected = compare::hex(private);
+            // One wave alone does not tell where its memory ends.
+            let is_exact = bytes.len() == expected.len();
+            if !bytes.starts_with(&expected) {
+                wrong.say("private memory of another place");
+            }
+            let note = found["private_note"].as_str().unwrap_or_default();
+            if !note.starts_with("inferred from ") || (!is_exact && !note.ends_with("with at most this size"))
+            {
+                wrong.say(&format!("its private memory is noted as `{note}`"));
+            }
+            (exact, bounded) = (exact + usize::from(is_exact), bounded + usize::from(!is_exact));
+        }
+        let said = opened.problems.iter().any(|problem| problem.contains("amd_queue_t was not captured"));
+        assert!(said || model.waves.is_empty(), "{:#?}", opened.problems);
+    }
+    wrong.fail_if_any();
+    assert!(exact > 100 && absent > 20, "{exact} exact, {bounded} bounded, {absent} absent");
+}
+
+/// The thunk may keep save areas in host memory: the host's core has them then.
+#[test]
+fn a_save_area_in_host_memory_is_looked_for_in_the_host_s_core() {
+    let mut plan = matrix::plan(gpu::named("gfx1100"), 32, 5);
+    (plan.file.layout, plan.file.cut_every) = (Layout::Split, None);
+    let folder = tempfile::tempdir().unwrap();
+    let (alone, whole) = (folder.path().join("alone"), folder.path().join("whole"));
+    let without = |segments: &mut Vec<crate::core_writer::elf::Segment>| {
+        segments.retain(|segment| !segment.name.starts_with("cwsr"));
+    };
+    build_ordered(&plan, Bulk::Filled, Vec::new(), &without).gpu.write(&alone).unwrap();
+    build(&plan, Bulk::Filled, Vec::new()).gpu.write(&whole).unwrap();
+    let opened = compare::open(&alone, &compare::options(&plan)).unwrap();
+    assert_eq!(opened.export["waves"], serde_json::json!([]));
+    let wanted = |problem: &&String| problem.contains("was not captured") && problem.contains("--host-core");
+    assert!(opened.problems.iter().find(wanted).is_some(), "{:#?}", opened.problems);
+    let options = Options { host_core: Some(whole), ..compare::options(&plan) };
+    let opened = compare::open(&alone, &options).unwrap();
+    let mut wrong = Differences::new();
+    compare::all(&plan, &opened, &model::of(&plan), &mut wrong);
+    wrong.fail_if_any();
+}
+
+/// SCRATCH_EN is clear and FLAT_SCRATCH has the base that engine and slot give: nothing contradicts.
+#[test]
+fn a_register_confirms_private_memory_without_scratch_en() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cleared = 0;
+    for name in ["gfx942", "gfx950", "gfx1100", "gfx1201"] {
+        let plans = (0..40).map(|seed| matrix::plan(gpu::named(name), 64, 8000 + seed));
+        let mut plan =
+            plans.into_iter().find(|plan| plan.queues.iter().all(|queue| queue.scratch.is_some())).unwrap();
+        let groups = plan.queues.iter_mut().flat_map(|queue| queue.xccs.iter_mut().flatten());
+        for wave in groups.flat_map(|group| &mut group.waves) {
+            wave.slot.scratch_enabled = false;
+            cleared += 1;
+        }
+        let (_, opened) = compare::written(folder.path(), &plan);
+        let mut wrong = Differences::new();
+        compare::all(&plan, &opened, &model::of(&plan), &mut wrong);
+        wrong.fail_if_any();
+        assert!(
+            !opened.problems.iter().any(|problem| problem.contains("SCRATCH_EN")),
+            "{:#?}",
+            opened.problems
+        );
+    }
+    assert!(cleared > 20);
+}
+
+/// A queue of a GPU that the note does not have is one of the only GPU.
+#[test]
+fn a_queue_of_an_unknown_agent_is_read_as_one_of_the_only_agent() {
+    let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 5);
+    plan.file.layout = Layout::Split;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("core");
+    let core = build(&plan, Bulk::Filled, Vec::new());
+    let mut bytes = core.gpu.bytes();
+    for mark in core.note.iter().filter(|mark| mark.name.starts_with("queue ")) {
+        bytes[mark.offset as usize + 44] ^= 0x40;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    let opened = compare::open(&path, &compare::options(&plan)).unwrap();
+    let mut wrong = Differences::new();
+    compare::all(&plan, &opened, &model::of(&plan), &mut wrong);
+    wrong.fail_if_any();
+    assert!(opened.problems.iter().any(|problem| problem.contains("the only one")), "{:#?}", opened.problems);
 }
 
 /// A note of a later version may mean anything.

@@ -122,7 +122,10 @@ fn plans_have_every_odd_case() {
     for size in [56, 64, 72] {
         some("queue entries", plans.iter().any(|plan| plan.process.queue_entry == size));
     }
-    some("segments without padding", plans.iter().any(|plan| plan.file.unpadded && plan.file.rocr_headers));
+    some(
+        "segments without padding",
+        plans.iter().any(|plan| plan.file.quirks.unpadded && plan.file.rocr_headers),
+    );
     some("a note without a version", plans.iter().any(|plan| plan.process.note_version.is_none()));
     for size in [112, 120, 128, 136] {
         some("agent entries", plans.iter().any(|plan| plan.process.agent_entry == size));

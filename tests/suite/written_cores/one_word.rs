@@ -21,7 +21,7 @@ use crate::core_writer::area::block_layout;
 use crate::core_writer::core::{Bulk, build, ordered};
 use crate::core_writer::filler::{self, Chooser, Kind};
 use crate::core_writer::gpu::{self, Family};
-use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan, Quirks};
 use crate::core_writer::{matrix, model};
 
 /// What a word of a save area is.
@@ -70,7 +70,7 @@ impl Victim {
             zero_headers: 0,
             cut_every: None,
             host_views: false,
-            unpadded: false,
+            quirks: Quirks::default(),
         };
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();

@@ -9,7 +9,7 @@ use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, build_ordered};
 use crate::core_writer::elf::Segment;
 use crate::core_writer::filler::{self, Kind};
-use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan, Quirks};
 use crate::core_writer::{gpu, matrix, model};
 use crate::fixtures::fixtures;
 
@@ -68,7 +68,7 @@ fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
         zero_headers: 0,
         cut_every: None,
         host_views: false,
-        unpadded: false,
+        quirks: Quirks::default(),
     };
     plan
 }
@@ -82,7 +82,7 @@ fn zeros_first(segments: &mut Vec<Segment>) {
 fn spooled(plan: &Plan, code: &[u8], order: &Order) -> (Opened, Came) {
     let arrange = |segments: &mut Vec<Segment>| {
         order.1(segments);
-        if plan.file.unpadded {
+        if plan.file.quirks.unpadded {
             zeros_first(segments);
         }
     };
@@ -148,7 +148,7 @@ fn registers_lds_code_and_scratch_stay_in_every_order() {
 fn a_stream_without_padding_is_kept_as_one_with_padding() {
     for (name, lanes, code) in [("gfx942", 64, "k-gfx942-O0.hsaco"), ("gfx1100", 32, "k-gfx1100-O0.hsaco")] {
         let mut plan = plan(name, lanes, Layout::Split);
-        plan.file.unpadded = true;
+        plan.file.quirks.unpadded = true;
         let code = std::fs::read(fixtures().join("gpucore/code").join(code)).unwrap();
         let model = model::of(&plan);
         for order in &ORDERS {

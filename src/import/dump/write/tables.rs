@@ -119,13 +119,14 @@ impl Kept {
 pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
     let queue = group.queue.and_then(|index| capture.queues.get(index));
     let position = || group.position.map(|position| json!(position));
-    let is_outside = is_outside(capture, group);
+    // Work-groups of several dispatches may have one position: where the queue alone is known, nothing tells them apart.
+    let is_recorded = is_outside(capture, group) || (group.dispatch.is_none() && queue.is_some());
     table([
         ("id", Some(json!(group.id))),
         ("dispatch", group.dispatch.and_then(|index| kept.dispatches.get(&index)).map(|id| json!(id))),
         ("queue", queue.filter(|_| group.dispatch.is_none()).map(|queue| json!(queue.id))),
-        ("position", position().filter(|_| !is_outside)),
-        ("recorded_position", position().filter(|_| is_outside)),
+        ("position", position().filter(|_| !is_recorded)),
+        ("recorded_position", position().filter(|_| is_recorded)),
         ("lds_size", group.lds_size.map(number)),
     ])
 }

@@ -1,11 +1,13 @@
 //! Headers and notes, byte by byte; the rest is tested beside its file and, over the sample cores, in the suite.
 
+use std::sync::Arc;
+
 use crate::arch::Targets;
 use crate::capture::MemoryBacking;
 use crate::import::problem::Problems;
 use crate::import::rocm_core::note::{self, Notes};
 use crate::import::rocm_core::{agents, headers, stream};
-use crate::import::{ImportError, Options, Problem, open, open_bytes};
+use crate::import::{ImportError, Opened, Options, Problem, open, open_bytes};
 
 /// An ELF header of 64-bit little-endian cores (System V gABI): program headers follow it.
 fn elf(machine: u16, count: u16) -> Vec<u8> {
@@ -309,6 +311,28 @@ fn areas_of_all_xccs_are_needed_in_a_stream() {
         let area = (0x7f30_0000_0000, 0x7f30_0000_0000 + areas * 0x1000 - 1);
         assert!(layout.needed.contains(&area), "{xccs}: {:x?}", layout.needed);
     }
+}
+
+/// A queue, and no agent of which it could be one: the user names its processor.
+#[test]
+fn a_note_without_agents_is_read_with_the_processor_that_the_user_names() {
+    let mut queue = vec![0u8; 64];
+    (queue[44], queue[52]) = (3, 2);
+    let state = amdgpu(&descriptor(&RUNTIME, (0, 120), (1, 64), &queue));
+    let opened = |target: Option<&str>| {
+        let core = Arc::new(MemoryBacking::new("core", core(224, std::slice::from_ref(&state))));
+        let options = Options { target: target.map(str::to_owned), ..Options::default() };
+        super::open(core, &Targets::builtin(), &options).unwrap()
+    };
+    let said =
+        |opened: &Opened, text: &str| opened.problems.iter().any(|problem| problem.what.contains(text));
+    let named = opened(Some("gfx90a"));
+    assert_eq!((named.capture.agents.len(), named.capture.queues.len()), (1, 1));
+    let agent = &named.capture.agents[0];
+    assert_eq!((agent.id, agent.target.name.as_str(), agent.hardware), (3, "gfx90a", None));
+    assert!(said(&named, "the note has no agents; read as one of gfx90a"), "{:?}", named.problems);
+    let unnamed = opened(None);
+    assert!(unnamed.capture.agents.is_empty() && said(&unnamed, "left out"), "{:?}", unnamed.problems);
 }
 
 /// pr_pid of a 64-bit elf_prpsinfo (System V ABI for AMD64, Linux's elfcore.h) is at 24.

@@ -1,0 +1,165 @@
+//! Private memory by the registers of waves, where note or queue do not place it.
+//!
+//! By architecture FLAT_SCRATCH (gfx12: SCRATCH_BASE) of gfx94x, gfx950, gfx11 and gfx12 holds the first byte of a wave's private
+//! memory. It tells what ROCr's cores lack: which count of shader engines is meant, and where private memory is without
+//! `amd_queue_t` (lightweight cores before rocm-systems #7408, and GPU cores without the host's).
+
+use super::agents::Known;
+use super::block::Block;
+use super::build::Private;
+use super::note::QueueEntry;
+use super::queues::{Lot, Waves};
+use super::scratch::{Inferred, NoScratch, Scratch};
+use super::wave::{Row, Words};
+use crate::arch::save_area::ScratchRing;
+use crate::import::problem::Problems;
+
+/// Waves of an XCC that are asked for their registers.
+const MAX_ASKED: usize = 4096;
+
+/// Segments that one wave's private memory may be cut into.
+const MAX_SEGMENTS: usize = 4096;
+
+/// Where a wave's register places its private memory, and its record in the control stack.
+#[derive(Clone, Copy, Debug)]
+struct Base {
+    engine: u32,
+    slot: u32,
+    /// SCRATCH_EN.
+    is_allotted: bool,
+    base: u64,
+}
+
+impl Waves<'_> {
+    /// Corrects the place of an XCC's private memory by its waves' registers.
+    pub(super) fn settle_scratch(
+        &self,
+        lot: &mut Lot,
+        entry: &QueueEntry,
+        known: &mut Known,
+        (xcc, key): (u32, &str),
+        problems: &mut Problems,
+    ) {
+        let row = lot.row64.or(lot.row32).and_then(|index| self.rows.get(index));
+        let Some(ring) = row.and_then(|row| Some(row.area()?.scratch.clone())) else { return };
+        if ring.base.is_none() {
+            return;
+        }
+        let is_unplaced = matches!(lot.scratch, Err(NoScratch::NoQueue));
+        let is_total = known.xccs > 1 && known.engines > 0 && known.engines.is_multiple_of(known.xccs);
+        let per_xcc = is_total.then(|| known.engines / known.xccs);
+        if is_unplaced {
+            if let Some(scratch) = self.inferred(&ring, self.bases(lot)) {
+                let what = format!(
+                    "the queue's amd_queue_t was not captured: private memory is inferred from {} of its waves, {} {} bytes each",
+                    ring.base.as_deref().unwrap_or_default(),
+                    if scratch.inferred == Some(Inferred::Exact) { "with" } else { "with at most" },
+                    scratch.wave_size
+                );
+                problems.report(key, what, self.memory.or_host("memory that holds amd_queue_t"));
+                lot.scratch = Ok(Some(scratch));
+            }
+        } else if let Some(engines) = per_xcc {
+            let other = Scratch::read(self.memory, entry.read_pointer, &ring, engines, xcc, self.r_version);
+            let fits = |scratch: &Result<Option<Scratch>, NoScratch>, base: &Base| matches!(scratch, Ok(Some(scratch)) if scratch.of(base.engine, base.slot) == Ok(base.base));
+            let bases = self.bases(lot);
+            let count = |scratch| bases.iter().filter(|base| fits(scratch, base)).count();
+            let (stated, found) = (count(&lot.scratch), count(&other));
+            if found > stated {
+                let what = format!(
+                    "array_count gives {} shader engines of each XCC; private memory of {found} waves is where {engines} engines \
+                     place it, which count",
+                    known.engines
+                );
+                let expected =
+                    "the shader arrays of one XCC (ROCr of June and July 2026 writes those of all)";
+                problems.report(format_args!("agent {}", known.gpu_id), what, expected);
+                known.engines = engines;
+                lot.scratch = other;
+            }
+        }
+    }
+
+    /// A wave's private memory by its register alone.
+    pub(super) fn private_by_register(
+        &self,
+        row: &Row,
+        words: &Words,
+        block: &Block,
+        scratch: &Scratch,
+    ) -> Result<Private, NoScratch> {
+        let area = row.area().ok_or(NoScratch::NoQueue)?;
+        let is_allotted = area.wave.scratch.of(block.word) != 0;
+        match row.scratch_base(words, &block.counts) {
+            Some(Some(base)) if is_allotted && self.memory.segment(base).is_some() => {
+                let register = area.scratch.base.as_deref().unwrap_or_default();
+                let note = match scratch.inferred {
+                    Some(Inferred::AtMost) => format!("inferred from {register}, with at most this size"),
+                    _ => format!("inferred from {register}"),
+                };
+                Ok(Private { base, size: scratch.wave_size, confirmed: Some(true), note: Some(note) })
+            }
+            Some(None) => Err(NoScratch::NoBase),
+            _ => Err(NoScratch::NoQueue),
+        }
+    }
+
+    /// The bases of an XCC's waves, as far as they were captured.
+    fn bases(&self, lot: &Lot) -> Vec<Base> {
+        let base = |block: &Block| {
+            let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index))?;
+            let (words, word) = (Words::read(self.memory, block), row.area()?.wave);
+            Some(Base {
+                engine: word.engine.of(block.word),
+                slot: word.scoreboard.of(block.word),
+                is_allotted: word.scratch.of(block.word) != 0,
+                base: row.scratch_base(&words, &block.counts)??,
+            })
+        };
+        lot.blocks.iter().take(MAX_ASKED).filter_map(base).collect()
+    }
+
+    /// Private memory that the bases place; `None`: they place none, or contradict each other.
+    fn inferred(&self, ring: &ScratchRing, mut bases: Vec<Base>) -> Option<Scratch> {
+        let granule = u64::from(ring.granule.max(1));
+        let last = |base: &Base| self.memory.segment(base.base).map(|(_, last)| last);
+        bases.retain(|base| base.is_allotted && base.base.is_multiple_of(granule) && last(base).is_some());
+        bases.sort_by_key(|base| (base.engine, base.slot));
+        // Waves of one engine lie as far apart as their slots.
+        let mut stride = None;
+        for (one, other) in
+            bases.iter().zip(bases.iter().skip(1)).filter(|(one, other)| one.engine == other.engine)
+        {
+            let slots = u64::from(other.slot - one.slot);
+            let bytes = other.base.checked_sub(one.base)?;
+            let size = bytes
+                .checked_div(slots)
+                .filter(|size| size * slots == bytes && size.is_multiple_of(granule))?;
+            if size == 0 || *stride.get_or_insert(size) != size {
+                return None;
+            }
+        }
+        bases.sort_by_key(|base| base.base);
+        // At most up to the next wave's, or the end of what was captured.
+        let ends = bases.iter().skip(1).map(|next| Some(next.base)).chain([None]);
+        let most = u64::from(ring.size.of(u32::MAX)) * granule;
+        let spaces = bases.iter().zip(ends).map(|(base, next)| {
+            let space = next.map_or(most, |next| next - base.base).min(most);
+            self.captured_bytes(base.base, space)
+        });
+        let size = stride.or_else(|| spaces.min())?.min(most) / granule * granule;
+        let inferred = if stride.is_some() { Inferred::Exact } else { Inferred::AtMost };
+        (size > 0).then(|| Scratch::of_registers(size, inferred))
+    }
+
+    /// Bytes from an address on that were captured without a gap, at most so many.
+    fn captured_bytes(&self, address: u64, most: u64) -> u64 {
+        let mut size = 0;
+        for _ in 0..MAX_SEGMENTS {
+            let segment = address.checked_add(size).and_then(|at| Some((at, self.memory.segment(at)?.1)));
+            let Some((at, last)) = segment.filter(|_| size < most) else { break };
+            size = size.saturating_add(last - at).saturating_add(1);
+        }
+        size.min(most)
+    }
+}
