@@ -98,10 +98,15 @@ fn popped(stack: &mut Vec<Entry>) -> Option<Place> {
     }
 }
 
-fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: i64) -> Option<()> {
+/// `offset`: the operand of `DW_OP_bit_piece`; `DW_OP_piece` has none and moves nothing.
+fn add_piece(stack: &mut Vec<Entry>, size: usize, offset: Option<i64>) -> Option<()> {
     let bits = match stack.last() {
         None | Some(Entry::Open(_)) => vec![None; size],
-        Some(Entry::Place(_)) => part(&moved(popped(stack)?, offset)?, size)?,
+        Some(Entry::Place(_)) => {
+            let place = popped(stack)?;
+            let place = if let Some(offset) = offset { moved(place, offset)? } else { place };
+            part(&place, size)?
+        }
     };
     match stack.last_mut() {
         Some(Entry::Open(all)) => all.extend(bits),
@@ -129,8 +134,8 @@ fn run(ops: &[Op]) -> Option<Place> {
                 let place = moved(popped(&mut stack)?, i64::from(bits))?;
                 stack.push(Entry::Place(place));
             }
-            Op::Piece(bytes) => add_piece(&mut stack, usize::from(bytes) * 8, 0)?,
-            Op::BitPiece(bits, offset) => add_piece(&mut stack, usize::from(bits), i64::from(offset))?,
+            Op::Piece(bytes) => add_piece(&mut stack, usize::from(bytes) * 8, None)?,
+            Op::BitPiece(bits, offset) => add_piece(&mut stack, usize::from(bits), Some(i64::from(offset)))?,
             Op::PieceEnd => match stack.pop()? {
                 Entry::Open(bits) => stack.push(Entry::Place(Some((bits, 0)))),
                 Entry::Place(_) => return None,
