@@ -10,12 +10,13 @@
 //!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
 //!   out.
 //!
-//! A file is copied when it is shorter than [`LEAST_MAPPED`], when the time of its last modification is too near to tell a
-//! later one from it, and when all places of the guard are taken. Replacing a file by renaming another one over it changes
-//! neither a copy nor a mapping.
+//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MOST_COPIED`] it is also copied when the time of the
+//! file's last modification is too near to tell a later one from it, and when all places of the guard are taken.
+//! Replacing a file by renaming another one over it changes neither a copy nor a mapping.
 //!
-//! A writer that sets the time of modification back to the nanosecond, or that writes through a shared mapping of its own
-//! whose pages were written before, is not found.
+//! Three writers are not found: one that sets the time of modification back to the nanosecond, one that writes through a
+//! shared mapping of its own whose pages were written before, and one that writes a range above [`MOST_COPIED`] within the
+//! same tick of the file system's clock in which it was modified before it was mapped.
 #![allow(unsafe_code)]
 
 mod guard;
@@ -31,6 +32,8 @@ use guard::Place;
 
 /// Ranges shorter than this are copied: less than a millisecond of work.
 pub const LEAST_MAPPED: u64 = 1 << 20;
+/// Ranges longer than this are never copied: less than the memory that a process may take for a file.
+pub const MOST_COPIED: u64 = 64 << 20;
 /// Files that were modified later than this before now are copied: two modifications within one tick of a file system's
 /// clock look the same. FAT has the coarsest, two seconds.
 const FRESH: Duration = Duration::from_secs(2);
@@ -146,17 +149,19 @@ pub fn any_changed() -> bool {
 /// `length` bytes of a file from `offset` on.
 ///
 /// # Errors
-/// `UnexpectedEof` where the range leaves the file, or what the operating system says.
+/// `UnexpectedEof` where the range leaves the file; `OutOfMemory` where it is too long to be copied and the guard has no place;
+/// or what the operating system says.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
     let inside = offset.checked_add(length).is_some_and(|end| end <= stamp.size);
     let size = usize::try_from(length).ok().filter(|length| inside && *length > 0);
     let size = size.ok_or(io::ErrorKind::UnexpectedEof)?;
-    if length >= LEAST_MAPPED
-        && !is_fresh(file)?
-        && let Some(guarded) = guarded(file, stamp, offset, size)?
-    {
+    let is_copied = length < LEAST_MAPPED || length <= MOST_COPIED && is_fresh(file)?;
+    if !is_copied && let Some(guarded) = guarded(file, stamp, offset, size)? {
         return Ok(Mapped::Guarded(guarded));
+    }
+    if length > MOST_COPIED {
+        return Err(io::ErrorKind::OutOfMemory.into());
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| io::ErrorKind::OutOfMemory)?;

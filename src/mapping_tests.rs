@@ -137,3 +137,18 @@ fn mappings_beyond_the_guards_places_are_copies() {
     drop(all);
     assert!(matches!(map(&file, 0, LEAST_MAPPED).unwrap(), Mapped::Guarded(_)));
 }
+
+#[test]
+fn a_range_beyond_the_bound_is_never_copied() {
+    let _alone = alone();
+    let (_folder, path) = old("large");
+    let size = super::MOST_COPIED + 1;
+    // Sparse, and just modified.
+    File::options().write(true).open(&path).unwrap().set_len(size).unwrap();
+    let file = File::open(&path).unwrap();
+    assert!(matches!(map(&file, 0, size).unwrap(), Mapped::Guarded(_)));
+    assert!(matches!(map(&file, 0, size - 1).unwrap(), Mapped::Copied(_)));
+    let all: Vec<Mapped> = (0..256).filter_map(|_| map(&file, 0, size).ok()).collect();
+    assert_eq!(map(&file, 0, size).unwrap_err().kind(), std::io::ErrorKind::OutOfMemory);
+    drop(all);
+}
