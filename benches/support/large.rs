@@ -57,11 +57,13 @@ fn big() -> Result<PathBuf, Failure> {
 pub(crate) fn dump_at(folder: &Path, file: &Path, pc: u64) -> Result<PathBuf, Failure> {
     fs::write(folder.join("private.bin"), vec![0x11; 64 * 512])?;
     let run_time = LOADED + pc;
+    // A dump leads to no file outside of it.
+    fs::hard_link(file, folder.join("code.hsaco"))?;
     fs::write(
         folder.join("manifest.toml"),
         format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[queue]]\nid = 1\nagent = 1\n\
-             [[code_object]]\npath = {file:?}\naddress = \"{LOADED:#x}\"\n\
+             [[code_object]]\nfile = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n\
              [[dispatch]]\nid = 1\nqueue = 1\nkernel = \"nine\"\ngrid = [64]\nworkgroup = [64]\nprivate_segment_size = 512\n\
              [[workgroup]]\nid = 1\ndispatch = 1\nposition = [0, 0, 0]\n\
              [[wave]]\nid = 1\nworkgroup = 1\nwave_in_group = 0\nwave_size = 64\nprivate_size = 32768\n\

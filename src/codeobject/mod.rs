@@ -63,6 +63,8 @@ const SYMBOL_TABLES: [u32; 2] = [2, 11];
 const SHT_NOTE: u32 = 7;
 /// `SHT_RELA`.
 const SHT_RELA: u32 = 4;
+/// Symbols that are read to find a few of them.
+const MANY_SYMBOLS: usize = 1 << 16;
 /// Notes of a file that are listed.
 const MAX_NOTES: usize = 4096;
 
@@ -343,6 +345,15 @@ impl CodeObject {
             let name = symbol.kernel_name()?.to_owned();
             Some(KernelSymbol { name, descriptor, entry: self.kernel_entry(descriptor) })
         })
+    }
+
+    /// Whether a kernel begins at that ELF address. Of a file with many symbols the exported ones count: the runtime finds a
+    /// kernel by its exported descriptor, and reading a million others takes seconds.
+    #[must_use]
+    pub fn is_kernel_entry(&self, entry: ElfAddress) -> bool {
+        let symbols = self.symbols_up_to(MANY_SYMBOLS);
+        let mut kernels = symbols.iter().filter(|symbol| symbol.kernel_name().is_some());
+        kernels.any(|kernel| self.kernel_entry(ElfAddress(kernel.value)) == Some(entry))
     }
 
     /// The first instruction of the kernel with that descriptor: AMDGPUUsage, "Kernel Descriptor", bytes 16 to 23 hold

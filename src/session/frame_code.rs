@@ -34,7 +34,7 @@ impl FrameCodes {
         if let Some(known) = lock().get(&key) {
             return Some(Arc::clone(known));
         }
-        let is_kernel = object.kernels().any(|kernel| kernel.entry == Some(start));
+        let is_kernel = object.is_kernel_entry(start);
         let code = read(object, function, start, register, is_kernel);
         let known = Arc::new(Known { is_kernel, code });
         let mut cached = lock();
