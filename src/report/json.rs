@@ -19,7 +19,7 @@ pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
 /// A wave: ids, place, PC, EXEC and why it stopped.
 #[must_use]
 pub fn wave(info: &WaveInfo) -> Value {
-    json!({
+    let mut answer = json!({
         "thread": info.wave.0 + 1,
         "id": info.id,
         "name": info.name,
@@ -35,17 +35,20 @@ pub fn wave(info: &WaveInfo) -> Value {
         "exec": info.exec.map(|exec| format!("{:#x}", exec.0)),
         "stop_reasons": info.stop,
         "cause": info.cause,
-        "unconfirmed": info.unconfirmed,
         "signal": info.signal,
-    })
+    });
+    if let Some(reason) = &info.unconfirmed {
+        set(&mut answer, "unconfirmed", json!(reason));
+    }
+    answer
 }
 
 /// An answer about a wave, with the reason under `unconfirmed` where its values may be wrong.
 #[must_use]
 pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
     let reason = session.wave(wave).ok().and_then(|info| info.unconfirmed);
-    if let (Some(reason), Some(members)) = (reason, answer.as_object_mut()) {
-        members.insert("unconfirmed".to_owned(), json!(reason));
+    if let Some(reason) = reason {
+        set(&mut answer, "unconfirmed", json!(reason));
     }
     answer
 }
