@@ -7,6 +7,7 @@ use super::error::{DebugInfoError, Result};
 use super::sections::AttributeValue;
 use super::type_read::children;
 use super::types::{Dimension, Extent, Number, Type, TypeId, TypeKind, between};
+use crate::bounds::MAX_TYPE_CHAIN;
 
 /// `DW_ORD_row_major` and `DW_ORD_col_major`.
 const ROW_MAJOR: u64 = 0;
@@ -14,10 +15,20 @@ const ROW_MAJOR: u64 = 0;
 const MAX_RANK: u64 = 15;
 
 /// Each child is a dimension, by count or by an inclusive upper bound.
+///
+/// Values nest with the dimensions.
+///
+/// # Errors
+///
+/// [`DebugInfoError::TooDeep`] for more than [`MAX_TYPE_CHAIN`] dimensions.
 pub(super) fn array(reading: Reading<'_>, die: &Die<'_>, element: Option<TypeId>) -> Result<TypeKind> {
     let language = die.view.facts().language;
     let mut dimensions = Vec::new();
     for child in children(die)? {
+        if dimensions.len() >= MAX_TYPE_CHAIN {
+            let what = "dimensions of an array";
+            return Err(DebugInfoError::TooDeep { die: die.offset(), what, limit: MAX_TYPE_CHAIN });
+        }
         match child.tag() {
             gimli::DW_TAG_subrange_type => dimensions.push(dimension(reading, &child, false)?),
             gimli::DW_TAG_generic_subrange => dimensions.push(dimension(reading, &child, true)?),

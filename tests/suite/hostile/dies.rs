@@ -2,8 +2,8 @@
 
 use super::SOME;
 use super::dwarf::{
-    BLOCK, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE, SUBPROGRAM,
-    TEMPLATE_TYPE, TYPE, place,
+    ARRAY, BLOCK, COUNT, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE,
+    SUBPROGRAM, SUBRANGE, TEMPLATE_TYPE, TYPE, place,
 };
 use super::run::Hostile;
 use super::serve::a_client_lives;
@@ -184,4 +184,29 @@ fn types_of_a_large_class() {
     dies.variable("v", int);
     dies.close(2);
     Hostile::with_code(&dies.object()).each(&SOME).says("locals", "7");
+}
+
+/// Arrays of many dimensions, whose values nest as deep.
+#[test]
+fn dimensions_of_arrays() {
+    for count in [60, 1_000, 100_000] {
+        let mut dies = Dies::new();
+        dies.declare(5, ARRAY, true, &[TYPE]);
+        dies.declare(6, SUBRANGE, false, &[COUNT]);
+        let int = dies.int();
+        let array = dies.die(5, &[&int.to_le_bytes()]);
+        for _ in 0..count {
+            dies.die(6, &[&[1]]);
+        }
+        dies.close(1);
+        dies.function();
+        dies.variable("v", array);
+        dies.variable("w", int);
+        dies.close(2);
+        let object = dies.object();
+        a_client_lives(&object);
+        let expected = if count > 64 { "do not end after 64 steps" } else { "{{{" };
+        let said = Hostile::with_code(&object).every();
+        said.says("locals DUMP", expected).says("locals DUMP", "w = 7").says("print", expected);
+    }
 }

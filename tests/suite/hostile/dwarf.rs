@@ -13,6 +13,8 @@ pub(super) const STRUCTURE: u16 = 0x13;
 pub(super) const NAMESPACE: u16 = 0x39;
 pub(super) const POINTER: u16 = 0x0f;
 pub(super) const TEMPLATE_TYPE: u16 = 0x2f;
+pub(super) const ARRAY: u16 = 0x01;
+pub(super) const SUBRANGE: u16 = 0x21;
 
 // Attributes, table 7.5, with forms, table 7.6.
 pub(super) const NAME: (u16, u16) = (0x03, 0x08);
@@ -28,6 +30,7 @@ pub(super) const ORIGIN: (u16, u16) = (0x31, 0x13);
 pub(super) const SIZE: (u16, u16) = (0x0b, 0x0b);
 pub(super) const ENCODING: (u16, u16) = (0x3e, 0x0b);
 pub(super) const INLINE: (u16, u16) = (0x20, 0x0b);
+pub(super) const COUNT: (u16, u16) = (0x37, 0x0b);
 
 pub(super) fn uleb(mut value: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
