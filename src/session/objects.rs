@@ -95,12 +95,15 @@ impl Objects {
             });
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
+            let foreign = parsed.as_ref().ok().and_then(|parsed| loaded.foreign(capture, parsed));
+            let forced = foreign.map(|why| format!("by force: it is {why}"));
+            let origin: Vec<String> = object.origin.clone().into_iter().chain(forced).collect();
             CodeObjectInfo {
                 name: object.name.clone(),
                 uri: object.uri.clone(),
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
-                origin: object.origin.clone(),
+                origin: (!origin.is_empty()).then(|| origin.join("; ")),
                 problem: match (overlap, loaded.debug(capture).err()) {
                     (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
                     (overlap, other) => overlap.or(other),
@@ -322,31 +325,40 @@ impl Loaded {
                 let name = &object.name;
                 return Err(format!("{name} has build id {found}, and {expected} was loaded"));
             }
-            if !self.runs_on(capture, &parsed, self.agent) {
-                let processor = Processor::of_mach(parsed.header().mach()).map_or("?", |found| found.name);
-                let agents = capture.agents.iter().enumerate();
-                let agents = agents.filter(|(index, _)| self.agent.is_none_or(|agent| agent == *index));
-                let mut targets: Vec<&str> = agents.map(|(_, agent)| &*agent.target.name).collect();
-                targets.dedup();
-                let (name, targets) = (&object.name, targets.join(", "));
-                return Err(format!(
-                    "{name} is for {processor}, and the GPU is {targets}; --force takes it all the same"
-                ));
+            if let (false, Some(why)) = (object.forced, self.foreign(capture, &parsed)) {
+                return Err(format!("{} is {why}; --force takes it all the same", object.name));
             }
             Ok(Arc::new(parsed))
         });
         parsed.clone()
     }
 
+    /// The processor that its code is for, where that is not its agent's.
+    fn foreign(&self, capture: &Capture, object: &CodeObject) -> Option<String> {
+        if self.is_for(capture, object, self.agent) {
+            return None;
+        }
+        let processor = Processor::of_mach(object.header().mach()).map_or("?", |found| found.name);
+        let agents = capture.agents.iter().enumerate();
+        let agents = agents.filter(|(index, _)| self.agent.is_none_or(|agent| agent == *index));
+        let mut targets: Vec<&str> = agents.map(|(_, agent)| &*agent.target.name).collect();
+        targets.dedup();
+        Some(format!("for {processor}, and the GPU is {}", targets.join(", ")))
+    }
+
+    /// Whether a wave of an agent can run its code, or the user says so.
+    fn runs_on(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
+        capture.code_objects.get(self.index).is_some_and(|captured| captured.forced)
+            || self.is_for(capture, object, agent)
+    }
+
     /// Whether its code is for an agent's processor; `None`: for that of any agent. Code for a processor that is not known is
     /// not judged.
-    fn runs_on(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
-        let is_forced = capture.code_objects.get(self.index).is_some_and(|captured| captured.forced);
+    fn is_for(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
         let Some(processor) = Processor::of_mach(object.header().mach()) else { return true };
         let mut agents = capture.agents.iter().enumerate();
         let is_asked = |index: usize| agent.is_none_or(|agent| agent == index);
-        is_forced
-            || capture.agents.is_empty()
+        capture.agents.is_empty()
             || agents.any(|(index, agent)| is_asked(index) && processor.runs_on_target(&agent.target))
     }
 

@@ -175,7 +175,11 @@ fn a_code_object_for_another_processor_is_refused() {
         stack.frames[0].function.clone()
     };
     assert!(name(&made("gfx1100", false)).is_some());
-    assert!(name(&made("gfx90a", true)).is_some());
+    let forced = made("gfx90a", true);
+    assert!(name(&forced).is_some());
+    let origin = forced.reader().dump().code_objects()[0].origin.clone();
+    assert_eq!(origin.unwrap(), "by force: it is for gfx1100, and the GPU is gfx90a");
+    assert_eq!(made("gfx1100", true).reader().dump().code_objects()[0].origin, None);
     let refused = made("gfx90a", false);
     assert_eq!(name(&refused), None);
     let why = refused.locals(WaveId(0), LaneSet::one(LaneId(0)), 0).unwrap_err().to_string();
