@@ -11,6 +11,9 @@ use crate::units::{Pc, WaveId};
 /// The mark behind a name of a wave whose values may be wrong.
 pub(crate) const UNCONFIRMED: &str = " (unconfirmed)";
 
+/// The start of a region's name whose place was inferred, as `import::rocm_core::private` writes it.
+const INFERRED: &str = "inferred from ";
+
 /// The signal of a trap, the mildest that a stopped wave has, in gdb's numbering.
 pub(super) const SIGTRAP: u8 = 5;
 
@@ -133,6 +136,17 @@ pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };
         notices.push(format!(
             "{doubtful} {are} unconfirmed: {their} values may be wrong, and `monitor waves` tells why"
+        ));
+    }
+    let is_inferred = |wave: &&Wave| {
+        let name = wave.private.segments().first().and_then(|segment| segment.name.as_deref());
+        name.is_some_and(|name| name.starts_with(INFERRED))
+    };
+    let inferred = dump.capture().waves.iter().filter(is_inferred).count();
+    if inferred > 0 {
+        let waves = if inferred == 1 { "1 wave's".to_owned() } else { format!("{inferred} waves'") };
+        notices.push(format!(
+            "{waves} private memory is at an address inferred from registers: variables in it may be wrong"
         ));
     }
     let notes = &dump.capture().provenance.notes;

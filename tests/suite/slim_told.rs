@@ -352,3 +352,29 @@ fn progress_is_told_while_stacks_are_grouped() {
     let grouping: Vec<Progress> = (0..=all).map(|done| Progress::Grouping(done, all)).collect();
     assert_eq!(told[..asked], grouping);
 }
+
+/// A client reads of inferred private memory on attaching, whatever the other problems are, and so it does of what `slim` made.
+#[test]
+fn inferred_private_memory_is_noted_on_attaching() {
+    let scratch = Scratch::new("slim-inferred");
+    let mut bytes = fs::read(core("gfx942-multi-xcc")).unwrap();
+    assert!(!notices(&core("gfx942-multi-xcc")).iter().any(|notice| notice.contains("inferred")));
+    // The segments that hold `amd_queue_t` were not captured: p_filesz is 0.
+    let word = |bytes: &[u8], at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap());
+    let headers = usize::try_from(word(&bytes, 32)).unwrap();
+    let count = usize::from(u16::from_le_bytes([bytes[56], bytes[57]]));
+    for header in (0..count).map(|index| headers + 56 * index) {
+        if (0x7f21_0000_0000..0x7f22_0000_0000).contains(&word(&bytes, header + 16)) {
+            bytes[header + 32..header + 40].fill(0);
+        }
+    }
+    let (light, small) = (scratch.path("light.core"), scratch.path("small.zip"));
+    fs::write(&light, bytes).unwrap();
+    said(&["slim", words(&light), "-o", words(&small), "--all-waves"]);
+    let expected =
+        "7 waves' private memory is at an address inferred from registers: variables in it may be wrong";
+    for dump in [light, small] {
+        let told = notices(&dump);
+        assert!(told.iter().any(|notice| notice == expected), "{told:?}");
+    }
+}

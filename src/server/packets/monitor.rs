@@ -154,7 +154,7 @@ const COMMANDS: &[Command] = &[
 pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     state.selection.used();
     let line = String::from_utf8_lossy(line).into_owned();
-    log::debug!("monitor {line}");
+    log::debug!("monitor {}", crate::clean::clean(&*line));
     // A letter may follow the name at once, as gdb's users write it: print/x PATH.
     let line = line.replacen(
         '/',
