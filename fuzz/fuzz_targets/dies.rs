@@ -21,8 +21,8 @@ mod dwarf;
 mod elf;
 
 use dwarf::{
-    BLOCK, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE, SUBPROGRAM, TEMPLATE_TYPE,
-    TYPE, place, unit,
+    BLOCK, Dies, HIGH, INLINE, INLINED, LOW, NAME, NAMESPACE, ORIGIN, POINTER, SIZE, STRUCTURE, SUBPROGRAM,
+    TEMPLATE_TYPE, TYPE, place, unit,
 };
 use elf::{Section, code_object};
 
@@ -77,7 +77,9 @@ fn put_together(bytes: &[u8]) -> (Vec<u8>, Vec<u32>) {
     let mut units = 1;
     for step in bytes.chunks_exact(2) {
         let (what, how) = (step[0], step[1]);
-        let last = |of: &[u32]| of.get(of.len().wrapping_sub(1 + usize::from(how >> 4)) % of.len()).copied().unwrap_or(0);
+        let last = |of: &[u32]| {
+            of.get(of.len().wrapping_sub(1 + usize::from(how >> 4)) % of.len()).copied().unwrap_or(0)
+        };
         let (of, origin) = (last(&types), last(&functions));
         for _ in 0..1u32 << (how % (MOST + 1)).min(how & 0xf) {
             match what % 11 {
@@ -106,11 +108,10 @@ fn put_together(bytes: &[u8]) -> (Vec<u8>, Vec<u32>) {
     }
     dies.close(open);
     let info = unit(0, &dies.bytes);
-    let more: Vec<u8> = (1..units.min(64)).flat_map(|_| unit(0, b"\x01b.cpp\0\0\0\0\0\0\0\0\0\0\0\0\0\0")).collect();
+    let more: Vec<u8> =
+        (1..units.min(64)).flat_map(|_| unit(0, b"\x01b.cpp\0\0\0\0\0\0\0\0\0\0\0\0\0\0")).collect();
     let table = [dies.table, vec![0]].concat();
-    let sections = vec![
-        Section::new(".debug_info", [info, more].concat()),
-        Section::new(".debug_abbrev", table),
-    ];
+    let sections =
+        vec![Section::new(".debug_info", [info, more].concat()), Section::new(".debug_abbrev", table)];
     (code_object(sections), types)
 }
