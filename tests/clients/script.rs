@@ -28,6 +28,9 @@ pub(crate) enum Debugger {
     Lldb(String),
 }
 
+/// A frame of the stack that LLVM prints when it dies of a signal.
+const CRASH_HANDLER: &str = "llvm::sys::RunSignalHandlers";
+
 impl Script {
     pub(crate) fn new(subject: &str) -> Self {
         Self { subject: subject.to_owned(), steps: Vec::new() }
@@ -82,10 +85,11 @@ impl Script {
         let (name, mut transcript) = debugger.run(&commands);
         let mut answers = debugger.answers(&commands, &transcript);
         // Two threads of lldb 22 race for what they know of a source file, and now and then it dies of that. Only a
-        // process that ended before its last command is asked again, with a connection of its own, and twice at most;
-        // what it answers is judged whole.
+        // process that ended before its last command, or printed LLVM's crash handler during the last one, is asked again,
+        // with a connection of its own, and twice at most; what it answers is judged whole.
         for _ in 0..2 {
-            if answers.len() >= self.steps.len() || !matches!(debugger, Debugger::Lldb(_)) {
+            let crashed = answers.len() < self.steps.len() || transcript.contains(CRASH_HANDLER);
+            if !crashed || !matches!(debugger, Debugger::Lldb(_)) {
                 break;
             }
             transcript = debugger.run(&commands).1;
