@@ -5,7 +5,7 @@
 //! the answer. A mapped file, however, is memory that other processes can change. The guard has two parts:
 //!
 //! * Truncation turns the next touch of a page beyond the new end into SIGBUS, and so does a disk that cannot be read.
-//!   [`guard`] puts pages of zeros there and marks the mapping, so that the process lives.
+//!   `guard` puts pages of zeros there and marks the mapping, so that the process lives.
 //! * Zeros and bytes that somebody wrote in place are not what was opened. [`Watch::is_changed`] finds both, by the mark, by
 //!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
 //!   out.

@@ -96,14 +96,17 @@ impl Objects {
             let parsed = loaded.object(capture);
             let image = parsed.as_ref().ok().and_then(|parsed| parsed.image());
             let foreign = parsed.as_ref().ok().and_then(|parsed| loaded.foreign(capture, parsed));
-            let forced = foreign.map(|why| format!("by force: it is {why}"));
-            let origin: Vec<String> = object.origin.clone().into_iter().chain(forced).collect();
+            let origin = match (object.origin.clone(), foreign) {
+                (Some(origin), Some(why)) => Some(format!("{origin}: it is {why}")),
+                (None, Some(why)) => Some(format!("by force: it is {why}")),
+                (origin, None) => origin,
+            };
             CodeObjectInfo {
                 name: object.name.clone(),
                 uri: object.uri.clone(),
                 address: object.address,
                 size: image.map(|image| image.end.0 - image.start.0),
-                origin: (!origin.is_empty()).then(|| origin.join("; ")),
+                origin,
                 problem: match (overlap, loaded.debug(capture).err()) {
                     (Some(overlap), Some(other)) => Some(format!("{overlap}; {other}")),
                     (overlap, other) => overlap.or(other),

@@ -20,6 +20,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 
 use gimli::write::{self, EndianVec, Sections, Writer as _};
 use gimli::{EndianSlice, LittleEndian, Section as _};
@@ -309,6 +310,10 @@ impl Wants<'_> {
                 let cut = self.debug.unit_span(id).and_then(|span| info.get(span));
                 let cut = cut.ok_or("it ends after its section")?;
                 dwarf.debug_info = gimli::DebugInfo::new(cut, LittleEndian);
+                // Units share tables: gimli would parse one again for each of its units.
+                let (read, _) = self.debug.read_unit(self.all, id).map_err(|error| error.to_string())?;
+                let table = read.header.debug_abbrev_offset();
+                dwarf.abbreviations_cache.set::<Slice<'_>>(table, Arc::clone(&read.abbreviations));
             }
             (None, Part::Group(_)) => {}
         }

@@ -180,7 +180,8 @@ fn what_does_not_match_is_refused_and_forced() {
     assert!(problems.contains("an address: --force takes FILE@ADDRESS"), "{problems}");
     assert!(!problems.contains("all the same"), "{problems}");
     let ours = export(&[path.to_str().unwrap(), "--code-object", &placed, "--force"]);
-    let origin = format!("--code-object {}, by force", other.display());
+    let origin =
+        format!("--code-object {}, by force: it is for gfx942, and the GPU is gfx90a", other.display());
     assert_eq!(ours["code_objects"][0]["origin"], json!(origin));
     assert_eq!(ours["code_objects"][0]["build_id"], Value::Null);
 }
