@@ -1,5 +1,5 @@
 //! Ranges of files as bytes that last: small ones are copied, large ones are mapped under guard. The package's only
-//! `unsafe`.
+//! `unsafe`. Files that are read by range are compared with their [`Stamp`] instead.
 //!
 //! Debug sections of a code object reach hundreds of megabytes and are read here and there: copying 100 MB costs more than
 //! the answer. A mapped file, however, is memory that other processes can change. The guard has two parts:
@@ -20,13 +20,16 @@
 #![allow(unsafe_code)]
 
 mod guard;
+mod stamp;
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
+
+pub use stamp::{Changes, Stamp};
 
 use guard::Place;
 
@@ -40,8 +43,8 @@ const FRESH: Duration = Duration::from_secs(2);
 
 /// Mappings that live.
 static LIVE: Mutex<Vec<Watch>> = Mutex::new(Vec::new());
-/// Whether a file has changed while it was mapped.
-static ANY_CHANGED: AtomicBool = AtomicBool::new(false);
+/// The first file that has changed while this process used it: its name, as far as it is known.
+static FIRST_CHANGED: OnceLock<Option<String>> = OnceLock::new();
 
 fn live() -> MutexGuard<'static, Vec<Watch>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -97,21 +100,6 @@ struct Watched {
     is_over: AtomicBool,
 }
 
-/// What a modification of a file changes. Not the time of a change of status: renaming and removing a file change that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    size: u64,
-    seconds: i64,
-    nanoseconds: i64,
-}
-
-impl Stamp {
-    fn of(file: &File) -> io::Result<Self> {
-        let found = file.metadata()?;
-        Ok(Self { size: found.len(), seconds: found.mtime(), nanoseconds: found.mtime_nsec() })
-    }
-}
-
 impl Watch {
     /// The watch of the mapping that bytes are a part of; `None` of other bytes.
     #[must_use]
@@ -133,17 +121,21 @@ impl Watch {
         let changed = place.is_torn() || !matches!(Stamp::of(file), Ok(now) if now == *stamp);
         if changed {
             is_changed.store(true, Ordering::Relaxed);
-            ANY_CHANGED.store(true, Ordering::Relaxed);
+            FIRST_CHANGED.get_or_init(|| None);
         }
         changed
     }
 }
 
-/// Whether a file has changed while this process had it mapped.
+/// The first file that has changed while this process had it mapped, or read it by range ([`Changes`]), in words.
 #[must_use]
-pub fn any_changed() -> bool {
-    let found = live().iter().any(Watch::is_changed);
-    found || ANY_CHANGED.load(Ordering::Relaxed)
+pub fn first_changed() -> Option<String> {
+    let is_live = live().iter().any(Watch::is_changed);
+    let unnamed = || "a file".to_owned();
+    match FIRST_CHANGED.get() {
+        Some(name) => Some(name.clone().unwrap_or_else(unnamed)),
+        None => is_live.then(unnamed),
+    }
 }
 
 /// `length` bytes of a file from `offset` on.
@@ -153,7 +145,7 @@ pub fn any_changed() -> bool {
 /// or what the operating system says.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
-    let inside = offset.checked_add(length).is_some_and(|end| end <= stamp.size);
+    let inside = offset.checked_add(length).is_some_and(|end| end <= stamp.size());
     let size = usize::try_from(length).ok().filter(|length| inside && *length > 0);
     let size = size.ok_or(io::ErrorKind::UnexpectedEof)?;
     let is_copied = length < LEAST_MAPPED || length <= MOST_COPIED && is_fresh(file)?;

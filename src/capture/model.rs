@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::memory::MemoryMap;
 use crate::arch::{Kind, RegId, RegisterValue, Target};
+use crate::mapping::Changes;
 use crate::units::{Address, AddressSpace, LaneSet, WaveId};
 
 /// Everything that a dump holds. Tables are in the dump's order; references between them are indexes.
@@ -32,6 +33,8 @@ pub struct Capture {
     pub global: MemoryMap,
     /// The stores that extents name.
     pub backings: Vec<Arc<dyn Backing>>,
+    /// Which of the stores' files has changed since it was opened.
+    pub changes: Changes,
 }
 
 /// Free text about a dump's origin.

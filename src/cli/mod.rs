@@ -32,6 +32,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::clean::clean_lines;
+use crate::import::write::WriteError;
+use crate::slim::SlimError;
 
 pub use dump::{CaptureArgs, DumpArgs, WaveArgs};
 
@@ -175,11 +177,9 @@ pub fn main() -> ExitCode {
     let is_server = matches!(cli.command, None | Some(Command::Serve(_)));
     let result = run(cli, &mut out).and_then(|status| {
         out.flush()?;
-        if !is_server {
-            unchanged()?;
-        }
         Ok(status)
     });
+    let result = if is_server { result } else { unchanged(result) };
     match result {
         Ok(status) => status,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
@@ -224,14 +224,21 @@ fn run(cli: Cli, out: &mut dyn Write) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Fails where a file has changed while it was mapped: what was printed may be wrong.
-fn unchanged() -> Result<(), Failure> {
-    match crate::mapping::any_changed() {
-        true => {
-            Err("a file changed while it was read, and the output may be wrong. Run the command again".into())
-        }
-        false => Ok(()),
+/// Fails where a file has changed while it was read: what was printed may be wrong, and so may another error be.
+fn unchanged(result: Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
+    let Some(name) = crate::mapping::first_changed() else { return result };
+    match result {
+        Err(error) if is_closed_pipe(&*error) || is_of_slim(&*error) => Err(error),
+        _ => Err(format!(
+            "{name} changed while it was read, and the output may be wrong. Run the command again"
+        )
+        .into()),
     }
+}
+
+/// Whether it is slim's own error for a changed file.
+fn is_of_slim(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.downcast_ref(), Some(SlimError::Write(WriteError::Changed(_))))
 }
 
 fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {

@@ -14,6 +14,8 @@ use std::path::{Component, Path};
 use nix::fcntl::{AtFlags, OFlag, openat, readlinkat};
 use nix::sys::stat::{FileStat, Mode, SFlag, fstatat};
 
+use crate::mapping::Stamp;
+
 /// Symbolic links in one name, as Linux bounds them (path_resolution(7)).
 const MAX_LINKS: usize = 40;
 /// Parts of one name; each is an open folder while it is looked up.
@@ -75,7 +77,15 @@ impl Beneath {
     /// # Errors
     /// There is none below the folder.
     pub(super) fn size(&self, name: &Path) -> Result<u64, BeneathError> {
-        self.find(name, |_, _, file| Ok(u64::try_from(file.st_size).unwrap_or(0)))
+        self.stamp(name).map(|stamp| stamp.size())
+    }
+
+    /// The stamp of the regular file of that name. The file is not opened.
+    ///
+    /// # Errors
+    /// There is none below the folder.
+    pub(super) fn stamp(&self, name: &Path) -> Result<Stamp, BeneathError> {
+        self.find(name, |_, _, file| Ok(Stamp::from(file)))
     }
 
     /// Opens the regular file of that name.

@@ -1,4 +1,5 @@
-//! A file of which a part or the whole is a store of captured bytes: read by range, mapped where somebody needs much.
+//! A file of which a part or the whole is a store of captured bytes: read by range, mapped where somebody needs much, and
+//! watched for changes.
 
 use std::fs::File;
 use std::io;
@@ -10,36 +11,101 @@ use nix::fcntl::OFlag;
 
 use super::problem::ImportError;
 use crate::capture::{Backing, Bytes};
-use crate::mapping;
+use crate::clean::clean;
+use crate::mapping::{self, Changes, Stamp};
 
-/// One open file, whole.
+/// One open file, whole, which must not change: every read is followed by a look at the file's stamp.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     name: String,
     file: File,
-    size: u64,
+    stamp: Stamp,
+    changes: Changes,
 }
 
 impl OpenFile {
     /// Opens a regular file; anything else, a pipe or a device, has no size and cannot be read by range.
-    pub(super) fn open(path: &Path) -> Result<Self, ImportError> {
+    ///
+    /// `changes`: of the capture that the file is a part of.
+    pub(super) fn open(path: &Path, changes: &Changes) -> Result<Self, ImportError> {
         let name = path.display().to_string();
         let io = |source| ImportError::Io { file: path.display().to_string(), source };
         match open_regular(path) {
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                 Err(ImportError::NotADump { file: name, found: error.to_string() })
             }
-            opened => Self::of(name, opened.map_err(io)?),
+            opened => Self::of(name, opened.map_err(io)?, changes),
         }
     }
 
     /// Takes over a file that is open already.
-    pub(super) fn of(name: String, file: File) -> Result<Self, ImportError> {
-        match file.metadata() {
-            Ok(metadata) => Ok(Self { name, file, size: metadata.len() }),
+    pub(super) fn of(name: String, file: File, changes: &Changes) -> Result<Self, ImportError> {
+        match Stamp::of(&file) {
+            Ok(stamp) => Ok(Self { name, file, stamp, changes: changes.clone() }),
             Err(source) => Err(ImportError::Io { file: name, source }),
         }
     }
+
+    /// Takes over a file that was found with that stamp and opened later.
+    ///
+    /// # Errors
+    /// It is another file now, or has changed.
+    pub(super) fn found(name: &str, file: File, stamp: Stamp, changes: &Changes) -> io::Result<Self> {
+        let opened = Self { name: name.to_owned(), file, stamp, changes: changes.clone() };
+        opened.unchanged()?;
+        Ok(opened)
+    }
+
+    /// The stamp that the file was opened with.
+    pub(super) fn stamp(&self) -> Stamp {
+        self.stamp
+    }
+
+    /// Reads from a store that is the range `start`, `size` of the file; short only where the store or the file ends.
+    ///
+    /// # Errors
+    /// The operating system's answer, or the file has changed since it was opened.
+    pub(super) fn read_range(
+        &self,
+        start: u64,
+        size: u64,
+        offset: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        let count = read_range(&self.file, start, size, offset, buffer);
+        // Behind the read: what changes the file later changes none of these bytes.
+        self.unchanged()?;
+        count
+    }
+
+    /// A lasting view of a part of such a store.
+    ///
+    /// # Errors
+    /// As [`Self::read_range`]; `UnexpectedEof` where the part leaves the store.
+    pub(super) fn view_range(&self, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
+        let inside = offset.checked_add(length).is_some_and(|end| end <= size);
+        let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;
+        if length == 0 {
+            return Ok(Arc::new([]));
+        }
+        let bytes = mapping::map(&self.file, at, length);
+        self.unchanged()?;
+        Ok(Arc::new(bytes?))
+    }
+
+    fn unchanged(&self) -> io::Result<()> {
+        if Stamp::of(&self.file)? == self.stamp {
+            return Ok(());
+        }
+        Err(changed(&self.name, &self.changes))
+    }
+}
+
+/// Records that a file of a capture has changed, and is the error of who reads it.
+pub(super) fn changed(name: &str, changes: &Changes) -> io::Error {
+    let name = clean(name);
+    changes.record(&name);
+    io::Error::other(format!("{name} changed while it was open"))
 }
 
 impl Backing for OpenFile {
@@ -48,15 +114,15 @@ impl Backing for OpenFile {
     }
 
     fn len(&self) -> u64 {
-        self.size
+        self.stamp.size()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        read_range(&self.file, 0, self.size, offset, buffer)
+        self.read_range(0, self.stamp.size(), offset, buffer)
     }
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
-        view_range(&self.file, 0, self.size, offset, length)
+        self.view_range(0, self.stamp.size(), offset, length)
     }
 }
 
@@ -97,14 +163,4 @@ pub(super) fn read_range(
         }
     }
     Ok(done)
-}
-
-/// A lasting view of a part of such a store.
-pub(super) fn view_range(file: &File, start: u64, size: u64, offset: u64, length: u64) -> io::Result<Bytes> {
-    let inside = offset.checked_add(length).is_some_and(|end| end <= size);
-    let at = start.checked_add(offset).filter(|_| inside).ok_or(io::ErrorKind::UnexpectedEof)?;
-    if length == 0 {
-        return Ok(Arc::new([]));
-    }
-    Ok(Arc::new(mapping::map(file, at, length)?))
 }

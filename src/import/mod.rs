@@ -40,6 +40,7 @@ use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
 use crate::clean::clean;
+use crate::mapping::Changes;
 
 /// `S_IWOTH`.
 const OTHERS_WRITE: u32 = 0o002;
@@ -112,7 +113,9 @@ fn open_path(path: &Path, targets: &Targets, options: &Options) -> Result<Opened
         Format::Manifest => (dump::open_manifest(path, targets, options.local_files)?, Reads::Dump),
         Format::Core => {
             let options = Options { local_files: own(options, &metadata), ..options.clone() };
-            (rocm_core::open(Arc::new(OpenFile::of(name(), file)?), targets, &options)?, Reads::Core)
+            let changes = Changes::default();
+            let core = Arc::new(OpenFile::of(name(), file, &changes)?);
+            (rocm_core::open(core, &changes, targets, &options)?, Reads::Core)
         }
         Format::AgentLog => (agent_log::open(&name(), text(file), folder, targets, options)?, Reads::Log),
         Format::UmrText => (umr::open(&name(), text(file), folder, targets, options)?, Reads::Umr),
@@ -175,7 +178,7 @@ pub fn open_bytes(name: &str, bytes: Vec<u8>, targets: &Targets) -> Result<Opene
     match format {
         Ok(Format::Core) => {
             let core: Arc<dyn Backing> = Arc::new(MemoryBacking::new(name, bytes));
-            rocm_core::open(core, targets, &options)
+            rocm_core::open(core, &Changes::default(), targets, &options)
         }
         Ok(Format::AgentLog) => agent_log::open(name, BufReader::new(text()), None, targets, &options),
         Ok(Format::UmrText) => umr::open(name, BufReader::new(text()), None, targets, &options),

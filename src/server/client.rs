@@ -168,7 +168,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     // What was made of a file that has changed is not what was opened: no answer leaves that may depend on it.
     let answered = match state.session.changed_file().filter(|_| route.needs_files) {
         Some(name) => {
-            let words = format!("the file of {name} changed while it was open; start lanescope again");
+            let words = format!("{name} changed while it was open; start lanescope again");
             Err(Fault::new(IO, words))
         }
         None => answered,

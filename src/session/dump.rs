@@ -131,11 +131,13 @@ impl Dump {
         self.objects.debug(&self.capture, index)
     }
 
-    /// The name of a code object whose file has changed since it was opened: what answers were made of since then is not what
-    /// was opened. `None` where nothing changed, and of files that were small enough to be copied.
+    /// A file that was found changed since it was opened, in words: answers that were made since then are not about the
+    /// capture that was opened. A file that is read by range is looked at with every read, a mapped code object with every call
+    /// of this. `None` where nothing changed, and of code objects that were small enough to be copied.
     #[must_use]
     pub fn changed_file(&self) -> Option<String> {
-        self.objects.changed(&self.capture)
+        let of_capture = self.capture.changes.first().map(str::to_owned);
+        of_capture.or_else(|| Some(format!("the file of {}", self.objects.changed(&self.capture)?)))
     }
 
     /// Indexes of the code objects that an answer was made of so far, in the capture's order.

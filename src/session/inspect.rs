@@ -252,7 +252,8 @@ pub trait Inspect: Send {
     /// Drops changes of the client's.
     fn reset(&mut self, what: Reset) -> Dropped;
 
-    /// The name of a code object whose file has changed since it was opened: answers that were made since then are wrong.
+    /// A file of the capture, or of a code object, that has changed since it was opened, in words: answers that were made since
+    /// then are wrong.
     fn changed_file(&self) -> Option<String> {
         None
     }

@@ -167,7 +167,7 @@ pub fn slim(
         done += count;
         progress(Progress::Writing(done, expected));
     };
-    let written = write::write(capture, &plan, to, &mut writing, &account)?;
+    let written = write::write(capture, &plan, to, &mut writing, &account, &|| dump.changed_file())?;
     Ok(draft.with(written))
 }
 

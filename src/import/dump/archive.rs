@@ -1,14 +1,13 @@
 //! Side files in a zip: stored entries, read in place from the zip's own file or from memory.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 use zip::read::{ArchiveOffset, Config};
 use zip::{CompressionMethod, ZipArchive};
 
-use super::super::file::{read_range, view_range};
+use super::super::file::OpenFile;
 use super::store::Refusal;
 use super::walk::Walk;
 use crate::capture::{Backing, Bytes};
@@ -18,8 +17,8 @@ use crate::import::problem::{Place, Problem};
 /// What a zip's bytes are read from.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
-    /// A file, and its size when it was opened.
-    File(Arc<File>, u64),
+    /// A file.
+    File(Arc<OpenFile>),
     /// Memory: a demo that is part of the program, or a fuzzer's input.
     Memory(Arc<Cow<'static, [u8]>>),
 }
@@ -28,7 +27,7 @@ impl Source {
     /// Bytes of the whole zip.
     pub(super) fn size(&self) -> u64 {
         match self {
-            Self::File(_, size) => *size,
+            Self::File(file) => file.len(),
             Self::Memory(bytes) => bytes.len() as u64,
         }
     }
@@ -36,7 +35,7 @@ impl Source {
     /// Reads from the range `start`, `size` of it.
     pub(super) fn read_at(&self, start: u64, size: u64, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::File(file, _) => read_range(file, start, size, offset, buffer),
+            Self::File(file) => file.read_range(start, size, offset, buffer),
             Self::Memory(bytes) => {
                 let want =
                     buffer.len().min(usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX));
@@ -246,7 +245,7 @@ impl Backing for EntryBacking {
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
         match &self.source {
-            Source::File(file, _) => view_range(file, self.start, self.size, offset, length),
+            Source::File(file) => file.view_range(self.start, self.size, offset, length),
             Source::Memory(bytes) => {
                 let inside = offset.checked_add(length).is_some_and(|end| end <= self.size);
                 let from = self.start.checked_add(offset).filter(|_| inside);

@@ -1,15 +1,15 @@
 //! Side files in a folder: found without opening, opened when first read, never more than a few open at once.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::super::beneath::{Beneath, BeneathError};
-use super::super::file::{read_range, view_range};
+use super::super::file::{OpenFile, changed};
 use super::store::Refusal;
 use crate::capture::{Backing, Bytes};
+use crate::mapping::{Changes, Stamp};
 
 /// Side files that are open at one time; a dump may name 100,000 and a process has a thousand descriptors.
 const MOST_OPEN: usize = 32;
@@ -29,7 +29,10 @@ impl Folder {
     pub(super) fn new(root: impl Into<PathBuf>) -> io::Result<Self> {
         let root = root.into();
         let beneath = Beneath::new(&root)?;
-        Ok(Self { root, pool: Arc::new(Pool { beneath, open: Mutex::default() }) })
+        Ok(Self {
+            root,
+            pool: Arc::new(Pool { beneath, changes: Changes::default(), open: Mutex::default() }),
+        })
     }
 
     /// The folder's path as the user gave it.
@@ -42,12 +45,17 @@ impl Folder {
         &self.pool.beneath
     }
 
+    /// Which of the folder's files has changed since it was found.
+    pub(super) fn changes(&self) -> &Changes {
+        &self.pool.changes
+    }
+
     /// The regular file of that name below the folder.
     ///
     /// A symbolic link is followed where it stays below the folder: a dump from elsewhere must not make its reader
     /// show a file of the reader's own.
     pub(super) fn find(&self, name: &str) -> Result<Arc<dyn Backing>, Refusal> {
-        let size = self.beneath().size(Path::new(name)).map_err(|error| {
+        let stamp = self.beneath().stamp(Path::new(name)).map_err(|error| {
             let expected = match error {
                 BeneathError::Outside => "side files within the dump's folder",
                 BeneathError::Irregular => "a regular file",
@@ -55,7 +63,7 @@ impl Folder {
             };
             Refusal::new(error, expected)
         })?;
-        Ok(Arc::new(FileBacking { name: name.to_owned(), size, pool: Arc::clone(&self.pool) }))
+        Ok(Arc::new(FileBacking { name: name.to_owned(), stamp, pool: Arc::clone(&self.pool) }))
     }
 }
 
@@ -63,21 +71,27 @@ impl Folder {
 #[derive(Debug)]
 struct Pool {
     beneath: Beneath,
-    open: Mutex<VecDeque<(String, Arc<File>)>>,
+    changes: Changes,
+    open: Mutex<VecDeque<(String, Arc<OpenFile>)>>,
 }
 
 impl Pool {
-    fn open(&self, name: &str) -> io::Result<Arc<File>> {
+    /// The file of that name, which was found with that stamp.
+    fn open(&self, name: &str, stamp: Stamp) -> io::Result<Arc<OpenFile>> {
         // The queue is whole whenever the lock is free, so a panic elsewhere does not make it useless.
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.iter().position(|(known, _)| known == name);
+        let found = open.iter().position(|(known, file)| known == name && file.stamp() == stamp);
         let entry = match found.and_then(|index| open.remove(index)) {
             Some(entry) => entry,
             None => {
                 if open.len() >= MOST_OPEN {
                     open.pop_front();
                 }
-                (name.to_owned(), Arc::new(self.beneath.open(Path::new(name))?))
+                let file = self.beneath.open(Path::new(name)).map_err(|error| match error {
+                    BeneathError::Io(error) if error.kind() != io::ErrorKind::NotFound => error,
+                    _ => changed(name, &self.changes),
+                })?;
+                (name.to_owned(), Arc::new(OpenFile::found(name, file, stamp, &self.changes)?))
             }
         };
         let file = Arc::clone(&entry.1);
@@ -90,7 +104,7 @@ impl Pool {
 #[derive(Debug)]
 struct FileBacking {
     name: String,
-    size: u64,
+    stamp: Stamp,
     pool: Arc<Pool>,
 }
 
@@ -100,16 +114,14 @@ impl Backing for FileBacking {
     }
 
     fn len(&self) -> u64 {
-        self.size
+        self.stamp.size()
     }
 
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let file = self.pool.open(&self.name)?;
-        read_range(&file, 0, self.size, offset, buffer)
+        self.pool.open(&self.name, self.stamp)?.read_range(0, self.len(), offset, buffer)
     }
 
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
-        let file = self.pool.open(&self.name)?;
-        view_range(&file, 0, self.size, offset, length)
+        self.pool.open(&self.name, self.stamp)?.view_range(0, self.len(), offset, length)
     }
 }

@@ -38,10 +38,12 @@ use self::room::Room;
 use self::shape::Field;
 use self::store::Store;
 use super::beneath::BeneathError;
+use super::file::OpenFile;
 use super::problem::{ImportError, Place, Problem};
 use super::{LocalFiles, Opened};
 use crate::arch::Targets;
 use crate::clean::clean;
+use crate::mapping::Changes;
 
 /// The largest manifest that is read: 10,000 waves, which is what the largest GPU holds, need some 5 MB.
 const MOST_MANIFEST: u64 = 64 << 20;
@@ -86,6 +88,7 @@ pub(super) fn open_folder(
     let file = path.display().to_string();
     let io = |file: String| move |source| ImportError::Io { file, source };
     let folder = Folder::new(path).map_err(io(file.clone()))?;
+    let changes = folder.changes().clone();
     let manifest = |name: &str| path.join(name).display().to_string();
     let exists = |name: &str| match folder.beneath().size(Path::new(name)) {
         Err(BeneathError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -96,7 +99,9 @@ pub(super) fn open_folder(
     let size = toml.or(json).unwrap_or_default();
     let open = || folder.beneath().open(Path::new(name)).map_err(|error| io(manifest(name))(error.into()));
     let text = read_text(open()?, size, manifest(name))?;
-    load(&text, language, &file, name, Store::Folder(folder), targets, local_files)
+    let mut opened = load(&text, language, &file, name, Store::Folder(folder), targets, local_files)?;
+    opened.capture.changes = changes;
+    Ok(opened)
 }
 
 /// Opens a manifest that is a file by itself; side files are beside it.
@@ -111,8 +116,12 @@ pub(super) fn open_manifest(
     let size = opened.metadata().map_err(io)?.len();
     let text = read_text(opened, size, name.clone())?;
     let folder = Folder::new(path.parent().unwrap_or(Path::new("."))).map_err(io)?;
+    let changes = folder.changes().clone();
     let file = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    load(&text, language_of(&text), &name, &file, Store::Folder(folder), targets, local_files)
+    let language = language_of(&text);
+    let mut opened = load(&text, language, &name, &file, Store::Folder(folder), targets, local_files)?;
+    opened.capture.changes = changes;
+    Ok(opened)
 }
 
 /// Opens a zip.
@@ -123,10 +132,12 @@ pub(super) fn open_zip(
     local_files: LocalFiles,
 ) -> Result<Opened, ImportError> {
     let name = path.display().to_string();
-    let io = |source| ImportError::Io { file: name.clone(), source };
-    let size = file.metadata().map_err(io)?.len();
+    let changes = Changes::default();
+    let file = OpenFile::of(name.clone(), file, &changes)?;
     let beside = path.parent().unwrap_or(Path::new(".")).to_owned();
-    load_zip(&name, Source::File(Arc::new(file), size), Some(beside), targets, local_files)
+    let mut opened = load_zip(&name, Source::File(Arc::new(file)), Some(beside), targets, local_files)?;
+    opened.capture.changes = changes;
+    Ok(opened)
 }
 
 /// Opens a zip or a manifest that is in memory.

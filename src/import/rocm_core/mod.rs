@@ -45,10 +45,12 @@ use super::problem::{ImportError, Problems};
 use super::{Opened, Options, sniff};
 use crate::arch::Targets;
 use crate::capture::{Backing, BackingId, Capture, MemoryBacking, Provenance};
+use crate::mapping::Changes;
 
-/// Opens a core, with the host's beside it if the options name one.
+/// Opens a core, with the host's beside it if the options name one. `changes`: what the core's file has, and the host's gets.
 pub(super) fn open(
     core: Arc<dyn Backing>,
+    changes: &Changes,
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
@@ -59,7 +61,7 @@ pub(super) fn open(
     padding::correct(&*core, &mut headers, notes.state.as_ref(), &mut problems);
     let mut parts = vec![(core, headers, notes)];
     if let Some(path) = &options.host_core {
-        let host: Arc<dyn Backing> = Arc::new(OpenFile::open(path)?);
+        let host: Arc<dyn Backing> = Arc::new(OpenFile::open(path, changes)?);
         let mut start = [0; sniff::START];
         let io = |source| ImportError::Io { file: host.name().to_owned(), source };
         let count = host.read_at(0, &mut start).map_err(io)?;
@@ -103,7 +105,7 @@ pub(super) fn open(
     let map = segments::map(&files, &mut problems);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
     let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone);
-    let capture = Capture { name, provenance, ..Capture::default() };
+    let capture = Capture { name, provenance, changes: changes.clone(), ..Capture::default() };
     let capture = import(capture, &memory, state, targets, options, &mut problems);
     Ok(Opened { capture, problems: problems.finish() })
 }

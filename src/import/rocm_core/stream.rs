@@ -15,6 +15,7 @@ use super::{note, padding};
 use crate::capture::MemoryBacking;
 use crate::import::file::OpenFile;
 use crate::import::problem::Problems;
+use crate::mapping::Changes;
 
 /// The most bytes that headers and notes may take.
 pub(crate) const MOST_START: u64 = 256 << 20;
@@ -113,7 +114,8 @@ impl Layout {
     pub(crate) fn settle_by(&mut self, file: &File, length: u64) -> io::Result<bool> {
         let Some(unpadded) = &self.unpadded else { return Ok(false) };
         let Unpadded { headers, loads, state } = &**unpadded;
-        let kept = OpenFile::of("standard input".to_owned(), file.try_clone()?).map_err(io::Error::other)?;
+        let kept = OpenFile::of("standard input".to_owned(), file.try_clone()?, &Changes::default())
+            .map_err(io::Error::other)?;
         let is_missing = padding::is_missing(&kept, length, headers, loads, Some(state));
         Ok(self.settle(!is_missing))
     }

@@ -45,7 +45,8 @@ pub(crate) struct Route {
     pub(crate) name: &'static str,
     /// Who answers it.
     pub(crate) answer: Answer,
-    /// Whether the answer may depend on files that are mapped: code objects and their debug information.
+    /// Whether the answer may depend on files that are read when they are asked for: captured bytes, code objects and their
+    /// debug information.
     pub(crate) needs_files: bool,
     /// Whether gdb shows `E.words` in reply to it even where it did not offer to (measured with 13.1).
     pub(crate) words: bool,

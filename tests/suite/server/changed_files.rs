@@ -56,12 +56,12 @@ fn stretched(code: &[u8], size: usize) -> Vec<u8> {
     out
 }
 
-fn hex(text: &str) -> String {
+pub(super) fn hex(text: &str) -> String {
     text.bytes().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Questions about code, variables and the view, and about what was captured.
-fn questions() -> Vec<String> {
+pub(super) fn questions() -> Vec<String> {
     let monitor =
         ["locals", "backtrace", "disassemble", "groups", "objects", "waves", "lanes", "eval DW_OP_lit4"];
     let mut questions: Vec<String> = monitor.iter().map(|line| format!("qRcmd,{}", hex(line))).collect();
@@ -90,7 +90,7 @@ fn questions() -> Vec<String> {
 }
 
 /// The reply, after the packets of text before it.
-fn answer(stream: &mut std::net::TcpStream, body: &str) -> String {
+pub(super) fn answer(stream: &mut std::net::TcpStream, body: &str) -> String {
     let mut packets = vec![ask(stream, body).unwrap_or_else(|error| panic!("{body}: {error}"))];
     while packets.last().is_some_and(|packet| packet.starts_with('O') && packet != "OK") {
         packets.push(reply(stream).unwrap());
@@ -124,11 +124,24 @@ const CHANGES: [(&str, Change); 7] = [
     }),
 ];
 
-/// Asks all questions, changes the file, and asks them again, of the same client and of one that comes later.
+/// Asks all questions, changes the code object of a dump, and asks them again.
 fn ask_around(size: usize, change: Change, may_refuse: bool, what: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = dump(folder.path(), "call-gfx90a-O0", size);
-    let served = Served::start(&path, &[]);
+    let refused = refused(&path, &path.join("code.hsaco"), change, &questions(), what);
+    assert_eq!(refused > 20, may_refuse, "{what}: {refused} answers are refused");
+}
+
+/// Asks all questions, changes a file of the capture, and asks them again, of the same client and of one that comes later:
+/// each answer is the one from before, or an error. How many are errors.
+pub(super) fn refused(
+    capture: &Path,
+    file: &Path,
+    change: impl FnOnce(&Path),
+    questions: &[String],
+    what: &str,
+) -> usize {
+    let served = Served::start(capture, &[]);
     let connected = || {
         let mut stream = served.connect();
         assert!(answer(&mut stream, "qSupported:qRelocInsn+").contains("PacketSize"));
@@ -137,11 +150,10 @@ fn ask_around(size: usize, change: Change, may_refuse: bool, what: &str) {
         stream
     };
     let mut stream = connected();
-    let questions = questions();
     let before: Vec<String> = questions.iter().map(|question| answer(&mut stream, question)).collect();
     let locals = before[0].as_str();
-    assert!(locals.len() > 100 && !locals.starts_with('E'), "the fixture has variables: {locals}");
-    change(&path.join("code.hsaco"));
+    assert!(locals.len() > 100 && !locals.starts_with('E'), "the capture has variables: {locals}");
+    change(file);
     let mut refused = 0;
     for mut stream in [stream, connected()] {
         for (question, before) in questions.iter().zip(&before) {
@@ -152,8 +164,8 @@ fn ask_around(size: usize, change: Change, may_refuse: bool, what: &str) {
             assert!(is_error || after == *before, "{what}, {question}:\n{before}\n{after}");
         }
     }
-    assert_eq!(refused > 20, may_refuse, "{what}: {refused} answers are refused");
     served.end();
+    refused
 }
 
 #[test]

@@ -126,6 +126,9 @@ pub enum WriteError {
         /// What the operating system says.
         source: io::Error,
     },
+    /// A file of the capture is not what was opened.
+    #[error("{0} changed while it was read: nothing is written. Run the command again")]
+    Changed(String),
     /// More waves than a manifest can hold.
     #[error("a manifest of {size} bytes; expected at most {limit}: choose fewer waves than {waves} (--wave)")]
     ManifestTooLarge {
@@ -162,7 +165,8 @@ pub fn is_free(to: &Path) -> Result<(), WriteError> {
 /// Writes `plan` of `capture` to a new folder, or a new zip where the name ends in `.zip`. It appears under its name when it
 /// is whole: what was begun and failed is taken away.
 ///
-/// `progress` is told of every run of bytes that is written, by its length.
+/// `progress` is told of every run of bytes that is written, by its length. `changed`: a file that has changed since it was
+/// opened, asked for at the end.
 ///
 /// # Errors
 /// [`WriteError`]; bytes that cannot be read are left out and told in [`Written::losses`].
@@ -172,6 +176,7 @@ pub fn write(
     to: &Path,
     progress: &mut dyn FnMut(u64),
     account: &dyn Fn(&Written) -> Account,
+    changed: &dyn Fn() -> Option<String>,
 ) -> Result<Written, WriteError> {
     let io = |source| WriteError::Io { path: to.to_owned(), source };
     is_free(to)?;
@@ -185,6 +190,10 @@ pub fn write(
     }
     sink.begin(super::JSON, text.len() as u64).map_err(io)?;
     sink.write_all(&text).map_err(io)?;
+    // What was read of a changed file may be another one's bytes, and what was not read looks as if it was not captured.
+    if let Some(what) = changed() {
+        return Err(WriteError::Changed(what));
+    }
     sink.finish().map_err(io)?;
     Ok(written)
 }
