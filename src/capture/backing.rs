@@ -57,6 +57,29 @@ pub struct Extent {
     pub length: u64,
 }
 
+impl Extent {
+    /// The byte behind its last one; the largest number where that is beyond.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.offset.saturating_add(self.length)
+    }
+}
+
+/// The runs of bytes that extents claim, by store and in order: those that overlap or touch are one.
+#[must_use]
+pub fn distinct(mut extents: Vec<Extent>) -> Vec<Extent> {
+    extents.retain(|extent| extent.length > 0);
+    extents.sort_unstable_by_key(|extent| (extent.backing.0, extent.offset));
+    extents.dedup_by(|next, before| {
+        let touches = next.backing == before.backing && next.offset <= before.end();
+        if touches {
+            before.length = before.end().max(next.end()) - before.offset;
+        }
+        touches
+    });
+    extents
+}
+
 /// Bytes held in memory: a manifest's inline values, or a dump that is part of the program.
 #[derive(Debug)]
 pub struct MemoryBacking<B> {

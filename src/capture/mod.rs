@@ -10,7 +10,7 @@ mod missing;
 mod model;
 
 pub(crate) use backing::copy;
-pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking};
+pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, distinct};
 pub use memory::{MemoryMap, Segment, joined};
 pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,

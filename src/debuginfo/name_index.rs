@@ -9,7 +9,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use gimli::{DebugInfoOffset, NameIndex, NameTableIndex};
+use gimli::{DebugInfoOffset, NameIndex, NameTableIndex, Reader as _, Section as _};
 
 use super::DebugInfo;
 use super::die::Reading;
@@ -66,6 +66,8 @@ impl DebugInfo {
 /// What the indexes have for a name without namespaces; `None` when there is none, or one is not of this file.
 pub(super) fn named(reading: Reading<'_>, name: &str) -> Option<Named> {
     let mut found = Named { variables: Vec::new(), covered: HashSet::new() };
+    // Rows may share their entries, which takes one byte of the section for each at least.
+    let mut left = reading.dwarf.debug_names.reader().len();
     let mut headers = reading.dwarf.debug_names.headers();
     while let Some(header) = headers.next().ok()? {
         let index = header.index().ok()?;
@@ -83,10 +85,12 @@ pub(super) fn named(reading: Reading<'_>, name: &str) -> Option<Named> {
         }
         for row in rows {
             if index.name_string(row, &reading.dwarf.debug_str).ok()?.slice() == name.as_bytes() {
-                entries(reading, &index, row, name, &mut found.variables)?;
+                entries(reading, &index, row, name, &mut left, &mut found.variables)?;
             }
         }
     }
+    let mut met = HashSet::new();
+    found.variables.retain(|die| met.insert(*die));
     (!found.variables.is_empty()).then_some(found)
 }
 
@@ -95,10 +99,12 @@ fn entries(
     index: &NameIndex<Slice<'_>>,
     row: NameTableIndex,
     name: &str,
+    left: &mut usize,
     found: &mut Vec<DieOffset>,
 ) -> Option<()> {
     let mut entries = index.name_entries(row).ok()?;
     while let Some(entry) = entries.next().ok()? {
+        *left = left.checked_sub(1)?;
         if entry.tag != gimli::DW_TAG_variable || entry.type_unit(index).ok()?.is_some() {
             continue;
         }
@@ -116,7 +122,7 @@ fn entries(
             return None;
         }
         let die = DieOffset(offset as u64);
-        if view.index().globals.binary_search(&die).is_ok() && !found.contains(&die) {
+        if view.index().globals.binary_search(&die).is_ok() {
             found.push(die);
         }
     }

@@ -3,6 +3,7 @@
 //! Written item by item, and memory as it is read: what is held at a time is the state of one wave without its memory.
 
 mod bytes;
+mod share;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -10,6 +11,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use self::bytes::{Memory, is_stored};
+use self::share::{Share, bytes_of, registers_of};
 use super::json::set;
 use crate::arch::RegisterValue;
 use crate::capture::{Capture, Dispatch, Hardware, MemoryMap, Queue};
@@ -44,6 +46,9 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
     member(out, "dispatches", &dispatches(reader.dump(), &ids))?;
     member(out, "code_objects", &code_objects(dump))?;
     member(out, "memory", &segments(&capture.global))?;
+    let all = (0u32..).take(capture.waves.len()).map(WaveId);
+    let chosen: Vec<WaveId> = all.filter(|wave| waves.is_none_or(|waves| waves.contains(wave))).collect();
+    let mut share = Share::of(capture, &chosen);
     list(out, "workgroups", capture.workgroups.iter(), |out, group| {
         let queue = group.queue.and_then(|index| capture.queues.get(index));
         let facts = json!({
@@ -54,13 +59,16 @@ pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) ->
             "local_bytes": group.lds_size,
         });
         begin(out, &facts)?;
-        out.write_all(b",\"local\":")?;
-        memory(capture, &group.lds, group.lds_size, out)?;
+        match share.take(bytes_of(&group.lds)) {
+            Ok(()) => {
+                out.write_all(b",\"local\":")?;
+                memory(capture, &group.lds, group.lds_size, out)?;
+            }
+            Err(left_out) => write!(out, ",\"local\":null,\"local_left_out\":{left_out}")?,
+        }
         out.write_all(b"}")
     })?;
-    let all = (0u32..).take(capture.waves.len()).map(WaveId);
-    let chosen = all.filter(|wave| waves.is_none_or(|waves| waves.contains(wave)));
-    list(out, "waves", chosen, |out, id| wave(reader, &ids, id, out))?;
+    list(out, "waves", chosen.into_iter(), |out, id| wave(reader, &ids, id, &mut share, out))?;
     out.write_all(b"}\n")
 }
 
@@ -249,13 +257,20 @@ fn memory(capture: &Capture, map: &MemoryMap, size: Option<u64>, out: &mut dyn W
     Memory { runs, size, is_stored: is_stored(capture, map), read }.write(out)
 }
 
-fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -> io::Result<()> {
+fn wave(
+    reader: &Reader,
+    ids: &[Option<u64>],
+    id: WaveId,
+    share: &mut Share,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let capture = reader.dump().capture();
     let words = |error: crate::session::Unreadable| io::Error::other(error.to_string());
     let info = crate::session::wave_info(reader, id).map_err(words)?;
     let wave = reader.wave(id).map_err(words)?;
     let mut registers = serde_json::Map::new();
-    for register in wave.kind.registers() {
+    let vectors = share.take(registers_of(wave));
+    for register in wave.kind.registers().iter().filter(|register| !register.is_vector() || vectors.is_ok()) {
         let value = reader.register(id, register.id).map_err(words)?;
         registers.insert(register.name.clone(), register_json(&value, register.is_vector()));
     }
@@ -263,7 +278,7 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -
     let lanes = wave.kind.wave_size.lanes();
     let stack = crate::session::wave_stack(reader, id, None).map_err(words)?;
     let stop = info.stop.as_ref().map(|stop| stop.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>());
-    let facts = json!({
+    let mut facts = json!({
         "ordinal": id.0,
         "id": wave.id,
         "name": info.name,
@@ -286,7 +301,13 @@ fn wave(reader: &Reader, ids: &[Option<u64>], id: WaveId, out: &mut dyn Write) -
         "private_wave_bytes": wave.private_size,
         "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
     });
+    if let Err(left_out) = vectors {
+        set(&mut facts, "vectors_left_out", left_out);
+    }
     begin(out, &facts)?;
+    if let Err(left_out) = share.take(bytes_of(&wave.private)) {
+        return write!(out, ",\"private_lane\":null,\"private_wave\":null,\"private_left_out\":{left_out}}}");
+    }
     out.write_all(b",\"private_lane\":[")?;
     if !wave.private.segments().is_empty() {
         let is_stored = is_stored(capture, &wave.private);

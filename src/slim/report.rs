@@ -104,7 +104,7 @@ impl Report {
 
     /// The same, now that it is known what was written.
     pub(super) fn with(mut self, written: Written) -> Self {
-        self.left.global = self.left.global.saturating_sub(written.global);
+        self.left.global = self.left.global.saturating_sub(written.global_named);
         self.notes.extend(written.losses.iter().cloned());
         if written.more_losses > 0 {
             self.notes.push(format!("{}, not listed", counted(written.more_losses as u64, "more loss")));

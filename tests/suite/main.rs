@@ -28,6 +28,7 @@ mod slim_bounds;
 mod slim_ended;
 mod slim_images;
 mod slim_kept;
+mod slim_shared;
 mod slim_streams;
 mod slim_told;
 mod variables;

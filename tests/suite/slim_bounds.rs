@@ -1,15 +1,20 @@
 //! Bounds of `lanescope slim`: each is met, and one more is not taken.
 
-use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::{fs, io};
 
+use lanescope::arch::Targets;
+use lanescope::capture::{Backing, Bytes};
+use lanescope::import::{self, Options};
+use lanescope::session::Dump;
 use lanescope::slim::{self, Choice, MOST_CODE, MOST_FAULTED, MOST_PACKETS, MOST_SHOWN, MOST_STATIC};
 use serde_json::{Value, json};
 
 use crate::dwarf::{newest, ran};
 use crate::slim::{Scratch, said, slim as slimmed, words};
-use crate::slim_told::{opened, options};
+use crate::slim_told::options;
 
 fn dump(scratch: &Scratch, manifest: &Value) {
     fs::write(scratch.path("manifest.json"), manifest.to_string()).unwrap();
@@ -188,6 +193,37 @@ fn names_of_files_are_short() {
     assert_eq!(names, [format!("0-{}", "n_".repeat(32)).as_str()]);
 }
 
+/// A store whose disk cannot read its last byte.
+#[derive(Debug)]
+struct Bad(Arc<dyn Backing>);
+
+impl Backing for Bad {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let end = usize::try_from(self.len() - 1 - offset).unwrap().min(buffer.len());
+        self.0.read_at(offset, &mut buffer[..end])
+    }
+
+    fn view(&self, offset: u64, length: u64) -> io::Result<Bytes> {
+        self.0.view(offset, length)
+    }
+}
+
+fn with_a_bad_byte(path: &Path) -> Arc<Dump> {
+    let mut capture = import::open(path, &Targets::builtin(), &Options::default()).unwrap().capture;
+    for store in &mut capture.backings {
+        *store = Arc::new(Bad(Arc::clone(store)));
+    }
+    Arc::new(Dump::new(capture, Vec::new()))
+}
+
 #[test]
 fn losses_are_listed_up_to_the_bound() {
     let scratch = Scratch::new("slim-losses");
@@ -203,9 +239,7 @@ fn losses_are_listed_up_to_the_bound() {
             "wave": (1..=MOST + 50).map(wave).collect::<Vec<_>>(),
         }),
     );
-    // It was whole when it was opened.
-    let opened = opened(&scratch.0);
-    fs::File::options().write(true).open(scratch.path("private.bin")).unwrap().set_len(63).unwrap();
+    let opened = with_a_bad_byte(&scratch.0);
     let options = slim::Options { choice: Choice::All, ..options() };
     let report = slim::slim(&opened, &options, &scratch.path("to"), &mut |_| ()).unwrap();
     let losses: Vec<&String> =

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use zip::read::{ArchiveOffset, Config};
 use zip::{CompressionMethod, ZipArchive};
@@ -51,16 +52,27 @@ impl Source {
     }
 }
 
+/// The most bytes of a zip's directory that are read: an entry takes 46 bytes of it and some 400 of memory. A dump of 100,000
+/// side files takes 10 MB.
+pub(super) const MOST_DIRECTORY: u64 = 32 << 20;
+
 /// The zip's reader wants a cursor; positions are ours, so the file's own is never moved.
 #[derive(Debug)]
 struct Cursor {
     source: Source,
     at: u64,
+    /// Bytes that may still be read.
+    left: Arc<AtomicU64>,
 }
 
 impl Read for Cursor {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.source.read_at(0, self.source.size(), self.at, buffer)?;
+        let take = |left: u64| left.checked_sub(count as u64);
+        if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+            let words = format!("its directory has more than {MOST_DIRECTORY} bytes");
+            return Err(io::Error::other(words));
+        }
         self.at = self.at.saturating_add(count as u64);
         Ok(count)
     }
@@ -102,9 +114,13 @@ impl Archive {
     pub(super) fn new(source: Source) -> Result<Self, String> {
         // A zip begins where its file begins. Looking for one that begins later reads all of a broken one.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
-        let cursor = Cursor { source: source.clone(), at: 0 };
+        let left = Arc::new(AtomicU64::new(MOST_DIRECTORY));
+        let cursor = Cursor { source: source.clone(), at: 0, left: Arc::clone(&left) };
         let directory = match ZipArchive::with_config(config, cursor) {
-            Ok(zip) => Directory::Whole(zip),
+            Ok(zip) => {
+                left.store(u64::MAX, Ordering::Relaxed);
+                Directory::Whole(zip)
+            }
             Err(error) => {
                 let walk = Walk::new(&source).map_err(|error| error.to_string())?;
                 if walk.entries.is_empty() {

@@ -28,6 +28,9 @@ pub(super) struct WalkedEntry {
     pub(super) stored: bool,
 }
 
+/// The most entries: each takes some 100 bytes of memory.
+const MOST_ENTRIES: usize = 1 << 20;
+
 const HEADER: u64 = 30;
 const ENCRYPTED: u16 = 1;
 const SIZE_LATER: u16 = 1 << 3;
@@ -37,7 +40,9 @@ impl Walk {
     pub(super) fn new(source: &Source) -> io::Result<Self> {
         let whole = source.size();
         let mut walk = Self::default();
-        while let Some((name, entry, next)) = entry(source, walk.end, whole)? {
+        while walk.entries.len() < MOST_ENTRIES
+            && let Some((name, entry, next)) = entry(source, walk.end, whole)?
+        {
             walk.entries.insert(name, entry);
             // Beyond the header, so that the walk always gets on.
             walk.end = next.min(whole);

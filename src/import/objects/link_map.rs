@@ -14,6 +14,8 @@ use super::Memory;
 pub const MAX_NODES: usize = 65_536;
 /// The longest name, in bytes: a URI's longest path with every byte escaped.
 pub const MAX_NAME: usize = 16 * 1024;
+/// Bytes of all names together: nodes may share one long name.
+pub const MAX_NAMES: usize = 16 << 20;
 /// Bytes of `struct r_debug` and of `struct link_map` up to the field behind the last one that is read.
 const R_DEBUG_SIZE: usize = 28;
 const LINK_MAP_SIZE: usize = 32;
@@ -99,7 +101,7 @@ impl LinkMap {
     }
 
     fn walk(&mut self, memory: &dyn Memory, first: u64) {
-        let (mut seen, mut at) = (HashSet::new(), first);
+        let (mut seen, mut at, mut names) = (HashSet::new(), first, 0);
         while at != 0 {
             if !seen.insert(at) {
                 let what = "the list comes back to it".to_owned();
@@ -117,6 +119,12 @@ impl LinkMap {
             }
             let address = u64_at(&node, 0);
             let uri = self.name(memory, at, u64_at(&node, 8));
+            names += uri.as_ref().map_or(0, String::len);
+            if names > MAX_NAMES {
+                let what =
+                    format!("names of more than {MAX_NAMES} bytes; this node and the others are left out");
+                return self.problem(at, "link_map", what, "a list that ends");
+            }
             // The head of the list describes nothing.
             if address != 0 || uri.is_some() {
                 self.entries.push(Entry { address, uri });

@@ -31,7 +31,7 @@ pub(super) use candidate::local;
 pub use debuginfod::Debuginfod;
 pub(super) use find::{NOT_USED, find, find_listed};
 pub(super) use link_map::is_version;
-pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NODES};
+pub use link_map::{Entry, LinkMap, MAX_NAME, MAX_NAMES, MAX_NODES};
 pub(super) use listed::{List, Listed};
 
 use crate::capture::{self, Backing, BackingId, Extent};

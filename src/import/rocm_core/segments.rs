@@ -7,6 +7,10 @@ use super::headers::{Headers, Range};
 use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
 
+/// The most bytes that segments may claim, in multiples of the file, and some more. Writers give each segment bytes of its own.
+const MOST_CLAIMED: u64 = 4;
+const MORE: u64 = 1 << 20;
+
 /// The memory of those files. The first file's segments come before the second's, and in a file the ones with more bytes
 /// before others; what a segment alone has is kept whatever overlaps it.
 pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems) -> MemoryMap {
@@ -15,6 +19,8 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
         let mut cut: Option<(Range, u64)> = None;
         let mut cuts = 0u32;
         let mut wrapped: Option<Range> = None;
+        let mut left = file.len().saturating_mul(MOST_CLAIMED).saturating_add(MORE);
+        let mut beyond: Option<(Range, u64, u64)> = None;
         for range in &headers.loads {
             let there = file.len().saturating_sub(range.offset);
             if range.size > there {
@@ -29,6 +35,12 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
                 wrapped.get_or_insert(*range);
                 continue;
             }
+            let Some(rest) = left.checked_sub(size) else {
+                let (_, count, bytes) = beyond.get_or_insert((*range, 0, 0));
+                (*count, *bytes) = (*count + 1, bytes.saturating_add(size));
+                continue;
+            };
+            left = rest;
             candidates.push((index, Range { size, ..*range }));
         }
         if let Some((range, there)) = cut {
@@ -49,6 +61,19 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
                 key,
                 what,
                 "a file with all of it (was it cut short?)",
+            );
+        }
+        if let Some((range, count, bytes)) = beyond {
+            let what = format!(
+                "{count} segments with {bytes} bytes are left out: others already claim {MOST_CLAIMED} times the file"
+            );
+            let key = format!("segment {}", range.index);
+            problems.report_at(
+                file.name(),
+                range.offset,
+                key,
+                what,
+                "segments that do not share bytes of the file",
             );
         }
         if let Some(range) = wrapped {

@@ -11,7 +11,10 @@ mod names;
 mod run;
 mod sections;
 mod serve;
+mod shared;
 mod tables;
+mod texts;
+mod zips;
 
 /// Commands for files that are kin of others, which all commands open.
 const SOME: [&str; 8] = [

@@ -60,3 +60,34 @@ fn names_that_nest() {
         }
     }
 }
+
+/// `.debug_names` (DWARF 5 section 6.1.1.4): rows of one name that share one list of entries.
+#[test]
+fn rows_of_an_index_that_share_their_entries() {
+    let (rows, entries) = (20_000u32, 500_000usize);
+    for tag in [0x24, 0x34] {
+        let abbreviation = [1, tag, 0, 0, 0];
+        let mut index = vec![5, 0, 0, 0];
+        // Units, type units (2), buckets, names, bytes of abbreviations, bytes of the augmentation.
+        for word in [1, 0, 0, 1, rows, abbreviation.len() as u32, 0] {
+            index.extend(word.to_le_bytes());
+        }
+        // The unit; the bucket begins with the first row; section 7.33's hash of `v`: 5381 * 33 + 0x76.
+        [0, 1].iter().for_each(|word: &u32| index.extend(word.to_le_bytes()));
+        (0..rows).for_each(|_| index.extend((5381u32 * 33 + 0x76).to_le_bytes()));
+        // Strings and entries at 0.
+        index.resize(index.len() + 8 * rows as usize, 0);
+        index.extend(abbreviation);
+        index.resize(index.len() + entries, 1);
+        index.push(0);
+        let index = [(index.len() as u32).to_le_bytes().to_vec(), index].concat();
+        let mut dies = Dies::new();
+        let int = dies.int();
+        dies.variable("v", int);
+        dies.close(1);
+        let mut sections = dies.sections();
+        sections.push(Section::new(".debug_names", index));
+        sections.push(Section::new(".debug_str", b"v\0".to_vec()));
+        Hostile::with_code(&code_object(sections)).every().says("print", "7");
+    }
+}

@@ -44,12 +44,14 @@ const OVER_CODE: [&str; 3] = ["code-object CODE", "code-object --json CODE", "dw
 /// A folder with a dump.
 pub(super) struct Hostile {
     folder: tempfile::TempDir,
+    /// The dump in it; empty: the folder itself.
+    dump: &'static str,
 }
 
 impl Hostile {
     /// A wave in the code of a code object.
     pub(super) fn with_code(object: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap() };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
         let manifest = format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
@@ -63,8 +65,15 @@ impl Hostile {
 
     /// A manifest of that name alone.
     pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
-        let hostile = Self { folder: tempfile::tempdir().unwrap() };
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path(name), manifest).unwrap();
+        hostile
+    }
+
+    /// A dump that is one file.
+    pub(super) fn with_file(name: &'static str, bytes: &[u8]) -> Self {
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: name };
+        fs::write(hostile.path(name), bytes).unwrap();
         hostile
     }
 
@@ -91,7 +100,7 @@ impl Hostile {
     fn run(&self, command: &str) -> String {
         let out = tempfile::tempdir().unwrap();
         let words = command.split(' ').map(|word| match word {
-            "DUMP" => self.folder.path().to_owned(),
+            "DUMP" => self.path(self.dump),
             "CODE" => self.path("code.hsaco"),
             "OUT" => out.path().join("out"),
             word => PathBuf::from(word),

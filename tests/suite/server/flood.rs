@@ -246,3 +246,60 @@ fn a_client_that_never_speaks_is_disconnected() {
     assert!(served.processor() - start < Duration::from_millis(20), "it waits without working");
     served.end();
 }
+
+/// Two hundred clients that connect and say nothing take no time and no place of one that works; when their time is over others
+/// come in.
+#[test]
+fn many_clients_that_say_nothing() {
+    let folder = dump(100);
+    let served = Served::start(folder.path(), &["--silence", "3"]);
+    let mut works = served.connect();
+    assert_eq!(ask(&mut works, "qC").unwrap(), "QC1");
+    let before = served.anonymous();
+    let silent: Vec<TcpStream> = (0..200).map(|_| served.connect()).collect();
+    let start = Instant::now();
+    let mut answers = 0;
+    while start.elapsed() < Duration::from_secs(2) {
+        let asked = Instant::now();
+        assert!(ask(&mut works, &format!("m{ADDRESS:x},1000")).unwrap().len() == 0x2000);
+        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+        answers += 1;
+    }
+    assert!(answers > 20, "{answers}");
+    let more = served.anonymous().saturating_sub(before);
+    assert!(more < 64 * 1024, "{more} kB");
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(ask(&mut served.connect(), "qC").unwrap(), "QC1");
+    assert_eq!(ask(&mut works, "qC").unwrap(), "QC1");
+    drop(silent);
+    served.end();
+}
+
+/// Clients that read a large answer byte by byte hold up nobody else.
+#[test]
+fn clients_that_read_slowly() {
+    let folder = dump(1);
+    let served = Served::start(folder.path(), &[]);
+    let before = served.anonymous();
+    let mut slow: Vec<TcpStream> = (0..10).map(|_| served.connect()).collect();
+    for client in &mut slow {
+        flood(client, &packet(&format!("m{ADDRESS:x},10000")).repeat(4600));
+    }
+    let mut works = served.connect();
+    for _ in 0..5 {
+        slow.iter_mut().for_each(|client| client.read_exact(&mut [0]).unwrap());
+        let asked = Instant::now();
+        assert_eq!(ask(&mut works, &format!("m{ADDRESS:x},1000")).unwrap().len(), 0x2000);
+        assert!(asked.elapsed() < Duration::from_secs(2), "{:?}", asked.elapsed());
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    let more = served.anonymous().saturating_sub(before);
+    assert!(more < 10 * 8192, "{more} kB for 10 clients");
+    let idle = served.processor();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(
+        served.processor() - idle < Duration::from_millis(200),
+        "it works on though hardly anybody reads"
+    );
+    served.end();
+}

@@ -1,84 +1,47 @@
 //! Memory of every space, copied by range: pieces of the manifest and their bytes.
 
 use std::fmt::Display;
-use std::io::{self, Write as _};
+use std::io;
 
 use serde_json::{Map, Value, json};
 
 use super::sink::Sink;
+use super::stored::Stored;
 use super::{Written, number};
 use crate::capture::{Capture, Extent, MemoryMap, Segment};
-
-/// Bytes that are copied at a time.
-const CHUNK: usize = 1 << 20;
 
 /// The file of global memory.
 const GLOBAL: &str = "memory.bin";
 
-/// Copies an extent to where the sink is; how many bytes came. That they are fewer is said.
-pub(super) fn copy(
-    capture: &Capture,
-    extent: Extent,
-    what: &dyn Display,
-    sink: &mut Sink<'_>,
-    written: &mut Written,
-) -> io::Result<u64> {
-    let done = copy_captured(capture, extent, what, sink, written)?;
-    if let (Some(missing @ 1..), Some(backing)) =
-        (extent.length.checked_sub(done), capture.backing(extent.backing))
-    {
-        let bytes = if missing == 1 { "byte" } else { "bytes" };
-        written.lose(format_args!("{what}: {} ends {missing} {bytes} early", backing.name()));
-    }
-    Ok(done)
+/// Addresses, first to last, with where their bytes lie.
+pub(super) struct Part<'a> {
+    segment: &'a Segment,
+    first: u64,
+    pub(super) extent: Extent,
 }
 
-/// Copies as much of an extent as was captured without a gap; only a store that cannot be read is said.
-pub(super) fn copy_captured(
-    capture: &Capture,
-    extent: Extent,
-    what: &dyn Display,
-    sink: &mut Sink<'_>,
-    written: &mut Written,
-) -> io::Result<u64> {
-    let Some(backing) = capture.backing(extent.backing) else { return Ok(0) };
-    let mut buffer = vec![0; usize::try_from(extent.length).unwrap_or(CHUNK).min(CHUNK)];
-    let mut done = 0;
-    while done < extent.length {
-        let want = usize::try_from(extent.length - done).unwrap_or(CHUNK).min(CHUNK);
-        let Some(part) = buffer.get_mut(..want) else { break };
-        let got = match backing.read_at(extent.offset.saturating_add(done), part) {
-            Ok(got) => got,
-            Err(error) => {
-                written.lose(format_args!("{what}: {}: {error}", backing.name()));
-                break;
-            }
-        };
-        sink.write_all(part.get(..got).unwrap_or_default())?;
-        done += got as u64;
-        if got < want {
-            break;
-        }
+impl<'a> Part<'a> {
+    /// The part of a segment from its first to its last address, both within the segment.
+    fn of(segment: &'a Segment, (first, last): (u64, u64)) -> Self {
+        let skip = first.saturating_sub(segment.address);
+        let offset = segment.extent.offset.saturating_add(skip);
+        let length = last.saturating_sub(first).saturating_add(1);
+        Self { segment, first, extent: Extent { offset, length, ..segment.extent } }
     }
-    Ok(done)
 }
 
-/// Copies what a map holds below `end`, with the manifest's pieces.
-pub(super) fn copy_map(
-    capture: &Capture,
-    map: &MemoryMap,
-    end: u64,
-    file: &str,
-    what: &dyn Display,
-    sink: &mut Sink<'_>,
-    written: &mut Written,
-) -> io::Result<Vec<Value>> {
-    let mut pieces = Vec::new();
-    for segment in map.segments().iter().take_while(|segment| segment.address < end) {
-        let last = segment.last().min(end - 1);
-        pieces.extend(copy_part(capture, segment, (segment.address, last), file, what, sink, written)?);
-    }
-    Ok(pieces)
+/// What a map holds below an address.
+pub(super) fn below(map: &MemoryMap, end: u64) -> impl Iterator<Item = Part<'_>> {
+    let segments = map.segments().iter().take_while(move |segment| segment.address < end);
+    segments.map(move |segment| Part::of(segment, (segment.address, segment.last().min(end - 1))))
+}
+
+/// What of a run of addresses a map holds, segment by segment.
+pub(super) fn parts(map: &MemoryMap, (first, last): (u64, u64)) -> impl Iterator<Item = Part<'_>> {
+    let from = map.segments().partition_point(|segment| segment.last() < first);
+    let rest = map.segments().get(from..).unwrap_or_default();
+    let inside = rest.iter().take_while(move |segment| segment.address <= last);
+    inside.map(move |segment| Part::of(segment, (segment.address.max(first), segment.last().min(last))))
 }
 
 /// Copies what was captured of those runs of global memory, with the manifest's pieces.
@@ -88,56 +51,57 @@ pub(super) fn copy_global(
     sink: &mut Sink<'_>,
     written: &mut Written,
 ) -> io::Result<Vec<Value>> {
-    let parts: Vec<_> = runs.iter().flat_map(|run| parts(&capture.global, *run)).collect();
-    sink.begin(GLOBAL, parts.iter().map(|(_, (first, last))| last - first + 1).sum())?;
-    let mut pieces = Vec::new();
-    for (segment, run) in parts {
-        let what = format_args!("global memory at {:#x}", run.0);
-        pieces.extend(copy_part(capture, segment, run, GLOBAL, &what, sink, written)?);
-    }
+    let parts: Vec<Part<'_>> = runs.iter().flat_map(|run| parts(&capture.global, *run)).collect();
+    let extents: Vec<Extent> = parts.iter().map(|part| part.extent).collect();
+    sink.begin(GLOBAL, super::stored::size(extents.clone()))?;
+    let stored = Stored::write(capture, extents, sink, written)?;
     written.global = sink.position();
-    Ok(pieces)
+    let mut entries = Vec::new();
+    for part in parts {
+        let what = format_args!("global memory at {:#x}", part.first);
+        written.global_named = written.global_named.saturating_add(stored.find(&part.extent).1);
+        entries.extend(piece(capture, &part, GLOBAL, &what, &stored, written));
+    }
+    Ok(entries)
 }
 
-/// Bytes that a map holds below an address.
-pub(super) fn below(map: &MemoryMap, end: u64) -> u64 {
-    let segments = map.segments().iter().take_while(|segment| segment.address < end);
-    segments.map(|segment| segment.extent.length.min(end - segment.address)).sum()
-}
-
-/// What of a run of addresses a map holds, segment by segment.
-pub(super) fn parts(map: &MemoryMap, (first, last): (u64, u64)) -> Vec<(&Segment, (u64, u64))> {
-    let from = map.segments().partition_point(|segment| segment.last() < first);
-    let rest = map.segments().get(from..).unwrap_or_default();
-    let inside = rest.iter().take_while(|segment| segment.address <= last);
-    inside.map(|segment| (segment, (segment.address.max(first), segment.last().min(last)))).collect()
-}
-
-/// Copies the part of a segment from its first to its last address.
-fn copy_part(
+/// The manifest's pieces of what a file of the dump holds of parts. Missing bytes are a loss.
+pub(super) fn pieces<'a>(
     capture: &Capture,
-    segment: &Segment,
-    (first, last): (u64, u64),
+    parts: impl Iterator<Item = Part<'a>>,
     file: &str,
     what: &dyn Display,
-    sink: &mut Sink<'_>,
+    stored: &Stored,
     written: &mut Written,
-) -> io::Result<Option<Value>> {
-    let at = sink.position();
-    let skip = first.saturating_sub(segment.address);
-    let offset = segment.extent.offset.saturating_add(skip);
-    let extent = Extent { offset, length: last.saturating_sub(first).saturating_add(1), ..segment.extent };
-    let length = copy(capture, extent, what, sink, written)?;
+) -> Vec<Value> {
+    parts.filter_map(|part| piece(capture, &part, file, what, stored, written)).collect()
+}
+
+fn piece(
+    capture: &Capture,
+    part: &Part<'_>,
+    file: &str,
+    what: &dyn Display,
+    stored: &Stored,
+    written: &mut Written,
+) -> Option<Value> {
+    let (at, length) = stored.find(&part.extent);
+    if let (Some(missing @ 1..), Some(backing)) =
+        (part.extent.length.checked_sub(length), capture.backing(part.extent.backing))
+    {
+        let bytes = if missing == 1 { "byte" } else { "bytes" };
+        written.lose(format_args!("{what}: {} ends {missing} {bytes} early", backing.name()));
+    }
     if length == 0 {
-        return Ok(None);
+        return None;
     }
     let mut piece = Map::new();
-    piece.insert("address".to_owned(), number(first));
-    if let Some(name) = &segment.name {
+    piece.insert("address".to_owned(), number(part.first));
+    if let Some(name) = &part.segment.name {
         piece.insert("name".to_owned(), json!(name));
     }
     piece.extend(data(file, at, length));
-    Ok(Some(Value::Object(piece)))
+    Some(Value::Object(piece))
 }
 
 /// The keys of a range of a side file.

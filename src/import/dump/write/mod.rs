@@ -1,12 +1,13 @@
 //! Writes a part of a capture as a lanescope dump: docs/dump-format.md, the other way round than the reader beside it.
 //!
 //! Nothing of the reader is shared, so that a mistake in one shows in the other. Bulk bytes are copied by range, a piece at a
-//! time; the manifest comes last and is JSON, whose size is bounded by the number of waves.
+//! time, and once, however many waves claim them; the manifest comes last and is JSON, whose size is bounded by the number of waves.
 
 mod memory;
 mod objects;
 mod registers;
 mod sink;
+mod stored;
 mod tables;
 
 use std::fmt;
@@ -18,11 +19,11 @@ use serde_json::{Map, Value, json};
 pub use self::sink::abandon;
 pub use self::tables::CONTAINS;
 
-use self::memory::copy_map;
 use self::registers::RegisterWriter;
 use self::sink::Sink;
+use self::stored::Stored;
 use self::tables::Kept;
-use crate::capture::{Bytes, Capture, MemoryMap};
+use crate::capture::{Bytes, Capture, Extent, MemoryMap};
 use crate::units::WaveId;
 
 /// What of a capture is written.
@@ -85,6 +86,8 @@ pub struct Written {
     pub private: u64,
     /// Global memory.
     pub global: u64,
+    /// Bytes of global memory by address: more than [`Self::global`] where addresses share bytes.
+    pub global_named: u64,
     /// Files of code objects.
     pub code_objects: u64,
     /// What could not be copied, in words: at most [`MOST_LOSSES`], and then how many more.
@@ -201,29 +204,34 @@ pub fn write(
 /// How many bytes from a first to a last address a map holds.
 #[must_use]
 pub fn captured(map: &MemoryMap, run: (u64, u64)) -> u64 {
-    let parts = memory::parts(map, run);
-    parts
-        .into_iter()
-        .map(|(_, (first, last))| last - first)
-        .fold(0, |sum, more| sum.saturating_add(more).saturating_add(1))
+    memory::parts(map, run).map(|part| part.extent.length).fold(0, u64::saturating_add)
 }
 
 /// About how many bytes [`write()`] copies of what was captured: no fewer, and little more.
 #[must_use]
 pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
     let kept = Kept::of(capture, plan);
-    let groups = kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
-    let lds = groups.map(|group| group.lds.captured());
-    let private = plan
-        .waves
-        .iter()
-        .filter_map(|planned| Some(memory::below(&capture.wave(planned.wave)?.private, planned.private_end)));
     let global = plan.global.iter().flat_map(|run| memory::parts(&capture.global, *run));
-    let global = global.map(|(_, (first, last))| last - first + 1);
+    let copied = [
+        registers::extents(capture, plan),
+        private_extents(capture, plan),
+        lds_extents(capture, &kept),
+        global.map(|part| part.extent).collect(),
+    ];
     let files = plan.code_objects.iter().flat_map(|object| object.file.iter().chain(&object.debug));
     let files = files.map(|file| (**file).as_ref().len() as u64);
-    let all = lds.chain(private).chain(global).chain(files);
-    all.fold(registers::size(capture, plan), u64::saturating_add)
+    copied.map(stored::size).into_iter().chain(files).fold(0, u64::saturating_add)
+}
+
+fn private_extents(capture: &Capture, plan: &Plan) -> Vec<Extent> {
+    let waves = plan.waves.iter().filter_map(|planned| Some((capture.wave(planned.wave)?, planned)));
+    let parts = waves.flat_map(|(wave, planned)| memory::below(&wave.private, planned.private_end));
+    parts.map(|part| part.extent).collect()
+}
+
+fn lds_extents(capture: &Capture, kept: &Kept) -> Vec<Extent> {
+    let groups = kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
+    groups.flat_map(|group| memory::below(&group.lds, u64::MAX)).map(|part| part.extent).collect()
 }
 
 fn fill(
@@ -266,8 +274,10 @@ fn registers(
     written: &mut Written,
     tables: &mut [Map<String, Value>],
 ) -> io::Result<Vec<Value>> {
-    let mut writer = RegisterWriter::default();
+    let extents = registers::extents(capture, plan);
     sink.begin(registers::FILE, registers::size(capture, plan))?;
+    let stored = Stored::write(capture, extents, sink, written)?;
+    let mut writer = RegisterWriter::new(stored);
     for (planned, table) in plan.waves.iter().zip(tables) {
         if let Some(wave) = capture.wave(planned.wave) {
             writer.wave(capture, wave, table, sink, written)?;
@@ -285,15 +295,14 @@ fn private(
     tables: &mut [Map<String, Value>],
 ) -> io::Result<()> {
     const FILE: &str = "private.bin";
-    let captured = |planned: &PlannedWave| {
-        Some(memory::below(&capture.wave(planned.wave)?.private, planned.private_end))
-    };
-    sink.begin(FILE, plan.waves.iter().filter_map(captured).sum())?;
+    let extents = private_extents(capture, plan);
+    sink.begin(FILE, stored::size(extents.clone()))?;
+    let stored = Stored::write(capture, extents, sink, written)?;
     for (planned, table) in plan.waves.iter().zip(tables) {
         let Some(wave) = capture.wave(planned.wave) else { continue };
         let what = format_args!("private memory of wave {}", wave.id);
-        let end = planned.private_end;
-        let pieces = copy_map(capture, &wave.private, end, FILE, &what, sink, written)?;
+        let parts = memory::below(&wave.private, planned.private_end);
+        let pieces = memory::pieces(capture, parts, FILE, &what, &stored, written);
         if !pieces.is_empty() {
             table.insert("private".to_owned(), Value::Array(pieces));
         }
@@ -309,13 +318,15 @@ fn workgroups(
     written: &mut Written,
 ) -> io::Result<Vec<Value>> {
     const FILE: &str = "lds.bin";
-    let groups = || kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index));
-    sink.begin(FILE, groups().map(|group| group.lds.captured()).sum())?;
+    let extents = lds_extents(capture, kept);
+    sink.begin(FILE, stored::size(extents.clone()))?;
+    let stored = Stored::write(capture, extents, sink, written)?;
     let mut entries = Vec::new();
-    for group in groups() {
+    for group in kept.workgroups.iter().filter_map(|index| capture.workgroups.get(*index)) {
         let mut entry = tables::workgroup(capture, kept, group);
         let what = format_args!("LDS of work-group {}", group.id);
-        let pieces = copy_map(capture, &group.lds, u64::MAX, FILE, &what, sink, written)?;
+        let parts = memory::below(&group.lds, u64::MAX);
+        let pieces = memory::pieces(capture, parts, FILE, &what, &stored, written);
         if !pieces.is_empty() {
             entry.insert("lds".to_owned(), Value::Array(pieces));
         }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::memory::{copy_captured, data};
+use super::memory::data;
 use super::sink::Sink;
+use super::stored::Stored;
 use super::{Plan, Written, number};
 use crate::arch::{Kind, RegId};
 use crate::capture::{BackingId, Capture, Extent, RegisterBlock, Wave};
@@ -26,7 +27,14 @@ type Variant = (*const RegisterBlock, *const Kind, Vec<bool>);
 /// Writes registers wave by wave and keeps the layouts.
 #[derive(Default)]
 pub(super) struct RegisterWriter {
-    layouts: Vec<(Value, bool)>,
+    stored: Stored,
+    layouts: Layouts,
+}
+
+/// The layouts that waves may use.
+#[derive(Default)]
+struct Layouts {
+    entries: Vec<(Value, bool)>,
     known: HashMap<Variant, Layout>,
     /// Keeps the layouts alive whose addresses are keys.
     held: Vec<Arc<[RegisterBlock]>>,
@@ -42,6 +50,16 @@ struct Layout {
     end: u64,
 }
 
+/// What of a wave's registers is copied.
+struct Claimed {
+    /// Registers in blocks of their own, the last first.
+    own: Vec<(BackingId, RegisterBlock)>,
+    /// The image, as far as the layout reaches.
+    image: Option<(Layout, Extent)>,
+    /// Registers that `own` has: flags by number.
+    taken: Vec<bool>,
+}
+
 /// An upper bound of the bytes that the plan's registers take.
 pub(super) fn size(capture: &Capture, plan: &Plan) -> u64 {
     let waves = plan.waves.iter().filter_map(|planned| capture.wave(planned.wave));
@@ -52,8 +70,30 @@ pub(super) fn size(capture: &Capture, plan: &Plan) -> u64 {
     each.fold(0, u64::saturating_add)
 }
 
+/// Where the plan's registers lie.
+pub(super) fn extents(capture: &Capture, plan: &Plan) -> Vec<Extent> {
+    let mut layouts = Layouts::default();
+    let waves = plan.waves.iter().filter_map(|planned| capture.wave(planned.wave));
+    let each = waves.flat_map(|wave| {
+        let Claimed { own, image, .. } = layouts.claimed(wave);
+        let own =
+            own.into_iter().filter(|(_, run)| is_copied(run)).map(|(backing, run)| extent(backing, &run));
+        own.chain(image.map(|(_, extent)| extent)).collect::<Vec<_>>()
+    });
+    each.collect()
+}
+
+fn extent(backing: BackingId, run: &RegisterBlock) -> Extent {
+    Extent { backing, offset: run.offset, length: length(run) }
+}
+
 impl RegisterWriter {
-    /// Writes a wave's registers and puts into its table where they are.
+    /// A writer for registers that are in the file.
+    pub(super) fn new(stored: Stored) -> Self {
+        Self { stored, layouts: Layouts::default() }
+    }
+
+    /// Puts into a wave's table where its registers are, and writes what no copied byte says.
     pub(super) fn wave(
         &mut self,
         capture: &Capture,
@@ -63,64 +103,40 @@ impl RegisterWriter {
         written: &mut Written,
     ) -> io::Result<()> {
         let what = format_args!("registers of wave {}", wave.id);
-        // The later one of two counts, and blocks of its own before those of its image.
-        let mut taken = vec![false; wave.kind.registers().len()];
-        let mut own = Vec::new();
+        let Claimed { own, image, taken } = self.layouts.claimed(wave);
         // Registers that were not captured whole.
         let mut partly = Vec::new();
-        for (backing, block) in wave.registers.own.iter().rev() {
-            own.extend(runs(block, &wave.kind, &mut taken).into_iter().map(|run| (*backing, run)));
-        }
-        if let (Some(blocks), Some(image)) = (&wave.registers.layout, wave.registers.image) {
-            // Of registers that half the lanes share only those are stored: no layout says that, an entry of its own does.
-            for block in blocks.iter().rev().filter(|block| is_narrow(block, &wave.kind)) {
-                for mut run in runs(block, &wave.kind, &mut taken) {
-                    let end = run.offset.saturating_add(u64::from(run.width));
-                    run.offset = run.offset.saturating_add(image.offset);
-                    own.extend((end <= image.length).then_some((image.backing, run)));
-                }
-            }
-            let layout = self.layout(blocks, &wave.kind, &taken);
-            if layout.end > layout.start && image.length > layout.start {
-                let at = sink.position();
-                let offset = image.offset.saturating_add(layout.start);
-                let length = layout.end - layout.start;
-                let part = Extent {
-                    backing: image.backing,
-                    offset,
-                    length: length.min(image.length - layout.start),
-                };
-                let copied = copy_captured(capture, part, &what, sink, written)?;
-                let (mut used, end) = (layout.clone(), layout.start + copied);
-                if copied < length {
-                    let cut = beyond(blocks, &wave.kind, &taken, end);
-                    let mut taken = taken;
-                    for id in &cut {
-                        if let Some(flag) = taken.get_mut(usize::from(id.0)) {
-                            *flag = true;
-                        }
+        if let (Some((layout, part)), Some(blocks)) = (image, &wave.registers.layout) {
+            let length = layout.end - layout.start;
+            let (at, copied) = self.stored.find(&part);
+            let (mut used, end) = (layout.clone(), layout.start + copied);
+            if copied < length {
+                let cut = beyond(blocks, &wave.kind, &taken, end);
+                let mut taken = taken;
+                for id in &cut {
+                    if let Some(flag) = taken.get_mut(usize::from(id.0)) {
+                        *flag = true;
                     }
-                    used = self.layout(blocks, &wave.kind, &taken);
-                    partly.extend(cut);
                 }
-                if used.end > used.start {
-                    let mut entry = Map::new();
-                    entry.insert("layout".to_owned(), json!(self.name(&used)));
-                    entry.extend(data(FILE, at + (used.start - layout.start), used.end - used.start));
-                    table.insert("image".to_owned(), Value::Object(entry));
-                }
+                used = self.layouts.without(blocks, &wave.kind, &taken);
+                partly.extend(cut);
+            }
+            if used.end > used.start {
+                let mut entry = Map::new();
+                entry.insert("layout".to_owned(), json!(self.layouts.name(&used)));
+                entry.extend(data(FILE, at + (used.start - layout.start), used.end - used.start));
+                table.insert("image".to_owned(), Value::Object(entry));
             }
         }
         let mut bulk = Vec::new();
         for (backing, run) in own.into_iter().rev() {
-            let Some(bytes) = whole(capture, backing, &run) else {
+            let (at, copied) = self.stored.find(&extent(backing, &run));
+            if !is_copied(&run) || copied < length(&run) {
                 partly.extend((0..run.count).map(|index| RegId(run.first.0 + index)));
                 continue;
-            };
-            let at = sink.position();
-            sink.write_all(&bytes)?;
+            }
             let mut entry = registers(&run, &wave.kind);
-            entry.extend(data(FILE, at, bytes.len() as u64));
+            entry.extend(data(FILE, at, copied));
             bulk.push(Value::Object(entry));
         }
         for first in partly {
@@ -153,19 +169,48 @@ impl RegisterWriter {
 
     /// The layouts that waves used.
     pub(super) fn layouts(self) -> Vec<Value> {
-        self.layouts.into_iter().filter_map(|(layout, is_used)| is_used.then_some(layout)).collect()
+        self.layouts.entries.into_iter().filter_map(|(layout, is_used)| is_used.then_some(layout)).collect()
+    }
+}
+
+impl Layouts {
+    /// What of a wave's registers is copied.
+    fn claimed(&mut self, wave: &Wave) -> Claimed {
+        // The later one of two counts, and blocks of its own before those of its image.
+        let mut taken = vec![false; wave.kind.registers().len()];
+        let mut own = Vec::new();
+        for (backing, block) in wave.registers.own.iter().rev() {
+            own.extend(runs(block, &wave.kind, &mut taken).into_iter().map(|run| (*backing, run)));
+        }
+        let (Some(blocks), Some(image)) = (&wave.registers.layout, wave.registers.image) else {
+            return Claimed { own, image: None, taken };
+        };
+        // Of registers that half the lanes share only those are stored: no layout says that, an entry of its own does.
+        for block in blocks.iter().rev().filter(|block| is_narrow(block, &wave.kind)) {
+            for mut run in runs(block, &wave.kind, &mut taken) {
+                let end = run.offset.saturating_add(u64::from(run.width));
+                run.offset = run.offset.saturating_add(image.offset);
+                own.extend((end <= image.length).then_some((image.backing, run)));
+            }
+        }
+        let layout = self.without(blocks, &wave.kind, &taken);
+        let part = (layout.end > layout.start && image.length > layout.start).then(|| {
+            let length = (layout.end - layout.start).min(image.length - layout.start);
+            Extent { offset: image.offset.saturating_add(layout.start), length, ..image }
+        });
+        Claimed { own, image: part.map(|part| (layout, part)), taken }
     }
 
     /// Its name, which will be in the manifest.
     fn name(&mut self, layout: &Layout) -> String {
-        if let Some((_, is_used)) = self.layouts.get_mut(layout.index) {
+        if let Some((_, is_used)) = self.entries.get_mut(layout.index) {
             *is_used = true;
         }
         layout.name.clone()
     }
 
     /// A layout without the registers that are flagged.
-    fn layout(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<Kind>, taken: &[bool]) -> Layout {
+    fn without(&mut self, blocks: &Arc<[RegisterBlock]>, kind: &Arc<Kind>, taken: &[bool]) -> Layout {
         let mut taken = taken.to_vec();
         let key = (blocks.as_ptr(), Arc::as_ptr(kind), taken.clone());
         if let Some(known) = self.known.get(&key) {
@@ -178,14 +223,14 @@ impl RegisterWriter {
         all.sort_by_key(|run| run.offset);
         let start = all.first().map_or(0, |run| run.offset);
         let end = all.iter().map(|run| run.offset.saturating_add(length(run))).max().unwrap_or(start);
-        let name = format!("{}-{}-{}", kind.target.name, kind.wave_size, self.layouts.len());
+        let name = format!("{}-{}-{}", kind.target.name, kind.wave_size, self.entries.len());
         let entries = all.iter().map(|run| {
             let mut entry = registers(run, kind);
             entry.insert("offset".to_owned(), number(run.offset - start));
             Value::Object(entry)
         });
-        let index = self.layouts.len();
-        self.layouts.push((json!({ "name": name, "blocks": entries.collect::<Vec<_>>() }), false));
+        let index = self.entries.len();
+        self.entries.push((json!({ "name": name, "blocks": entries.collect::<Vec<_>>() }), false));
         self.held.push(Arc::clone(blocks));
         let layout = Layout { name, index, start, end };
         self.known.insert(key, layout.clone());
@@ -204,16 +249,10 @@ fn beyond(blocks: &[RegisterBlock], kind: &Kind, taken: &[bool], end: u64) -> Ve
     each.collect()
 }
 
-/// The bytes of registers, if all that are said to be there were captured.
-fn whole(capture: &Capture, backing: BackingId, run: &RegisterBlock) -> Option<Vec<u8>> {
+/// Whether registers can be copied: of one scalar a part may be known, which only an entry with a mask can say.
+fn is_copied(run: &RegisterBlock) -> bool {
     let dwords = LaneSet::lowest((run.width / 4).into());
-    // Of one scalar a part may be known, which only an entry with a mask can say.
-    if !is_vector(run) && run.known.and(dwords) != dwords {
-        return None;
-    }
-    let mut bytes = vec![0; usize::try_from(length(run)).ok()?];
-    let got = capture.backing(backing)?.read_at(run.offset, &mut bytes).ok()?;
-    (got == bytes.len()).then_some(bytes)
+    is_vector(run) || run.known.and(dwords) == dwords
 }
 
 /// The registers of a block that are not taken yet and of which something is known, in runs that a range names; takes them.

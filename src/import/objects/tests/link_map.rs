@@ -1,6 +1,6 @@
 //! The runtime's list, sound and hostile.
 
-use super::super::{Entry, LinkMap, MAX_NAME, MAX_NODES};
+use super::super::{Entry, LinkMap, MAX_NAME, MAX_NAMES, MAX_NODES};
 use super::Made;
 
 const AT: u64 = 0x7fff_f7d0_0040;
@@ -139,4 +139,26 @@ fn names_that_do_not_end_or_are_no_text_are_left_out() {
         "{:?}",
         self::words(&map)
     );
+}
+
+/// Nodes that share one long name: 65,536 of them would be a gigabyte.
+#[test]
+fn names_are_bounded_together() {
+    let name = [vec![b'a'; MAX_NAME - 1], vec![0]].concat();
+    let mut memory = Made::default();
+    memory.list(AT, 10, &[]);
+    let (first, names) = (AT + 0x10_0000, AT - 0x10_0000);
+    let mut nodes = Vec::new();
+    for index in 0..MAX_NODES as u64 {
+        let next = if index + 1 == MAX_NODES as u64 { 0 } else { first + (index + 1) * 40 };
+        for word in [0x1000 * (index + 1), names, 0, next, 0] {
+            nodes.extend(word.to_le_bytes());
+        }
+    }
+    memory.0.insert(names, name);
+    memory.0.get_mut(&AT).unwrap()[8..16].copy_from_slice(&first.to_le_bytes());
+    memory.0.insert(first, nodes);
+    let map = LinkMap::read(&memory, AT);
+    assert_eq!(map.entries.len(), MAX_NAMES / (MAX_NAME - 1));
+    assert!(words(&map)[0].contains("this node and the others are left out"), "{:?}", words(&map));
 }

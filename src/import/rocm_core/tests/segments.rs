@@ -108,3 +108,15 @@ fn many_overlaps_take_no_long_time() {
     assert!((1..5).contains(&rest.len()) && rest.iter().all(|part| part.address >= 65_535 * 16), "{rest:?}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }
+
+/// Segments that share bytes of the file claim at most four times the file and 1 MiB.
+#[test]
+fn segments_that_share_bytes_are_bounded() {
+    let size = 1usize << 20;
+    let loads: Vec<_> = (0..1000u64).map(|index| (index, index << 32, size as u64 - index)).collect();
+    let (map, problems) = made(&[(size, &loads)]);
+    assert_eq!(map.segments().len(), 5);
+    let told = problems[0].to_string();
+    let left: u64 = (5..1000).map(|index| size as u64 - index).sum();
+    assert!(told.contains(&format!("995 segments with {left} bytes are left out")), "{told}");
+}

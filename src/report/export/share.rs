@@ -1,0 +1,72 @@
+//! How much captured state a document holds: waves can claim one range of a file ten thousand times.
+
+use std::collections::HashMap;
+
+use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
+use crate::units::WaveId;
+
+/// A document holds so many times the bytes that its waves and work-groups claim, each counted once, and some more.
+const MOST_CLAIMED: u64 = 2;
+const MORE: u64 = 16 << 20;
+
+/// Bytes that may still be written.
+#[derive(Debug)]
+pub(super) struct Share(u64);
+
+impl Share {
+    /// The share of a document over all work-groups and those waves.
+    pub(super) fn of(capture: &Capture, waves: &[WaveId]) -> Self {
+        let mut extents = Vec::new();
+        let mut layouts = HashMap::new();
+        let lds = capture.workgroups.iter().map(|group| &group.lds);
+        let waves = || waves.iter().filter_map(|wave| capture.wave(*wave));
+        for map in lds.chain(waves().map(|wave| &wave.private)) {
+            extents.extend(map.segments().iter().map(|segment| segment.extent));
+        }
+        for registers in waves().map(|wave| &wave.registers) {
+            extents.extend(registers.own.iter().map(|(backing, block)| Extent {
+                backing: *backing,
+                offset: block.offset,
+                length: length(block),
+            }));
+            if let (Some(image), Some(layout)) = (registers.image, &registers.layout) {
+                // Layouts are shared: what each reaches is looked for once.
+                let end = layouts.entry(layout.as_ptr()).or_insert_with(|| {
+                    layout.iter().map(|block| block.offset.saturating_add(length(block))).max().unwrap_or(0)
+                });
+                extents.push(Extent { length: image.length.min(*end), ..image });
+            }
+        }
+        let bytes = distinct(extents).iter().map(|extent| extent.length).fold(0, u64::saturating_add);
+        Self(bytes.saturating_mul(MOST_CLAIMED).saturating_add(MORE))
+    }
+
+    /// Takes so many bytes of it.
+    ///
+    /// # Errors
+    /// The number, where there are not so many left.
+    pub(super) fn take(&mut self, bytes: u64) -> Result<(), u64> {
+        self.0 = self.0.checked_sub(bytes).ok_or(bytes)?;
+        Ok(())
+    }
+}
+
+/// Bytes that a map holds.
+pub(super) fn bytes_of(map: &MemoryMap) -> u64 {
+    map.captured()
+}
+
+/// Bytes that a wave's vector registers have.
+pub(super) fn registers_of(wave: &Wave) -> u64 {
+    let is_vector =
+        |block: &&RegisterBlock| wave.kind.register(block.first).is_some_and(|register| register.is_vector());
+    let layout = wave.registers.layout.iter().flat_map(|layout| layout.iter());
+    let own = wave.registers.own.iter().map(|(_, block)| block);
+    let image = wave.registers.image.map_or(0, |image| image.length);
+    let of_image = layout.filter(is_vector).map(length).fold(0, u64::saturating_add).min(image);
+    own.filter(is_vector).map(length).fold(of_image, u64::saturating_add)
+}
+
+fn length(block: &RegisterBlock) -> u64 {
+    u64::from(block.count) * u64::from(block.width)
+}

@@ -1,0 +1,46 @@
+//! Logs of the debug agent and texts of umr: rows without number, and a line without end.
+
+use super::run::Hostile;
+
+const COMMANDS: [&str; 3] =
+    ["info --processor gfx90a DUMP", "waves --target gfx90a DUMP", "export --target gfx90a DUMP"];
+
+/// The first lines by which the formats are known.
+fn starts() -> [(&'static str, String); 2] {
+    let logs = crate::fixtures::fixtures().join("logs");
+    let first = |name: &str, lines: usize| {
+        let text = std::fs::read_to_string(logs.join(name)).unwrap();
+        text.lines().take(lines).collect::<Vec<_>>().join("\n") + "\n"
+    };
+    [("agent", first("agent-plain.log", 22)), ("umr", first("umr-columns.txt", 5))]
+}
+
+#[test]
+fn many_short_rows() {
+    for (format, start) in starts() {
+        for row in [
+            "0\n",
+            "\n",
+            "[0] 0\n",
+            "v0: [0] 0\n",
+            ">SGPRS[0..3] = { 0 }\n",
+            "    0x0000: 0\n",
+            "1 0 0 0 0 0\n",
+        ] {
+            let text = start.clone() + &row.repeat(1_000_000);
+            let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS);
+            said.says("waves", if format == "agent" { "7" } else { "se0" });
+        }
+    }
+}
+
+#[test]
+fn a_line_without_end() {
+    for (format, start) in starts() {
+        for part in ["x", "0 ", "[0] 00000000 ", "v0: [0] 00000000 "] {
+            let text = start.clone() + &part.repeat((100 << 20) / part.len()) + "\n";
+            let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS[..2]);
+            said.says("waves", if format == "agent" { "7" } else { "se0" });
+        }
+    }
+}

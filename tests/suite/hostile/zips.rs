@@ -1,0 +1,91 @@
+//! Zips whose directories have more entries than a dump has files. APPNOTE.TXT 4.3.7, 4.3.12, 4.3.14 and 4.3.16.
+
+use super::run::Hostile;
+
+const MANIFEST: &[u8] = b"format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n[[wave]]\nid = 1\nagent = 1\n";
+
+fn words(out: &mut Vec<u8>, words: &[u16]) {
+    words.iter().for_each(|word| out.extend(word.to_le_bytes()));
+}
+
+/// A local header of a stored entry with its data.
+fn local(name: &str, data: &[u8]) -> Vec<u8> {
+    let size = data.len() as u32;
+    let mut out = b"PK\x03\x04".to_vec();
+    words(&mut out, &[10, 0, 0, 0, 0x21]);
+    [0, size, size].iter().for_each(|word| out.extend(word.to_le_bytes()));
+    words(&mut out, &[name.len() as u16, 0]);
+    [&out, name.as_bytes(), data].concat()
+}
+
+/// An entry of the directory for what lies at an offset.
+fn entry(name: &str, size: u32, at: u32) -> Vec<u8> {
+    let mut out = b"PK\x01\x02".to_vec();
+    words(&mut out, &[10, 10, 0, 0, 0, 0x21]);
+    [0, size, size].iter().for_each(|word| out.extend(word.to_le_bytes()));
+    words(&mut out, &[name.len() as u16, 0, 0, 0, 0]);
+    [0, at].iter().for_each(|word: &u32| out.extend(word.to_le_bytes()));
+    [&out, name.as_bytes()].concat()
+}
+
+/// A zip of a manifest and a directory that names it, and so many others for the same bytes.
+fn zip(count: u64, name: &dyn Fn(u64) -> String) -> Vec<u8> {
+    let mut out = local("manifest.toml", MANIFEST);
+    let start = out.len() as u64;
+    out.extend(entry("manifest.toml", MANIFEST.len() as u32, 0));
+    (0..count).for_each(|index| out.extend(entry(&name(index), MANIFEST.len() as u32, 0)));
+    let size = out.len() as u64 - start;
+    // The zip64 end of the directory, its locator, and the old end, which leads there.
+    let at = out.len() as u64;
+    out.extend(b"PK\x06\x06");
+    out.extend(44u64.to_le_bytes());
+    words(&mut out, &[45, 45, 0, 0, 0, 0]);
+    [count + 1, count + 1, size, start].iter().for_each(|word| out.extend(word.to_le_bytes()));
+    out.extend(b"PK\x06\x07\0\0\0\0");
+    out.extend(at.to_le_bytes());
+    out.extend(1u32.to_le_bytes());
+    out.extend(b"PK\x05\x06");
+    words(&mut out, &[0, 0, u16::MAX, u16::MAX]);
+    out.extend([0xff; 8]);
+    words(&mut out, &[0]);
+    out
+}
+
+const COMMANDS: [&str; 2] = ["info DUMP", "waves DUMP"];
+
+#[test]
+fn a_directory_of_many_entries() {
+    // As many as a large dump has are read.
+    let said = Hostile::with_file("dump.zip", &zip(100_000, &|index| format!("{index}.bin"))).each(&COMMANDS);
+    said.says("info", "1 wave").says("waves", "not captured");
+    for (count, name) in [
+        (3_000_000, &(|index| format!("{index:x}")) as &dyn Fn(u64) -> String),
+        (3_000_000, &|_| "a".to_owned()),
+        (2000, &|index| format!("{index:065500}")),
+    ] {
+        let said = Hostile::with_file("dump.zip", &zip(count, name)).each(&COMMANDS);
+        said.says("info", "its directory has more than 33554432 bytes").says("info", "1 wave");
+    }
+}
+
+/// Without a directory entries are found by their own headers.
+#[test]
+fn headers_of_many_entries() {
+    let mut bytes = local("manifest.toml", MANIFEST);
+    (0..3_000_000u32).for_each(|index| bytes.extend(local(&format!("{index:x}"), b"")));
+    let said = Hostile::with_file("dump.zip", &bytes).each(&COMMANDS);
+    said.says("info", "entries were found before that offset");
+}
+
+#[test]
+fn a_directory_that_promises_more() {
+    // Numbers of entries and offsets that no file has.
+    for damage in [0xff, 0x7f] {
+        let mut bytes = zip(3, &|index| index.to_string());
+        let at = bytes.windows(4).position(|four| four == b"PK\x06\x06").unwrap();
+        for field in [24, 32, 40, 48] {
+            bytes[at + field..at + field + 8].fill(damage);
+            Hostile::with_file("dump.zip", &bytes).each(&COMMANDS);
+        }
+    }
+}
