@@ -3,7 +3,7 @@
 use super::run::Hostile;
 
 const COMMANDS: [&str; 3] =
-    ["info --processor gfx90a DUMP", "waves --target gfx90a DUMP", "export --target gfx90a DUMP"];
+    ["info --processor gfx90a DUMP", "waves --processor gfx90a DUMP", "export --processor gfx90a DUMP"];
 
 /// The first lines by which the formats are known.
 fn starts() -> [(&'static str, String); 2] {

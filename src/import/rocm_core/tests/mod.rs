@@ -8,6 +8,7 @@ use crate::import::problem::Problems;
 use crate::import::rocm_core::note::{self, Notes};
 use crate::import::rocm_core::{agents, headers, stream};
 use crate::import::{ImportError, Opened, Options, Problem, open, open_bytes};
+use crate::mapping::Changes;
 
 /// An ELF header of 64-bit little-endian cores (System V gABI): program headers follow it.
 fn elf(machine: u16, count: u16) -> Vec<u8> {
@@ -322,7 +323,7 @@ fn a_note_without_agents_is_read_with_the_processor_that_the_user_names() {
     let opened = |target: Option<&str>| {
         let core = Arc::new(MemoryBacking::new("core", core(224, std::slice::from_ref(&state))));
         let options = Options { target: target.map(str::to_owned), ..Options::default() };
-        super::open(core, &Targets::builtin(), &options).unwrap()
+        super::open(core, &Changes::default(), &Targets::builtin(), &options).unwrap()
     };
     let said =
         |opened: &Opened, text: &str| opened.problems.iter().any(|problem| problem.what.contains(text));
