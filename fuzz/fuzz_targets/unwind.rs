@@ -98,6 +98,7 @@ fn dump(object: &[u8], place: u8, seed: u32, scalars: &[u8; 24]) -> Arc<Dump> {
         id: 1,
         label: None,
         unconfirmed: None,
+        unchecked: None,
         kind: Arc::clone(&kind),
         agent: 0,
         workgroup: None,

@@ -142,6 +142,7 @@ fn dump(object: Vec<u8>, places: &[u64]) -> Arc<Dump> {
             id,
             label: None,
             unconfirmed: None,
+            unchecked: None,
             kind: Arc::clone(&kind),
             agent: 0,
             workgroup: None,

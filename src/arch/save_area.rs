@@ -318,6 +318,13 @@ pub struct Parked {
     pub since: u32,
 }
 
+/// Bytes from s0 to the buffer descriptor of private memory in s[0:3], where the compiler addresses it by buffers (AMDGPUUsage,
+/// "Non-Kernel Functions").
+pub const SCRATCH_BUFFER: u64 = 0;
+
+/// The base among the first 64 bits of a buffer descriptor (GCN and RDNA ISA documents, "Buffer Resource Descriptor").
+pub const BUFFER_BASE: u64 = (1 << 48) - 1;
+
 /// How a wave's private memory is found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]

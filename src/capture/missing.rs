@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Capture;
+use super::{Capture, Wave};
 
 /// The most ids of waves in a line.
 const MAX_LISTED: usize = 16;
@@ -41,18 +41,29 @@ impl Capture {
     /// Waves whose values may be wrong, by reason: their ids, the first of them, and how many they are.
     #[must_use]
     pub fn unconfirmed(&self) -> Vec<String> {
-        let mut by_reason: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        self.grouped(|wave| wave.unconfirmed.as_deref(), ["is unconfirmed", "are unconfirmed"])
+    }
+
+    /// Waves with values that nothing else in the capture confirms, by values: their ids, the first of them, and how many they are.
+    #[must_use]
+    pub fn unchecked(&self) -> Vec<String> {
+        self.grouped(|wave| wave.unchecked.as_deref(), ["has unchecked values", "have unchecked values"])
+    }
+
+    /// A line for each text that waves have. `verbs`: for one wave, for several.
+    fn grouped(&self, text: impl Fn(&Wave) -> Option<&str>, verbs: [&str; 2]) -> Vec<String> {
+        let mut by_text: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for wave in &self.waves {
-            if let Some(reason) = &wave.unconfirmed {
-                by_reason.entry(reason).or_default().push(wave.id);
+            if let Some(text) = text(wave) {
+                by_text.entry(text).or_default().push(wave.id);
             }
         }
-        let line = |(reason, ids): (&str, Vec<u32>)| {
+        let line = |(text, ids): (&str, Vec<u32>)| {
             let listed: Vec<String> = ids.iter().take(MAX_LISTED).map(ToString::to_string).collect();
             let more = if ids.len() > MAX_LISTED { ", ..." } else { "" };
-            let (waves, are) = if ids.len() == 1 { ("wave", "is") } else { ("waves", "are") };
-            format!("{} {waves} ({}{more}) {are} unconfirmed: {reason}", ids.len(), listed.join(", "))
+            let (waves, verb) = if ids.len() == 1 { ("wave", verbs[0]) } else { ("waves", verbs[1]) };
+            format!("{} {waves} ({}{more}) {verb}: {text}", ids.len(), listed.join(", "))
         };
-        by_reason.into_iter().map(line).collect()
+        by_text.into_iter().map(line).collect()
     }
 }

@@ -218,6 +218,9 @@ pub struct Wave {
     /// Why its values may be wrong, in words: what the capture contradicts itself in, or does not confirm. `None`: nothing speaks
     /// against them.
     pub unconfirmed: Option<Box<str>>,
+    /// Which of its values have one source only, with the reasons, in words: nothing contradicts them, and nothing else in the
+    /// capture confirms them. `None`: no such values are known.
+    pub unchecked: Option<Arc<str>>,
 }
 
 /// Captured registers: blocks shared by many waves over an image of this one, then blocks of its own.

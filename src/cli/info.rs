@@ -87,6 +87,9 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
     for unconfirmed in capture.unconfirmed() {
         writeln!(out, "{}", style.alarm(&unconfirmed))?;
     }
+    for unchecked in capture.unchecked() {
+        writeln!(out, "{}", style.dim(&unchecked))?;
+    }
     for missing in missing(capture) {
         writeln!(out, "{}", style.dim(&missing))?;
     }
@@ -163,6 +166,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
         "code_objects": objects.collect::<Vec<_>>(),
         "unconfirmed": capture.unconfirmed(),
+        "unchecked": capture.unchecked(),
         "missing": missing(capture),
         "debug_problems": dump.check_debug(),
         "problems": dump.problems(),

@@ -294,6 +294,7 @@ fn wave(
         "exec": info.exec.map(|exec| exec.0),
         "stop_reasons": stop,
         "unconfirmed": info.unconfirmed,
+        "unchecked": info.unchecked,
         "frames": super::stack::frames_json(&stack),
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,

@@ -37,20 +37,25 @@ pub fn wave(info: &WaveInfo) -> Value {
         "cause": info.cause,
         "signal": info.signal,
     });
-    if let Some(reason) = &info.unconfirmed {
-        set(&mut answer, "unconfirmed", json!(reason));
+    set_marks(&mut answer, info);
+    answer
+}
+
+/// An answer about a wave: `unconfirmed` has the reason where its values may be wrong, `unchecked` the values that nothing confirms.
+#[must_use]
+pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
+    if let Ok(info) = session.wave(wave) {
+        set_marks(&mut answer, &info);
     }
     answer
 }
 
-/// An answer about a wave, with the reason under `unconfirmed` where its values may be wrong.
-#[must_use]
-pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
-    let reason = session.wave(wave).ok().and_then(|info| info.unconfirmed);
-    if let Some(reason) = reason {
-        set(&mut answer, "unconfirmed", json!(reason));
+fn set_marks(answer: &mut Value, info: &WaveInfo) {
+    for (key, words) in [("unconfirmed", &info.unconfirmed), ("unchecked", &info.unchecked)] {
+        if let Some(words) = words {
+            set(answer, key, words.as_str());
+        }
     }
-    answer
 }
 
 /// All served waves.

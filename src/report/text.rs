@@ -37,12 +37,18 @@ pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, sty
     table.render(style)
 }
 
-/// The line that warns of a wave whose values may be wrong; nothing of others.
+/// The lines that warn of a wave whose values may be wrong, and of values that nothing confirms; empty for other waves.
 #[must_use]
 pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
-    let info = session.wave(wave).ok();
-    let line = info.and_then(|info| Some(format!("wave {} is unconfirmed: {}", info.id, info.unconfirmed?)));
-    line.map_or(String::new(), |line| style.alarm(&line) + "\n")
+    let Ok(info) = session.wave(wave) else { return String::new() };
+    let mut lines = String::new();
+    if let Some(reason) = info.unconfirmed {
+        lines += &(style.alarm(&format!("wave {} is unconfirmed: {reason}", info.id)) + "\n");
+    }
+    if let Some(values) = info.unchecked {
+        lines += &(style.dim(&format!("wave {} has unchecked values: {values}", info.id)) + "\n");
+    }
+    lines
 }
 
 /// The lanes of a wave: which work-item each is, whether it runs, and where it is.

@@ -62,6 +62,7 @@ fn info(wave: WaveId) -> WaveInfo {
         stop: None,
         cause: "stop reason not captured".to_owned(),
         unconfirmed: None,
+        unchecked: None,
         signal: 0,
     }
 }

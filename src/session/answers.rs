@@ -39,6 +39,8 @@ pub struct WaveInfo {
     pub cause: String,
     /// Why its values may be wrong; `None`: nothing speaks against them.
     pub unconfirmed: Option<String>,
+    /// Values that nothing else in the capture confirms, with the reasons; `None`: no such values are known.
+    pub unchecked: Option<String>,
     /// The signal of its stop reason in gdb's numbering; 0 when it was running or the reason is not known.
     pub signal: u8,
 }

@@ -46,6 +46,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
         wave_in_group: wave.wave_in_group,
         cause,
         unconfirmed: wave.unconfirmed.as_deref().map(str::to_owned),
+        unchecked: wave.unchecked.as_deref().map(str::to_owned),
         signal,
         stop: reasons.map(|reasons| reasons.iter().map(|reason| reason.name.clone()).collect()),
     })

@@ -5,8 +5,7 @@ use super::core::{self, Bulk, Core};
 use super::elf::Segment;
 use super::gpu::{self, Counts, Slot};
 use super::plan::{
-    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Quirks, Raised,
-    Scratch, Stop,
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, Plan, Process, Queue, Raised, Scratch, Stop,
 };
 use super::queue;
 
@@ -30,15 +29,7 @@ fn plan(waves: u32) -> Plan {
         agent_entry: 128,
         queue_entry: 64,
     };
-    let file = FilePlan {
-        layout: Layout::Split,
-        rocr_headers: true,
-        host_notes: NotePlace::Alone,
-        zero_headers: 0,
-        cut_every: None,
-        host_views: false,
-        quirks: Quirks::default(),
-    };
+    let file = FilePlan::plain(Layout::Split);
     let agents = (0..AGENTS).map(|index| Agent {
         id: 4000 + index,
         gpu: gpu::named("gfx942"),

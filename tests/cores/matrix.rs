@@ -1,6 +1,9 @@
 //! Plans: every generation and wave size, with the odd cases strewn over them by a seed.
 
+use std::collections::BTreeSet;
+
 use super::area::plain;
+use super::core::ordered;
 use super::filler::Chooser;
 use super::gpu::{self, Counts, Family, Gpu, Slot};
 use super::plan::{
@@ -48,6 +51,20 @@ pub(crate) fn uniform(mut plan: Plan) -> Plan {
                 let key = (queue.agent, group.dispatch % 8);
                 wave.counts = *known.entry(key).or_insert(wave.counts);
             }
+        }
+    }
+    plan
+}
+
+/// The same plan with s[0:3] of every other wave as code leaves them that addresses private memory by buffers: base, stride, swizzle.
+pub(crate) fn with_buffers(mut plan: Plan) -> Plan {
+    let bases: Vec<_> =
+        ordered(&plan).into_iter().flatten().flatten().map(|(of, ..)| queue::scratch(of)).collect();
+    let queues = plan.queues.iter_mut();
+    let waves = queues.flat_map(|queue| queue.xccs.iter_mut().flatten()).flat_map(|group| &mut group.waves);
+    for (wave, base) in waves.zip(bases).step_by(2) {
+        if let Some((base, _)) = base {
+            wave.scalars.extend([(0, base as u32), (1, (base >> 32) as u32 | 4 << 16 | 1 << 31)]);
         }
     }
     plan
@@ -275,11 +292,14 @@ fn queue_of(plan: &Plan, agent: usize, id: u32, lanes: u32, chooser: &mut Choose
     for number in 0..3 {
         queue.dispatches.push(dispatch(read + number, lanes, chooser));
     }
+    let mut taken = BTreeSet::new();
     for xcc in 0..xccs {
         let mut slots = Slots { engines, next: 0 };
         let empty = xccs > 1 && (xcc == 2 || chooser.one_in(4));
         let count = if empty { 0 } else { 1 + chooser.below(3) };
-        let groups = (0..count).map(|_| group(plan, agent, &queue, lanes, &mut slots, chooser)).collect();
+        let groups = (0..count)
+            .map(|_| group(plan, agent, &queue, lanes, (&mut slots, &mut taken), chooser))
+            .collect();
         queue.xccs.push(groups);
     }
     queue
@@ -308,13 +328,31 @@ fn group(
     agent: usize,
     queue: &Queue,
     lanes: u32,
-    slots: &mut Slots,
+    (slots, taken): (&mut Slots, &mut BTreeSet<(u64, [u32; 3])>),
     chooser: &mut Chooser,
 ) -> Group {
     let family = plan.agents[agent].gpu.family;
-    let at = chooser.below(3) as usize;
-    let Dispatch { id, workgroup, grid, .. } = queue.dispatches[at];
-    let position = [0, 1, 2].map(|axis| chooser.below(grid[axis].div_ceil(u32::from(workgroup[axis]))));
+    let counts_of = |dispatch: &Dispatch| {
+        [0, 1, 2].map(|axis| dispatch.grid[axis].div_ceil(u32::from(dispatch.workgroup[axis])))
+    };
+    // A work-group runs once.
+    let has_place = |dispatch: &&Dispatch| {
+        let used = taken.iter().filter(|(id, _)| *id == dispatch.id).count();
+        used < counts_of(dispatch).iter().product::<u32>() as usize
+    };
+    let first = chooser.below(3) as usize;
+    let dispatch = queue.dispatches.iter().cycle().skip(first).take(3).find(has_place).unwrap();
+    let Dispatch { id, workgroup, grid, .. } = *dispatch;
+    let groups = counts_of(dispatch);
+    let mut position = groups.map(|groups| chooser.below(groups));
+    while !taken.insert((id, position)) {
+        for (at, groups) in position.iter_mut().zip(groups) {
+            *at = (*at + 1) % groups;
+            if *at != 0 {
+                break;
+            }
+        }
+    }
     let size = |axis: usize| {
         let whole = u32::from(workgroup[axis]);
         whole.min(grid[axis] - whole * position[axis])

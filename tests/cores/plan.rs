@@ -182,6 +182,21 @@ pub(crate) struct FilePlan {
     pub(crate) quirks: Quirks,
 }
 
+impl FilePlan {
+    /// A file without odd cases.
+    pub(crate) fn plain(layout: Layout) -> Self {
+        Self {
+            layout,
+            rocr_headers: layout == Layout::Split,
+            host_notes: NotePlace::Alone,
+            zero_headers: 0,
+            cut_every: None,
+            host_views: false,
+            quirks: Quirks::default(),
+        }
+    }
+}
+
 /// What versions of ROCr do otherwise than others (rocm-systems, amd_core_dump.cpp).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Quirks {

@@ -194,6 +194,7 @@ impl Builder<'_> {
             private: MemoryMap::default(),
             private_size: None,
             unconfirmed: None,
+            unchecked: None,
         })
     }
 

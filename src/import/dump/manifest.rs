@@ -128,6 +128,7 @@ tables! {
         private: Entries<Piece<'de>>,
         private_size: u64,
         unconfirmed: Text<'de>,
+        unchecked: Text<'de>,
     }
 
     /// `wave.image`

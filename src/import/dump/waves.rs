@@ -75,6 +75,7 @@ impl<'m, 'de> Builder<'m, 'de> {
             private,
             private_size,
             unconfirmed: self.problems.text(key, "unconfirmed", &entry.unconfirmed).map(Into::into),
+            unchecked: self.problems.text(key, "unchecked", &entry.unchecked).map(Into::into),
         })
     }
 

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::block::Block;
 use super::dispatch::{self, Dispatches};
-use super::doubt::{Doubt, Seen};
-use super::missing::{Missing, OutsideGrid, OutsideGroup, count};
+use super::doubt::{Doubt, Seen, Unchecked};
+use super::missing::{Missing, OutsideGroup, count};
 use super::queues::{Lot, Waves};
 use super::scratch::NoScratch;
-use super::wave::{Launch, Row, Words};
+use super::wave::{Row, Words};
+use crate::arch::save_area::{BUFFER_BASE, SCRATCH_BUFFER};
 use crate::capture::{
     Capture, Dispatch, Extent, MemoryMap, RegisterBlock, Registers, Segment, Wave, WorkGroup,
 };
@@ -82,7 +83,10 @@ impl Waves<'_> {
             (None, _) if words.ttmps.is_whole() => count(&mut missing.launch, id),
             (Some(launch), Some(of)) if of.dispatch.is_none() => {
                 match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
-                    Ok(found) => place(capture, workgroup, found, &launch, missing),
+                    Ok(found) => {
+                        let group = workgroup.and_then(|index| capture.workgroups.get_mut(index));
+                        group.into_iter().for_each(|group| group.dispatch = Some(found));
+                    }
                     Err(why) => {
                         if why == dispatch::Unknown::Outside {
                             doubt(Doubt::Packet);
@@ -129,6 +133,8 @@ impl Waves<'_> {
                 let pieces = self.pieces(base, size, note.as_deref());
                 if pieces.segments().is_empty() {
                     count(&mut missing.uncaptured, (id, base, size));
+                } else if confirmed.is_none() {
+                    self.doubts.unchecked(ordinal, Unchecked::Private);
                 }
                 (pieces, Some(size))
             }
@@ -177,6 +183,7 @@ impl Waves<'_> {
             private_size,
             label: None,
             unconfirmed: None,
+            unchecked: None,
         });
         let (counts, launch) = (block.counts, facts.launch);
         Some(Seen { wave: ordinal, group: workgroup, launch, counts, slot: own_slot })
@@ -227,17 +234,27 @@ impl Waves<'_> {
         }
         let base = scratch.of(engine, slot)?;
         let confirmed = match row.scratch_base(words, &block.counts) {
-            None => match row.flat_scratch(words, &block.counts) {
-                Some(register) if register == base => Some(true),
-                // Code may set it to anything; another slot's base is none of it.
-                Some(register) if scratch.is_slot(register) => Some(false),
-                _ => None,
-            },
+            None => {
+                let flat = row.flat_scratch(words, &block.counts);
+                let buffer = lot.target.buffer_scratch.then(|| self.buffer_base(block)).flatten();
+                // Before the prologue adds the wave's offset the descriptor has the base of all slots.
+                let buffer = buffer.filter(|address| *address == base || !scratch.is_begin(*address));
+                let bases = [flat, buffer].into_iter().flatten();
+                // Code may set them to anything, but hardly to the base of another slot.
+                let mut of_slots = bases.filter(|address| scratch.is_slot(*address)).peekable();
+                of_slots.peek().is_some().then(|| of_slots.all(|address| address == base))
+            }
             Some(None) => return Err(NoScratch::NoBase),
             Some(Some(register)) if register == base => Some(true),
             Some(Some(_)) => return Err(NoScratch::Disagrees),
         };
         Ok(Some(Private { base, size: scratch.wave_size, confirmed, note: None }))
+    }
+
+    /// The base of the buffer descriptor through which code of the compiler addresses private memory.
+    fn buffer_base(&self, block: &Block) -> Option<u64> {
+        let sgprs = block.hwregs().checked_sub(4 * u64::from(block.counts.sgprs))?;
+        Some(self.memory.u64(sgprs.checked_add(SCRATCH_BUFFER)?)? & BUFFER_BASE)
     }
 
     /// What was captured of a range of global memory, by offset from its start.
@@ -289,30 +306,8 @@ pub(super) struct Open {
     is_doubtful: bool,
 }
 
-/// Gives a work-group its dispatch, and its place there if it is one.
-fn place(
-    capture: &mut Capture,
-    workgroup: Option<usize>,
-    found: usize,
-    launch: &Launch,
-    missing: &mut Missing,
-) {
-    let outside = capture.dispatches.get(found).and_then(|dispatch| {
-        let (grid, size) = (dispatch.grid?, dispatch.workgroup?);
-        let mut axes = launch.group.iter().zip(grid.iter().zip(size));
-        let is_inside = axes.all(|(at, (grid, size))| *at < grid.div_ceil(size));
-        (!is_inside).then_some(OutsideGrid { group: launch.group, grid, size })
-    });
-    let Some(group) = workgroup.and_then(|index| capture.workgroups.get_mut(index)) else { return };
-    group.dispatch = Some(found);
-    // What was saved is shown, and that it cannot be is said.
-    if let Some(outside) = outside {
-        count(&mut missing.grid, outside);
-    }
-}
-
 /// How many waves the work-group at a position of the dispatch has: those at the grid's edge may be smaller.
-fn waves_of_group(dispatch: &Dispatch, position: [u32; 3], lanes: u8) -> Option<u64> {
+pub(super) fn waves_of_group(dispatch: &Dispatch, position: [u32; 3], lanes: u8) -> Option<u64> {
     let axes = dispatch.grid?.into_iter().zip(dispatch.workgroup?).zip(position);
     let items = axes.map(|((grid, size), at)| {
         let rest = u64::from(grid).checked_sub(u64::from(at) * u64::from(size));

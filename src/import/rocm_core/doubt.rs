@@ -1,18 +1,22 @@
 //! What makes values of a wave doubtful, and the checks of waves against each other that find it.
 //!
 //! A save area has no checksum. What confirms a wave is what it shares with others: its work-group, its kernel, its slot of
-//! scratch memory. A wave that is not confirmed keeps its values and carries the reason.
+//! scratch memory. A wave that a check contradicts keeps its values and carries the reason. Where no check is possible, in a sound
+//! capture as well as in a damaged one, it names the values that have one source.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use super::block::Counts;
+use super::build::waves_of_group;
 use super::dispatch::Dispatches;
 use super::memory::CoreMemory;
-use super::missing::{Missing, count};
-use super::queues::Waves;
+use super::missing::{Missing, OutsideGrid, count};
+use super::queues::{Lot, Waves};
 use super::wave::Launch;
 use crate::arch::{DescriptorFacts, DescriptorWords, Processor, Target};
-use crate::capture::{Capture, Dispatch};
+use crate::capture::{Capture, Dispatch, WorkGroup};
 use crate::codeobject::KernelDescriptor;
 
 /// Why values of a wave may be wrong.
@@ -42,6 +46,8 @@ pub(super) enum Doubt {
     Outside,
     /// Another wave of its work-group has the same place.
     SamePlace,
+    /// Another work-group of its dispatch has the same position.
+    SamePosition,
     /// Another wave has the same slot of scratch memory.
     SameSlot,
     /// The register with the base of private memory names another slot.
@@ -76,8 +82,11 @@ impl Doubt {
             Self::Packet => "its packet index is not between the queue's read and write indexes",
             Self::Outside => "its place lies outside of its work-group",
             Self::SamePlace => "another wave of its work-group has its place",
+            Self::SamePosition => "another work-group of its dispatch has its position",
             Self::SameSlot => "another wave has its slot of scratch memory",
-            Self::OtherSlot => "FLAT_SCRATCH names another slot of scratch memory than its record",
+            Self::OtherSlot => {
+                "a register holds the address of another slot of scratch memory than its record names"
+            }
             Self::Unallotted => {
                 "its record has SCRATCH_EN clear, and no register confirms its private memory"
             }
@@ -86,6 +95,43 @@ impl Doubt {
                 "its record and its kernel's descriptor have different offsets of the accumulation VGPRs"
             }
         }
+    }
+}
+
+/// A value of a wave with one source only: no mark of damage, but nothing else in the capture would show damage either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unchecked {
+    /// Its kernel's descriptor allots other VGPRs.
+    Allotment,
+    /// Its kernel's descriptor was not captured.
+    Descriptor,
+    /// No register has the address of its private memory.
+    Private,
+    /// Its work-group lies outside of the grid.
+    Grid,
+    /// No other wave has its work-group and packet.
+    Launch,
+    /// Other places of its work-group are free.
+    Place,
+}
+
+impl Unchecked {
+    /// All of them, in the order of their words and bits.
+    const ALL: [(Self, &'static str); 6] = [
+        (
+            Self::Allotment,
+            "wave size and register counts (its record and its kernel's descriptor allot different VGPRs)",
+        ),
+        (Self::Descriptor, "wave size and register counts (its kernel's descriptor was not captured)"),
+        (Self::Private, "private memory (no register holds its address)"),
+        (Self::Grid, "work-group (it lies outside of its dispatch's grid)"),
+        (Self::Launch, "work-group and dispatch (no other wave holds them)"),
+        (Self::Place, "place in the work-group (not all waves of the work-group were captured)"),
+    ];
+
+    /// The bit that stands for it.
+    fn bit(self) -> u8 {
+        Self::ALL.iter().zip(0..).find(|((value, _), _)| *value == self).map_or(0, |(_, bit)| 1 << bit)
     }
 }
 
@@ -108,12 +154,24 @@ pub(super) struct Doubts {
     found: Vec<(usize, Doubt)>,
     /// PCs outside of captured memory, by wave.
     astray: Vec<(usize, u64)>,
+    /// Bits of [`Unchecked`], by wave.
+    unchecked: Vec<u8>,
 }
 
 impl Doubts {
     /// Adds one.
     pub(super) fn add(&mut self, wave: usize, doubt: Doubt) {
         self.found.push((wave, doubt));
+    }
+
+    /// Adds values that nothing confirms.
+    pub(super) fn unchecked(&mut self, wave: usize, values: Unchecked) {
+        if self.unchecked.len() <= wave {
+            self.unchecked.resize(wave + 1, 0);
+        }
+        if let Some(bits) = self.unchecked.get_mut(wave) {
+            *bits |= values.bit();
+        }
     }
 
     /// Adds a PC outside of captured memory: doubtful where code was captured, unless a code object is there.
@@ -136,16 +194,28 @@ impl Doubts {
             let words: Vec<&str> = of.iter().map(|(_, doubt)| doubt.words()).collect();
             wave.unconfirmed = Some(words.join("; ").into());
         }
+        // Few texts for many waves.
+        let mut texts: HashMap<u8, Arc<str>> = HashMap::new();
+        for (wave, bits) in capture.waves.iter_mut().zip(self.unchecked).filter(|(_, bits)| *bits != 0) {
+            let text = texts.entry(bits).or_insert_with(|| {
+                let values = Unchecked::ALL.iter().filter(|(value, _)| value.bit() & bits != 0);
+                values.map(|(_, words)| *words).collect::<Vec<_>>().join("; ").into()
+            });
+            wave.unchecked = Some(Arc::clone(text));
+        }
     }
 }
 
+/// Work-groups of a queue that were compared: the waves of the first one at each position of each packet, none once they are marked.
+pub(super) type Launched = HashMap<([u32; 3], u32), Vec<usize>>;
+
 impl Waves<'_> {
-    /// Compares the waves of one XCC, in the order of its control stack.
+    /// Compares the waves of one XCC, in the order of its control stack. `launched`: work-groups of the queue.
     pub(super) fn compare(
         &mut self,
         seen: &[Seen],
-        target: &Target,
-        dispatches: &mut Dispatches,
+        lot: &Lot,
+        (dispatches, launched): (&mut Dispatches, &mut Launched),
         missing: &mut Missing,
         capture: &mut Capture,
     ) {
@@ -158,19 +228,37 @@ impl Waves<'_> {
                 count(&mut missing.same_slot, (*wave + 1, other + 1));
             }
         }
+        let area = lot.row64.or(lot.row32).and_then(|row| self.rows.get(row)?.area());
+        // Records that differ in these alone have blocks of one size.
+        let is_ambiguous =
+            area.is_some_and(|area| area.state.accum_offset.is_some() || area.state.wave32.is_some());
         let mut kernels: HashMap<usize, Option<DescriptorFacts>> = HashMap::new();
         for group in seen.chunk_by(|one, other| one.group == other.group) {
-            let Some(index) = group.first().and_then(|seen| seen.group) else { continue };
-            self.compare_launches(index, group, dispatches, missing, capture);
-            let dispatch = capture.workgroups.get(index).and_then(|group| group.dispatch);
-            let Some(dispatch) = dispatch else { continue };
-            let kernel = kernels.entry(dispatch).or_insert_with(|| {
-                capture.dispatches.get(dispatch).and_then(|dispatch| kernel(self.memory, dispatch, target))
+            let index = group.first().and_then(|seen| seen.group);
+            if let Some(index) = index {
+                self.compare_launches(index, group, dispatches, missing, capture);
+                self.compare_places(index, group, launched, missing, capture);
+            }
+            let dispatch = index.and_then(|index| capture.workgroups.get(index)?.dispatch);
+            let kernel = dispatch.and_then(|dispatch| {
+                let kernel = kernels.entry(dispatch).or_insert_with(|| {
+                    let dispatch = capture.dispatches.get(dispatch)?;
+                    kernel(self.memory, dispatch, &lot.target)
+                });
+                kernel.as_ref()
             });
-            let Some(kernel) = kernel else { continue };
             for Seen { wave, counts, .. } in group {
-                if let Some(doubt) = contradiction(kernel, counts) {
-                    self.doubts.add(*wave, doubt);
+                match kernel {
+                    Some(kernel) if !has_room(kernel, counts) => {
+                        self.doubts.unchecked(*wave, Unchecked::Allotment);
+                    }
+                    Some(kernel) => {
+                        if let Some(doubt) = contradiction(kernel, counts) {
+                            self.doubts.add(*wave, doubt);
+                        }
+                    }
+                    None if is_ambiguous => self.doubts.unchecked(*wave, Unchecked::Descriptor),
+                    None => {}
                 }
             }
         }
@@ -186,17 +274,13 @@ impl Waves<'_> {
         capture: &mut Capture,
     ) {
         let mut votes: BTreeMap<([u32; 3], u32), usize> = BTreeMap::new();
-        let mut places: HashMap<u32, usize> = HashMap::new();
-        for Seen { wave, launch, .. } in group {
-            let Some(launch) = launch else { continue };
+        for launch in group.iter().filter_map(|seen| seen.launch) {
             *votes.entry((launch.group, launch.packet)).or_default() += 1;
-            if let Some(other) = places.insert(launch.wave_in_group, *wave) {
-                self.doubts.add(other, Doubt::SamePlace);
-                self.doubts.add(*wave, Doubt::SamePlace);
-                count(&mut missing.same_place, (*wave + 1, other + 1));
-            }
         }
         if votes.len() < 2 {
+            if votes.into_values().next() == Some(1) {
+                group.iter().for_each(|seen| self.doubts.unchecked(seen.wave, Unchecked::Launch));
+            }
             return;
         }
         let most = votes.values().copied().max().unwrap_or(0);
@@ -213,6 +297,61 @@ impl Waves<'_> {
         if let Some(group) = capture.workgroups.get_mut(index) {
             group.position = Some(position);
             group.dispatch = found.or(group.dispatch);
+        }
+    }
+
+    /// Compares the places of a work-group's waves, and its own with those of the queue's other work-groups.
+    fn compare_places(
+        &mut self,
+        index: usize,
+        group: &[Seen],
+        launched: &mut Launched,
+        missing: &mut Missing,
+        capture: &Capture,
+    ) {
+        let mut places: HashMap<u32, usize> = HashMap::new();
+        for Seen { wave, launch, .. } in group {
+            let Some(launch) = launch else { continue };
+            if let Some(other) = places.insert(launch.wave_in_group, *wave) {
+                self.doubts.add(other, Doubt::SamePlace);
+                self.doubts.add(*wave, Doubt::SamePlace);
+                count(&mut missing.same_place, (*wave + 1, other + 1));
+            }
+        }
+        let Some(WorkGroup { position: Some(position), dispatch, lds_size, .. }) =
+            capture.workgroups.get(index)
+        else {
+            return;
+        };
+        let dispatch = dispatch.and_then(|dispatch| capture.dispatches.get(dispatch));
+        let lanes = group.first().map_or(0, |seen| seen.counts.size.lanes());
+        let most = dispatch.and_then(|dispatch| waves_of_group(dispatch, *position, lanes));
+        let is_whole = most == Some(places.len() as u64);
+        for seen in group.iter().filter(|seen| seen.launch.is_some() && !is_whole) {
+            self.doubts.unchecked(seen.wave, Unchecked::Place);
+        }
+        if let Some(outside) = dispatch.and_then(|dispatch| OutsideGrid::of(dispatch, *position)) {
+            count(&mut missing.grid, outside);
+            group.iter().for_each(|seen| self.doubts.unchecked(seen.wave, Unchecked::Grid));
+        }
+        // A work-group without its first wave may be the rest of another one.
+        let packet = group.iter().find_map(|seen| Some(seen.launch?.packet));
+        let Some(packet) = packet.filter(|_| lds_size.is_some()) else { return };
+        let waves = group.iter().map(|seen| seen.wave);
+        match launched.entry((*position, packet)) {
+            Entry::Vacant(entry) => {
+                entry.insert(waves.collect());
+            }
+            Entry::Occupied(mut first) => {
+                let first = std::mem::take(first.get_mut());
+                if let (Some(one), Some(other)) = (waves.clone().next(), first.first()) {
+                    missing.same_position.get_or_insert((0, (one + 1, other + 1)));
+                }
+                if let Some((pairs, _)) = &mut missing.same_position {
+                    *pairs += 1;
+                }
+                first.into_iter().chain(waves).for_each(|wave| self.doubts.add(wave, Doubt::SamePosition));
+            }
         }
     }
 }
@@ -243,17 +382,18 @@ fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<D
     Some(DescriptorFacts::read(generation, &words)).filter(|facts| facts.reserved.is_empty())
 }
 
-/// What a record and its kernel's descriptor contradict each other in, where both allot the same room for VGPRs.
+/// Whether a record and its kernel's descriptor allot VGPRs of the same size.
+fn has_room(kernel: &DescriptorFacts, counts: &Counts) -> bool {
+    let accums = if kernel.accum_offset.is_some() { counts.accums } else { 0 };
+    let room = |registers: u32, lanes: u8| u64::from(registers) * u64::from(lanes);
+    room(kernel.vgprs, kernel.wave_size) == room(counts.vgprs + accums, counts.size.lanes())
+}
+
+/// The contradiction of a record and its kernel's descriptor, where both allot VGPRs of the same size.
 ///
 /// The walk confirms the sum of all registers, but not the wave size, nor where accumulation VGPRs begin.
 fn contradiction(kernel: &DescriptorFacts, counts: &Counts) -> Option<Doubt> {
-    let lanes = u32::from(counts.size.lanes());
-    let accums = if kernel.accum_offset.is_some() { counts.accums } else { 0 };
-    let room = |registers: u32, lanes: u32| u64::from(registers) * u64::from(lanes);
-    if room(kernel.vgprs, kernel.wave_size.into()) != room(counts.vgprs + accums, lanes) {
-        return None;
-    }
-    if u32::from(kernel.wave_size) != lanes {
+    if kernel.wave_size != counts.size.lanes() {
         return Some(Doubt::WaveSize);
     }
     (kernel.accum_offset.is_some_and(|offset| offset != counts.vgprs)).then_some(Doubt::AccumOffset)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::dispatch;
 use super::memory::CoreMemory;
 use super::scratch::NoScratch;
+use crate::capture::Dispatch;
 use crate::import::problem::Problems;
 
 /// What is missing of a queue's waves: how many lack it for each reason, so that a reason is said once.
@@ -30,6 +31,8 @@ pub(super) struct Missing {
     pub(super) same_slot: Option<(u32, (usize, usize))>,
     /// Ids of a wave and of the one before it at the same place.
     pub(super) same_place: Option<(u32, (usize, usize))>,
+    /// Ids of a work-group's first wave and of that of the one before it at the same position.
+    pub(super) same_position: Option<(u32, (usize, usize))>,
     /// Id of the first wave.
     pub(super) contradicting: Option<(u32, usize)>,
 }
@@ -42,6 +45,16 @@ pub(super) struct OutsideGrid {
     pub(super) grid: [u32; 3],
     /// Work-items of a group.
     pub(super) size: [u32; 3],
+}
+
+impl OutsideGrid {
+    /// `None`: the dispatch's grid has the work-group, or is not known.
+    pub(super) fn of(dispatch: &Dispatch, group: [u32; 3]) -> Option<Self> {
+        let (grid, size) = (dispatch.grid?, dispatch.workgroup?);
+        let mut axes = group.iter().zip(grid.iter().zip(size));
+        let is_inside = axes.all(|(at, (grid, size))| *at < grid.div_ceil(size));
+        (!is_inside).then_some(Self { group, grid, size })
+    }
 }
 
 /// A wave at a place that a work-group of its dispatch does not have.
@@ -136,6 +149,11 @@ impl Missing {
         let pairs = [
             (self.same_slot, "share a slot of scratch memory", "a slot for each wave"),
             (self.same_place, "have the same place in their work-group", "a place for each wave"),
+            (
+                self.same_position,
+                "are of work-groups with the same position in one dispatch",
+                "a position for each work-group",
+            ),
         ];
         for (found, what, expected) in pairs {
             if let Some((count, (wave, other))) = found {
@@ -157,7 +175,7 @@ impl Missing {
             ),
             (
                 self.other_slot,
-                "FLAT_SCRATCH of",
+                "FLAT_SCRATCH or s[0:1] of",
                 "has the base of another slot than its record: unconfirmed",
                 "the base of its own private memory",
             ),

@@ -3,7 +3,7 @@
 //! [`headers`], [`padding`] and [`segments`] make one map of memory, [`note`] says which GPUs and queues there were, [`area`] and [`block`] find
 //! the waves in the queues' save areas, [`reading`] and [`repair`] decide what counts where one is damaged, [`wave`] says what waves
 //! are, [`dispatch`] and [`scratch`] what belongs to them, [`stride`] and [`private`] what the note of some writers lacks, [`doubt`] which of them nothing confirms. Of memory only headers, control
-//! stacks, packets, kernel descriptors and 192 bytes of each wave are read.
+//! stacks, packets, kernel descriptors and 200 bytes of each wave are read.
 
 mod agents;
 mod ahead;

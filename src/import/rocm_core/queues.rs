@@ -8,7 +8,7 @@ use super::ahead::Ahead;
 use super::area::Header;
 use super::block::Block;
 use super::dispatch::{self, Dispatches};
-use super::doubt::Doubts;
+use super::doubt::{Doubts, Launched};
 use super::memory::CoreMemory;
 use super::missing::Missing;
 use super::note::State;
@@ -30,7 +30,7 @@ const SDMA: [u32; 2] = [1, 3];
 /// The most waves of a capture: a hundred times what the largest GPU runs.
 pub(super) const MOST_WAVES: usize = 1 << 20;
 
-/// The most bytes of control stacks that are read in all.
+/// The most bytes of control stacks that are read in all, and as many of those that readings of contradictory headers name.
 const MOST_STACKS: u64 = 256 << 20;
 
 /// The stores of a capture that waves' registers lie in.
@@ -54,6 +54,8 @@ pub(super) struct Waves<'a> {
     pub(super) rows: Vec<Row>,
     /// Bytes of control stacks that may still be read.
     pub(super) stacks_left: u64,
+    /// Bytes of control stacks that contradictory headers may still be tried with.
+    pub(super) candidates_left: u64,
     /// What makes waves doubtful.
     pub(super) doubts: Doubts,
     /// Where the waves are: what code objects are found by.
@@ -96,9 +98,19 @@ impl<'a> Waves<'a> {
         stores: Stores,
         derived: &'a mut Vec<u8>,
     ) -> Self {
-        let (rows, stacks_left) = (Vec::new(), MOST_STACKS);
-        let (pcs, doubts) = (BTreeSet::new(), Doubts::default());
-        Self { memory, targets, r_version, ttmp_setup, stores, derived, rows, stacks_left, doubts, pcs }
+        Self {
+            memory,
+            targets,
+            r_version,
+            ttmp_setup,
+            stores,
+            derived,
+            rows: Vec::new(),
+            stacks_left: MOST_STACKS,
+            candidates_left: MOST_STACKS,
+            doubts: Doubts::default(),
+            pcs: BTreeSet::new(),
+        }
     }
 
     /// Adds the queues of the note to a capture, with their work-groups and waves.
@@ -178,6 +190,7 @@ impl<'a> Waves<'a> {
         Ahead::read(self.memory, count, blocks, |ahead| {
             for Saved { key, queue, ring, lots } in saved {
                 let (mut dispatches, mut missing) = (Dispatches::new(*queue, *ring), Missing::default());
+                let mut launched = Launched::new();
                 for lot in lots {
                     let (mut group, mut seen) = (None, Vec::with_capacity(lot.blocks.len()));
                     for block in &lot.blocks {
@@ -186,7 +199,7 @@ impl<'a> Waves<'a> {
                             self.wave(block, &words, lot, &mut group, &mut dispatches, &mut missing, capture);
                         seen.extend(wave);
                     }
-                    self.compare(&seen, &lot.target, &mut dispatches, &mut missing, capture);
+                    self.compare(&seen, lot, (&mut dispatches, &mut launched), &mut missing, capture);
                 }
                 missing.report(key, self.memory, problems);
             }

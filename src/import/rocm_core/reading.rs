@@ -27,6 +27,39 @@ pub(super) struct XccPlace<'a> {
     pub(super) key: &'a str,
 }
 
+/// The records of one XCC in a layout, and where their waves go.
+#[derive(Clone, Copy)]
+struct Stacked<'a> {
+    row: &'a SaveArea,
+    records: &'a [u32],
+    area: &'a Area,
+    lot: &'a Lot,
+    key: &'a str,
+}
+
+impl Stacked<'_> {
+    /// The blocks from the area's end down, as the records place them.
+    fn down(&self) -> Vec<Block> {
+        Walk::new(self.row, self.records, self.area.end).collect()
+    }
+
+    /// The only reading with restored flags, which is reported: `what` is wrong without.
+    fn restored(
+        &self,
+        mut readings: Vec<Vec<Block>>,
+        (what, expected): (&str, &str),
+        problems: &mut Problems,
+    ) -> Option<Vec<Block>> {
+        let found = readings.pop().filter(|_| readings.is_empty())?;
+        problems.report(
+            self.key,
+            format!("{what}: flags of a wave are restored from its neighbours"),
+            expected,
+        );
+        Some(found)
+    }
+}
+
 /// A control stack in memory.
 struct Captured {
     area: Area,
@@ -74,10 +107,11 @@ impl Waves<'_> {
         };
         let mut lot = self.empty_lot(reading, entry, known, place)?;
         let is_cut = area.is_cut(&records);
+        let stacked = Stacked { row, records: &records, area: &area, lot: &lot, key };
         let mut kept = match layout {
-            Some(_) => self.closed(row, &records, &area, &lot, key, problems),
-            None if is_cut => self.cut(row, &records, &area, &lot, key, problems),
-            None => self.open(row, &records, &area, &lot, key, problems),
+            Some(_) => self.closed(stacked, problems),
+            None if is_cut => self.cut(stacked, problems),
+            None => self.open(stacked, problems),
         };
         if is_restored {
             for block in kept.iter_mut().filter(|block| !self.looks_sound(block, &lot)) {
@@ -175,11 +209,13 @@ impl Waves<'_> {
         problems: &mut Problems,
     ) -> Option<Captured> {
         let mut found: Vec<(Captured, &str, Vec<Block>, usize)> = Vec::new();
+        let mut is_bounded = false;
         for (area, word) in header.repairs() {
-            if u64::from(area.stack_size) > self.stacks_left {
+            let Some(left) = self.candidates_left.checked_sub(u64::from(area.stack_size)) else {
+                is_bounded = true;
                 continue;
-            }
-            self.stacks_left -= u64::from(area.stack_size);
+            };
+            self.candidates_left = left;
             let records = area.records(self.memory);
             if area.is_cut(&records) {
                 continue;
@@ -208,10 +244,10 @@ impl Waves<'_> {
                 Some(captured)
             }
             last => {
-                let why = if last.is_some() {
-                    "several readings of it fit"
-                } else {
-                    "no reading of it with a PC in captured memory fits"
+                let why = match last {
+                    Some(_) => "several readings of it fit",
+                    None if is_bounded => "no more readings are tried, and none of those tried fits",
+                    None => "no reading of it with a PC in captured memory fits",
                 };
                 let what =
                     format!("its header contradicts itself: {words}; {why} its control stack: no waves");
@@ -222,39 +258,28 @@ impl Waves<'_> {
     }
 
     /// The waves of a control stack that fills its area.
-    fn closed(
-        &self,
-        row: &SaveArea,
-        records: &[u32],
-        area: &Area,
-        lot: &Lot,
-        key: &str,
-        problems: &mut Problems,
-    ) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Walk::new(row, records, area.end).collect();
+    fn closed(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
+        let Stacked { row, records, area, lot, key } = of;
+        let mut blocks = of.down();
         let breaks = repair::breaks(row, &blocks);
         let Some(first) = breaks.first() else { return blocks };
-        let mut restored = repair::with_flags(row, records, area, &blocks);
+        let mut readings = repair::with_flags(row, records, area, &blocks);
         // A first flag that is missing and a last flag too many: whether the two waves are of one work-group tells them apart.
-        if restored.len() > 1
+        if readings.len() > 1
             && let Some(before) = first.checked_sub(1)
             && let (Some(one), Some(other)) =
                 (self.launch(blocks.get(before), lot), self.launch(blocks.get(*first), lot))
         {
             let is_first =
                 |blocks: &Vec<Block>| blocks.get(*first).is_some_and(|block| repair::flags(row, block).0);
-            restored.retain(|blocks| is_first(blocks) == (one != other));
-        }
-        let expected = "a last flag before each first one";
-        if restored.len() == 1
-            && let Some(found) = restored.pop()
-        {
-            let what = "the first or last flag of a wave contradicts its neighbours: restored from them";
-            problems.report(key, what, expected);
-            return found;
+            readings.retain(|blocks| is_first(blocks) == (one != other));
         }
         let what =
             format!("first and last flags of its control stack contradict each other {} times", breaks.len());
+        let expected = "a last flag before each first one";
+        if let Some(found) = of.restored(readings, (&what, expected), problems) {
+            return found;
+        }
         problems.report(key, what, expected);
         for at in breaks {
             repair::doubt_groups(row, &mut blocks, at);
@@ -263,16 +288,9 @@ impl Waves<'_> {
     }
 
     /// The waves of a control stack whose end was not captured: no walk confirms them.
-    fn cut(
-        &self,
-        row: &SaveArea,
-        records: &[u32],
-        area: &Area,
-        lot: &Lot,
-        key: &str,
-        problems: &mut Problems,
-    ) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Walk::new(row, records, area.end).collect();
+    fn cut(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
+        let Stacked { area, lot, key, .. } = of;
+        let mut blocks = of.down();
         let (all, inside) = (blocks.len(), blocks.partition_point(|block| block.bottom >= area.begin));
         if inside < all {
             let what = format!(
@@ -291,35 +309,24 @@ impl Waves<'_> {
     }
 
     /// The waves of a control stack that does not fill its area.
-    fn open(
-        &self,
-        row: &SaveArea,
-        records: &[u32],
-        area: &Area,
-        lot: &Lot,
-        key: &str,
-        problems: &mut Problems,
-    ) -> Vec<Block> {
-        let down: Vec<Block> = Walk::new(row, records, area.end).collect();
+    fn open(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
+        let Stacked { row, records, area, lot, key } = of;
         let filled = format!(
             "its control stack does not fill its waves' area from {:#x} down to {:#x}",
             area.end, area.begin
         );
-        let mut restored = repair::with_flags(row, records, area, &down);
-        if restored.len() == 1
-            && let Some(blocks) = restored.pop()
-        {
-            let what = format!("{filled}: the first flag of a wave is restored from its neighbours");
-            problems.report(key, what, "a walk that ends where the area begins (a record is damaged)");
+        let readings = repair::with_flags(row, records, area, &of.down());
+        let expected = "a walk that ends where the area begins (a record is damaged)";
+        if let Some(blocks) = of.restored(readings, (&filled, expected), problems) {
             return blocks;
         }
-        let Remains { blocks, lost } =
+        let Remains { blocks, listed } =
             repair::remains(row, records, area, |block| self.looks_sound(block, lot));
         let doubtful = blocks.iter().filter(|block| block.doubt.is_some()).count();
+        // A damaged record may hide a wave, or look like one.
         let what = format!(
-            "{filled}: {} of {} waves are kept, {doubtful} of them unconfirmed",
+            "{filled}: {} waves are kept, {doubtful} of them unconfirmed; the damaged control stack lists {listed} waves",
             blocks.len(),
-            blocks.len() + lost
         );
         let expected = "a walk that ends where the area begins (a record is damaged); the waves at the ends of the area \
                         whose PC is in captured memory";

@@ -110,7 +110,6 @@ pub(super) fn remains(
     if let Some(first) = lower.first() {
         upper.retain(|block| block.bottom >= first.top);
     }
-    let lost = count - upper.len() - lower.len();
     if let Some(first) = lower.first_mut() {
         first.follows_gap = true;
     }
@@ -119,7 +118,7 @@ pub(super) fn remains(
         block.doubt = (!is_confirmed(ordinal)).then_some(Doubt::Block);
         blocks.push(block);
     }
-    Remains { blocks, lost }
+    Remains { blocks, listed: count }
 }
 
 /// Waves of a damaged area.
@@ -127,8 +126,8 @@ pub(super) fn remains(
 pub(super) struct Remains {
     /// Their blocks, in the order of the control stack.
     pub(super) blocks: Vec<Block>,
-    /// Records whose blocks are not known.
-    pub(super) lost: usize,
+    /// Waves that the damaged records list.
+    pub(super) listed: usize,
 }
 
 #[cfg(test)]

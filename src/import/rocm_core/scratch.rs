@@ -111,6 +111,11 @@ impl Scratch {
         address.checked_sub(self.base).is_some_and(|offset| offset < all && offset % self.wave_size == 0)
     }
 
+    /// Whether an address is that of the XCC's first slot.
+    pub(super) fn is_begin(&self, address: u64) -> bool {
+        address == self.base
+    }
+
     /// Private memory that the waves' registers place.
     pub(super) fn of_registers(wave_size: u64, inferred: Inferred) -> Self {
         Self { base: 0, wave_size, waves: 0, engines: 0, inferred: Some(inferred) }

@@ -97,6 +97,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
             private: MemoryMap::default(),
             private_size: None,
             unconfirmed: None,
+            unchecked: None,
         });
     }
     groups.tell(capture);

@@ -133,6 +133,7 @@ impl Maker {
             id,
             label: None,
             unconfirmed: None,
+            unchecked: None,
             kind,
             agent: 0,
             workgroup: group,

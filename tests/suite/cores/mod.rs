@@ -7,6 +7,7 @@ mod debuginfod;
 mod gaps;
 mod objects;
 mod reasons;
+mod unchecked;
 mod unconfirmed;
 mod wire;
 

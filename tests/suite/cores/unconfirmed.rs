@@ -13,12 +13,12 @@ use super::changed::{opened, sample, told};
 use super::reasons::{pcs, put, run};
 use super::{SAMPLES, expected};
 
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }
 
 /// Offsets in the file of the headers of all save areas with waves.
-fn headers(bytes: &[u8], expected: &Value) -> Vec<usize> {
+pub(super) fn headers(bytes: &[u8], expected: &Value) -> Vec<usize> {
     let segments = expected["segments"].as_array().unwrap().iter();
     let areas = segments.filter(|segment| segment["name"].as_str().unwrap().starts_with("cwsr"));
     let offsets = areas.map(|segment| segment["off"].as_u64().unwrap() as usize);
@@ -26,7 +26,7 @@ fn headers(bytes: &[u8], expected: &Value) -> Vec<usize> {
 }
 
 /// The offset of a wave's record: the control stack of the first area is searched for the word that the sample's writer names.
-fn record(bytes: &[u8], expected: &Value, wave: usize) -> usize {
+pub(super) fn record(bytes: &[u8], expected: &Value, wave: usize) -> usize {
     let wanted = expected["waves"][wave]["writer"]["control_stack_word"].as_u64().unwrap();
     let area = headers(bytes, expected)[0];
     let (stack, size) = (word(bytes, area) as usize, word(bytes, area + 4) as usize);

@@ -229,6 +229,7 @@ impl Inspect for Fake {
             stop: Some(stop),
             cause: cause.to_owned(),
             unconfirmed: None,
+            unchecked: None,
             signal,
         })
     }

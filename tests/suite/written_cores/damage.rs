@@ -10,7 +10,7 @@ use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, Core, build};
 use crate::core_writer::filler::{self, Kind};
 use crate::core_writer::model::{self, Model, WaveModel};
-use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan, Quirks};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, Plan};
 use crate::core_writer::{gpu, matrix, note, queue};
 
 /// A core that can be damaged.
@@ -34,15 +34,7 @@ fn victims() -> Vec<Victim> {
                 (2..=4).contains(&areas) && plan.waves().count() < 14 && plan.process.queue_entry >= 64
             })
             .unwrap();
-        plan.file = FilePlan {
-            layout,
-            rocr_headers: layout == Layout::Split,
-            host_notes: NotePlace::Alone,
-            zero_headers: 0,
-            cut_every: None,
-            host_views: false,
-            quirks: Quirks::default(),
-        };
+        plan.file = FilePlan::plain(layout);
         let core = build(&plan, Bulk::Filled, Vec::new());
         let bytes = core.gpu.bytes();
         Victim { model: model::of(&plan), plan, core, bytes, folder: tempfile::tempdir().unwrap() }

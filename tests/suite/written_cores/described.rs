@@ -8,8 +8,7 @@ use crate::core_writer::area::plain;
 use crate::core_writer::core::ordered;
 use crate::core_writer::gpu::{Counts, Slot, named};
 use crate::core_writer::plan::{
-    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, NotePlace, Plan, Process, Queue, Quirks, Raised,
-    Scratch, Stop, Wave,
+    AQL, Agent, Cause, Dispatch, FilePlan, Group, Layout, Plan, Process, Queue, Raised, Scratch, Stop, Wave,
 };
 use crate::core_writer::words::Of;
 use crate::fixtures::fixtures;
@@ -84,15 +83,7 @@ impl Sample {
             agent_entry: 120,
             queue_entry: 64,
         };
-        let file = FilePlan {
-            layout: Layout::Split,
-            rocr_headers: true,
-            host_notes: NotePlace::Alone,
-            zero_headers: 0,
-            cut_every: None,
-            host_views: false,
-            quirks: Quirks::default(),
-        };
+        let file = FilePlan::plain(Layout::Split);
         let plan = Plan { name: name.to_owned(), seed, process, agents: vec![agent], queues, file };
         Self { name, bytes, expected, plan }
     }

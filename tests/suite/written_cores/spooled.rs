@@ -9,7 +9,7 @@ use super::compare::{self, Differences, Opened};
 use crate::core_writer::core::{Bulk, build_ordered};
 use crate::core_writer::elf::Segment;
 use crate::core_writer::filler::{self, Kind};
-use crate::core_writer::plan::{AQL, FilePlan, Layout, NotePlace, Plan, Quirks};
+use crate::core_writer::plan::{AQL, FilePlan, Layout, Plan};
 use crate::core_writer::{gpu, matrix, model};
 use crate::fixtures::fixtures;
 
@@ -61,15 +61,7 @@ fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
         aql.all(|queue| queue.scratch.is_some()) && plan.waves().count() >= 4
     };
     let mut plan = plans.take(500).find(wanted).unwrap();
-    plan.file = FilePlan {
-        layout,
-        rocr_headers: layout == Layout::Split,
-        host_notes: NotePlace::Alone,
-        zero_headers: 0,
-        cut_every: None,
-        host_views: false,
-        quirks: Quirks::default(),
-    };
+    plan.file = FilePlan::plain(layout);
     plan
 }
 

@@ -182,6 +182,7 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
             ("sgpr_count", wave.sgpr_count.map(|count| json!(count))),
             ("private_size", wave.private_size.map(number)),
             ("unconfirmed", wave.unconfirmed.as_ref().map(|reason| json!(reason))),
+            ("unchecked", wave.unchecked.as_ref().map(|values| json!(&**values))),
         ])
     });
     waves.collect()
