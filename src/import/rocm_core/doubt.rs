@@ -26,6 +26,8 @@ pub(super) enum Doubt {
     Block,
     /// Its control stack was not captured to the end.
     Cut,
+    /// Its control stack does not fit its processor's layout, but that of another one.
+    Layout,
     /// Its area's header was restored, and its PC does not confirm its place.
     Header,
     /// Its record was restored from the records beside it.
@@ -66,6 +68,9 @@ impl Doubt {
         match self {
             Self::Block => "its control stack is damaged beside its record: nothing confirms its registers",
             Self::Cut => "its control stack was not captured to the end: nothing confirms its registers",
+            Self::Layout => {
+                "its control stack fits the layout of another processor only: nothing confirms its registers"
+            }
             Self::Header => "a header restored from other words places it, and its PC does not confirm that",
             Self::Record => "its record in the control stack was damaged and is restored from its neighbours",
             Self::Flags => {

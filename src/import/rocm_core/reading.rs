@@ -113,6 +113,10 @@ impl Waves<'_> {
             None if is_cut => self.cut(stacked, problems),
             None => self.open(stacked, problems),
         };
+        if reading.name != own.name {
+            // A damaged record may fit another layout by chance.
+            kept.iter_mut().for_each(|block| block.doubt = Some(Doubt::Layout));
+        }
         if is_restored {
             for block in kept.iter_mut().filter(|block| !self.looks_sound(block, &lot)) {
                 block.doubt = Some(Doubt::Header);

@@ -183,7 +183,7 @@ impl Victim {
 /// What of a wave its `unchecked` values name, by the words of [`differences`].
 fn unchecked(wave: &Wave) -> Vec<&'static str> {
     let named = [
-        ("wave size and register counts (", &["kind", "registers"][..]),
+        ("wave size and register counts (", &["kind", "registers", "VGPRs"][..]),
         ("private memory (", &["private memory"]),
         ("work-group (", &["position"]),
         ("work-group and dispatch (", &["position", "dispatch"]),
