@@ -92,6 +92,11 @@ impl Waves<'_> {
             None => self.contradicted(&header, known, entry, place, problems)?,
         };
         let own = Arc::clone(&known.target);
+        // A damaged record may fit another layout by chance.
+        let layout = layout.filter(|layout| {
+            let Some(lot) = self.empty_lot(layout, entry, known, place) else { return false };
+            layout.name == own.name || self.looks_sound_in(layout, &area, &records, &lot)
+        });
         let reading = layout.as_ref().unwrap_or(&own);
         if reading.name != own.name {
             let what = format!(
@@ -114,7 +119,6 @@ impl Waves<'_> {
             None => self.open(stacked, problems),
         };
         if reading.name != own.name {
-            // A damaged record may fit another layout by chance.
             kept.iter_mut().for_each(|block| block.doubt = Some(Doubt::Layout));
         }
         if is_restored {
@@ -336,6 +340,17 @@ impl Waves<'_> {
                         whose PC is in captured memory";
         problems.report(key, what, expected);
         blocks
+    }
+
+    /// Whether most blocks of a layout have a PC as waves have.
+    fn looks_sound_in(&self, layout: &Target, area: &Area, records: &[u32], lot: &Lot) -> bool {
+        let Some(row) = &layout.save_area else { return false };
+        let (mut sound, mut all) = (0, 0);
+        for block in Walk::new(row, records, area.end) {
+            all += 1;
+            sound += usize::from(self.looks_sound(&block, lot));
+        }
+        2 * sound > all
     }
 
     /// Whether a block has a PC as waves have: of an instruction in captured memory.
