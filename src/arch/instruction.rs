@@ -8,7 +8,7 @@
 use super::processor::{Generation, Processor};
 
 /// Number of an operand that stands for a 32-bit literal behind the instruction.
-const LITERAL: u32 = 255;
+pub(super) const LITERAL: u32 = 255;
 /// Operands that stand for a dword of sub-dword addressing or data-parallel primitives.
 const SDWA: u32 = 249;
 const DPP: u32 = 250;
@@ -18,7 +18,7 @@ const SGPRS: u32 = 106;
 
 /// Formats of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
+pub(super) enum Family {
     Gfx9,
     Gfx10,
     Gfx11,
@@ -80,7 +80,7 @@ pub(super) struct Instruction {
 }
 
 /// Bits of a dword, both ends included.
-fn bits(dword: u32, high: u32, low: u32) -> u32 {
+pub(super) fn bits(dword: u32, high: u32, low: u32) -> u32 {
     dword >> low & (u32::MAX >> (31 - (high - low)))
 }
 
@@ -113,6 +113,10 @@ impl Encoding {
             _ => self.vector(first, dword(1)),
         };
         (code.len() >= usize::from(size)).then_some(Instruction { size, effect })
+    }
+
+    pub(super) fn family(self) -> Family {
+        self.0
     }
 
     fn is_gfx11_up(self) -> bool {
@@ -349,7 +353,7 @@ impl Encoding {
 }
 
 /// An operand that is no literal.
-fn inline(number: u32) -> Operand {
+pub(super) fn inline(number: u32) -> Operand {
     match number {
         ..SGPRS => Operand::Sgpr(number as u8),
         128..=192 => Operand::Constant(number - 128),
@@ -362,9 +366,9 @@ fn writes(first: u32, count: u8) -> Effect {
     if first < SGPRS { Effect::Writes { first: first as u8, count } } else { Effect::None }
 }
 
-/// A result of 32 or 64 bits: hardware ignores the low bit of a pair's number.
+/// A result of 32 or 64 bits: pairs have even numbers.
 fn writes_pair(first: u32) -> Effect {
-    writes(first & !1, 2)
+    writes(first, if first % 2 == 0 { 2 } else { 1 })
 }
 
 /// VOPD: two operations, one literal for both.

@@ -11,7 +11,10 @@ mod dbgapi;
 mod descriptor;
 mod dwarf_map;
 mod error;
+mod frame_access;
 mod frame_code;
+mod frame_objects;
+mod frame_paths;
 mod instruction;
 mod kind;
 mod load;
@@ -30,7 +33,11 @@ pub use dbgapi::DbgapiRun;
 pub use descriptor::{DescriptorFacts, DescriptorWords};
 pub use dwarf_map::{DwarfMeaning, DwarfRange};
 pub use error::{DwarfRegError, RangeError, SpaceError, TargetError, TargetProblem};
-pub use frame_code::{FRAME_POINTER, FrameCode, FrameStart, FunctionCode, STACK_POINTER, ends_with_call};
+pub use frame_code::{
+    CodePart, FRAME_POINTER, FrameCode, FrameStart, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER,
+    ends_with_call,
+};
+pub use frame_objects::FrameObjects;
 pub use kind::Kind;
 pub use load::Targets;
 pub use processor::{Generation, Processor};

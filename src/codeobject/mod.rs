@@ -29,7 +29,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-pub(crate) use tests::newest_llvm;
+pub(crate) use tests::{assembled, newest_llvm};
 mod uri;
 
 use std::borrow::Cow;

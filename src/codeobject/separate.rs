@@ -52,7 +52,7 @@ impl CodeObject {
         let crc = crc.ok_or_else(|| malformed("no checksum follows the name".to_owned()))?;
         let file = clean(String::from_utf8_lossy(name)).into_owned();
         if !is_plain(&file) {
-            return Err(malformed(format!("{file:?} is not a plain file name")));
+            return Err(malformed(format!("'{file}' is not a plain file name")));
         }
         Ok(Some(DebugLink { file, crc: Fields(crc).u32(0) }))
     }

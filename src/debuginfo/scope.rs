@@ -90,7 +90,7 @@ pub struct Function {
     pub enclosing: Option<DieOffset>,
     /// The function that it is an entry point of (DWARF 5 section 3.3), whose variables are its own too.
     pub entry_of: Option<DieOffset>,
-    /// `DW_AT_low_pc`, where a call begins; `None`: the lowest address.
+    /// `DW_AT_entry_pc` or `DW_AT_low_pc`, where a call begins; `None`: the first address of the first range.
     entry: Option<ElfAddress>,
     /// `DW_AT_frame_base`, before a PC is known.
     pub frame_base: LocationAttribute,
@@ -124,13 +124,14 @@ impl Function {
         chain
     }
 
-    /// Where a call of the function begins: `DW_AT_low_pc`, else its lowest address.
+    /// Where a call of the function begins: `DW_AT_entry_pc`, else `DW_AT_low_pc`, else the first address of its first range
+    /// (DWARF 5, sections 2.17 and 2.18). A part of the code may lie at lower addresses.
     #[must_use]
     pub fn low_pc(&self) -> Option<ElfAddress> {
         if self.entry.is_some() {
             return self.entry;
         }
-        self.scopes.first()?.ranges.iter().map(|range| range.start).min()
+        Some(self.scopes.first()?.ranges.first()?.start)
     }
 
     /// Scopes with their variables: what it takes in memory.
@@ -153,6 +154,19 @@ impl Function {
         let low = low.map(|value| view.dwarf.attr_address(&view.unit, value)).transpose();
         let low = low.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_low_pc, why));
         let low = damage.absent(low.map(Option::flatten));
+        let base = low.or_else(|| Some(ranges.first()?.start.0));
+        let entry = match die.entry.attr_value(gimli::DW_AT_entry_pc) {
+            None => low,
+            Some(value) => {
+                // A constant is an offset from the base address.
+                let entry = match value.udata_value() {
+                    Some(offset) => Ok(base.and_then(|base| base.checked_add(offset))),
+                    None => view.dwarf.attr_address(&view.unit, value),
+                };
+                let entry = entry.map_err(|why| view.unreadable(&die.entry, gimli::DW_AT_entry_pc, why));
+                damage.absent(entry).or(low)
+            }
+        };
         let around = |die| {
             let around = view.index().around(die).next()?;
             view.entry(around).is_ok_and(|entry| is_function(entry.tag())).then_some(around)
@@ -193,7 +207,7 @@ impl Function {
         }
         tree.read_or_end(offset, &origins);
         let (scopes, problems) = tree.finish();
-        let (unit, entry) = (view.facts().id, low.map(ElfAddress));
+        let (unit, entry) = (view.facts().id, entry.map(ElfAddress));
         Ok(Self {
             unit,
             subprogram,

@@ -190,7 +190,7 @@ pub enum FrameStart {
     Zero,
     /// At the contents of that register.
     Register(DwarfReg),
-    /// At the contents of a register, rounded up: `(register + add) & mask`.
+    /// At the contents of a register of 32 bits, moved and rounded: `(register + add) & mask`.
     Rounded {
         /// The register.
         register: DwarfReg,
@@ -210,6 +210,40 @@ pub struct FrameRegister {
     pub stack: Option<DwarfReg>,
     /// Where the frame begins at the program location, or why that is not known.
     pub start: Answer<FrameStart>,
+    /// Of a frame whose start is rounded up: how its objects are laid out.
+    pub realigned: Option<Realigned>,
+}
+
+/// Objects of a frame whose start is rounded up. Arguments on the stack are counted from the stack pointer at the function's
+/// entry, though their offsets have the form of the function's own objects, which follow them.
+#[derive(Clone, Debug)]
+pub struct Realigned {
+    /// Where the arguments begin at the program location, or why that is not known.
+    pub arguments: Answer<FrameStart>,
+    /// Up to this offset objects are arguments.
+    pub last_argument: Option<u32>,
+    /// From this offset on objects are the function's own.
+    pub first_own: Option<u32>,
+}
+
+impl FrameRegister {
+    /// What the object at an offset is counted from.
+    ///
+    /// # Errors
+    /// Says why it is not known.
+    pub fn origin(&self, offset: i64) -> Answer<FrameStart> {
+        let Some(realigned) = &self.realigned else { return self.start.clone() };
+        let is_argument = realigned.last_argument.is_some_and(|last| offset <= i64::from(last));
+        let is_own = realigned.first_own.is_some_and(|first| offset >= i64::from(first));
+        match (is_argument, is_own) {
+            (true, false) => realigned.arguments.clone(),
+            (false, true) => self.start.clone(),
+            _ => Err(Missing::not_captured(
+                "the function rounds its frame pointer up, and its code does not show whether the object is an argument on the \
+                 stack or one of its own",
+            )),
+        }
+    }
 }
 
 /// Everything an expression may depend on, but for the lane.
@@ -260,6 +294,7 @@ pub trait Context {
                 register: Some(*register),
                 stack: None,
                 start: Ok(FrameStart::Register(*register)),
+                realigned: None,
             }),
             _ => None,
         }

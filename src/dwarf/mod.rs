@@ -45,7 +45,7 @@ pub use attributes::{active_lanes, lane_pcs, mask_lanes};
 pub use composite::{Composite, Part};
 pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, FrameRegister, FrameStart, LaneNeed, MemoryAt,
-    ObjectMap, RegisterBytes, SpaceInfo,
+    ObjectMap, Realigned, RegisterBytes, SpaceInfo,
 };
 pub use dialect::AMD_AUGMENTATION;
 pub use error::{Cause, Class, Error, Missing};

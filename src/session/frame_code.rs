@@ -1,13 +1,16 @@
 //! Where a frame begins at the PC of a wave: what the function's code does with its stack registers, kept by code object.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::frame::FrameContext;
-use crate::arch::{self, FRAME_POINTER, FrameCode, FunctionCode, Processor, STACK_POINTER};
+use crate::arch::{
+    self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, Processor, STACK_POINTER,
+};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
-use crate::dwarf::{FrameRegister, FrameStart, Missing, Operation, Placed, Program};
+use crate::dwarf::{FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
 use crate::units::DwarfReg;
 
 /// Functions whose code is kept of one code object; past this the cache starts anew.
@@ -17,7 +20,7 @@ const MAX_CACHED: usize = 4096;
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     is_kernel: bool,
-    code: Result<FrameCode, String>,
+    code: Result<Arc<FrameCode>, String>,
 }
 
 /// What was found of one code object: by the function's first address and the register that its frame base names.
@@ -51,16 +54,26 @@ fn read(
     start: ElfAddress,
     register: u8,
     is_kernel: bool,
-) -> Result<FrameCode, String> {
+) -> Result<Arc<FrameCode>, String> {
     let ranges = function.scopes.first().map_or(&[][..], |scope| &scope.ranges);
-    let range = ranges.iter().find(|range| range.contains(&start)).ok_or("the function has no code there")?;
-    let bytes = object.bytes_at(start, range.end.0.saturating_sub(start.0));
+    // Before bytes are copied: ranges may overlap.
+    let size =
+        ranges.iter().fold(0u64, |sum, range| sum.saturating_add(range.end.0.saturating_sub(range.start.0)));
+    if size > MAX_FUNCTION_CODE as u64 {
+        return Err("the function has more than 1 MiB of code".to_owned());
+    }
+    let part = |range: &Range<ElfAddress>| {
+        Some((range.start.0, object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?))
+    };
+    let bytes: Option<Vec<(u64, _)>> = ranges.iter().map(part).collect();
     let bytes = bytes.ok_or("the function's code is not in the code object's file")?;
+    let parts: Vec<CodePart<'_>> =
+        bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
     let mach = object.header().mach();
     let processor = Processor::of_mach(mach).ok_or_else(|| format!("processor {mach:#x} is not known"))?;
     let function =
-        FunctionCode { processor, start: start.0, bytes: &bytes, frame_register: register, is_kernel };
-    FrameCode::read(function).map_err(str::to_owned)
+        FunctionCode { processor, entry: start.0, parts: &parts, frame_register: register, is_kernel };
+    FrameCode::read(function).map(Arc::new).map_err(str::to_owned)
 }
 
 /// A register that a function's frame is counted from, and how far that holds at the wave's PC.
@@ -107,39 +120,36 @@ impl FrameContext<'_> {
                 _ => return None,
             },
         };
-        let by_name = |register| {
-            let start = Ok(FrameStart::Register(register));
-            FrameRegister { register: Some(register), stack, start }
+        let found = |register, start, is_held| Found {
+            register: FrameRegister { register: Some(register), stack, start, realigned: None },
+            is_held,
         };
         let index = match named {
             // Another one is the compiler's own choice, of which nothing more is known.
             Some(register) => match kind.sgpr_number(register) {
                 Some(index) if FrameCode::follows(index) => index,
-                Some(_) => return Some(Found { register: by_name(register), is_held: Ok(()) }),
+                Some(_) => return Some(found(register, Ok(FrameStart::Register(register)), Ok(()))),
                 None => return None,
             },
             None => FRAME_POINTER,
         };
-        // Where the wave is, also for a lane that is elsewhere: registers are as the wave has left them.
-        let code = self.level.code().ok()?;
-        let object = code.loaded.object(self.level.walk().reader.dump().capture()).ok()?;
-        let known = code.loaded.frame_codes().of(&object, &at.function, index)?;
+        let known = self.known_code(index, &at.function);
         let Some(named) = named else {
             // Objects of a kernel are counted from 0, and without the attribute no register holds that.
-            let register = FrameRegister { register: None, stack, start: Ok(FrameStart::Zero) };
-            return known.is_kernel.then_some(Found { register, is_held: Ok(()) });
+            let start = Ok(FrameStart::Zero);
+            let register = FrameRegister { register: None, stack, start, realigned: None };
+            return known.is_ok_and(|known| known.0.is_kernel).then_some(Found { register, is_held: Ok(()) });
         };
         let missing =
             |why: &str| Missing::not_captured(format!("where the frame begins is not known: {why}"));
-        let frame = match &known.code {
-            Ok(frame) => frame,
-            Err(why) => {
-                let start = Err(missing(why));
-                return Some(Found { register: FrameRegister { start, ..by_name(named) }, is_held: Ok(()) });
-            }
+        let code = known.and_then(|(known, elf)| Ok((known.code.clone()?, elf)));
+        let (frame, elf) = match code {
+            Ok(code) => code,
+            // Code that cannot be followed may be before the prologue's end or behind the epilogue's begin.
+            Err(why) => return Some(found(named, Err(missing(&why)), Err(missing(&why)))),
         };
         let other = |index: u8| number(index).ok_or_else(|| missing("no such register"));
-        let start = match frame.at(code.elf.0) {
+        let translated = |start| match start {
             arch::FrameStart::Zero => Ok(FrameStart::Zero),
             arch::FrameStart::Register(index) => other(index).map(FrameStart::Register),
             arch::FrameStart::Rounded { register, add, mask } => {
@@ -147,12 +157,28 @@ impl FrameContext<'_> {
             }
             arch::FrameStart::Unknown(why) => Err(missing(why)),
         };
-        let is_held = match frame.is_held(code.elf.0) {
+        let start = translated(frame.at(elf.0));
+        let is_held = match frame.is_held(elf.0) {
             true => Ok(()),
             false => Err(Missing::not_captured(format!(
                 "DW_AT_frame_base names s{index}, which does not hold the start of the frame at this PC"
             ))),
         };
-        Some(Found { register: FrameRegister { register: Some(named), stack, start }, is_held })
+        let realigned = frame.objects(elf.0).map(|(objects, arguments)| Realigned {
+            arguments: translated(arguments),
+            last_argument: objects.last_argument,
+            first_own: objects.first_own,
+        });
+        let register = FrameRegister { register: Some(named), stack, start, realigned };
+        Some(Found { register, is_held })
+    }
+
+    /// What is known of a function's frames, and the PC in the code object's file.
+    fn known_code(&self, register: u8, function: &Function) -> Result<(Arc<Known>, ElfAddress), String> {
+        // Where the wave is, also for a lane that is elsewhere: registers are as the wave has left them.
+        let code = self.level.code()?;
+        let object = code.loaded.object(self.level.walk().reader.dump().capture())?;
+        let known = code.loaded.frame_codes().of(&object, function, register);
+        Ok((known.ok_or("the function has no first address")?, code.elf))
     }
 }

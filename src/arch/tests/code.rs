@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::arch::instruction::{Arithmetic, Effect, Encoding, Operand};
-use crate::arch::{FrameCode, FrameStart, FunctionCode, Processor, Targets, ends_with_call};
+use crate::arch::{CodePart, FrameCode, FrameStart, FunctionCode, Processor, Targets, ends_with_call};
 use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
 
 fn encoding(name: &str) -> Encoding {
@@ -127,7 +127,8 @@ fn moves_of_stack_registers_have_the_codes_of_llvm_mc() {
 fn frame(words: &[u32], is_kernel: bool) -> Vec<FrameStart> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let processor = Processor::named("gfx90a").unwrap();
-    let code = FunctionCode { processor, start: 0x1000, bytes: &bytes, frame_register: 33, is_kernel };
+    let parts = [CodePart { start: 0x1000, bytes: &bytes }];
+    let code = FunctionCode { processor, entry: 0x1000, parts: &parts, frame_register: 33, is_kernel };
     let found = FrameCode::read(code).unwrap();
     (0..words.len()).map(|index| found.at(0x1000 + index as u64 * 4)).collect()
 }
@@ -136,6 +137,7 @@ const SET: u32 = 0xbea1_0020; // s_mov_b32 s33, s32
 const RESTORE: u32 = 0xbea1_000c; // s_mov_b32 s33, s12
 const BACK: u32 = 0xbea0_0021; // s_mov_b32 s32, s33
 const GROW: u32 = 0xb720_0400; // s_addk_i32 s32, 0x400
+const LOSE: u32 = 0xbea0_000c; // s_mov_b32 s32, s12
 const RETURN: u32 = 0xbe80_1d1e; // s_setpc_b64 s[30:31]
 const NOP: u32 = 0xbf80_0000;
 const SKIP_ONE: u32 = 0xbf88_0001; // s_cbranch_execz 1
@@ -148,15 +150,54 @@ fn paths_that_disagree_leave_the_frame_unknown() {
         straight,
         [Register(32), Register(33), Register(33), Register(33), Register(33), Register(32)]
     );
-    // One path skips the instruction that restores the frame register.
+    // One path skips the instruction that restores the frame register: the stack pointer shows the frame.
     let parted = frame(&[SET, GROW, SKIP_ONE, RESTORE, NOP, RETURN], false);
     assert_eq!(parted[..4], [Register(32), Register(33), Register(33), Register(33)]);
-    assert!(parted[4..].iter().all(|found| matches!(found, FrameStart::Unknown(_))), "{parted:?}");
+    let moved = FrameStart::Rounded { register: 32, add: 0u32.wrapping_sub(0x400), mask: u32::MAX };
+    assert_eq!(parted[4..], [moved, moved]);
+    // The stack pointer is lost, too.
+    let lost = frame(&[SET, LOSE, SKIP_ONE, RESTORE, NOP, RETURN], false);
+    assert_eq!(lost[..4], [Register(32), Register(33), Register(33), Register(33)]);
+    assert!(lost[4..].iter().all(|found| matches!(found, FrameStart::Unknown(_))), "{lost:?}");
     // Behind the return is code that no path leads to.
     let beyond = frame(&[SET, RETURN, NOP], false);
     assert!(matches!(beyond[2], FrameStart::Unknown(_)));
     // A function that never sets it.
     assert!(frame(&[NOP, RETURN], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
+}
+
+/// Code in two parts, of which the second lies before the first and at its end falls into nothing.
+#[test]
+fn branches_between_parts_of_a_function_are_followed() {
+    use FrameStart::Register;
+    let words = |words: &[u32]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
+    // s_branch to 0x800 from 0x100c, and back to 0x100c from 0x804.
+    let (main, cold) = (words(&[SET, GROW, 0xbf82_fdfd, RESTORE, RETURN]), words(&[NOP, 0xbf82_0201]));
+    let processor = Processor::named("gfx90a").unwrap();
+    let parts = [CodePart { start: 0x1000, bytes: &main }, CodePart { start: 0x800, bytes: &cold }];
+    let code = FunctionCode { processor, entry: 0x1000, parts: &parts, frame_register: 33, is_kernel: false };
+    let found = FrameCode::read(code).unwrap();
+    for address in [0x800, 0x804, 0x1004, 0x1008, 0x100c] {
+        assert_eq!(found.at(address), Register(33), "{address:#x}");
+        assert!(found.is_held(address));
+    }
+    for outside in [0x7fc, 0x808, 0xffc, 0x1014] {
+        assert!(
+            matches!(found.at(outside), FrameStart::Unknown(why) if why.contains("outside")),
+            "{outside:#x}"
+        );
+    }
+}
+
+/// No path leads from a part that ends within an instruction to the next part.
+#[test]
+fn a_part_that_is_cut_leads_nowhere() {
+    let cut: Vec<u8> = SET.to_le_bytes().into_iter().chain([0, 0]).collect();
+    let (next, processor) = (NOP.to_le_bytes(), Processor::named("gfx90a").unwrap());
+    let parts = [CodePart { start: 0x900, bytes: &cut }, CodePart { start: 0x1000, bytes: &next }];
+    let code = FunctionCode { processor, entry: 0x900, parts: &parts, frame_register: 33, is_kernel: false };
+    let found = FrameCode::read(code).unwrap();
+    assert!(matches!(found.at(0x1000), FrameStart::Unknown(why) if why.contains("no path")));
 }
 
 /// compiled-code.md, section 1: a kernel begins at 0, unless the trap handler has memory below: dynamic VGPRs (gfx1200, measured).
@@ -181,7 +222,8 @@ fn a_kernel_begins_at_zero_unless_it_sets_its_frame_register_otherwise() {
     let bytes = object.section_bytes(".text").unwrap().unwrap();
     std::fs::remove_dir_all(folder).unwrap();
     let processor = Processor::named("gfx1200").unwrap();
-    let code = FunctionCode { processor, start: 0, bytes: &bytes, frame_register: 33, is_kernel: true };
+    let parts = [CodePart { start: 0, bytes: &bytes }];
+    let code = FunctionCode { processor, entry: 0, parts: &parts, frame_register: 33, is_kernel: true };
     let found = FrameCode::read(code).unwrap();
     for address in [0, 4, 8] {
         assert!(matches!(found.at(address), FrameStart::Unknown(_)), "{address}");
@@ -204,10 +246,17 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
         for length in 0..200 {
             let bytes: Vec<u8> = (0..length).map(|_| next() as u8).collect();
             for (frame_register, is_kernel) in [(32, false), (33, false), (33, true)] {
+                // Parts that overlap, and one that leaves the address space.
+                let parts = [
+                    CodePart { start: u64::MAX - 100, bytes: &bytes },
+                    CodePart { start: u64::MAX - 120, bytes: bytes.get(..40).unwrap_or_default() },
+                    CodePart { start: u64::MAX - 110, bytes: bytes.get(..40).unwrap_or_default() },
+                    CodePart { start: u64::MAX - 60, bytes: bytes.get(..7).unwrap_or_default() },
+                ];
                 let code = FunctionCode {
                     processor,
-                    start: u64::MAX - 100,
-                    bytes: &bytes,
+                    entry: u64::MAX - 100,
+                    parts: &parts,
                     frame_register,
                     is_kernel,
                 };
@@ -221,7 +270,8 @@ fn code_that_is_damaged_is_followed_as_far_as_it_goes() {
     assert!(frame(&[0xbf82_ffff], false).iter().all(|found| matches!(found, FrameStart::Unknown(_))));
     assert!(frame(&[0xbf82_7fff, NOP], false).len() == 2);
     let processor = Processor::named("gfx1250").unwrap();
-    let code = FunctionCode { processor, start: 0, bytes: &[0; 8], frame_register: 33, is_kernel: false };
+    let parts = [CodePart { start: 0, bytes: &[0; 8] }];
+    let code = FunctionCode { processor, entry: 0, parts: &parts, frame_register: 33, is_kernel: false };
     assert!(FrameCode::read(code).is_err());
 }
 

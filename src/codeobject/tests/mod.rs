@@ -3,6 +3,7 @@
 mod damaged;
 mod fat;
 mod image;
+mod kernels;
 mod metadata;
 mod readelf;
 mod relocation;
@@ -10,6 +11,7 @@ mod units;
 mod uri;
 
 use std::path::PathBuf;
+use std::process::Command;
 
 use super::CodeObject;
 
@@ -21,6 +23,18 @@ pub(crate) fn newest_llvm(tool: &str) -> PathBuf {
     let versions = (10..100).rev().map(|version| format!("{tool}-{version}"));
     let mut names = versions.chain([tool.to_owned()]);
     names.find_map(|name| find(&name)).unwrap_or_else(|| panic!("{tool} is needed: see scripts/setup"))
+}
+
+/// A code object for gfx90a of assembly text.
+pub(crate) fn assembled(text: &str) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [source, output] = ["source.s", "code.hsaco"].map(|name| folder.path().join(name));
+    std::fs::write(&source, text).expect("written");
+    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-o"];
+    let mut command = Command::new(newest_llvm("clang"));
+    let done = command.args(flags).arg(&output).arg(&source).output().expect("clang");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    std::fs::read(&output).expect("an object")
 }
 
 /// Code objects of both rooms' tests and of the shared fixtures.

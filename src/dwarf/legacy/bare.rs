@@ -13,7 +13,7 @@ use super::super::context::Context;
 use super::super::error::{Cause, Error};
 use super::super::operation::{Binary, Operation, Placed, Program};
 use super::computed;
-use super::{Idiom, LANE_BITS, Scratch, contents, frame_start, is_vector, private_address, scaled};
+use super::{Idiom, LANE_BITS, Scratch, by_register, in_frame, is_vector};
 use crate::dwarf::FrameRegister;
 use crate::units::{BitSize, DwarfReg};
 
@@ -196,17 +196,13 @@ impl Writer<'_> {
     /// The address in private memory that an operation means.
     fn address(&self, placed: &Placed) -> Result<Option<u64>, Error> {
         let Some(frame) = &self.frame else { return Ok(None) };
-        let start = || frame_start(self.context, frame.start.clone()?, self.scratch);
         let found = match placed.operation {
-            Operation::FrameBase(offset) => start().and_then(|start| private_address(start, offset)),
-            Operation::BaseRegister { register, displacement } if frame.register == Some(register) => {
-                start().and_then(|start| private_address(start, displacement))
-            }
-            Operation::BaseRegister { register, displacement } if frame.stack == Some(register) => {
-                let contents = contents(self.context, register);
-                contents.and_then(|contents| {
-                    private_address(scaled(self.context, contents, self.scratch), displacement)
-                })
+            Operation::FrameBase(offset) => in_frame(self.context, frame, offset, self.scratch),
+            Operation::BaseRegister { register, displacement } => {
+                match by_register(self.context, frame, register, displacement, self.scratch) {
+                    Some(found) => found,
+                    None => return Ok(None),
+                }
             }
             _ => return Ok(None),
         };

@@ -21,7 +21,7 @@ use super::location::{Location, Storage};
 use super::machine::{Evaluator, Focus, Group};
 use super::operation::{Operation, Program};
 use super::value::low_mask;
-use crate::dwarf::FrameStart;
+use crate::dwarf::{FrameRegister, FrameStart};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
 
 /// Registers of this many bits or more have a dword for each lane.
@@ -127,16 +127,36 @@ fn lanes(focus: Focus) -> LaneSet {
     }
 }
 
-/// Where the frame begins in a lane's private memory.
-fn frame_start(context: &dyn Context, start: FrameStart, scratch: Scratch) -> Result<u64, Cause> {
-    let start = match start {
+/// The address in a lane's private memory of the object at an offset to the frame.
+fn in_frame(
+    context: &dyn Context,
+    frame: &FrameRegister,
+    offset: i64,
+    scratch: Scratch,
+) -> Result<u64, Cause> {
+    let start = match frame.origin(offset)? {
         FrameStart::Zero => 0,
         FrameStart::Register(register) => contents(context, register)?,
         FrameStart::Rounded { register, add, mask } => {
             contents(context, register)?.wrapping_add(u64::from(add)) & u64::from(mask)
         }
     };
-    Ok(scaled(context, start, scratch))
+    private_address(scaled(context, start, scratch), offset)
+}
+
+/// The address that an offset to a register means where that is the frame register or the stack pointer; `None`: it is neither.
+fn by_register(
+    context: &dyn Context,
+    frame: &FrameRegister,
+    register: DwarfReg,
+    offset: i64,
+    scratch: Scratch,
+) -> Option<Result<u64, Cause>> {
+    if frame.register == Some(register) {
+        return Some(in_frame(context, frame, offset, scratch));
+    }
+    let at = |contents| private_address(scaled(context, contents, scratch), offset);
+    (frame.stack == Some(register)).then(|| contents(context, register).and_then(at))
 }
 
 /// An address in private memory, so many bytes from another. It does not wrap, as `DW_OP_fbreg` does not.

@@ -2,8 +2,8 @@
 //!
 //! *Situation.* Upstream clang (seen in 22) has no locations with address spaces in its expressions. For a stack slot
 //! it writes `fbreg N; lit5; swap; xderef`, for a value in a vector register `bregx VGPRn 0; lit5; swap; xderef`, for
-//! a constant `consts k; lit5; swap; xderef; stack_value`, for a global `addrx i; lit1; swap; xderef`. By the book each
-//! loads eight bytes from a wrong address and takes *them* for the object's address.
+//! a constant `consts k; lit5; swap; xderef; stack_value`, for a global `addrx i; lit1; swap; xderef`, for an argument that was
+//! passed on the stack (-O1, -O2) `bregx SGPR33 N; lit1; swap; xderef`. By the book each loads eight bytes from a wrong address and takes *them* for the object's address.
 //!
 //! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
 //! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`).
@@ -20,7 +20,7 @@ use super::super::location::{CapturedLane, Implicit, Location, Offset, Storage};
 use super::super::machine::{Evaluator, Focus, Group};
 use super::super::operation::{Operation, Placed, Program};
 use super::super::value::{Number, low_mask};
-use super::{Scratch, VECTOR_BITS, computed, frame_start, holds, lanes, private_address, register_size};
+use super::{Scratch, VECTOR_BITS, by_register, computed, holds, in_frame, is_vector, lanes, register_size};
 use crate::units::{Address, AddressSpace, BitSize, DwarfReg};
 
 const GLOBAL: AddressSpace = AddressSpace(0);
@@ -35,10 +35,16 @@ const IDIOM_PRIVATE: u64 = 5;
 /// One shape with its operands.
 #[derive(Debug, PartialEq, Eq)]
 enum Idiom {
+    /// An offset to the frame: `DW_OP_fbreg`.
     Slot(i64),
+    /// An offset to the frame register or the stack pointer: `DW_OP_bregx`.
+    Based(DwarfReg, i64),
     Register(DwarfReg),
     Constant(u64),
-    Address { address: u64, space: AddressSpace },
+    Address {
+        address: u64,
+        space: AddressSpace,
+    },
     Nowhere,
 }
 
@@ -118,8 +124,20 @@ fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)>
         return None;
     };
     let with_value = matches!(operation(4), Some(Operation::StackValue));
+    let is_stack = |register| {
+        if is_vector(context, register) {
+            return false;
+        }
+        let frame = context.frame_register();
+        frame.is_some_and(|frame| [frame.register, frame.stack].contains(&Some(register)))
+    };
     Some(match (operation(0)?, *space, with_value) {
         (Operation::FrameBase(offset), IDIOM_GENERIC | IDIOM_PRIVATE, false) => (Idiom::Slot(*offset), 4),
+        (Operation::BaseRegister { register, displacement }, IDIOM_GENERIC | IDIOM_PRIVATE, false)
+            if is_stack(*register) =>
+        {
+            (Idiom::Based(*register, *displacement), 4)
+        }
         (Operation::BaseRegister { register, displacement: 0 }, _, false) => (Idiom::Register(*register), 4),
         (Operation::Constant(value), _, true) => (Idiom::Constant(*value), 5),
         (Operation::Addr(address), space, false) => {
@@ -167,22 +185,32 @@ fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -
             }
             Ok(location)
         }
-        Idiom::Slot(offset) => {
-            let info = context.space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
-            if !focused && info.lane != LaneNeed::None {
-                return Err(Cause::NoLane);
-            }
+        Idiom::Slot(offset) => private(context, focus, || {
             let Some(frame) = context.frame_register() else {
                 context.frame_base()?;
                 return Err(Cause::FrameBase("not a register"));
             };
-            let address = private_address(frame_start(context, frame.start?, scratch)?, *offset)?;
-            let storage = Storage::Memory {
-                space: PRIVATE_LANE,
-                address_bits: info.address_bits,
-                lane: CapturedLane::Own,
-            };
-            Ok(Location { storage, offset: Offset::bytes(address) })
-        }
+            in_frame(context, &frame, *offset, scratch)
+        }),
+        Idiom::Based(register, offset) => private(context, focus, || {
+            let frame = context.frame_register().ok_or(Cause::FrameBase("not a register"))?;
+            let found = by_register(context, &frame, *register, *offset, scratch);
+            found.unwrap_or(Err(Cause::FrameBase("not that register")))
+        }),
     }
+}
+
+/// An object in the private memory of a lane.
+fn private(
+    context: &dyn Context,
+    focus: Focus,
+    address: impl FnOnce() -> Result<u64, Cause>,
+) -> Result<Location, Cause> {
+    let info = context.space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
+    if matches!(focus, Focus::Wave) && info.lane != LaneNeed::None {
+        return Err(Cause::NoLane);
+    }
+    let storage =
+        Storage::Memory { space: PRIVATE_LANE, address_bits: info.address_bits, lane: CapturedLane::Own };
+    Ok(Location { storage, offset: Offset::bytes(address()?) })
 }

@@ -95,7 +95,7 @@ fn an_object_lies_within_what_its_idiom_describes() {
     let beyond = Err(Cause::BeyondStorage { offset: 0, wanted: 64, size: 32 });
     assert_eq!(fits("92 14 00 35 16 18", 64), beyond);
     // A scalar register of 32 bits, one of 64, a slot.
-    assert_eq!(fits("92 03 00 35 16 18", 64), beyond);
+    assert_eq!(fits("92 04 00 35 16 18", 64), beyond);
     assert_eq!(fits("92 0a 00 35 16 18", 64), Ok(()));
     assert_eq!(fits("91 14 35 16 18", 1 << 16), Ok(()));
 }

@@ -5,13 +5,14 @@
 //! source: at the stack pointer on entry, rounded up to 128 bytes in `wide`, at 0 in a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
 use super::Maker;
 use crate::arch::Processor;
-use crate::codeobject::{CodeObject, ElfAddress, newest_llvm};
+use crate::codeobject::{CodeObject, ElfAddress, Symbol, assembled, newest_llvm};
 use crate::dwarf::legacy::Idiom;
 use crate::session::print::{Query, VariableIn, Whereabouts};
 use crate::session::{Byte, Dump, Inspect as _, LaneValue, Session, ValueState};
@@ -81,11 +82,11 @@ fn value(operand: &str, scalars: &Scalars) -> u32 {
 }
 
 /// Registers before each instruction that a path from the entry leads to.
-fn run(lines: &BTreeMap<u64, Line>, start: u64, end: u64, entry: Scalars) -> BTreeMap<u64, (Scalars, Lanes)> {
+fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTreeMap<u64, (Scalars, Lanes)> {
     let mut found = BTreeMap::new();
-    let mut work = vec![(start, entry, Lanes::new())];
+    let mut work = vec![(parts[0].start, entry, Lanes::new())];
     while let Some((pc, mut scalars, mut lanes)) = work.pop() {
-        if !(start..end).contains(&pc) || found.contains_key(&pc) {
+        if !parts.iter().any(|part| part.contains(&pc)) || found.contains_key(&pc) {
             continue;
         }
         found.insert(pc, (scalars.clone(), lanes.clone()));
@@ -166,9 +167,10 @@ fn places(path: &Path) -> Places {
     let memory = maker.map(&[(0, &memory)]);
     let mut each = Vec::new();
     let mut starts: Vec<u64> = lines.keys().copied().collect();
-    starts.retain(|start| object.symbols().iter().any(|symbol| symbol.value == *start && symbol.size > 0));
+    let begins = |symbol: &Symbol| symbol.size > 0 && !symbol.name.ends_with(".cold");
+    starts.retain(|start| object.symbols().iter().any(|symbol| symbol.value == *start && begins(symbol)));
     for start in starts {
-        let named = |symbol: &&crate::codeobject::Symbol| symbol.value == start && symbol.size > 0;
+        let named = |symbol: &&Symbol| symbol.value == start && symbol.size > 0;
         let symbol = object.symbols().iter().find(named).unwrap();
         let is_kernel = entries.contains(&start);
         let entry = [(32, ENTRY), (33, CALLERS_FRAME), (34, CALLERS_BASE)];
@@ -178,7 +180,11 @@ fn places(path: &Path) -> Places {
             name if name.contains("wide") => ENTRY.next_multiple_of(128),
             _ => ENTRY,
         };
-        for (pc, (scalars, _)) in run(&lines, start, start + symbol.size, entry) {
+        // A part that the compiler split off begins with a symbol of its own.
+        let cold = object.symbols().iter().find(|cold| cold.name == format!("{}.cold", symbol.name));
+        let parts = [symbol].into_iter().chain(cold).map(|part| part.value..part.value + part.size);
+        let parts: Vec<Range<u64>> = parts.collect();
+        for (pc, (scalars, _)) in run(&lines, &parts, entry) {
             let pc_bytes = (LOADED + pc).to_le_bytes();
             let words =
                 [32, 33, 34].map(|register| (format!("s{register}"), scalars[&register].to_le_bytes()));
@@ -193,9 +199,9 @@ fn places(path: &Path) -> Places {
     Places { dump: maker.finish(), size, each }
 }
 
-/// The offset of an expression that is `DW_OP_fbreg` alone, or clang's idiom of it.
+/// The offset of an expression that is `DW_OP_fbreg`, or `DW_OP_bregx` of s32 or s33, alone or as clang's idiom.
 fn offset(expression: &[u8]) -> Option<i64> {
-    let (0x91, rest) = expression.split_first().map(|(op, rest)| (*op, rest))? else { return None };
+    let ([0x91, rest @ ..] | [0x92, 64 | 65, rest @ ..]) = expression else { return None };
     let (mut number, mut shift, mut used) = (0i64, 0, 0);
     for byte in rest {
         number |= i64::from(byte & 0x7f) << shift;
@@ -234,7 +240,11 @@ fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
             let Some(offset) = variable.location.expression().and_then(|bytes| offset(bytes)) else {
                 continue;
             };
-            let address = u64::from(*frame).wrapping_add_signed(offset);
+            // An argument on the stack, unless the function copied it.
+            let on_stack =
+                shown.name.strip_prefix("stack_").is_some_and(|number| number == offset.to_string());
+            let frame = if on_stack { ENTRY } else { *frame };
+            let address = u64::from(frame).wrapping_add_signed(offset);
             let count = counts.entry(function.clone()).or_default();
             for LaneValue { lane, bytes, state, idiom: by, .. } in &shown.lanes {
                 let what = format!("{} of lane {lane} in {at}", shown.name);
@@ -290,6 +300,34 @@ fn a_variable_of_clangs_is_right_at_every_pc_of_its_function() {
                 assert!(*shown > 30, "{gpu} {level} {function}: {shown}");
                 assert_eq!(*absent, 0, "{gpu} {level} {function}");
             }
+        }
+    }
+}
+
+/// Arguments beyond the registers are at the stack pointer of the function's entry, in a realigned function, too.
+#[test]
+fn an_argument_on_the_stack_is_right_at_every_pc_of_its_function() {
+    for gpu in ["gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201"] {
+        for level in ["O0", "O2"] {
+            let counts = check(&fixture(&format!("code/arguments-{gpu}-{level}.hsaco")), Idiom::Xderef);
+            for function in ["wide", "narrow", "last"] {
+                let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+                assert!(*shown > 300, "{gpu} {level} {function}: {shown}");
+                assert_eq!(*absent, 0, "{gpu} {level} {function}");
+            }
+        }
+    }
+}
+
+/// The part of a function that lies elsewhere, at lower addresses than its entry.
+#[test]
+fn a_variable_is_right_in_every_part_of_its_function() {
+    for gpu in ["gfx90a", "gfx1100"] {
+        let counts = check(&fixture(&format!("code/parts-{gpu}.hsaco")), Idiom::Xderef);
+        for function in ["two", "alone"] {
+            let (_, (shown, absent)) = counts.iter().find(|(name, _)| name.contains(function)).unwrap();
+            assert!(*shown > 600, "{gpu} {function}: {shown}");
+            assert_eq!(*absent, 0, "{gpu} {function}");
         }
     }
 }
@@ -369,7 +407,7 @@ fn a_return_address_is_the_callers_at_every_pc_or_absent() {
                 (33, CALLERS_FRAME * unit),
                 (34, CALLERS_BASE * unit),
             ];
-            for (pc, (scalars, lanes)) in run(&lines, start, end, entry.into()) {
+            for (pc, (scalars, lanes)) in run(&lines, &[start..end], entry.into()) {
                 let pc_bytes = (LOADED + pc).to_le_bytes();
                 let names: BTreeSet<String> = lanes.keys().map(|(register, _)| register.clone()).collect();
                 let all: BTreeSet<String> =
@@ -423,4 +461,54 @@ fn a_return_address_is_the_callers_at_every_pc_or_absent() {
             assert!(*ended < 16, "{gpu} {counts:?}");
         }
     }
+}
+
+/// A variable in the frame register itself, by the book, in a function of 1 MiB of code and more, which is not followed.
+#[test]
+fn a_frame_register_that_may_be_the_callers_has_no_value() {
+    let state = |fill: u32| {
+        let changes = [
+            (
+                "    s_nop 0\n    s_nop 0\n",
+                format!(
+                    "    s_mov_b32 s33, s32\n    s_nop 0\n    s_setpc_b64 s[30:31]\n    .fill {fill}, 4, 0xbf800000\n"
+                ),
+            ),
+            // The function's DW_AT_frame_base, DW_OP_regx s33.
+            (
+                "    .uleb128 0x6\n    .byte 0, 0\n    .uleb128 5 ",
+                "    .uleb128 0x6\n    .uleb128 0x40\n    .uleb128 0x18\n    .byte 0, 0\n    .uleb128 5 "
+                    .to_owned(),
+            ),
+            (
+                "    .asciz \"f\"\n    .quad f\n    .long .Lend-f\n",
+                "    .asciz \"f\"\n    .quad f\n    .long .Lend-f\n    .uleb128 2\n    .byte 0x90, 65\n"
+                    .to_owned(),
+            ),
+            (
+                "    .byte 0x90, 0x48, 0x93, 0x4, 0x90, 0x4a, 0x93, 0x4 ",
+                "    .byte 0x90, 65, 0x93, 0x4, 0x90, 0x48, 0x93, 0x4 ".to_owned(),
+            ),
+        ];
+        let mut source = include_str!("halves/halves.s").to_owned();
+        for (from, to) in changes {
+            assert!(source.contains(from), "{from}");
+            source = source.replace(from, &to);
+        }
+        let object = assembled(&source);
+        let start = LOADED + CodeObject::parse(object.clone()).unwrap().symbol("f").unwrap().value;
+        let mut maker = Maker::new("gfx90a");
+        maker.code_object(&object, LOADED);
+        let (pc, word) = ((start + 4).to_le_bytes(), 0x40u32.to_le_bytes());
+        let registers: [(&str, &[u8], u64); 4] =
+            [("exec", &[0xff; 8], 3), ("pc", &pc, 3), ("s33", &word, 1), ("s40", &word, 1)];
+        maker.wave(WaveSize::W64, None, &registers);
+        let session = Session::new(maker.finish(), None).unwrap();
+        let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
+        let variable = locals.variables.iter().find(|variable| variable.name == "lost").unwrap();
+        variable.lanes[0].state.clone()
+    };
+    assert_eq!(state(1), ValueState::Value((0x40_0000_0040u64).to_string()));
+    let ValueState::Unavailable(why) = state(1 << 18) else { panic!("{:?}", state(1 << 18)) };
+    assert!(why.contains("1 MiB"), "{why}");
 }

@@ -1,10 +1,7 @@
 //! Scalars of which a half is missing have no value: see `halves/halves.s`.
 
-use std::path::Path;
-use std::process::Command;
-
 use super::Maker;
-use crate::codeobject::{CodeObject, newest_llvm};
+use crate::codeobject::{CodeObject, assembled};
 use crate::report;
 use crate::session::print::Query;
 use crate::session::{Inspect as _, Session};
@@ -14,16 +11,7 @@ const LOADED: u64 = 0x7f00_0010_0000;
 
 /// A wave in `f`, with s40 and s41 captured, and no s42.
 fn session() -> Session {
-    let folder = std::env::temp_dir().join(format!("lanescope-halves-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/tests/halves/halves.s");
-    let output = folder.join("halves.hsaco");
-    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-o"];
-    let done =
-        Command::new(newest_llvm("clang")).args(flags).arg(&output).arg(source).output().expect("clang");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let object = std::fs::read(&output).expect("an object");
-    std::fs::remove_dir_all(folder).expect("removed");
+    let object = assembled(include_str!("halves/halves.s"));
     let start = LOADED + CodeObject::parse(object.clone()).unwrap().symbol("f").unwrap().value;
     let mut maker = Maker::new("gfx90a");
     maker.code_object(&object, LOADED);

@@ -1,37 +1,21 @@
 //! Nested functions, entry points, return addresses, and expressions of pointers to members and virtual functions: see
 //! `nested/nested.s`. The values are those that the text of DWARF 5 gives them, from the registers and memory here.
 
-use std::path::Path;
-use std::process::Command;
-
 use super::Maker;
-use crate::codeobject::{CodeObject, newest_llvm};
+use crate::codeobject::{CodeObject, assembled};
 use crate::session::print::Query;
 use crate::session::{Inspect as _, Session, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;
+const SOURCE: &str = include_str!("nested/nested.s");
 /// The frame bases of the two frames of `outer`, the inner one first.
 const INNER_BASE: u32 = 0x6000;
 const OUTER_BASE: u32 = 0x5000;
 
-fn assembled(test: &str) -> Vec<u8> {
-    let folder = std::env::temp_dir().join(format!("lanescope-nested-{}-{test}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/session/tests/nested/nested.s");
-    let output = folder.join("nested.hsaco");
-    let flags = ["-x", "assembler", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-o"];
-    let mut command = Command::new(newest_llvm("clang"));
-    let done = command.args(flags).arg(&output).arg(source).output().expect("clang");
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let bytes = std::fs::read(&output).expect("an object");
-    std::fs::remove_dir_all(folder).expect("removed");
-    bytes
-}
-
 /// A wave at an offset of a function; `link` is what s34 holds, the static link of `inner`.
-fn at(test: &str, function: &str, offset: u64, link: u32) -> Session {
-    let object = assembled(test);
+fn at(function: &str, offset: u64, link: u32) -> Session {
+    let object = assembled(SOURCE);
     let elf = CodeObject::parse(object.clone()).unwrap();
     let code = |name: &str, offset: u64| LOADED + elf.symbol(name).expect(name).value + offset;
     let mut maker = Maker::new("gfx90a");
@@ -100,7 +84,7 @@ fn shown(session: &Session, path: &str) -> String {
 /// DWARF 5 section 3.3.5: the static link is the frame base of the instance of the function around.
 #[test]
 fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names() {
-    let near = at("near", "inner", 4, INNER_BASE);
+    let near = at("inner", 4, INNER_BASE);
     let names = |session: &Session| {
         let stack = session.backtrace(WaveId(0), None).unwrap();
         stack.frames.iter().map(|frame| frame.function.clone().unwrap_or_default()).collect::<Vec<_>>()
@@ -120,7 +104,7 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
         "a variable of `outer` around this function, whose physical frame 1 DW_AT_static_link leads to";
     assert_eq!(explained[0].says, words);
     // The one further out, where the block with `early` was left.
-    let far = at("far", "inner", 4, OUTER_BASE);
+    let far = at("inner", 4, OUTER_BASE);
     assert_eq!((shown(&far, "x"), shown(&far, "shared")), ("100".to_owned(), "101".to_owned()));
     assert_eq!(shown(&far, "r"), "77");
     assert_eq!(shown(&far, "early"), "error: there is no `early` in this frame or its code object");
@@ -136,12 +120,12 @@ fn three(one: &str, two: &str, three: &str) -> (String, String, String) {
 /// No frame is taken that is not known to be the one.
 #[test]
 fn a_static_link_that_leads_nowhere_says_so() {
-    let lost = at("lost", "inner", 4, 0x7000);
+    let lost = at("inner", 4, 0x7000);
     let why = "error: it is a variable of `outer` around this function, and none of the 2 frames of `outer` has the frame \
                base that DW_AT_static_link says; the stack ends: the return address is 0";
     assert_eq!(shown(&lost, "x"), why);
     assert_eq!(shown(&lost, "own"), "7");
-    let deaf = at("deaf", "deaf", 4, INNER_BASE);
+    let deaf = at("deaf", 4, INNER_BASE);
     let why = "error: it is a variable of `outer` around this function, whose frame is not known: the function has no \
                DW_AT_static_link";
     assert_eq!(shown(&deaf, "x"), why);
@@ -150,14 +134,14 @@ fn a_static_link_that_leads_nowhere_says_so() {
 /// Eighteen functions around one another: what the outermost has is not looked for.
 #[test]
 fn functions_around_functions_are_bounded() {
-    let deep = at("bound", "deep", 4, INNER_BASE);
+    let deep = at("deep", 4, INNER_BASE);
     assert_eq!(shown(&deep, "outermost"), "error: there is no `outermost` in this frame or its code object");
 }
 
 /// DWARF 5 section 3.3: an entry point has its own name and parameters, and its function's variables and frame.
 #[test]
 fn an_entry_point_is_a_function() {
-    let session = at("entry", "outer", 16, 0);
+    let session = at("outer", 16, 0);
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     assert_eq!(locals.function.as_deref(), Some("side"));
     let row = |variable: &crate::session::Variable| (variable.name.clone(), state(&variable.lanes[0].state));
@@ -168,7 +152,7 @@ fn an_entry_point_is_a_function() {
     let address = |path| shown(&session, path).split(' ').rev().nth(1).map(str::to_owned);
     assert_eq!(address("side"), address("gate"));
     assert!(shown(&session, "gate").ends_with("<outer+16>"), "{}", shown(&session, "gate"));
-    let after = at("after", "outer", 24, 0);
+    let after = at("outer", 24, 0);
     let locals = after.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     assert_eq!(locals.function.as_deref(), Some("outer"));
 }
@@ -176,13 +160,13 @@ fn an_entry_point_is_a_function() {
 /// DWARF 5 section 3.3.5: where the return address is says nothing of the caller's registers, so it is no frame.
 #[test]
 fn a_return_address_is_told_where_nothing_unwinds() {
-    let session = at("lone", "lone", 4, 0);
+    let session = at("lone", 4, 0);
     let stack = session.backtrace(WaveId(0), None).unwrap();
     assert_eq!(stack.frames.len(), 1);
     let end = stack.end.to_string();
     assert!(end.starts_with("no unwind information for "), "{end}");
     let told = format!("; DW_AT_return_addr says that it returns to {:#x} <inner+4>", {
-        let elf = CodeObject::parse(assembled("lone-symbol")).unwrap();
+        let elf = CodeObject::parse(assembled(SOURCE)).unwrap();
         LOADED + elf.symbol("inner").unwrap().value + 4
     });
     assert!(end.ends_with(&told), "{end}");
@@ -191,7 +175,7 @@ fn a_return_address_is_told_where_nothing_unwinds() {
 /// DWARF 5 section 5.14: the pointer's value, then the object's address are on the stack.
 #[test]
 fn use_locations_say_where_members_are() {
-    let session = at("use", "inner", 4, INNER_BASE);
+    let session = at("inner", 4, INNER_BASE);
     // DW_OP_plus.
     assert_eq!(shown(&session, "obj.*pm"), "22");
     assert_eq!(shown(&session, "(&obj)->*pm"), "22");
@@ -211,7 +195,7 @@ fn use_locations_say_where_members_are() {
 /// DWARF 5 section 5.7.8: with the object's address on the stack, the place of the table's entry.
 #[test]
 fn table_entries_may_be_expressions() {
-    let session = at("table", "inner", 4, INNER_BASE);
+    let session = at("inner", 4, INNER_BASE);
     let run = shown(&session, "obj.run");
     assert!(run.starts_with("{int ()} 0x7f") && run.ends_with(" <inner>"), "{run}");
     let late =
@@ -222,7 +206,7 @@ fn table_entries_may_be_expressions() {
 /// DWARF 5 sections 5.1.2 and 7.5.6; what has no notation here is shown by its bits.
 #[test]
 fn base_types_of_every_sort() {
-    let session = at("base", "inner", 4, INNER_BASE);
+    let session = at("inner", 4, INNER_BASE);
     let expected = [
         // 0xc000 / 2^15, -0xc000 / 2^15, 0xc0 / 2^8, 1234 / 10^2, -3 / 12.
         ("accum", "1.5"),

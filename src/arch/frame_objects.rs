@@ -1,0 +1,118 @@
+//! Objects of a realigned frame: arguments on the stack, or the function's own.
+//!
+//! *Situation.* Arguments that find no register lie at the stack pointer of the function's entry. A function with an over-aligned
+//! object rounds its frame pointer up, and reaches such arguments by the base pointer s34. Clang 22 (-O0 to -O2) describes both
+//! kinds of objects by offsets to the frame pointer, as if it had not been rounded. LLVM lays out the arguments first and the
+//! function's own objects behind them, so that the offset tells them apart.
+//!
+//! *What it needs.* The code itself names the register of each object that it reaches. The highest offset to the stack pointer of
+//! the entry belongs to an argument, the lowest offset to the frame pointer to an own object.
+
+use super::frame_access::{Access, Holder};
+use super::frame_paths::{BASE, FRAME, Layout, Paths, STACK, State, Value};
+use super::instruction::{Effect, Encoding, Operand};
+
+/// Offsets of a realigned frame's objects, in bytes of a lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameObjects {
+    /// The highest offset at which the code reaches an argument.
+    pub last_argument: Option<u32>,
+    /// The lowest offset at which the code reaches an object of the function's own.
+    pub first_own: Option<u32>,
+}
+
+/// From which of the two an object is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Entry,
+    Frame,
+}
+
+fn origin(state: State, register: u8, frame: Value) -> Option<Origin> {
+    match state.of(register) {
+        Value::Entry(0) if matches!(register, STACK | BASE) => Some(Origin::Entry),
+        value if register == FRAME && value == frame => Some(Origin::Frame),
+        _ => None,
+    }
+}
+
+impl FrameObjects {
+    /// `frame`: what the frame pointer holds in the function's body. `by_lane`: whether stack registers count bytes of a lane.
+    pub(super) fn read(
+        encoding: Encoding,
+        layout: &Layout<'_>,
+        paths: &Paths,
+        frame: Value,
+        by_lane: bool,
+    ) -> Self {
+        let mut found = Self::default();
+        // Registers that hold the address of a lane's frame, until a number is added.
+        let mut holders: Vec<(Holder, Origin)> = Vec::new();
+        for (index, state) in paths.before.iter().enumerate() {
+            if paths.is_inside(index) {
+                continue;
+            }
+            let instruction = layout.code(index).and_then(|(_, code)| Some((code, encoding.decode(code)?)));
+            let (Some(state), Some((code, instruction))) = (*state, instruction) else {
+                holders.clear();
+                continue;
+            };
+            if paths.is_target.get(index) == Some(&true) {
+                holders.clear();
+            }
+            let of = |register| origin(state, register, frame);
+            let access = encoding.access(code);
+            let held = match access {
+                Some(Access::Add { from, .. }) => holders.iter().position(|(held, _)| *held == from),
+                _ => None,
+            };
+            let held = held.map(|at| holders.swap_remove(at).1);
+            holders.retain(|(holder, origin)| {
+                let is_read = encoding.reads(code, *holder);
+                // Where the first instruction that reads it does not add, the object's offset is 0. A sum of registers may get the
+                // offset afterwards.
+                if is_read && encoding.takes_address(code) {
+                    found.note(*origin, 0);
+                }
+                !is_read && !encoding.writes(code, instruction.effect, *holder)
+            });
+            match access {
+                Some(Access::Memory { base, offset }) => {
+                    if let (Some(origin), Ok(offset)) = (of(base), u32::try_from(offset)) {
+                        found.note(origin, offset);
+                    }
+                }
+                Some(Access::Scale { to, base }) => holders.extend(of(base).map(|origin| (to, origin))),
+                Some(Access::Add { number, .. }) if let Some(origin) = held => found.note(origin, number),
+                Some(Access::Add { to, from: Holder::Sgpr(base), number }) if by_lane && !is_stack(to) => {
+                    of(base).into_iter().for_each(|origin| found.note(origin, number));
+                }
+                Some(Access::Copy { base }) if by_lane => {
+                    of(base).into_iter().for_each(|origin| found.note(origin, 0));
+                }
+                _ => {}
+            }
+            match instruction.effect {
+                Effect::Move { to, from: Operand::Sgpr(base) } if by_lane && !is_stack(Holder::Sgpr(to)) => {
+                    of(base).into_iter().for_each(|origin| found.note(origin, 0));
+                }
+                Effect::Branch { .. } | Effect::End | Effect::Unknown => holders.clear(),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn note(&mut self, origin: Origin, offset: u32) {
+        match origin {
+            Origin::Entry => self.last_argument = self.last_argument.max(Some(offset)),
+            Origin::Frame => {
+                self.first_own = Some(self.first_own.map_or(offset, |first| first.min(offset)));
+            }
+        }
+    }
+}
+
+fn is_stack(register: Holder) -> bool {
+    matches!(register, Holder::Sgpr(STACK..=BASE))
+}
