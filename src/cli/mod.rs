@@ -18,6 +18,7 @@ mod memory;
 mod print;
 mod registers;
 mod serve;
+mod shell;
 mod slim;
 pub mod targets;
 

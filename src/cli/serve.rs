@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{DumpArgs, Failure, dump};
+use super::{DumpArgs, Failure, dump, shell};
 use crate::arch::Targets;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
 use crate::session::{Inspect, Session};
@@ -151,10 +151,10 @@ fn announce(
     for endpoint in endpoints {
         let ours = |command: Option<String>| command.map(|command| command.replace("127.0.0.1:", ":"));
         if let Some(command) = ours(endpoint.gdb_command()) {
-            writeln!(out, "  gdb -ex '{command}'")?;
+            writeln!(out, "  gdb -ex {}", shell::word(&command))?;
         }
         if let Some(command) = endpoint.lldb_command() {
-            writeln!(out, "  lldb -o '{}'", command.replace("127.0.0.1:", ""))?;
+            writeln!(out, "  lldb -o {}", shell::word(&command.replace("127.0.0.1:", "")))?;
         }
     }
     writeln!(

@@ -8,6 +8,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use super::shell::{argument, word};
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
@@ -54,8 +55,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     // The folder may be the dump's own: a file that is there may be the code object that is being read.
     let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
     if let Some((_, there)) = files().find(|(_, path)| path.symlink_metadata().is_ok()) {
-        let words =
-            format!("{} is there already: choose another folder, or remove it first", there.display());
+        let words = format!("{} exists; choose another folder", there.display());
         return Err(words.into());
     }
     for (object, path) in files() {
@@ -79,15 +79,17 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         args.from
             .dump
             .as_ref()
-            .map_or_else(|| "DUMP".to_owned(), |path| clean(path.to_string_lossy()).into_owned())
+            .map_or_else(|| "DUMP".to_owned(), |path| word(&clean(path.to_string_lossy())).into_owned())
     )?;
-    write!(out, "  gdb {}", path(&main.name))?;
+    write!(out, "  gdb {}", word(&path(&main.name)))?;
     for object in others() {
-        write!(out, " -ex 'add-symbol-file {} -o {}'", path(&object.name), object.address)?;
+        let command = format!("add-symbol-file {} -o {}", argument(&path(&object.name)), object.address);
+        write!(out, " -ex {}", word(&command))?;
     }
     writeln!(out, " -ex 'target remote HOST:1234'")?;
     // LLDB looks there for files of the names that the server tells it, and takes their addresses from the server, too.
     let folder = clean(args.output.to_string_lossy());
-    writeln!(out, "  lldb -o 'settings append target.exec-search-paths {folder}' -o 'gdb-remote HOST:1234'")?;
+    let command = format!("settings append target.exec-search-paths {}", argument(&folder));
+    writeln!(out, "  lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))?;
     Ok(())
 }

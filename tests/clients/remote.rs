@@ -94,7 +94,10 @@ fn views_overwrite_nothing() {
     let before = fs::read(&code).unwrap();
     let output = Command::new(lanescope()).arg("view").arg(&dump).arg("-o").arg(&dump).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("lds-gfx90a-O2.hsaco is there already"), "{said}");
+    assert!(
+        !output.status.success() && said.contains("lds-gfx90a-O2.hsaco exists; choose another folder"),
+        "{said}"
+    );
     assert_eq!(fs::read(&code).unwrap(), before);
     fs::remove_dir_all(dump).unwrap();
 }

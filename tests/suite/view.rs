@@ -444,3 +444,80 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
         assert!(ask("?").starts_with('T'), "{facade:?}");
     }
 }
+
+/// What is printed to be typed is one word for the shell and one argument for the debugger, whatever the names hold.
+#[test]
+fn commands_to_type_hold_names_with_blanks_and_quotes() {
+    let scratch = crate::slim::Scratch::new("view-quoted");
+    let [dump, views] = ["it's a \"dump\"", "some $views; 'n"].map(|name| scratch.path(name));
+    std::fs::create_dir(&dump).unwrap();
+    for file in std::fs::read_dir(crate::fixtures::fixtures().join("dumps/mixed-kinds")).unwrap().flatten() {
+        std::fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
+    let output = command.arg("view").arg(&dump).arg("-o").arg(&views).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    // The shell's own words of a command, one a line.
+    let words = |tool: &str, line: &str| -> Vec<String> {
+        let script = format!("{tool}() {{ printf '%s\\n' \"$@\"; }}; {line}");
+        let output = Command::new("sh").arg("-c").arg(script).output().unwrap();
+        assert!(output.status.success(), "{line}");
+        String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+    };
+    let line = |start: &str| text.lines().find_map(|line| Some(&line[line.find(start)?..])).unwrap();
+    let serve = line("lanescope serve ").split(" ADDRESS").next().unwrap();
+    assert_eq!(words("lanescope", serve), ["serve", dump.to_str().unwrap(), "--listen"]);
+    let gdb = words("gdb", line("gdb "));
+    assert!(gdb[0].starts_with(views.to_str().unwrap()) && Path::new(&gdb[0]).is_file(), "{gdb:?}");
+    // gdb itself takes its arguments apart.
+    let added: Vec<&String> = gdb.iter().filter(|word| word.starts_with("add-symbol-file ")).collect();
+    assert!(!added.is_empty(), "{text}");
+    for command in added {
+        let output = Command::new("gdb").args(["-nx", "-batch", "-ex", command]).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(said.contains(&format!("from file \"{}", views.display())), "{said}");
+        assert!(!said.contains("No such file"), "{said}");
+    }
+    let lldb = words("lldb", line("lldb "));
+    let escaped: String = views.to_str().unwrap().chars().fold(String::new(), |mut text, character| {
+        if " $;'".contains(character) {
+            text.push('\\');
+        }
+        text.push(character);
+        text
+    });
+    assert_eq!(lldb[..2], ["-o".to_owned(), format!("settings append target.exec-search-paths {escaped}")]);
+}
+
+/// Each problem of a dump is a line of its own.
+#[test]
+fn notices_list_every_problem() {
+    let scratch = crate::slim::Scratch::new("view-notices");
+    let dump = scratch.path("dump.json");
+    for count in [1, 3] {
+        let segments: Vec<String> =
+            (0..count).map(|number| format!("{{\"address\": 0, \"file\": \"none{number}\"}}")).collect();
+        let manifest = format!(
+            "{{\"format\": 1, \"agent\": [{{\"id\": 1, \"target\": \"gfx90a\"}}], \"memory\": [{}], \
+             \"wave\": [{{\"id\": 7, \"agent\": 1, \"wave_size\": 64}}]}}",
+            segments.join(", ")
+        );
+        std::fs::write(&dump, manifest).unwrap();
+        let session = Session::new(open(&dump), None).unwrap();
+        let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
+        let mut client = Client::new(Box::new(session), options);
+        let said = String::from_utf8(ask(&mut client, b"qRcmd,6e6f7469636573")).unwrap();
+        let bytes: Vec<u8> = said
+            .as_bytes()
+            .chunks(2)
+            .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+            .collect();
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let listed: Vec<&str> = text.lines().filter(|line| line.contains("none")).collect();
+        assert_eq!(listed.len(), count, "{text}");
+        for (number, line) in listed.iter().enumerate() {
+            assert!(line.starts_with("problem: ") && line.contains(&format!("none{number}")), "{text}");
+        }
+    }
+}
