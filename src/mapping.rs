@@ -138,6 +138,15 @@ pub fn first_changed() -> Option<String> {
     }
 }
 
+/// A file that ends before bytes that it had.
+fn cut(size: u64, end: u64) -> io::Error {
+    let missing = end.saturating_sub(size);
+    let words = format!(
+        "the file ends at offset {size:#x}, {missing} bytes before {end:#x} (truncated while it was opened?)"
+    );
+    io::Error::new(io::ErrorKind::UnexpectedEof, words)
+}
+
 /// `length` bytes of a file from `offset` on.
 ///
 /// # Errors
@@ -145,8 +154,11 @@ pub fn first_changed() -> Option<String> {
 /// or what the operating system says.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
-    let inside = offset.checked_add(length).is_some_and(|end| end <= stamp.size());
-    let size = usize::try_from(length).ok().filter(|length| inside && *length > 0);
+    let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
+    if end > stamp.size() {
+        return Err(cut(stamp.size(), end));
+    }
+    let size = usize::try_from(length).ok().filter(|length| *length > 0);
     let size = size.ok_or(io::ErrorKind::UnexpectedEof)?;
     let is_copied = length < LEAST_MAPPED || length <= MOST_COPIED && is_fresh(file)?;
     if !is_copied && let Some(guarded) = guarded(file, stamp, offset, size)? {
@@ -158,7 +170,11 @@ pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| io::ErrorKind::OutOfMemory)?;
     bytes.resize(size, 0);
-    file.read_exact_at(&mut bytes, offset)?;
+    file.read_exact_at(&mut bytes, offset).map_err(|error| match error.kind() {
+        // It was longer when its size was asked.
+        io::ErrorKind::UnexpectedEof => cut(Stamp::of(file).map_or(0, |stamp| stamp.size()), end),
+        _ => error,
+    })?;
     if Stamp::of(file)? != stamp {
         return Err(io::Error::other("the file changed while it was read"));
     }

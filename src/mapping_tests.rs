@@ -55,6 +55,9 @@ fn a_range_is_read_and_what_leaves_the_file_is_not() {
         let error = map(&file, offset, length).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof, "{offset}+{length}");
     }
+    let error = map(&file, 10, SIZE as u64).unwrap_err().to_string();
+    let expected = format!("the file ends at offset {SIZE:#x}, 10 bytes before {:#x}", SIZE + 10);
+    assert!(error.starts_with(&expected), "{error}");
 }
 
 #[test]

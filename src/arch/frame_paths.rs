@@ -137,7 +137,7 @@ impl<'c> Layout<'c> {
         let (part, first) = self.part(address)?;
         let offset = address - part.start;
         // A part may end within a dword.
-        if offset % DWORD != 0 || part.bytes.len() as u64 - offset < DWORD {
+        if !offset.is_multiple_of(DWORD) || part.bytes.len() as u64 - offset < DWORD {
             return None;
         }
         Some(first + usize::try_from(offset / DWORD).ok()?)

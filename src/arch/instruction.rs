@@ -368,7 +368,7 @@ fn writes(first: u32, count: u8) -> Effect {
 
 /// A result of 32 or 64 bits: pairs have even numbers.
 fn writes_pair(first: u32) -> Effect {
-    writes(first, if first % 2 == 0 { 2 } else { 1 })
+    writes(first, if first.is_multiple_of(2) { 2 } else { 1 })
 }
 
 /// VOPD: two operations, one literal for both.

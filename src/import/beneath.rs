@@ -28,8 +28,10 @@ pub(super) struct Beneath(OwnedFd);
 /// Why a name leads to no file.
 #[derive(Debug)]
 pub(super) enum BeneathError {
-    /// It leaves the folder, or its links are too many.
+    /// It leaves the folder.
     Outside,
+    /// It leads through more symbolic links, or through more folders, than a file's name may.
+    Endless,
     /// A folder, a device, a pipe.
     Irregular,
     /// The operating system's answer for a file within the folder.
@@ -40,6 +42,7 @@ impl fmt::Display for BeneathError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Outside => f.write_str("a symbolic link that leaves the dump"),
+            Self::Endless => f.write_str("a loop of symbolic links, or too long a chain"),
             Self::Irregular => f.write_str("not a regular file"),
             Self::Io(error) => error.fmt(f),
         }
@@ -126,7 +129,7 @@ impl Beneath {
             if kind == SFlag::S_IFLNK {
                 links += 1;
                 if links > MAX_LINKS {
-                    return Err(BeneathError::Outside);
+                    return Err(BeneathError::Endless);
                 }
                 push(&mut rest, Path::new(&readlinkat(folder, part.as_os_str())?))?;
             } else if rest.is_empty() {
@@ -154,7 +157,7 @@ fn push(rest: &mut Vec<OsString>, name: &Path) -> Result<(), BeneathError> {
             Component::RootDir | Component::Prefix(_) => return Err(BeneathError::Outside),
         }
         if rest.len() > MAX_PARTS {
-            return Err(BeneathError::Outside);
+            return Err(BeneathError::Endless);
         }
     }
     Ok(())

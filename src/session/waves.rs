@@ -1,6 +1,6 @@
 //! Waves as lists show them: names, kinds and why they stopped.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
 use super::{Dump, Reader, Unreadable, WaveInfo, lanes};
@@ -114,6 +114,15 @@ pub(super) fn kinds(dump: &Dump) -> String {
 /// The most notes of a dump's writer that are read on attaching.
 const MOST_NOTES: usize = 8;
 
+/// The problems of a dump in one sentence; `None`: there are none.
+pub(crate) fn problem_notice<P: Display>(problems: &[P]) -> Option<String> {
+    match problems {
+        [] => None,
+        [one] => Some(format!("the dump has a problem: {one}")),
+        [first, rest @ ..] => Some(format!("the dump has {} problems; the first: {first}", rest.len() + 1)),
+    }
+}
+
 /// What the user should read on attaching.
 pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
     let mut notices = Vec::new();
@@ -125,13 +134,7 @@ pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
             kind.wave_size
         ));
     }
-    match dump.problems() {
-        [] => {}
-        [one] => notices.push(format!("the dump has a problem: {one}")),
-        [first, rest @ ..] => {
-            notices.push(format!("the dump has {} problems; the first: {first}", rest.len() + 1));
-        }
-    }
+    notices.extend(problem_notice(dump.problems()));
     let doubtful = dump.capture().waves.iter().filter(|wave| wave.unconfirmed.is_some()).count();
     if doubtful > 0 {
         let (are, their) = if doubtful == 1 { ("wave is", "its") } else { ("waves are", "their") };

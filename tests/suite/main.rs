@@ -19,6 +19,7 @@ mod leak;
 mod logs;
 mod operations;
 mod print;
+mod processors;
 mod scopes;
 mod seed_coverage;
 mod separate;

@@ -58,6 +58,7 @@ impl Folder {
         let stamp = self.beneath().stamp(Path::new(name)).map_err(|error| {
             let expected = match error {
                 BeneathError::Outside => "side files within the dump's folder",
+                BeneathError::Endless => "links that lead to a file",
                 BeneathError::Irregular => "a regular file",
                 BeneathError::Io(_) => "a readable file",
             };

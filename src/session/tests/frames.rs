@@ -407,7 +407,7 @@ fn a_return_address_is_the_callers_at_every_pc_or_absent() {
                 (33, CALLERS_FRAME * unit),
                 (34, CALLERS_BASE * unit),
             ];
-            for (pc, (scalars, lanes)) in run(&lines, &[start..end], entry.into()) {
+            for (pc, (scalars, lanes)) in run(&lines, std::slice::from_ref(&(start..end)), entry.into()) {
                 let pc_bytes = (LOADED + pc).to_le_bytes();
                 let names: BTreeSet<String> = lanes.keys().map(|(register, _)| register.clone()).collect();
                 let all: BTreeSet<String> =

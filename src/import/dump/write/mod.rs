@@ -119,7 +119,7 @@ impl Written {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// Something is there already.
-    #[error("{0}: there is such a file already; expected a new name")]
+    #[error("{0} exists; choose another name")]
     Exists(PathBuf),
     /// The operating system refused.
     #[error("{path}: {source}")]

@@ -7,7 +7,7 @@ use super::super::memory::read_place;
 use super::threads::{heading, lanes_asked};
 use super::{said, sentence};
 use crate::report::{Style, evaluation, spaces, stack, text};
-use crate::session::{Expression, LaneStack, NotEvaluated, Question, Want};
+use crate::session::{Expression, LaneStack, NotEvaluated, Question, Want, problem_notice};
 use crate::units::LaneSet;
 
 /// The longest run of memory that one command prints.
@@ -179,9 +179,10 @@ pub(super) const MOST_PROBLEMS: usize = 64;
 
 pub(super) fn notices(state: &State) -> String {
     let (mut lines, problems) = (state.notices(), state.session.problems());
-    // The first one is among the notices.
-    let others = problems.iter().skip(1);
-    lines.extend(others.take(MOST_PROBLEMS - 1).map(|problem| format!("problem: {problem}")));
+    // The dump's problems are listed here one by one, and not in a sentence.
+    let summary = problem_notice(&problems);
+    lines.retain(|line| Some(line) != summary.as_ref());
+    lines.extend(problems.iter().take(MOST_PROBLEMS).map(|problem| format!("problem: {problem}")));
     if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
         lines.push(format!("and {more} more problems, which `lanescope info` lists"));
     }

@@ -1,0 +1,120 @@
+//! Code objects for another processor than the GPU's, in each kind of capture: refused with both names, and taken by force.
+//!
+//! The processor of a code object is the low byte of `e_flags` (AMDGPUUsage, "AMDGPU EF_AMDGPU_MACH Values"), which these tests
+//! change.
+
+use std::fs;
+use std::path::Path;
+
+use crate::cores::core;
+use crate::fixtures::fixtures;
+use crate::slim::{Scratch, lanescope, words};
+
+const GFX908: u8 = 0x30;
+const GFX90A: u8 = 0x3f;
+const GFX1100: u8 = 0x41;
+const GFX10_3_GENERIC: u8 = 0x53;
+const GFX11_GENERIC: u8 = 0x54;
+const GFX9_4_GENERIC: u8 = 0x5f;
+/// Offsets in a header of ELF64.
+const E_MACHINE: usize = 18;
+const E_FLAGS: usize = 48;
+const EM_AMDGPU: u8 = 224;
+
+/// Gives every code object in some bytes another processor.
+fn with_processor(bytes: &[u8], mach: u8) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    let starts: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|(_, four)| four == b"\x7fELF").map(|(at, _)| at).collect();
+    let starts = starts.into_iter().filter(|at| bytes.get(at + E_MACHINE) == Some(&EM_AMDGPU));
+    let starts: Vec<usize> = starts.collect();
+    assert!(!starts.is_empty());
+    starts.into_iter().for_each(|at| bytes[at + E_FLAGS] = mach);
+    bytes
+}
+
+/// Asks about a capture whose code objects are for `name`, which the GPU cannot run, or can (`None`).
+fn ask(capture: &Path, foreign: Option<(&str, &str)>, wave: &str, options: &[&str]) {
+    let run = |command: &str, more: &[&str]| {
+        let output = lanescope(&[&[command, words(capture)], options, more].concat());
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.success(), text, String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (_, info, warnings) = run("info", &[]);
+    let (_, stack, _) = run("backtrace", &["--wave", wave]);
+    let (sound, _, why) = run("locals", &["--wave", wave]);
+    let Some((code, gpu)) = foreign else {
+        assert!(!info.contains("is for gfx"), "{info}{warnings}");
+        assert!(!why.contains("is for gfx"), "{why}");
+        return;
+    };
+    let refusal = format!("is for {code}, and the GPU is {gpu}; --force takes it all the same");
+    assert!(info.contains(&refusal), "{info}{warnings}");
+    assert!(stack.contains("#0  ?? "), "{stack}");
+    assert!(!sound && why.contains(&refusal), "{why}");
+    let (_, forced, _) = run("info", &["--force"]);
+    assert!(forced.contains(&format!(": it is for {code}, and the GPU is {gpu}")), "{forced}");
+}
+
+#[test]
+fn a_dump_does_not_take_code_for_another_processor() {
+    let scratch = Scratch::new("processors-dump");
+    let from = fixtures().join("dumps/saxpy-gfx1100-O0");
+    let to = scratch.path("dump");
+    fs::create_dir(&to).unwrap();
+    for file in fs::read_dir(&from).unwrap().map(|file| file.unwrap().path()) {
+        fs::copy(&file, to.join(file.file_name().unwrap())).unwrap();
+    }
+    let object = to.join("saxpy-gfx1100-O0.hsaco");
+    let sound = fs::read(&object).unwrap();
+    for (mach, foreign) in [
+        (GFX1100, None),
+        (GFX11_GENERIC, None),
+        (GFX90A, Some(("gfx90a", "gfx1100"))),
+        (GFX10_3_GENERIC, Some(("gfx10-3-generic", "gfx1100"))),
+    ] {
+        fs::write(&object, with_processor(&sound, mach)).unwrap();
+        ask(&to, foreign, "1", &[]);
+    }
+}
+
+#[test]
+fn a_core_does_not_take_code_for_another_processor() {
+    let scratch = Scratch::new("processors-core");
+    let to = scratch.path("core");
+    let sound = fs::read(core("gfx1100")).unwrap();
+    for (mach, foreign) in [
+        (GFX1100, None),
+        (GFX11_GENERIC, None),
+        (GFX90A, Some(("gfx90a", "gfx1100"))),
+        (GFX10_3_GENERIC, Some(("gfx10-3-generic", "gfx1100"))),
+    ] {
+        fs::write(&to, with_processor(&sound, mach)).unwrap();
+        ask(&to, foreign, "1", &[]);
+    }
+}
+
+#[test]
+fn a_log_does_not_take_code_for_another_processor() {
+    let scratch = Scratch::new("processors-log");
+    let [log, file] = ["log", "code.hsaco"].map(|name| scratch.path(name));
+    let sound = fs::read(fixtures().join("code/saxpy-gfx90a-O0.hsaco")).unwrap();
+    // The log says how many bytes were loaded: those up to the end of the last PT_LOAD.
+    let word = |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().unwrap());
+    let (table, count) = (word(32) as usize, usize::from(sound[56]));
+    let headers = (0..count).map(|index| table + index * 56).filter(|at| sound[*at] == 1);
+    let end = headers.map(|at| word(at + 16) + word(at + 40)).max().unwrap();
+    let text = fs::read_to_string(fixtures().join("logs/agent-plain.log")).unwrap();
+    let loaded = "0x7f1000003000]";
+    assert!(text.contains(loaded));
+    fs::write(&log, text.replace(loaded, &format!("{:#x}]", 0x7f10_0000_0000 + end))).unwrap();
+    let at = format!("{}@0x7f1000000000", words(&file));
+    for (mach, foreign) in [
+        (GFX908, None),
+        (GFX90A, Some(("gfx90a", "gfx908"))),
+        (GFX9_4_GENERIC, Some(("gfx9-4-generic", "gfx908"))),
+    ] {
+        fs::write(&file, with_processor(&sound, mach)).unwrap();
+        ask(&log, foreign, "7", &["--processor", "gfx908", "--code-object", &at]);
+    }
+}
