@@ -160,3 +160,18 @@ fn damaged_headers_cost_no_sound_control_stack() {
     let count = |export: &Value| export["waves"].as_array().unwrap().len();
     assert_eq!(count(&ours), count(&whole), "{}", ours["problems"]);
 }
+
+/// A record that is damaged into an event hides a wave: the count of what the control stack lists is not that of the waves.
+#[test]
+fn a_hidden_wave_is_not_counted_as_kept() {
+    let (mut bytes, _) = sample("gfx90a-unified");
+    let expected = expected("gfx90a-unified");
+    let count = expected["waves"].as_array().unwrap().len();
+    let at = record(&bytes, &expected, 1);
+    let event = word(&bytes, at) | 1 << 30;
+    put(&mut bytes, at, event);
+    let ours = opened(&bytes);
+    let listed = format!("the damaged control stack lists {} waves", count - 1);
+    assert_eq!(told(&ours, &listed).len(), 1, "{}", ours["problems"]);
+    assert_eq!(told(&ours, &format!("of {} waves are kept", count - 1)), Vec::<&str>::new());
+}
