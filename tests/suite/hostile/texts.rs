@@ -2,8 +2,10 @@
 
 use super::run::Hostile;
 
-const COMMANDS: [&str; 3] =
-    ["info --processor gfx90a DUMP", "waves --processor gfx90a DUMP", "export --processor gfx90a DUMP"];
+/// A build without optimisation takes some 5 microseconds a row; an optimised one reads ten times as many as quickly.
+const ROWS: usize = 200_000;
+
+const COMMANDS: [&str; 2] = ["info --processor gfx90a DUMP", "waves --processor gfx90a DUMP"];
 
 /// The first lines by which the formats are known.
 fn starts() -> [(&'static str, String); 2] {
@@ -18,16 +20,8 @@ fn starts() -> [(&'static str, String); 2] {
 #[test]
 fn many_short_rows() {
     for (format, start) in starts() {
-        for row in [
-            "0\n",
-            "\n",
-            "[0] 0\n",
-            "v0: [0] 0\n",
-            ">SGPRS[0..3] = { 0 }\n",
-            "    0x0000: 0\n",
-            "1 0 0 0 0 0\n",
-        ] {
-            let text = start.clone() + &row.repeat(1_000_000);
+        for row in ["0\n", "\n", "[0] 0\n", "v0: [0] 0\n", ">SGPRS[0..3] = { 0 }\n", "    0x0000: 0\n"] {
+            let text = start.clone() + &row.repeat(ROWS);
             let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS);
             said.says("waves", if format == "agent" { "7" } else { "se0" });
         }
@@ -39,7 +33,7 @@ fn a_line_without_end() {
     for (format, start) in starts() {
         for part in ["x", "0 ", "[0] 00000000 ", "v0: [0] 00000000 "] {
             let text = start.clone() + &part.repeat((100 << 20) / part.len()) + "\n";
-            let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS[..2]);
+            let said = Hostile::with_file("log", text.as_bytes()).each(&COMMANDS);
             said.says("waves", if format == "agent" { "7" } else { "se0" });
         }
     }
