@@ -79,7 +79,7 @@ impl DebugInfo {
         let reading = self.reading(&dwarf);
         let view = Rc::new(reading.view(unit)?);
         let mut raw = view.entries_from(view.die_offset(view.unit.header.root_offset()))?;
-        // Lists that DIEs do not share have no more entries than a third of their bytes.
+        // Lists that DIEs do not share have no more entries and bytes of expressions together than bytes.
         let mut room = Some(self.list_bytes().locations.saturating_add(MIN_ENTRIES));
         // Functions around the DIE, with the depth of their children.
         let mut functions: Vec<(isize, Arc<Subprogram>)> = Vec::new();
@@ -122,7 +122,8 @@ impl DebugInfo {
                 LocationAttribute::List(_) if room.is_none() => Ok(Vec::new()),
                 LocationAttribute::List(list) => {
                     let entries = self.location_list(unit, list)?;
-                    *room = room.and_then(|room| room.checked_sub(entries.len()));
+                    let bytes: usize = entries.iter().map(|entry| entry.expression.len()).sum();
+                    *room = room.and_then(|room| room.checked_sub(entries.len().saturating_add(bytes)));
                     if room.is_none() {
                         let (unit, what) = (die.view.facts().offset, "location lists");
                         return Err(DebugInfoError::Bound { unit, what, why: TOO_MANY });

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::budget::Budget;
 use super::error::Missing;
 use super::location::{Frame, Location};
 use super::operation::{Operation, Placed, Program};
@@ -266,6 +267,11 @@ pub trait Context {
 
     /// Reads memory; returns how many bytes from the start on were captured and are now in `into`.
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize;
+
+    /// What all evaluations of the question may take together; `None`: nothing bounds them together.
+    fn budget(&self) -> Option<&Budget> {
+        None
+    }
 
     /// The program location.
     fn pc(&self) -> Option<Pc>;

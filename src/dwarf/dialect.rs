@@ -38,6 +38,12 @@ impl Dialect {
         named.into_iter().find(|(name, _)| augmentation.contains(name)).map(|(_, dialect)| dialect)
     }
 
+    /// Whether an augmentation leaves two dialects, so that [`Self::of_unit`] looks at expressions.
+    #[must_use]
+    pub fn needs_expressions(augmentation: &str) -> bool {
+        Self::of_augmentation(augmentation).is_none() && augmentation.contains(LLVM_AUGMENTATION)
+    }
+
     /// The dialect of a unit (or of a CIE) by its augmentation string, and where that leaves two, by which one decodes
     /// all of its expressions. No producer of today writes an augmentation; what they write is `llvm-user`. The draft
     /// dialect is never tried: its numbers are provisional, so that they decode is no sign that they are meant.
@@ -54,7 +60,7 @@ impl Dialect {
             expressions.clone().all(|bytes| Program::decode(bytes, encoding).is_ok())
         };
         let is_direct =
-            augmentation.contains(LLVM_AUGMENTATION) && !decodes(Self::LlvmUser) && decodes(Self::LlvmDirect);
+            Self::needs_expressions(augmentation) && !decodes(Self::LlvmUser) && decodes(Self::LlvmDirect);
         if is_direct { Self::LlvmDirect } else { Self::LlvmUser }
     }
 }

@@ -11,6 +11,27 @@ pub const MAX_STEPS: u32 = 1 << 16;
 /// this bounds them together. All 64 lanes apart have 16384 units each.
 pub const MAX_WORK: u32 = 16 * MAX_STEPS;
 
+/// Units of work ([`MAX_WORK`]) of all evaluations of a question together, beyond the share that each has of its own and beyond
+/// [`WAVE_WORK`]. A question is a command, or a packet of a client: docs/evaluator.md has the figures.
+pub const MAX_QUESTION_WORK: u64 = 16 * MAX_WORK as u64;
+
+/// Units of work that a question may take more for each wave that it asks about: over ten times the most that a wave of the fixtures
+/// takes (`session::tests::budget`).
+pub const WAVE_WORK: u64 = 1 << 12;
+
+/// Units of work that each evaluation has of its own, whatever others have taken: so many, ...
+pub const OWN_WORK: u64 = 64;
+/// ... and so many for each operation of its expression: few operations of real expressions run more than once.
+pub const OWN_WORK_OF_OPERATION: u64 = 4;
+/// The most of both: variables may share an expression by a location list, but not its cost.
+pub const MAX_OWN_WORK: u64 = 1 << 10;
+
+/// Units of work that each byte of call frame instructions takes that is run; a rule that they copy counts as three bytes.
+pub const FRAME_BYTE_WORK: u64 = 4;
+/// Units of work that each row of call frame information has of its own: 4 KiB of instructions, several times what LLVM writes for a
+/// function that saves all its registers.
+pub const OWN_ROW_WORK: u64 = 4096 * FRAME_BYTE_WORK;
+
 /// Units of work ([`MAX_WORK`]) of all rules of call frame information that are evaluated for one stack, its frames together.
 /// Real rules take tens of units for a register, those that gather the lanes of a vector some hundreds.
 pub const MAX_RULE_WORK: u32 = 4 * MAX_WORK;

@@ -14,6 +14,7 @@
 
 mod arith;
 mod attributes;
+mod budget;
 pub mod cfi;
 mod composite;
 mod constants;
@@ -42,6 +43,7 @@ mod wide;
 pub mod write;
 
 pub use attributes::{active_lanes, lane_pcs, mask_lanes};
+pub use budget::Budget;
 pub use composite::{Composite, Part};
 pub use context::{
     Answer, Attribute, Context, Die, DieLocation, DieRef, FrameRegister, FrameStart, LaneNeed, MemoryAt,

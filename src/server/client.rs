@@ -158,6 +158,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
         return Flow::Continue;
     };
     log::debug!("{}", route.name);
+    state.session.next_question();
     state.recognise(route.name, body);
     let answered = match route.answer {
         Answer::Own(handler) => handler(state, request, reply),

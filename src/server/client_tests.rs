@@ -20,6 +20,7 @@ fn session() -> MockInspect {
     session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
     session.expect_first_wave().returning(|| WaveId(1));
     session.expect_has_wave().returning(|wave| wave.0 < 3);
+    session.expect_next_question().returning(|| ());
     session.expect_changed_file().returning(|| None);
     session
 }

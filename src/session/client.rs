@@ -164,6 +164,10 @@ impl Session {
 }
 
 impl Inspect for Session {
+    fn next_question(&self) {
+        self.reader.budget().restart();
+    }
+
     fn name(&self) -> String {
         self.reader.dump().capture().name.clone()
     }

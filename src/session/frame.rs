@@ -11,8 +11,9 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame, FrameRegister,
-    Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage, legacy,
+    self, Answer, Attribute, BaseType, Budget, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame,
+    FrameRegister, Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage,
+    legacy,
 };
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
@@ -140,8 +141,9 @@ impl<'w> FrameContext<'w> {
         UnitContext { frame: self, unit, encoding }
     }
 
-    pub(super) fn decode(&self, bytes: &[u8]) -> Answer<Arc<Program>> {
-        Ok(Arc::new(Program::decode(bytes, self.encoding)?))
+    /// Decodes an expression of the frame's unit, within the budget of the question.
+    pub(super) fn decode(&self, bytes: &[u8]) -> Result<Program, dwarf::Error> {
+        Program::decode_within(self.budget(), bytes, self.encoding)
     }
 
     /// An attribute of a function at the frame's PC; `None` where it is missing or has no entry for the PC, which is the
@@ -168,7 +170,7 @@ impl<'w> FrameContext<'w> {
             }
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => {
-                Ok(Some(Attribute::Expression(self.decode(bytes)?)))
+                Ok(Some(Attribute::Expression(Arc::new(self.decode(bytes)?))))
             }
         }
     }
@@ -205,6 +207,10 @@ impl Context for FrameContext<'_> {
         self.level.read_memory(at, into)
     }
 
+    fn budget(&self) -> Option<&Budget> {
+        self.level.budget()
+    }
+
     fn pc(&self) -> Option<Pc> {
         self.level.pc()
     }
@@ -230,7 +236,7 @@ impl Context for FrameContext<'_> {
                 Some(bytes) => {
                     let program = self.decode(bytes)?;
                     self.unset_frame(&program)?;
-                    Ok(program)
+                    Ok(Arc::new(program))
                 }
                 None => Err(Missing::absent("the function has no DW_AT_frame_base")),
             },
@@ -307,6 +313,10 @@ impl Context for UnitContext<'_, '_> {
         self.frame.read_memory(at, into)
     }
 
+    fn budget(&self) -> Option<&Budget> {
+        self.frame.budget()
+    }
+
     fn pc(&self) -> Option<Pc> {
         self.frame.pc()
     }
@@ -355,7 +365,8 @@ impl Context for UnitContext<'_, '_> {
             debuginfo::Location::ConstValue(bytes) => DieLocation::ConstValue(Arc::clone(bytes)),
             debuginfo::Location::Expression(bytes)
             | debuginfo::Location::ListEntry { expression: bytes, .. } => {
-                DieLocation::Expression(Arc::new(Program::decode(bytes, self.encoding)?))
+                let program = Program::decode_within(self.budget(), bytes, self.encoding)?;
+                DieLocation::Expression(Arc::new(program))
             }
         };
         Ok(Die { is_procedure: found.is_procedure, location })

@@ -18,6 +18,10 @@ use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 /// Nothing here knows gdb or lldb. The server asks; tests replace this by a mock to see what it asks.
 #[cfg_attr(test, mockall::automock)]
 pub trait Inspect: Send {
+    /// Begins a question of the client's, which has a budget of work of its own: [`Budget`](crate::dwarf::Budget). Without it all
+    /// that is asked is one question.
+    fn next_question(&self) {}
+
     /// What was opened, as the user named it.
     fn name(&self) -> String;
 

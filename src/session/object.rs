@@ -64,8 +64,8 @@ impl<'a> LaneObject<'a> {
         let found = found.map_err(|error| error.to_string())?;
         let bytes = found.expression().filter(|bytes| !bytes.is_empty());
         let bytes = bytes.ok_or_else(|| format!("{} says nothing at this PC", attribute.attribute))?;
-        let program = Program::decode(bytes, self.context.encoding)
-            .map_err(|error| format!("{}: {error}", attribute.attribute))?;
+        let program =
+            self.context.decode(bytes).map_err(|error| format!("{}: {error}", attribute.attribute))?;
         Ok(if self.context.reading.is_some() { legacy::of_object(&program) } else { program })
     }
 
@@ -118,8 +118,7 @@ impl<'a> LaneObject<'a> {
             location => {
                 let bytes = location.expression().filter(|bytes| !bytes.is_empty());
                 let bytes = bytes.ok_or_else(|| unknown("that was optimized out"))?;
-                let program =
-                    Program::decode(bytes, self.context.encoding).map_err(|error| error.to_string())?;
+                let program = self.context.decode(bytes).map_err(|error| error.to_string())?;
                 let found = Evaluator::new(self.context).location_for(&program, Some(self.lane));
                 found.map_err(|error| unknown(&format!("without a value: {error}")))?
             }

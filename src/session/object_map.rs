@@ -1,5 +1,7 @@
 //! A frame's object maps (DWARF issue 230712.4) as the evaluator asks about them.
 
+use std::sync::Arc;
+
 use super::frame::{FrameContext, absent};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{Location, LocationAttribute};
@@ -28,7 +30,7 @@ impl FrameContext<'_> {
             // A place that a list leaves out is nowhere: the empty expression's.
             mem_location: match self.is_here(&map.mem_location)? {
                 true => self.of_map(offset, &map.mem_location, "DW_AT_mem_location")?,
-                false => Attribute::Expression(self.decode(&[])?),
+                false => Attribute::Expression(Arc::new(self.decode(&[])?)),
             },
             // Step 2 of the issue: where no chunk is defined none is in registers.
             cntl_ordinal: match self.is_here(&map.cntl_ordinal)? {
@@ -37,7 +39,7 @@ impl FrameContext<'_> {
             },
             vec_location: match self.is_here(&map.vec_location)? {
                 true => self.of_map(offset, &map.vec_location, "DW_AT_vec_location")?,
-                false => Attribute::Expression(self.decode(&[])?),
+                false => Attribute::Expression(Arc::new(self.decode(&[])?)),
             },
             element_size: self.of_map(offset, &map.element_size, "DW_AT_element_size")?,
             element_count: self.of_map(offset, &map.element_count, "DW_AT_element_count")?,

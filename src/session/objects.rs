@@ -14,7 +14,7 @@ use crate::arch::Processor;
 use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::DebugInfo;
-use crate::dwarf::Dialect;
+use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
 use crate::units::{Address, Pc};
 
@@ -424,8 +424,14 @@ impl Loaded {
     }
 
     /// The rules of call frame information at an address.
-    pub(super) fn rules(&self, capture: &Capture, object: &CodeObject, at: ElfAddress) -> FoundRules {
-        self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect)
+    pub(super) fn rules(
+        &self,
+        capture: &Capture,
+        object: &CodeObject,
+        at: ElfAddress,
+        budget: &Budget,
+    ) -> FoundRules {
+        self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
     }
 
     /// What is known of the frames of its functions.

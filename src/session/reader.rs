@@ -13,6 +13,7 @@ use super::touched::Touched;
 use super::{Dump, Interrupt, Place, Unreadable};
 use crate::arch::{Kind, RegId, Register, RegisterValue, Space, SpaceScope};
 use crate::capture::Wave;
+use crate::dwarf::Budget;
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Reads registers and memory of a dump for one client.
@@ -27,6 +28,7 @@ pub struct Reader {
     pub(super) touched: Option<Mutex<Touched>>,
     /// Ends the work from another thread.
     interrupt: Interrupt,
+    budget: Budget,
 }
 
 impl Reader {
@@ -40,6 +42,7 @@ impl Reader {
             block: Mutex::default(),
             touched: None,
             interrupt: Interrupt::default(),
+            budget: Budget::default(),
         }
     }
 
@@ -53,6 +56,11 @@ impl Reader {
     #[must_use]
     pub(super) fn ended_by(self, interrupt: Interrupt) -> Self {
         Self { interrupt, ..self }
+    }
+
+    /// What the evaluations of the question take together; a reader is made with that of its first question.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Fails once the work has to end. All loops over waves and memory come through here.

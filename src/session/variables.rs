@@ -1,7 +1,7 @@
 //! The variables of a wave's frame, evaluated once for all lanes that were asked for.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::answers::NO_PRIVATE_MEMORY;
@@ -18,14 +18,25 @@ use crate::debuginfo::{
     self, DebugInfo, DialectHint, FunctionAt, ListOffset, TypeId, UnitId, VariableAt, VariableKind,
 };
 use crate::dwarf::legacy::{Idiom, Meaning};
+use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Class, Dialect, Evaluator, Focus, Group, Known, Location, Program, fetch, legacy, print,
+    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Group, Known, Location, Program, fetch, legacy,
+    print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
 /// Values that are made of a variable for all lanes together; what one lane may have of them is bounded by the format too.
 const MAX_LANES_VALUES: usize = 1 << 19;
+
+/// Bytes of all objects of a frame's variables, for all lanes together.
+const MAX_OBJECTS_BYTES: u64 = 1 << 26;
+
+/// Bytes of an object that count for nothing: thousands of scalars are no large frame.
+const FREE_OBJECT_BYTES: u64 = 64;
+
+/// Bytes of the text of all values of a frame's variables.
+const MAX_TEXT: usize = 1 << 25;
 
 /// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
@@ -52,13 +63,14 @@ pub(super) fn locals_with(
         let lanes = lanes.and(evaluated.context.kind().wave_size.all());
         let states = super::lanes::in_frame(reader, wave, frame)?;
         let shown = variables.iter().map(|at| {
+            reader.goes_on()?;
             let variable = evaluated.variable(at, lanes);
             if let Some(type_id) = at.variable.type_id {
                 each(&evaluated.debug, type_id, &variable);
             }
-            variable
+            Ok(variable)
         });
-        let variables = shown.collect();
+        let variables = shown.collect::<Result<_, Unreadable>>()?;
         let Call { function, file, line, .. } = call;
         Ok(Locals { wave, frame, pc, function, file, line, states, variables, problems })
     })
@@ -127,7 +139,7 @@ pub(super) fn found<'w>(
     let mut context = FrameContext::at(walk.level(level), Ok(code), Some(inlined));
     context.encoding.dialect = dialect(&hint, &variables);
     context.reading = reading(&hint, context.kind());
-    let frame = Frame { context, debug, elsewhere: RefCell::default() };
+    let frame = Frame::new(context, debug);
     let own = function.function.problems.iter().map(ToString::to_string);
     let problems = source.problem.iter().cloned().chain(own).collect();
     Ok(Found { frame, function, inlined, variables, pc, call, problems })
@@ -160,8 +172,16 @@ pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     if let Some(dialect) = hint.dialect {
         return dialect;
     }
+    let augmentation = hint.augmentation.as_deref().unwrap_or_default();
+    if !Dialect::needs_expressions(augmentation) {
+        return Dialect::of_unit(Some(augmentation), std::iter::empty());
+    }
     let expressions = variables.iter().filter_map(|variable| variable.location.expression());
-    Dialect::of_unit(hint.augmentation.as_deref(), expressions.map(|bytes| &bytes[..]))
+    // Variables may share an expression by a location list.
+    let mut seen = HashSet::new();
+    let each: Vec<&[u8]> =
+        expressions.map(|bytes| &bytes[..]).filter(|bytes| seen.insert(bytes.as_ptr_range())).collect();
+    Dialect::of_unit(Some(augmentation), each.into_iter())
 }
 
 /// How locations of a function are read that has no operation of the extensions; `None`: by the book.
@@ -176,6 +196,56 @@ pub(super) struct Frame<'a> {
     pub(super) debug: Arc<DebugInfo>,
     /// Where lists have places, in words: variables may share a list.
     pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
+    left: Left,
+}
+
+/// What the variables of a frame may still take together.
+struct Left {
+    bytes: Cell<u64>,
+    text: Cell<usize>,
+}
+
+impl Default for Left {
+    fn default() -> Self {
+        Self { bytes: Cell::new(MAX_OBJECTS_BYTES), text: Cell::new(MAX_TEXT) }
+    }
+}
+
+impl Left {
+    /// Takes the bytes of an object.
+    ///
+    /// # Errors
+    /// There are not as many left.
+    fn take(&self, size: u64) -> Result<(), dwarf::Error> {
+        // Reading an object that is too large fails for its own size.
+        if size <= FREE_OBJECT_BYTES || size > MAX_OBJECT_BYTES {
+            return Ok(());
+        }
+        let left = self.bytes.get().checked_sub(size).ok_or_else(|| {
+            let cause = Cause::Limit { what: "bytes of all objects of a frame", limit: MAX_OBJECTS_BYTES };
+            dwarf::Error { at: ExprOffset(0), op: "read", cause }
+        })?;
+        self.bytes.set(left);
+        Ok(())
+    }
+
+    /// Counts what an object took besides: each missing byte is a read of its own.
+    fn count(&self, bits: &Bits) {
+        let missing = if bits.not_captured().is_empty() { 0 } else { 7 * bits.bytes().len() as u64 };
+        self.bytes.set(self.bytes.get().saturating_sub(missing));
+    }
+
+    /// How many values of an object may be printed.
+    fn values(&self) -> usize {
+        // Each takes a digit and a separator at least.
+        (self.text.get() / 2).max(1)
+    }
+}
+
+impl<'a> Frame<'a> {
+    pub(super) fn new(context: FrameContext<'a>, debug: Arc<DebugInfo>) -> Self {
+        Self { context, debug, elsewhere: RefCell::default(), left: Left::default() }
+    }
 }
 
 impl Frame<'_> {
@@ -278,7 +348,7 @@ impl Frame<'_> {
             ValueState::Error(words) => ValueState::Error(format!("{words}, in {}", self.whose(at))),
             state => state,
         };
-        let program = match Program::decode(bytes, self.context.encoding) {
+        let program = match self.context.decode(bytes) {
             Ok(program) => program,
             Err(error) => return self.each(lanes, || failed(&error)),
         };
@@ -327,7 +397,12 @@ impl Frame<'_> {
             };
             let wanted = BitSize(size.saturating_mul(8));
             let checked = if idiom.is_some() { legacy::check_size(&at, wanted) } else { Ok(()) };
-            let found = checked.and_then(|()| fetch(&self.context, &at, Some(lane), wanted));
+            let found = checked
+                .and_then(|()| self.left.take(size))
+                .and_then(|()| fetch(&self.context, &at, Some(lane), wanted));
+            if let Ok(bits) = &found {
+                self.left.count(bits);
+            }
             // A caller's registers are shown where they are now.
             let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
             let (at, bits) = match found.and_then(settled) {
@@ -351,7 +426,7 @@ impl Frame<'_> {
             } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
                 state.clone()
             } else {
-                match self.shown(type_id, &bits, &object, most) {
+                match self.shown(type_id, &bits, &object, most.min(self.left.values())) {
                     // A scalar of which bits are missing has no value; each lane has reasons of its own.
                     Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
                         ValueState::OptimizedOut(undefined(&at, lane))
@@ -360,6 +435,7 @@ impl Frame<'_> {
                     shown => {
                         let state = shown
                             .map_or_else(ValueState::Error, |value| ValueState::Value(value.to_string()));
+                        self.left.text.set(self.left.text.get().saturating_sub(state.words().len()));
                         before = (!object.was_asked()).then(|| (bits, state.clone()));
                         state
                     }

@@ -52,7 +52,12 @@ pub fn read(
     let (window, offset) = window(session, at, wave)?;
     let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
     let frame = Frame::find(view, session, window, offset + count > RETURN_ADDRESS)?;
-    let (_, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
+    let (used, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
+    // Each pointer asks for its variable: one answer is a line of them, and a client that wants more asks again.
+    let end = match used {
+        Use::Pointer { .. } => end.min(offset.saturating_add(layout::LINE)),
+        _ => end,
+    };
     let count = count.min(end - offset) as usize;
     let into = into.get_mut(..count).unwrap_or_default();
     // LLDB's expressions take the rest of a line that came short for zeros.

@@ -1,7 +1,10 @@
 //! Expressions of call frame instructions, undecoded: one that cannot be decoded hides none of the others.
 
+use super::super::budget::{Budget, Share};
 use super::super::decode::{sleb128, uleb128};
 use super::super::error::{Cause, Error};
+use super::super::limits::FRAME_BYTE_WORK;
+use super::super::operation::Dialect;
 use super::row::{advanced, instruction_name};
 use crate::units::{DwarfReg, ExprOffset, Pc};
 
@@ -35,6 +38,32 @@ pub fn expressions(
         }
     }
     (found, None)
+}
+
+/// The dialect of an entry: that of its CIE's augmentation, and where that leaves two, by the expressions of both programs, which
+/// are read for it as [`Row::with_extent`](super::Row::with_extent) reads instructions.
+///
+/// # Errors
+/// Class limit: the programs are long, and the budget is spent.
+pub fn dialect(
+    augmentation: &str,
+    programs: [&[u8]; 2],
+    start: Pc,
+    code_factor: u64,
+    budget: &Budget,
+) -> Result<Dialect, Error> {
+    let mut found = Vec::new();
+    if Dialect::needs_expressions(augmentation) {
+        let length: usize = programs.iter().map(|program| program.len()).sum();
+        let work = (length as u64).saturating_mul(FRAME_BYTE_WORK);
+        let fail = |cause| Error { at: ExprOffset(0), op: "call frame instructions", cause };
+        let mut share = Share::of_row(Some(budget));
+        let taken = share.take(work);
+        share.spend();
+        taken.map_err(fail)?;
+        found.extend(programs.iter().flat_map(|program| expressions(program, start, code_factor).0));
+    }
+    Ok(Dialect::of_unit(Some(augmentation), found.iter().map(|one| one.bytes)))
 }
 
 struct Walker<'b> {

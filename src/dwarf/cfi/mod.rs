@@ -13,7 +13,7 @@ mod row;
 mod unwind;
 
 pub use answers::Answers;
-pub use listing::{FrameExpression, expressions};
+pub use listing::{FrameExpression, dialect, expressions};
 pub(super) use row::standard_name;
 pub use row::{CfaRule, Decoded, Factors, Placement, RegisterRule, Row};
 pub use unwind::Unwind;

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::budget::{Budget, Share};
 use super::super::decode::{sleb128, uleb128};
 use super::super::draft;
 use super::super::error::{Cause, Error};
-use super::super::limits::{MAX_COPIED_RULES, MAX_REMEMBERED_ROWS};
+use super::super::limits::{FRAME_BYTE_WORK, MAX_COPIED_RULES, MAX_REMEMBERED_ROWS};
 use super::super::operation::{Dialect, Encoding, Program};
 use crate::units::{AddressSpace, DwarfReg, ExprOffset, Pc};
 
@@ -101,26 +102,33 @@ impl Row {
         start: Pc,
         pc: Option<Pc>,
     ) -> Result<Self, Error> {
-        Self::with_extent(factors, initial, instructions, start, pc).map(|(row, _)| row)
+        Self::with_extent(factors, initial, instructions, start, pc, None).map(|(row, _)| row)
     }
 
     /// [`Self::find`] with the PCs that the row holds for, as far as the instructions say: from `start` on, to the end of
-    /// the address space at most.
+    /// the address space at most. Instructions beyond
+    /// [`OWN_ROW_WORK`](super::super::limits::OWN_ROW_WORK) take of the budget.
     ///
     /// # Errors
-    /// As for [`Self::find`].
+    /// As for [`Self::find`]; class limit where the budget is spent.
     pub fn with_extent(
         factors: &Factors,
         initial: &[u8],
         instructions: &[u8],
         start: Pc,
         pc: Option<Pc>,
+        budget: Option<&Budget>,
     ) -> Result<(Self, Range<Pc>), Error> {
         let cfa =
             Placement { rule: CfaRule::Unspecified, at: ExprOffset(0), name: "call frame instructions" };
         let empty = Self { cfa, registers: BTreeMap::new(), return_address: factors.return_address };
-        let (first, _) = Interpreter::new(factors, initial, empty.clone(), None, start).run(None)?;
-        Interpreter::new(factors, instructions, first.clone(), Some(first), start).run(pc)
+        let mut share = Share::of_row(budget);
+        let first = Interpreter::new(factors, initial, empty, None, start).run(None, &mut share);
+        let found = first.and_then(|(first, _)| {
+            Interpreter::new(factors, instructions, first.clone(), Some(first), start).run(pc, &mut share)
+        });
+        share.spend();
+        found
     }
 
     /// Whether this is the outermost frame: the rule of the return address is undefined.
@@ -130,6 +138,9 @@ impl Row {
         matches!(rule, Some(RegisterRule::Undefined))
     }
 }
+
+/// Bytes of instructions that cost as much as a copied rule.
+const RULE_BYTES: u64 = 3;
 
 struct Interpreter<'b> {
     factors: &'b Factors,
@@ -149,13 +160,18 @@ impl<'b> Interpreter<'b> {
         Self { factors, bytes, at: 0, row, initial, remembered: Vec::new(), copied: 0, place: start.0 }
     }
 
-    fn run(mut self, pc: Option<Pc>) -> Result<(Row, Range<Pc>), Error> {
+    fn run(mut self, pc: Option<Pc>, share: &mut Share<'_>) -> Result<(Row, Range<Pc>), Error> {
         // A table may go back by DW_CFA_set_loc: a row holds from the furthest place before it on.
         let (mut furthest, mut until) = (self.place, u64::MAX);
         while self.at < self.bytes.len() {
             let start = ExprOffset(self.at);
             let mut name = "instruction";
-            let next = self.step(start, &mut name).map_err(|cause| {
+            let copied = self.copied;
+            let next = self.step(start, &mut name).and_then(|next| {
+                let work = (self.at - start.0) as u64 + RULE_BYTES.saturating_mul(self.copied - copied);
+                share.take(work.saturating_mul(FRAME_BYTE_WORK)).map(|()| next)
+            });
+            let next = next.map_err(|cause| {
                 let cause = if cause == Cause::Truncated { Cause::InstructionTruncated } else { cause };
                 Error { at: start, op: name, cause }
             })?;

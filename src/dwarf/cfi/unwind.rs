@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::super::budget::Budget;
 use super::super::context::{
     Answer, Attribute, Context, Die, DieRef, MemoryAt, ObjectMap, RegisterBytes, SpaceInfo,
 };
@@ -299,6 +300,10 @@ impl Context for Unwind<'_> {
 
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         self.context.read_memory(at, into)
+    }
+
+    fn budget(&self) -> Option<&Budget> {
+        self.context.budget()
     }
 
     fn pc(&self) -> Option<Pc> {

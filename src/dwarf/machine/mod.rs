@@ -22,9 +22,10 @@ pub use stack::Entry;
 pub use trace::{Failure, Step, Tracer};
 
 use self::stack::Fiber;
+use super::budget::Share;
 use super::context::Context;
 use super::error::{Cause, Error};
-use super::limits::{MAX_CALL_DEPTH, MAX_STACK, MAX_WORK};
+use super::limits::{MAX_CALL_DEPTH, MAX_OWN_WORK, MAX_STACK, MAX_WORK, OWN_WORK, OWN_WORK_OF_OPERATION};
 use super::location::{Frame, Location};
 use super::operation::Program;
 use super::origin::{Origin, WhyUndefined};
@@ -63,8 +64,8 @@ pub struct Evaluator<'c> {
     call_frame: bool,
     tracer: Option<&'c mut dyn Tracer>,
     spare: Vec<Vec<Entry>>,
-    /// What the evaluation has cost so far, all lanes together.
-    work: u32,
+    /// What the evaluation costs, all lanes together.
+    share: Share<'c>,
     parts_made: usize,
 }
 
@@ -148,7 +149,8 @@ impl<'c> Evaluator<'c> {
     /// An evaluator in a context.
     #[must_use]
     pub fn new(context: &'c dyn Context) -> Self {
-        Self { context, call_frame: false, tracer: None, spare: Vec::new(), work: 0, parts_made: 0 }
+        let share = share(context, 0);
+        Self { context, call_frame: false, tracer: None, spare: Vec::new(), share, parts_made: 0 }
     }
 
     /// Evaluates operands of call frame instructions, where some operations are not allowed
@@ -214,7 +216,7 @@ impl<'c> Evaluator<'c> {
 
     /// What the last evaluation cost, in units of [`MAX_WORK`].
     pub(in crate::dwarf) fn worked(&self) -> u32 {
-        self.work
+        u32::try_from(self.share.used()).unwrap_or(u32::MAX)
     }
 
     fn start(&mut self, program: &Program, focus: Focus, initial: &[Entry], want: Want) -> Vec<Ended> {
@@ -233,19 +235,17 @@ impl<'c> Evaluator<'c> {
             here: (ExprOffset(0), "expression"),
             within: None,
         };
-        (self.work, self.parts_made) = (0, 0);
+        (self.share, self.parts_made) = (share(self.context, program.operations.len()), 0);
         let mut stack = self.spare.pop().unwrap_or_default();
         stack.extend_from_slice(initial);
-        self.run(program, env, Fiber { lanes, at: 0, steps: 0, stack }, want)
+        let ended = self.run(program, env, Fiber { lanes, at: 0, steps: 0, stack }, want);
+        self.share.spend();
+        ended
     }
 
     /// Counts work, for all lanes of the evaluation together.
     fn work(&mut self, units: usize) -> Result<(), Stop> {
-        self.work = self.work.saturating_add(u32::try_from(units).unwrap_or(u32::MAX));
-        if self.work > MAX_WORK {
-            return Err(Cause::Limit { what: "units of work", limit: u64::from(MAX_WORK) }.into());
-        }
-        Ok(())
+        Ok(self.share.take(units as u64)?)
     }
 
     fn groups<T>(&mut self, ended: Vec<Ended>, mut take: impl FnMut(&mut Vec<Entry>) -> T) -> Vec<Group<T>> {
@@ -388,6 +388,12 @@ impl<'c> Evaluator<'c> {
         fiber.stack.drain(..above);
         Ok(())
     }
+}
+
+/// The share of an evaluation of an expression of so many operations.
+fn share(context: &dyn Context, operations: usize) -> Share<'_> {
+    let own = OWN_WORK.saturating_add(OWN_WORK_OF_OPERATION.saturating_mul(operations as u64));
+    Share::new(context.budget(), own.min(MAX_OWN_WORK), ("units of work", u64::from(MAX_WORK)))
 }
 
 /// The default address space, global memory.

@@ -16,7 +16,7 @@ use crate::debuginfo::{
     self, DebugInfo, DebugInfoError, Function, LocationAttribute, Naming, TypeId, UnitId, Variable,
 };
 use crate::dwarf::legacy::Idiom;
-use crate::dwarf::{Dialect, Encoding, Location, Program, legacy};
+use crate::dwarf::{Context as _, Dialect, Encoding, Location, Program, legacy};
 use crate::session::ValueState;
 use crate::session::variables::{Frame, failed, scratch};
 use crate::units::{BitSize, LaneId, LaneSet};
@@ -252,7 +252,7 @@ impl Scene<'_, '_> {
     ) -> Result<Readable, crate::dwarf::Error> {
         let is_own = variable.unit == own;
         let encoding = if is_own { frame.context.encoding } else { self.encoding(variable.unit, bytes) };
-        let program = Program::decode(bytes, encoding)?;
+        let program = Program::decode_within(frame.context.budget(), bytes, encoding)?;
         if is_own {
             return Ok(Readable { program, encoding, reading: frame.context.reading });
         }

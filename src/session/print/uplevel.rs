@@ -4,8 +4,6 @@
 //! that is current where this one runs; of a recursive function not every instance is. So the frame that is looked for is
 //! the one of that function whose frame base is there, and none other.
 
-use std::cell::RefCell;
-
 use super::eval::Scene;
 use super::names::{Placed, words};
 use super::object::{Answer, error};
@@ -198,7 +196,7 @@ impl Scene<'_, '_> {
         let (debug, unit, level) = (std::sync::Arc::clone(debug), at.function.unit, context.level);
         let size = found.variable.type_id.map(|id| debug.byte_size(id)).transpose().map_err(words)?.flatten();
         let size = BitSize(size.unwrap_or(0).saturating_mul(8));
-        let mut frame = Frame { context, debug, elsewhere: RefCell::default() };
+        let mut frame = Frame::new(context, debug);
         frame.context.reading = reading(&hint, frame.context.kind());
         let mut placed = self.place_in(&frame, unit, &found.variable, &found.location);
         let here = self.found.frame.context.level.number();

@@ -1,6 +1,7 @@
 //! Tests of the session over captures made by hand.
 
 mod address;
+mod budget;
 mod casts;
 mod compilers;
 mod damage;

@@ -4,7 +4,7 @@ use super::walk::{Code, Walk};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
-    Answer, Context, Error, Frame, LaneNeed, Location, MemoryAt, Missing, RegisterBytes, SpaceInfo,
+    Answer, Budget, Context, Error, Frame, LaneNeed, Location, MemoryAt, Missing, RegisterBytes, SpaceInfo,
 };
 use crate::session::Place;
 use crate::session::frame::lacking;
@@ -122,6 +122,10 @@ impl Context for Level<'_> {
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         let place = Place { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
         self.walk.reader.read_if_captured(place, into)
+    }
+
+    fn budget(&self) -> Option<&Budget> {
+        Some(self.walk.reader.budget())
     }
 
     fn pc(&self) -> Option<Pc> {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use crate::codeobject::{Bytes, CodeObject, ElfAddress};
 use crate::debuginfo::{CallFrames, FrameEntry, FrameSection};
-use crate::dwarf::cfi::{Factors, Row, expressions};
-use crate::dwarf::{self, Dialect, Encoding};
+use crate::dwarf::cfi::{self, Factors, Row};
+use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
 use crate::units::Pc;
 
 /// Rows kept of one code object; past this the cache starts anew. A row of a function that names 200 registers takes
@@ -68,13 +68,14 @@ impl UnwindTable {
     /// The rules that hold at an address.
     ///
     /// `elsewhere`: as for [`CallFrames::read`]. `dialect`: what the user says the code object to be in; `None`: each
-    /// entry as it says.
+    /// entry as it says. `budget`: of the question, which long instructions take of.
     pub(in crate::session) fn at(
         &self,
         object: &CodeObject,
         elsewhere: impl FnOnce() -> Option<Bytes>,
         pc: ElfAddress,
         dialect: Option<Dialect>,
+        budget: &Budget,
     ) -> Found {
         let frames = self.frames.get_or_init(|| CallFrames::read(object, elsewhere));
         let Some(entry) = frames.at(pc) else {
@@ -84,8 +85,12 @@ impl UnwindTable {
             return found;
         }
         // Outside of the lock: two clients may run the same instructions once each, none waits for the other.
-        let (extent, found) = run(entry, pc, dialect);
-        self.rows().insert(entry, extent, Arc::clone(&found));
+        let (extent, found) = run(entry, pc, dialect, budget);
+        // Another question has another budget.
+        let is_limit = |found: &Result<Rules, NoRules>| matches!(found, Err(NoRules::Broken(_, error)) if error.class() == Class::Limit);
+        if !is_limit(&found) {
+            self.rows().insert(entry, extent, Arc::clone(&found));
+        }
         found
     }
 
@@ -125,7 +130,7 @@ fn nothing(frames: &CallFrames) -> String {
 }
 
 /// Runs an entry's instructions as far as a PC; with the PCs for which the outcome holds.
-fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>) -> (Range<u64>, Found) {
+fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Budget) -> (Range<u64>, Found) {
     let at = EntryAt { section: entry.section, offset: entry.offset };
     let alone = pc.0..pc.0.saturating_add(1);
     let cie = &entry.cie;
@@ -134,12 +139,15 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>) -> (Range<u
         return (alone, Arc::new(Err(NoRules::Nothing(words))));
     }
     let start = Pc(entry.pcs.as_ref().map_or(0, |pcs| pcs.start.0));
-    let by_bytes = || {
-        let bytes = |instructions| expressions(instructions, start, cie.code_factor).0;
-        let all = [bytes(&cie.instructions), bytes(&entry.instructions)].concat();
-        Dialect::of_unit(Some(&cie.augmentation.text), all.iter().map(|one| one.bytes))
+    let programs = [&*cie.instructions, &*entry.instructions];
+    let dialect = match dialect {
+        Some(dialect) => Ok(dialect),
+        None => cfi::dialect(&cie.augmentation.text, programs, start, cie.code_factor, budget),
     };
-    let dialect = dialect.unwrap_or_else(by_bytes);
+    let dialect = match dialect {
+        Ok(dialect) => dialect,
+        Err(error) => return (alone, Arc::new(Err(NoRules::Broken(at, error)))),
+    };
     let factors = Factors {
         code: cie.code_factor,
         data: cie.data_factor,
@@ -147,7 +155,14 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>) -> (Range<u
         address_size: cie.address_size,
         encoding: Encoding { dialect, dwarf64: entry.dwarf64 },
     };
-    let found = Row::with_extent(&factors, &cie.instructions, &entry.instructions, start, Some(Pc(pc.0)));
+    let found = Row::with_extent(
+        &factors,
+        &cie.instructions,
+        &entry.instructions,
+        start,
+        Some(Pc(pc.0)),
+        Some(budget),
+    );
     match found {
         Ok((row, extent)) => (extent.start.0..extent.end.0, Arc::new(Ok(Rules { entry: at, row }))),
         Err(error) => (alone, Arc::new(Err(NoRules::Broken(at, error)))),

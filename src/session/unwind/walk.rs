@@ -77,6 +77,7 @@ impl<'a> Walk<'a> {
     /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
     pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
         let kind = Arc::clone(&reader.wave(wave)?.kind);
+        reader.budget().add_wave(wave);
         let pc = reader.scalar(wave, "pc")?;
         let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
         let end = pc.is_none().then_some(StackEnd::PcNotCaptured);
@@ -151,7 +152,7 @@ impl<'a> Walk<'a> {
             let code = frame.code?;
             let capture = self.reader.dump().capture();
             let object = code.loaded.object(capture).ok()?;
-            Some(code.loaded.rules(capture, &object, code.elf))
+            Some(code.loaded.rules(capture, &object, code.elf, self.reader.budget()))
         };
         frame.rules.get_or_init(look).as_deref()
     }

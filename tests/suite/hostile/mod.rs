@@ -14,6 +14,7 @@ mod serve;
 mod shared;
 mod tables;
 mod texts;
+mod work;
 mod zips;
 
 /// Commands for files that are kin of others, which all commands open.

@@ -51,14 +51,23 @@ pub(super) struct Hostile {
 impl Hostile {
     /// A wave in the code of a code object.
     pub(super) fn with_code(object: &[u8]) -> Self {
+        Self::with_waves(object, 1)
+    }
+
+    /// Waves in the code of a code object, each at an instruction of its own.
+    pub(super) fn with_waves(object: &[u8], count: u64) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
         fs::write(hostile.path("code.hsaco"), object).unwrap();
-        let manifest = format!(
+        let mut manifest = format!(
             "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n\
-             [[wave]]\nid = 1\nagent = 1\n[wave.registers]\npc = \"{:#x}\"\nexec = \"0xff\"\n\
-             [[code_object]]\npath = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n",
-            LOADED + super::elf::TEXT + 0x10
+             [[code_object]]\npath = \"code.hsaco\"\naddress = \"{LOADED:#x}\"\n"
         );
+        for wave in 1..=count {
+            let pc = LOADED + super::elf::TEXT + 0xc + 4 * wave;
+            manifest.push_str(&format!(
+                "[[wave]]\nid = {wave}\nagent = 1\n[wave.registers]\npc = \"{pc:#x}\"\nexec = \"0xff\"\n"
+            ));
+        }
         fs::write(hostile.path("manifest.toml"), manifest).unwrap();
         hostile
     }

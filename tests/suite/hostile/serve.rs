@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -54,12 +56,48 @@ impl Server {
         text.trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
+    /// Runs a monitor command.
+    pub(super) fn command(&mut self, command: &str) {
+        assert_eq!(self.ask(&format!("qRcmd,{}", hex(command))), "OK", "{command}");
+    }
+
+    /// Asks a command that takes long, and leaves: the server is at rest soon after.
+    pub(super) fn leave_during(mut self, command: &str) {
+        let body = format!("qRcmd,{}", hex(command));
+        let sum = body.bytes().fold(0u8, u8::wrapping_add);
+        let pid = self.child.id();
+        let before = ticks(pid);
+        write!(self.client, "+${body}#{sum:02x}").unwrap();
+        sleep(Duration::from_secs(1));
+        let busy = ticks(pid) - before;
+        assert!(busy > 20, "the command takes {busy} ticks in a second");
+        drop(self.client);
+        sleep(Duration::from_secs(1));
+        let left = ticks(pid);
+        sleep(Duration::from_secs(1));
+        let after = ticks(pid) - left;
+        kill(Pid::from_raw(pid.try_into().unwrap()), Signal::SIGTERM).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        assert!(after < 10, "{after} ticks in a second, one second after the client left");
+    }
+
     /// Ends the server, which was there all the time.
     pub(super) fn end(mut self) {
         assert_eq!(self.ask("T1"), "OK");
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
         assert!(self.child.wait().unwrap().success());
     }
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Hundredths of a second that a process has worked: fields 14 and 15 of proc(5)'s stat.
+fn ticks(pid: u32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
 /// What gdb asks first, with the view, and what a user asks.
@@ -71,11 +109,10 @@ pub(super) fn a_client_lives(object: &[u8]) {
     assert!(server.ask("?").starts_with('T'));
     let name = server.ask("qXfer:exec-file:read::0,1000");
     assert!(name.starts_with('l'), "{name}");
-    let hex = |text: &str| text.bytes().map(|byte| format!("{byte:02x}")).collect::<String>();
     let opened = server.ask(&format!("vFile:open:{},0,0", hex(&name[1..])));
     assert!(opened.starts_with("F0"), "{opened}");
     for command in ["backtrace", "locals", "notices", "waves"] {
-        assert_eq!(server.ask(&format!("qRcmd,{}", hex(command))), "OK", "{command}");
+        server.command(command);
     }
     server.end();
 }

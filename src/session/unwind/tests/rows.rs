@@ -6,8 +6,8 @@ use std::process::Command;
 
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, newest_llvm};
 use crate::debuginfo::FrameSection;
-use crate::dwarf::Program;
 use crate::dwarf::cfi::{CfaRule, RegisterRule, Row};
+use crate::dwarf::{Budget, Program};
 use crate::session::unwind::UnwindTable;
 use crate::units::DwarfReg;
 
@@ -97,6 +97,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
         }
         let object = CodeObject::parse(Bytes::from(fs::read(&path).unwrap())).unwrap();
         let table = UnwindTable::default();
+        let budget = Budget::default();
         let output = Command::new(newest_llvm("llvm-dwarfdump"))
             .args(["--debug-frame", "--eh-frame"])
             .arg(&path)
@@ -107,7 +108,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
             let (pc, row) = line.trim().split_once(": ").unwrap();
             let context = format!("{} {pc}", path.display());
             let pc = ElfAddress(u64::from_str_radix(&pc[2..], 16).unwrap());
-            let found = table.at(&object, || None, pc, None);
+            let found = table.at(&object, || None, pc, None, &budget);
             let mine = &found.as_ref().as_ref().unwrap_or_else(|why| panic!("{context}: {why:?}")).row;
             let cfa = row.strip_prefix("CFA=").unwrap();
             let (cfa, registers) = cfa.split_once(": ").map_or((cfa, None), |(cfa, rest)| (cfa, Some(rest)));
@@ -128,7 +129,10 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
                 register_rule(mine, name, rule, &context);
             }
             // The row holds up to the next one, and is kept.
-            assert!(std::sync::Arc::ptr_eq(&found, &table.at(&object, || None, pc, None)), "{context}");
+            assert!(
+                std::sync::Arc::ptr_eq(&found, &table.at(&object, || None, pc, None, &budget)),
+                "{context}"
+            );
             rows += 1;
             of_eh_frame +=
                 usize::from(found.as_ref().as_ref().unwrap().entry.section == FrameSection::EhFrame);
@@ -137,7 +141,8 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
         // clang writes tables that say nothing: there is no row to compare, and nothing is made up.
         if text.contains("FDE") && !text.lines().any(|line| line.starts_with("  0x")) {
             let pc = text.split_once(" pc=").unwrap().1.split_once("...").unwrap().0;
-            let found = table.at(&object, || None, ElfAddress(u64::from_str_radix(pc, 16).unwrap()), None);
+            let found =
+                table.at(&object, || None, ElfAddress(u64::from_str_radix(pc, 16).unwrap()), None, &budget);
             let row = &found.as_ref().as_ref().unwrap().row;
             assert_eq!((&row.cfa.rule, row.registers.len()), (&CfaRule::Unspecified, 0));
         }

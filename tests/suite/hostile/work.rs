@@ -1,0 +1,213 @@
+//! Work that many variables, or many waves, ask for again: each takes a bounded time, and all of them together do.
+
+use super::SOME;
+use super::dwarf::{ARRAY, COUNT, Dies, LOCATION, LOCATIONS, NAME, SUBRANGE, TYPE, VARIABLE, uleb};
+use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
+use super::run::Hostile;
+use super::serve::Server;
+
+/// What a question of more work than its budget reports.
+const SPENT: &str = "units of work of all evaluations of a question";
+
+/// `DW_OP_skip` to itself.
+const LOOP: [u8; 3] = [0x2f, 0xfd, 0xff];
+
+/// A function whose first and last variable is 7, and so many variables of a location between them.
+fn between(count: usize, location: &[u8]) -> Dies {
+    let mut dies = Dies::new();
+    let int = dies.int();
+    dies.function();
+    dies.variable("first", int);
+    let location = [uleb(location.len() as u64), location.to_vec()].concat();
+    for _ in 0..count {
+        dies.die(4, &[b"x\0", &int.to_le_bytes(), &location]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    dies
+}
+
+/// Variables whose expressions loop: the first ones come to the bound of an evaluation, the others to that of the question. What is
+/// cheap has its value.
+#[test]
+fn variables_whose_expressions_loop() {
+    for count in [6_000, 50_000] {
+        let hostile = Hostile::with_code(&between(count, &LOOP).object());
+        let said = if count > 6_000 { hostile.each(&SOME) } else { hostile.every() };
+        said.says("locals DUMP", "first = 7").says("locals DUMP", "last = 7");
+        said.says("locals DUMP", "more than 65536 steps").says("locals DUMP", SPENT);
+    }
+}
+
+/// Variables whose expressions take more than their own share, in lanes that part: `DW_OP_LLVM_push_lane`, and a branch by it.
+#[test]
+fn variables_whose_lanes_part_and_loop() {
+    let location = [&[0xe9, 0x03, 0x33, 0x1a, 0x28, 0, 0][..], &LOOP].concat();
+    let said = Hostile::with_code(&between(6_000, &location).object()).each(&SOME);
+    said.says("locals", "last = 7").says("locals", SPENT);
+}
+
+/// Variables that share a long expression by a location list.
+#[test]
+fn variables_that_share_a_long_expression() {
+    let mut dies = Dies::new();
+    dies.declare(5, VARIABLE, false, &[NAME, TYPE, LOCATIONS]);
+    let int = dies.int();
+    dies.function();
+    for _ in 0..20_000 {
+        dies.die(5, &[b"x\0", &int.to_le_bytes(), &12u32.to_le_bytes()]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    // DW_LLE_start_length over all of the code: `DW_OP_nop`s, then `DW_OP_lit7`, `DW_OP_stack_value`.
+    let expression = [vec![0x96; 20_000], vec![0x37, 0x9f]].concat();
+    let mut list = vec![8];
+    list.extend(TEXT.to_le_bytes());
+    list.extend(uleb(TEXT_SIZE));
+    list.extend(uleb(expression.len() as u64));
+    list.extend(expression);
+    list.push(0);
+    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
+    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
+    section.extend(list);
+    let mut sections = dies.sections();
+    sections.push(Section::new(".debug_loclists", section));
+    let said = Hostile::with_code(&code_object(sections)).each(&SOME);
+    said.says("locals", "last = 7").says("locals", SPENT);
+    said.says("dwarf", "DIEs share lists");
+}
+
+/// `.debug_frame` of DWARF 5, section 6.4.1: a CIE of that augmentation and those instructions, and an FDE of all of the code.
+fn frames(augmentation: &str, initial: &[u8], instructions: &[u8]) -> Section {
+    let entry = |id: u32, rest: Vec<u8>| {
+        let rest = [id.to_le_bytes().to_vec(), rest].concat();
+        [(rest.len() as u32).to_le_bytes().to_vec(), rest].concat()
+    };
+    // Version 4, addresses of 8 bytes, no segments, factors 4 and 4, return address in PC_64.
+    let cie = [&[4], augmentation.as_bytes(), &[0, 8, 0, 4, 4, 16], initial].concat();
+    let fde = [&TEXT.to_le_bytes()[..], &TEXT_SIZE.to_le_bytes(), instructions].concat();
+    Section::new(".debug_frame", [entry(u32::MAX, cie), entry(0, fde)].concat())
+}
+
+/// A function with such call frame information.
+fn with_frames(frames: Section) -> Vec<u8> {
+    let mut dies = Dies::new();
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    dies.close(2);
+    let mut sections = dies.sections();
+    sections.push(frames);
+    code_object(sections)
+}
+
+/// Waves that are asked for their stacks, by every command.
+const WAVES: u64 = 900;
+
+/// Over waves whose stacks all commands ask for.
+fn every_stack(object: &[u8]) {
+    let said = Hostile::with_waves(object, WAVES).every();
+    said.says("backtrace DUMP", "f").says("groups DUMP", "f").says("locals DUMP", "v = 7");
+    said.says("export DUMP", SPENT);
+}
+
+/// Rows of one FDE, whose instructions before the first row take long: each wave needs a row of its own.
+#[test]
+fn rows_of_long_frame_instructions() {
+    let pairs = [0x0a, 0x0b].repeat(2_000_000);
+    let rows = vec![0x41; 1_000];
+    every_stack(&with_frames(frames("", &[], &[pairs.clone(), rows.clone()].concat())));
+    // The same in the CIE, and where the dialect depends on the instructions.
+    every_stack(&with_frames(frames("", &pairs, &rows)));
+    every_stack(&with_frames(frames("[llvm:v0.0]", &[], &[vec![0; 4_000_000], rows].concat())));
+}
+
+/// Rows that remember many rules: `DW_CFA_undefined` of 500 registers, then pairs that copy them.
+#[test]
+fn rows_that_copy_many_rules() {
+    let initial: Vec<u8> = (0..500).flat_map(|register| [vec![7], uleb(2560 + register)].concat()).collect();
+    let pairs = [0x0a, 0x0b].repeat(1_500);
+    every_stack(&with_frames(frames("", &initial, &[pairs, vec![0x41; 1_000]].concat())));
+}
+
+/// Rules that loop, of each wave: `DW_CFA_def_cfa_expression`, and a return address in the frame.
+#[test]
+fn rules_that_loop() {
+    let instructions = [&[0x0f, 3][..], &LOOP, &[0x90, 1]].concat();
+    every_stack(&with_frames(frames("", &instructions, &[])));
+}
+
+/// Large objects without a value: arrays of 1 MiB in memory that was not captured, in all lanes.
+#[test]
+fn large_arrays() {
+    let mut dies = Dies::new();
+    dies.declare(5, ARRAY, true, &[TYPE]);
+    dies.declare(6, SUBRANGE, false, &[(COUNT.0, 0x06)]);
+    dies.declare(7, VARIABLE, false, &[NAME, TYPE, LOCATION]);
+    let char = dies.die(3, &[b"char\0", &[8, 1]]);
+    let array = dies.die(5, &[&char.to_le_bytes()]);
+    dies.die(6, &[&(1u32 << 20).to_le_bytes()]);
+    dies.close(1);
+    let int = dies.int();
+    dies.function();
+    for _ in 0..3_000 {
+        // `DW_OP_addr` of the code.
+        dies.die(7, &[b"x\0", &array.to_le_bytes(), &[9, 3], &TEXT.to_le_bytes()]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    let said = Hostile::with_code(&dies.object()).every();
+    said.says("locals DUMP", "last = 7").says("locals DUMP", "bytes of all objects of a frame");
+}
+
+/// Large objects with values: arrays over the code, whose bytes all lanes have.
+#[test]
+fn long_texts() {
+    let mut dies = Dies::new();
+    dies.declare(5, ARRAY, true, &[TYPE]);
+    dies.declare(6, SUBRANGE, false, &[(COUNT.0, 0x06)]);
+    let char = dies.die(3, &[b"signed\0", &[5, 1]]);
+    let array = dies.die(5, &[&char.to_le_bytes()]);
+    dies.die(6, &[&(TEXT_SIZE as u32).to_le_bytes()]);
+    dies.close(1);
+    let int = dies.int();
+    dies.function();
+    for _ in 0..5_000 {
+        // `DW_OP_addr` of the code, which the code object holds.
+        dies.die(4, &[b"x\0", &array.to_le_bytes(), &[9, 3], &TEXT.to_le_bytes()]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    let said = Hostile::with_code(&dies.object()).every();
+    said.says("locals DUMP", "last = 7");
+}
+
+/// One read of a debugger over the pointers of thousands of variables, each of which is looked for among all.
+#[test]
+fn a_read_over_many_windows() {
+    let object = between(8_000, &[0x37, 0x9f]).object();
+    let hostile = Hostile::with_code(&object);
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(&hostile, folder.path());
+    server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386");
+    server.ask("?");
+    let registers = server.ask("g");
+    // `rsp` is the eighth of x86-64's registers.
+    let bytes = (0..8).rev().map(|byte| &registers[7 * 16 + 2 * byte..7 * 16 + 2 * byte + 2]);
+    let stack = u64::from_str_radix(&bytes.collect::<String>(), 16).unwrap();
+    let read = server.ask(&format!("m{:x},f000", stack + 0x200));
+    assert!(read.len() >= 16 && !read.starts_with('E'), "{read}");
+    server.end();
+}
+
+/// A client that leaves while thousands of variables are evaluated for it.
+#[test]
+fn work_ends_when_its_client_leaves() {
+    let hostile = Hostile::with_code(&between(50_000, &[0x37, 0x9f]).object());
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(&hostile, folder.path());
+    // What is read once is read.
+    server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386");
+    server.command("backtrace");
+    server.leave_during("locals all");
+}
