@@ -508,12 +508,10 @@ fn notices_list_every_problem() {
         let options = ClientOptions { facade: Some(Facade::Gdb), views: None, threads: None };
         let mut client = Client::new(Box::new(session), options);
         let said = String::from_utf8(ask(&mut client, b"qRcmd,6e6f7469636573")).unwrap();
-        let bytes: Vec<u8> = said
-            .as_bytes()
-            .chunks(2)
-            .filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
-            .collect();
-        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let outputs = said.split(['$', '#']).filter_map(|packet| packet.strip_prefix('O'));
+        let pairs = outputs.flat_map(|hex| hex.as_bytes().chunks(2));
+        let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+        let text = String::from_utf8(pairs.filter_map(byte).collect()).unwrap();
         let listed: Vec<&str> = text.lines().filter(|line| line.contains("none")).collect();
         assert_eq!(listed.len(), count, "{text}");
         for (number, line) in listed.iter().enumerate() {
