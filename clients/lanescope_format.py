@@ -59,6 +59,11 @@ def is_lanescope(version):
     return said if isinstance(said, dict) and said.get("name") == "lanescope" else None
 
 
+def place_hex(place):
+    """A place in the grid, `(5,0,0)`, as a packet has it."""
+    return place.encode().hex()
+
+
 def sentence(words):
     return words[:1].upper() + words[1:].rstrip(".") + "."
 

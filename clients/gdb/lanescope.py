@@ -88,6 +88,13 @@ class Server:
     def lanes(self, thread):
         return self.ask(form.request("Lanes", thread=thread.ptid[1]))["lanes"]
 
+    def find(self, place, thread):
+        """gdb's thread at a place in the grid, and the lane there, or None."""
+        found = self.ask(form.request("Find", place=form.place_hex(place), thread=thread.ptid[1]))
+        threads = gdb.selected_inferior().threads()
+        there = next(one for one in threads if one.ptid[1] == found["thread"])
+        return there, None if found["is_lane"] else found["lane"]
+
 
 def served():
     """The server, or the error that the user reads."""
@@ -123,7 +130,7 @@ def focus(lane):
     if has_register("lane"):
         gdb.execute("set var $lane = %d" % lane)
     else:
-        gdb.execute("monitor lane %d" % lane, to_string=True)
+        gdb.execute("monitor thread %d lane %d" % (selected().num, lane), to_string=True)
         gdb.execute("maint flush register-cache", to_string=True)
 
 
@@ -141,8 +148,9 @@ def command(function):
 
 class Lane(gdb.Command):
     """Show the current lane, or make another one current.
-Usage: lane [NUMBER]
+Usage: lane [NUMBER|(X,Y,Z)|(X,Y,Z)[X,Y,Z]]
 
+(X,Y,Z) is the work-item of that id in the grid, (X,Y,Z)[X,Y,Z] one of a work-group; the thread of its wave becomes current, too.
 Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
 
     def __init__(self):
@@ -156,7 +164,15 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
             where = form.lane_name(server.wave(thread), lane)
             print("[Current thread is %d, lane %d (%s)]" % (thread.num, lane["lane"], where))
             return
-        number = int(gdb.parse_and_eval(argument))
+        if argument.startswith("("):
+            thread, number = server.find(argument, thread)
+            thread.switch()
+            if number is None:
+                gdb.execute("thread")
+                gdb.execute("frame")
+                return
+        else:
+            number = int(gdb.parse_and_eval(argument))
         found = [lane for lane in server.lanes(thread) if lane["lane"] == number]
         if not found:
             raise gdb.GdbError("Lane %d does not exist on this thread." % number)
@@ -170,7 +186,6 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
             print("warning: Current lane is inactive.")
         elif lane["state"] == "unused":
             print("warning: Current lane is unused.")
-        refresh()
 
 
 class LaneApply(gdb.Command):
@@ -222,7 +237,6 @@ LANES are numbers and ranges of them: 0-3 17. `all` are those with a work-item.
             thread.switch()
             focus(before["lane"])
             stay_in(level)
-            refresh()
 
 
 def stay_in(level):
@@ -433,81 +447,163 @@ def make_disassembler():
 class Values:
     """$_lane and its kin.
 
-    gdb lets Python set convenience variables and not compute them. So they are set whenever the user has moved, and void
-    while `thread apply` moves without saying so. A front end selects threads without a word, and gets none of them.
+    gdb lets Python set convenience variables and not compute them. So they are set when the user has moved and before a command
+    that evaluates, and are void while `thread apply` moves without an event. A front end selects threads without an event: it
+    has them in the function $_focus only, which gdb calls when it evaluates.
     """
 
     NAMES = (
-        "_lane",
-        "_lane_count",
-        "_wave",
-        "_agent",
-        "_queue",
-        "_dispatch",
-        "_dispatch_pos",
-        "_thread_workgroup_pos",
-        "_lane_workgroup_pos",
+        "lane",
+        "lane_count",
+        "wave",
+        "agent",
+        "queue",
+        "dispatch",
+        "dispatch_pos",
+        "thread_workgroup_pos",
+        "lane_workgroup_pos",
     )
+    # Commands that evaluate: before them the variables are set anew.
+    EVALUATE = ("print", "printf", "output", "call", "x")
     offered = False
     shown = None
+    # What does not change of each thread: its values, and each lane's work-item.
+    known = {}
 
     @classmethod
     def clear(cls):
         cls.shown = None
         if cls.offered:
             for name in cls.NAMES:
-                gdb.set_convenience_variable(name, None)
+                gdb.set_convenience_variable("_" + name, None)
+
+    @classmethod
+    def here(cls):
+        """The values of the current thread and lane, and what they are of."""
+        server, thread = Server.here(), gdb.selected_thread()
+        if server is None or thread is None:
+            return None, {}
+        key = (server.connection.num, thread.ptid)
+        if key not in cls.known:
+            wave, lanes = server.wave(thread), server.lanes(thread)
+            values = {name: wave[name] for name in ("agent", "queue", "dispatch")}
+            values.update(wave=wave["id"], lane_count=len(form.select(lanes, "all")))
+            if wave["coord"]:
+                values["dispatch_pos"] = form.dispatch_position(wave)
+            if wave["wave_in_group"] is not None:
+                values["thread_workgroup_pos"] = str(wave["wave_in_group"])
+            items = {lane["lane"]: form.triple(lane["local_id"], "[]") for lane in lanes if lane["local_id"]}
+            cls.known[key] = values, items
+        lane = current_lane(server, thread)
+        values, items = cls.known[key]
+        return (key, lane), dict(values, lane=lane, lane_workgroup_pos=items.get(lane))
 
     @classmethod
     def update(cls):
-        cls.clear()
-        server, thread = Server.here(), gdb.selected_thread()
-        if not cls.offered or server is None or thread is None:
+        if not cls.offered:
             return
         try:
-            wave, lanes = server.wave(thread), server.lanes(thread)
+            of, values = cls.here()
         except (form.Refused, gdb.error):
-            return
-        lane = focused(lanes)
-        said = {"_" + key: wave[key] for key in ("agent", "queue", "dispatch")}
-        said["_wave"] = wave["id"]
-        said["_lane_count"] = len(form.select(lanes, "all"))
-        if wave["coord"]:
-            said["_dispatch_pos"] = form.dispatch_position(wave)
-        if wave["wave_in_group"] is not None:
-            said["_thread_workgroup_pos"] = str(wave["wave_in_group"])
-        if lane:
-            said["_lane"] = lane["lane"]
-            if lane["local_id"]:
-                said["_lane_workgroup_pos"] = form.triple(lane["local_id"], "[]")
-        for name, value in said.items():
-            gdb.set_convenience_variable(name, value)
-        cls.shown = thread.ptid
+            of, values = None, {}
+        if of is None:
+            cls.clear()
+        elif of != cls.shown:
+            for name in cls.NAMES:
+                gdb.set_convenience_variable("_" + name, values.get(name))
+            cls.shown = of
 
 
-def refresh():
-    Values.update()
+def current_lane(server, thread):
+    """The lane in focus, as gdb shows it where it has a register for it."""
+    try:
+        return int(gdb.selected_frame().read_register("lane"))
+    except (ValueError, gdb.error):
+        return (focused(server.lanes(thread)) or {}).get("lane")
 
 
-# What gdb runs after its own commands; a user's hook of that name is kept.
-HOOKS = (
-    ("hookpost-thread", "lanescope_values update"),
-    ("thread hook-apply", "lanescope_values clear"),
-    ("thread hookpost-apply", "lanescope_values update"),
-    ("thread apply hook-all", "lanescope_values clear"),
-    ("thread apply hookpost-all", "lanescope_values update"),
-    ("hookpost-monitor", "lanescope_values update"),
-)
+class Focus(gdb.Function):
+    """A value of the current thread and lane: $_focus("lane"), where the variables $_lane and its kin are not kept.
+Usage: $_focus (NAME)
 
-
-class ValuesCommand(gdb.Command):
-    """Update or clear $_lane and its kin, for hooks."""
+NAME is lane, lane_count, wave, agent, queue, dispatch, dispatch_pos, thread_workgroup_pos or lane_workgroup_pos."""
 
     def __init__(self):
-        super().__init__("lanescope_values", gdb.COMMAND_MAINTENANCE)
+        super().__init__("_focus")
+
+    def invoke(self, name):
+        name = name.string()
+        if name not in Values.NAMES:
+            raise gdb.GdbError("There are %s." % ", ".join(Values.NAMES))
+        served()
+        try:
+            value = Values.here()[1].get(name)
+        except form.Refused as words:
+            raise gdb.GdbError(str(words)) from None
+        if value is None:
+            raise gdb.GdbError("The %s was not captured." % name)
+        return value
+
+
+# What gdb runs before and after its own commands; a user's hook of that name is kept.
+HOOKS = (
+    ("hookpost-thread", "update"),
+    ("thread hook-apply", "apply"),
+    ("thread hookpost-apply", "update"),
+    ("thread apply hook-all", "apply"),
+    ("thread apply hookpost-all", "update"),
+    ("hook-monitor", "monitor"),
+    ("hookpost-monitor", "monitored"),
+) + tuple(("hook-" + name, "update") for name in Values.EVALUATE)
+
+
+class Hook(gdb.Command):
+    """What lanescope's hooks of other commands do."""
+
+    def __init__(self):
+        super().__init__("lanescope_hook", gdb.COMMAND_MAINTENANCE)
 
     def invoke(self, argument, from_tty):
-        Values.clear() if argument == "clear" else Values.update()
+        if Server.here() is None:
+            return
+        if argument == "apply":
+            Values.clear()
+        elif argument == "monitor":
+            name_selected()
+        else:
+            if argument == "monitored":
+                forget_moved()
+            Values.update()
+
+
+def name_selected():
+    """Names the selected thread to the server: gdb sends nothing when it goes back to a thread."""
+    server, thread = Server.here(), gdb.selected_thread()
+    if thread is not None:
+        try:
+            server.ask(form.request("Selected", thread=thread.ptid[1]))
+        except (form.Refused, gdb.error):
+            pass  # The command itself reports it.
+
+
+def forget_moved():
+    """Has gdb read anew where a command has moved the focus of the selected thread."""
+    server, thread = Server.here(), gdb.selected_thread()
+    if thread is None or not has_thread_register("lane"):
+        return
+    try:
+        lane = focused(server.lanes(thread))
+        if lane and lane["lane"] != current_lane(server, thread):
+            gdb.execute("maint flush register-cache", to_string=True)
+    except (form.Refused, gdb.error):
+        pass
+
+
+def has_thread_register(name):
+    try:
+        return has_register(name)
+    except gdb.error:
+        return False  # No frame.
 
 
 def is_front_end():
@@ -539,32 +635,32 @@ def settle_in():
         make_disassembler()
     except ImportError:
         pass  # gdb before 13.
-    if is_front_end():
-        return
-    ValuesCommand()
+    Focus()
+    Hook()
     for hook, does in HOOKS:
         if not knows(hook):
-            gdb.execute("define %s\n%s\nend" % (hook, does), to_string=True)
+            gdb.execute("define %s\nlanescope_hook %s\nend" % (hook, does), to_string=True)
+    if is_front_end():
+        return
     Values.offered = True
     gdb.events.before_prompt.connect(at_prompt)
-    gdb.events.register_changed.connect(lambda _: refresh())
-    refresh()
+    gdb.events.register_changed.connect(lambda _: Values.update())
+    Values.update()
 
 
 def at_stop(_):
     if Server.here() is not None:
         settle_in()
-        refresh()
+        Values.update()
 
 
 def at_prompt():
-    thread = gdb.selected_thread()
-    if (thread.ptid if thread else None) != Values.shown:
-        refresh()
+    Values.update()
 
 
 def at_end(event):
     Server.versions.pop(event.connection.num, None)
+    Values.known.clear()
     Values.clear()
 
 

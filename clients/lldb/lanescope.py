@@ -10,7 +10,6 @@ docs/clients.md. A command or alias that has one of these names already is left 
 
 import importlib.util
 import os
-import re
 import shlex
 
 import lldb
@@ -59,6 +58,11 @@ class Server:
 
     def lanes(self, thread):
         return self.ask(form.request("Lanes", thread=thread.GetThreadID()))["lanes"]
+
+    def find(self, place, thread):
+        """The thread at a place in the grid, and the lane there, or None."""
+        found = self.ask(form.request("Find", place=form.place_hex(place), thread=thread.GetThreadID()))
+        return self.process.GetThreadByID(found["thread"]), None if found["is_lane"] else found["lane"]
 
     def numbers(self):
         """lldb's number of each thread, by the server's."""
@@ -137,7 +141,8 @@ debug information says so."""
 
 
 class Lane(Command):
-    help = """Show the current lane of the selected thread, or make another one current: lane [NUMBER]
+    help = """Show the current lane of the selected thread, or make another one current: lane [NUMBER|(X,Y,Z)|(X,Y,Z)[X,Y,Z]]
+(X,Y,Z) is the work-item of that id in the grid, (X,Y,Z)[X,Y,Z] one of a work-group; the thread of its wave is selected, too.
 Variables, private memory and the frames of lanes that wait elsewhere are those of the current lane. Each thread has its own."""
 
     def run(self, server, thread, words):
@@ -146,7 +151,14 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
             lane = focused(lanes)
             where = form.lane_name(server.wave(thread), lane)
             return "[Current thread is %d, lane %d (%s)]" % (thread.GetIndexID(), lane["lane"], where)
-        number = number_of(words[0])
+        if words[0].startswith("("):
+            thread, number = server.find("".join(words), thread)
+            server.process.SetSelectedThread(thread)
+            if number is None:
+                return "[Switching to thread %d]\n%s" % (thread.GetIndexID(), described(thread))
+            lanes = server.lanes(thread)
+        else:
+            number = number_of(words[0])
         lane = next((lane for lane in lanes if lane["lane"] == number), None)
         if lane is None:
             raise form.Refused("Lane %d does not exist on this thread." % number)
@@ -200,10 +212,7 @@ Of the function that the selected thread is in, the PC and the lanes marked; ADD
 lldb's own `disassemble` takes the code for x86."""
 
     def run(self, server, thread, words):
-        server.monitor("wave %d" % thread.GetThreadID())
-        said = server.monitor(" ".join(["disassemble"] + words))
-        # The server counts threads from 1 as lldb does, but not in lldb's order.
-        return re.sub(r"\A[Tt]hread %d\b" % thread.GetThreadID(), "Thread %d" % thread.GetIndexID(), said)
+        return server.monitor(" ".join(["thread %d disassemble" % thread.GetIndexID()] + words))
 
 
 class Groups(Command):

@@ -19,7 +19,7 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
     /// As lanes see it, alike ones together: a number, 0,3,16-31, `active` or `all` [default: the wave as a whole]
-    #[arg(long, short, value_name = "LANES")]
+    #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The first frame to show, as they are numbered without it
     #[arg(long, short, value_name = "N", default_value_t = 0)]
@@ -29,8 +29,9 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
     let lanes = args.lane.as_deref().map(|asked| dump::lanes(&session, wave, Some(asked), 0)).transpose()?;
+    let lanes = lanes.or_else(|| args.of.at.work_item.map(|_| LaneSet::one(session.focus(wave))));
     let one = |lanes: LaneSet| {
-        args.lane.as_ref().is_some_and(|asked| asked.parse::<u8>().is_ok()) && lanes.count() == 1
+        args.lane.as_ref().is_none_or(|asked| asked.parse::<u8>().is_ok()) && lanes.count() == 1
     };
     let (value, text) = match lanes {
         Some(lanes) if !one(lanes) => {

@@ -21,7 +21,7 @@ pub(super) struct Args {
     #[arg(long, short, value_name = "N", default_value_t = 0)]
     frame: usize,
     /// As that lane's stack has the frame [default: the wave as a whole]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The function that holds this address, or with --count the instructions from it on
     #[arg(long, short, value_name = "ADDRESS", value_parser = number)]
@@ -41,7 +41,7 @@ fn number(text: &str) -> Result<u64, String> {
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let (session, wave) = dump::session(&args.of, targets)?;
     let lane = match args.lane.as_deref() {
-        None => None,
+        None => args.of.at.work_item.map(|_| session.focus(wave)),
         some => match dump::lanes(&session, wave, some, 0)? {
             lanes if lanes.count() == 1 => lanes.first(),
             _ => return Err("--lane takes one lane here".into()),

@@ -12,6 +12,7 @@ use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
+use crate::session::work_item::{GridPlace, coordinates};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -128,6 +129,58 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
     Ok(Supplied { file: PathBuf::from(file), address })
 }
 
+/// A work-item or a wave by its place in the grid.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub struct PlaceArgs {
+    /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is
+    #[arg(long, value_name = "X,Y,Z", value_parser = place)]
+    pub work_item: Option<[u32; 3]>,
+    /// The work-group by its place in the grid, and a wave of it: 2,0,0 or 2,0,0/1 [default: its first captured wave]
+    #[arg(long, value_name = "X,Y,Z[/N]", value_parser = workgroup)]
+    pub workgroup: Option<Workgroup>,
+}
+
+/// What `--workgroup` names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workgroup {
+    group: [u32; 3],
+    number: Option<u32>,
+}
+
+fn place(text: &str) -> Result<[u32; 3], String> {
+    coordinates(text).ok_or_else(|| "expected X,Y,Z".to_owned())
+}
+
+fn workgroup(text: &str) -> Result<Workgroup, String> {
+    let wrong = "expected X,Y,Z or X,Y,Z/N";
+    let (group, number) = text.split_once('/').map_or((text, None), |(group, number)| (group, Some(number)));
+    let number = number.map(|number| number.parse().map_err(|_| wrong)).transpose()?;
+    Ok(Workgroup { group: coordinates(group).ok_or(wrong)?, number })
+}
+
+impl PlaceArgs {
+    /// What was named; `None`: nothing.
+    fn place(&self) -> Result<Option<GridPlace>, Failure> {
+        Ok(Some(match (self.work_item, self.workgroup) {
+            (None, None) => return Ok(None),
+            (Some(item), None) => GridPlace::WorkItem(item),
+            (Some(local), Some(Workgroup { group, number: None })) => GridPlace::InGroup { group, local },
+            (None, Some(Workgroup { group, number })) => GridPlace::Wave { group, number },
+            (Some(_), Some(_)) => {
+                return Err("with --work-item a --workgroup is X,Y,Z without a wave".into());
+            }
+        }))
+    }
+
+    /// The session that shows that place first.
+    pub(super) fn in_session(&self, session: Session, near: WaveId) -> Result<Session, Failure> {
+        match self.place()? {
+            None => Ok(session),
+            Some(place) => Ok(session.starting_at(near, &place)?),
+        }
+    }
+}
+
 /// Which dump and which of its waves.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WaveArgs {
@@ -136,6 +189,8 @@ pub struct WaveArgs {
     /// The wave's id, the last number of `AMDGPU Wave 1:1:1:4` [default: the one that faulted, else the first]
     #[arg(long, short, value_name = "ID")]
     pub wave: Option<u32>,
+    #[command(flatten)]
+    pub(super) at: PlaceArgs,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -175,8 +230,16 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
     Ok(Arc::new(dump.in_dialect(args.dialect)))
 }
 
-/// A session over a dump's waves; a wave of another kind than the default is found by its id.
+/// A session over a dump's waves, with the wave that the user named in focus; with --work-item its lane, too.
 pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
+    let (session, near) = session_near(args, targets)?;
+    let session = args.at.in_session(session, near)?;
+    let wave = if args.at.place()?.is_some() { session.first_wave() } else { near };
+    Ok((session, wave))
+}
+
+/// A session with the wave of `--wave`; one of another kind than the default is found by its id.
+fn session_near(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
     let dump = open(&args.from, targets)?;
     let Some(id) = args.wave else {
         let session = Session::new(dump, args.from.kind.as_deref())?;

@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         if kinds.len() > 1 {
             writeln!(out, "{}{kind}", if index > 0 { "\n" } else { "" })?;
         }
-        out.write_all(groups::text(&found, groups::Numbers::Ids, Style::Coloured).as_bytes())?;
+        out.write_all(groups::text(&found, &|wave| u64::from(wave.id), Style::Coloured).as_bytes())?;
     }
     if args.json {
         print_json(out, &serde_json::json!({ "kinds": values }))?;

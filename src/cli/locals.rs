@@ -16,7 +16,7 @@ pub(super) struct Args {
     #[command(flatten)]
     pub(super) of: WaveArgs,
     /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "LANES")]
+    #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The frame, as `lanescope backtrace` numbers them
     #[arg(long, short, value_name = "N", default_value_t = 0)]

@@ -25,7 +25,7 @@ pub(super) struct Args {
     #[arg(long, short = 'n', value_name = "BYTES", default_value = "64")]
     length: String,
     /// The lane, for private_lane [default: the first active lane]
-    #[arg(long, short, value_name = "N")]
+    #[arg(long, short, value_name = "N", conflicts_with = "work_item")]
     lane: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let (session, wave) = dump::session(&args.of, targets)?;
     // Without --lane an address that names its lane keeps it, and another takes the focused one.
     let lane = match args.lane.as_deref() {
-        None => None,
+        None => args.of.at.work_item.map(|_| session.focus(wave)),
         some => match dump::lanes(&session, wave, some, 0)? {
             lanes if lanes.count() == 1 => lanes.first(),
             _ => return Err("--lane takes one lane here".into()),

@@ -36,7 +36,7 @@ use crate::clean::clean_lines;
 use crate::import::write::WriteError;
 use crate::slim::SlimError;
 
-pub use dump::{CaptureArgs, DumpArgs, WaveArgs};
+pub use dump::{CaptureArgs, DumpArgs, PlaceArgs, WaveArgs, Workgroup};
 
 /// What a command can fail with: a sentence for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -30,7 +30,7 @@ pub(super) struct Args {
     #[arg(value_name = "PATH")]
     path: Option<String>,
     /// The lanes: 3, 0,8-15, `active` or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "LANES")]
+    #[arg(long, short, value_name = "LANES", conflicts_with = "work_item")]
     lane: Option<String>,
     /// The frame, as `lanescope backtrace` numbers them
     #[arg(long, short, value_name = "N", default_value_t = 0)]

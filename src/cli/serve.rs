@@ -5,7 +5,8 @@
 //! `target remote | lanescope serve --stdio DUMP`. `--port 0` takes a free port and prints it.
 //!
 //! Threads are waves. With `--threads lanes` each active lane of each wave is one, at most 20,000; with `--threads focus` the
-//! lanes of the wave that faulted are, beside the other waves. `--wave 3,7-9` serves those waves only.
+//! lanes of the wave that faulted are, beside the other waves. `--wave 3,7-9` serves those waves only; `--work-item X,Y,Z` shows
+//! that work-item's wave and lane first.
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{DumpArgs, Failure, dump, shell};
+use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
 use crate::arch::Targets;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
 use crate::session::{Inspect, Session};
@@ -62,6 +63,8 @@ pub(super) struct Args {
     /// Serve only these waves, by their ids, the last number of `AMDGPU Wave 1:1:1:4`: 3 or 3,7-9 [default: all]
     #[arg(long, short, value_name = "IDS")]
     wave: Option<String>,
+    #[command(flatten)]
+    at: PlaceArgs,
 }
 
 /// How much of the code objects stock debuggers are shown; `None`: nothing.
@@ -91,7 +94,16 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
     // What cannot be served fails here, in words, and not in a client's thread.
     let first = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
-    let threads = Arc::new(Threads::new(&first, args.threads, args.max_threads)?);
+    let near = first.first_wave();
+    let first = args.at.in_session(first, near)?;
+    let mut threads = Threads::new(&first, args.threads, args.max_threads)?;
+    if args.at.work_item.is_some() {
+        let wave = first.first_wave();
+        let inactive =
+            "the work-item of --work-item is not active, and lanes are threads: serve waves as threads";
+        threads = threads.starting_at(wave, first.focus(wave)).ok_or(inactive)?;
+    }
+    let threads = Arc::new(threads);
     let listen = if args.stdio {
         Listen::Stdio
     } else if let Some(path) = &args.unix {

@@ -13,22 +13,14 @@ use crate::units::LaneSet;
 /// Runs of waves, or of waves with the same lanes, that a line of text lists. JSON has all.
 const MAX_RUNS: usize = 16;
 
-/// What the numbers of waves are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Numbers {
-    /// The dump's ids, as `--wave` takes them.
-    Ids,
-    /// Thread numbers, as a client whose threads are waves has them.
-    Threads,
-}
-
-/// Each group: how many, which, why they stopped, and their stack.
+/// Each group: how many, which, why they stopped, and their stack. `number`: what the user calls a wave, its id in the dump or a
+/// client's thread.
 #[must_use]
-pub fn text(groups: &Groups, numbers: Numbers, style: Style) -> String {
+pub fn text(groups: &Groups, number: &dyn Fn(&Member) -> u64, style: Style) -> String {
     let mut text = String::new();
     for (index, group) in groups.groups.iter().enumerate() {
         let gap = if index > 0 { "\n" } else { "" };
-        let head = head(group, groups.grouping.lanes, numbers);
+        let head = head(group, groups.grouping.lanes, number);
         let head = if group.faulted { style.alarm(&head) } else { style.heading(&head) };
         let _ = writeln!(text, "{gap}{head}");
         text.push_str(&stack::text(&group.stack, style));
@@ -40,7 +32,7 @@ pub fn text(groups: &Groups, numbers: Numbers, style: Style) -> String {
 }
 
 /// `3 waves: breakpoint (waves 0-2)`
-fn head(group: &Group, by_lane: bool, numbers: Numbers) -> String {
+fn head(group: &Group, by_lane: bool, number: &dyn Fn(&Member) -> u64) -> String {
     let mut head = counted(group.count, if by_lane { "lane" } else { "wave" });
     if by_lane {
         let _ = write!(head, " of {}", counted(group.members.len(), "wave"));
@@ -54,7 +46,7 @@ fn head(group: &Group, by_lane: bool, numbers: Numbers) -> String {
     };
     let mut words: Vec<String> = group.states.iter().map(state).collect();
     words.extend(group.causes.iter().map(cause));
-    let _ = write!(head, ": {} ({})", words.join(", "), which(&group.members, numbers));
+    let _ = write!(head, ": {} ({})", words.join(", "), which(&group.members, number));
     head
 }
 
@@ -63,11 +55,14 @@ fn counted(count: usize, what: &str) -> String {
 }
 
 /// `waves 1-3, 7`, or `waves 1-3 lanes 0-7; wave 4 lane 0`.
-fn which(members: &[Member], numbers: Numbers) -> String {
+fn which(members: &[Member], number: &dyn Fn(&Member) -> u64) -> String {
     let mut parts = Vec::new();
     let mut left = MAX_RUNS;
     for part in members.chunk_by(|one, next| one.lanes == next.lanes) {
-        let runs = runs(part.iter().map(|member| number(member, numbers)));
+        let mut numbers: Vec<u64> = part.iter().map(number).collect();
+        // A client may count threads in another order.
+        numbers.sort_unstable();
+        let runs = runs(numbers.into_iter());
         if left == 0 {
             break;
         }
@@ -87,13 +82,6 @@ fn which(members: &[Member], numbers: Numbers) -> String {
     words.join("; ")
 }
 
-fn number(member: &Member, numbers: Numbers) -> u64 {
-    match numbers {
-        Numbers::Ids => u64::from(member.id),
-        Numbers::Threads => u64::from(member.wave.0) + 1,
-    }
-}
-
 /// Numbers as runs of first and last.
 fn runs(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -104,6 +92,13 @@ fn runs(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
         }
     }
     runs
+}
+
+/// Numbers as runs, in ascending order: `1, 3-5`.
+#[must_use]
+pub fn number_list(mut numbers: Vec<u64>) -> String {
+    numbers.sort_unstable();
+    runs(numbers.into_iter()).iter().map(run).collect::<Vec<_>>().join(", ")
 }
 
 fn run((first, last): &(u64, u64)) -> String {

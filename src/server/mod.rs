@@ -6,6 +6,7 @@
 //! packets     one file per packet family: the answers that are ours
 //! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
 //! facade      what the server looks like to a client; registers: its numbering; threads: waves or lanes
+//! numbering   the client's own numbers of threads
 //! ```
 //!
 //! **A captured state is never lost to a packet.** Whatever a client sends gets an answer or, where the protocol has
@@ -22,6 +23,7 @@ mod facade;
 mod fault;
 mod front;
 mod grown;
+mod numbering;
 mod packets;
 mod registers;
 mod say;

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::threads::{Item, Thread, Threads};
-use crate::session::{Inspect, LaneState, UNCONFIRMED, WaveInfo};
+use super::state::State;
+use super::threads::{Item, Thread};
+use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
 
 /// What was attached to, for a client that can show text on attaching.
-pub(super) fn greeting(session: &dyn Inspect, threads: &Threads) -> String {
+pub(super) fn greeting(state: &State) -> String {
+    let (session, threads) = (state.session.as_ref(), &state.threads);
     let kind = session.kind();
     let waves = session.waves().len();
     let plural = if waves == 1 { "wave" } else { "waves" };
@@ -18,10 +20,11 @@ pub(super) fn greeting(session: &dyn Inspect, threads: &Threads) -> String {
         lanes(threads)
     );
     let first = threads.first();
-    if let (Ok(info), Some(number)) = (session.wave(first.wave), threads.find(first)) {
+    if let Ok(info) = session.wave(first.wave) {
         let item = threads.item(first);
-        let (name, state) = (name(&info, first, item), state_of(&info, item));
-        let _ = writeln!(text, "Thread {number} ({name}): {state}.");
+        let name = name(&info, first, item);
+        let does = state_of(&info, item, lane_mark(state, first, &info).as_deref());
+        let _ = writeln!(text, "Thread {} ({name}): {does}.", state.shown(first));
     }
     for notice in session.notices() {
         let _ = writeln!(text, "Note: {notice}");
@@ -31,7 +34,7 @@ pub(super) fn greeting(session: &dyn Inspect, threads: &Threads) -> String {
 }
 
 /// `, 217 lanes as threads`; nothing where threads are waves.
-pub(super) fn lanes(threads: &Threads) -> String {
+pub(super) fn lanes(threads: &super::threads::Threads) -> String {
     match threads.lanes() {
         0 => String::new(),
         1 => ", 1 lane as a thread".to_owned(),
@@ -59,8 +62,30 @@ pub(super) fn name(info: &WaveInfo, thread: Thread, item: Item) -> String {
 }
 
 /// A thread's state in a list of threads: what the lane does, the cause, and the kernel where it is known.
-pub(super) fn state_of(info: &WaveInfo, item: Item) -> String {
+///
+/// `mark`: of a thread that is a wave, [`lane_mark`].
+pub(super) fn state_of(info: &WaveInfo, item: Item, mark: Option<&str>) -> String {
     let lane = item.state.map(LaneState::words);
-    let words = lane.into_iter().chain([info.cause.as_str()]).chain(info.kernel.as_deref());
+    let words = mark.into_iter().chain(lane).chain([info.cause.as_str()]).chain(info.kernel.as_deref());
     words.collect::<Vec<_>>().join(", ")
+}
+
+/// That the lane in focus of a thread that is a wave is not active, `lane 17: inactive`: its variables need not be what the
+/// source means. `None`: it is active, or that is not known.
+pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Option<String> {
+    let (wave, exec) = (thread.wave, info.exec?);
+    let lane = if thread.lane.is_some() { return None } else { state.session.focus(wave) };
+    // A list of threads has many waves, and to ask of each what the debug information says of its lanes is work.
+    if exec.contains(lane) && !state.moved.contains(&wave) {
+        return None;
+    }
+    let lanes = state.session.lanes(wave).ok()?;
+    let does = lanes.into_iter().find(|info| info.lane == lane)?.state?;
+    (does != LaneState::Active).then(|| format!("lane {lane}: {}", does.words()))
+}
+
+/// The name of a thread for a client that shows nothing else of it in its list, with [`lane_mark`].
+pub(super) fn marked_name(state: &State, thread: Thread, info: &WaveInfo) -> String {
+    let name = name(info, thread, state.threads.item(thread));
+    lane_mark(state, thread, info).map_or(name.clone(), |mark| format!("{name} [{mark}]"))
 }

@@ -13,6 +13,9 @@ use super::threads::Thread;
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     thread: Thread,
+    /// Whether gdb can have no other thread selected: `thread N` and `thread apply N` send the same packet, and after the latter
+    /// gdb goes back without a packet.
+    is_certain: bool,
     /// Whether the list of threads was the last thing that was read.
     listed: bool,
     walk: Option<Walk>,
@@ -30,12 +33,17 @@ struct Walk {
 impl Selection {
     /// The thread that a stop names.
     pub(super) fn new(thread: Thread) -> Self {
-        Self { thread, listed: false, walk: None }
+        Self { thread, is_certain: true, listed: false, walk: None }
     }
 
     /// The thread.
     pub(super) fn thread(&self) -> Thread {
         self.thread
+    }
+
+    /// Whether gdb has that thread selected without doubt.
+    pub(super) fn is_certain(&self) -> bool {
+        self.is_certain
     }
 
     /// The user or the server chose it in so many words.
@@ -57,6 +65,7 @@ impl Selection {
             _ if listed && threads.last() == Some(&thread) => Some(Walk { before: self.thread, next: last }),
             _ => None,
         };
+        self.is_certain &= self.thread == thread && walk.is_none();
         self.thread = thread;
         if let Some(mut walk) = walk {
             match walk.next.checked_sub(1) {

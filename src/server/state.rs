@@ -1,6 +1,7 @@
 //! What one client has agreed on and looks at.
 
 use std::cell::{Cell, OnceCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::MAX_READ;
@@ -56,6 +57,10 @@ pub(super) struct State {
     pub(super) general: Thread,
     /// Where the user is: see [`State::selected`].
     pub(super) selection: Selection,
+    /// Waves whose focus the client has moved.
+    pub(super) moved: HashSet<WaveId>,
+    /// Whether the user named the selected thread in a command, `monitor thread N`.
+    pub(super) is_chosen: bool,
     /// Where memory is read to, so that no packet allocates.
     pub(super) buffer: Vec<u8>,
     /// XML and JSON that clients read piece by piece.
@@ -105,6 +110,8 @@ impl State {
             threads,
             general: first,
             selection: Selection::new(first),
+            is_chosen: false,
+            moved: HashSet::new(),
             stop: Stop { thread: first, refused: false },
             session,
             features: Features::default(),
@@ -206,12 +213,14 @@ impl State {
     /// Makes a thread the one that the user looks at.
     pub(super) fn select(&mut self, thread: Thread) -> Result<(), Unreadable> {
         self.selection.choose(thread);
+        self.is_chosen = false;
         self.look_at(thread)
     }
 
     /// Makes a thread the client's general one. Of a wave whose lanes are threads, the focus is on the one that was looked
     /// at last.
     pub(super) fn look_at(&mut self, thread: Thread) -> Result<(), Unreadable> {
+        self.is_chosen &= self.general == thread;
         self.general = thread;
         thread.lane.map_or(Ok(()), |lane| self.session.set_focus(thread.wave, lane))
     }
@@ -223,14 +232,18 @@ impl State {
     pub(super) fn set_focus(&mut self, thread: Thread, lane: LaneId) -> Result<(), Fault> {
         match thread.lane {
             Some(own) if own != lane => {
-                let there = self.threads.find(Thread { lane: Some(lane), ..thread });
-                let there = match there {
-                    Some(number) => format!("lane {lane} is thread {number}"),
+                let other = Thread { lane: Some(lane), ..thread };
+                let there = match self.threads.index(other) {
+                    Some(_) => format!("lane {lane} is thread {}", self.shown(other)),
                     None => format!("no thread is lane {lane}, which is not active"),
                 };
                 Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
             }
-            _ => Ok(self.session.set_focus(thread.wave, lane)?),
+            _ => {
+                self.session.set_focus(thread.wave, lane)?;
+                self.moved.insert(thread.wave);
+                Ok(())
+            }
         }
     }
 

@@ -215,7 +215,11 @@ impl ThreadExtraInfo for State {
         let shown = thread.and_then(|thread| {
             let info = self.session.wave(thread.wave).ok()?;
             let item = self.threads.item(thread);
-            Some(format!("{}: {}", say::name(&info, thread, item), say::state_of(&info, item)))
+            Some(format!(
+                "{}: {}",
+                say::name(&info, thread, item),
+                say::state_of(&info, item, say::lane_mark(self, thread, &info).as_deref())
+            ))
         });
         let text = shown.unwrap_or_else(|| "no such wave".to_owned());
         // Hex digits of it go through the same buffer.

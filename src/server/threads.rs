@@ -153,6 +153,13 @@ impl Threads {
         new.limited(limit)
     }
 
+    /// The same with the thread of a lane as the one to look at first; `None`: it is no thread.
+    #[must_use]
+    pub fn starting_at(mut self, wave: WaveId, lane: LaneId) -> Option<Self> {
+        self.first = self.at(wave, lane)?;
+        Some(self)
+    }
+
     /// Waves as threads: numbered by their places in the dump, from 1. In ascending order.
     pub(super) fn of_waves(waves: &[WaveId], first: WaveId) -> Self {
         let all = waves.iter().copied().map(Thread::wave).collect();
@@ -227,12 +234,19 @@ impl Threads {
         index.and_then(|index| self.items.get(index)).copied().unwrap_or_default()
     }
 
-    fn index(&self, thread: Thread) -> Option<usize> {
+    /// The place of a thread in [`Self::all`].
+    pub(super) fn index(&self, thread: Thread) -> Option<usize> {
         self.all.binary_search(&thread).ok()
     }
 
+    /// The thread that is a wave, or where lanes are threads that lane of it.
+    pub(super) fn at(&self, wave: WaveId, lane: LaneId) -> Option<Thread> {
+        let each = [Thread::wave(wave), Thread { wave, lane: Some(lane) }];
+        each.into_iter().find(|thread| self.index(*thread).is_some())
+    }
+
     /// Where the threads of a wave are in the list.
-    fn range(&self, wave: WaveId) -> (usize, usize) {
+    pub(super) fn range(&self, wave: WaveId) -> (usize, usize) {
         let start = self.all.partition_point(|thread| thread.wave < wave);
         let end = self.all.partition_point(|thread| thread.wave <= wave);
         (start, end)

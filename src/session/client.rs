@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::dump::{self, ServedKind};
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
+use super::work_item::{self, GridPlace, NoGridPlace};
 use super::{
     Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
     Evaluation, Grouping, Groups, Inspect, Instructions, Interrupt, LaneInfo, LaneStack, Locals,
@@ -24,6 +25,8 @@ pub struct Session {
     served: Arc<ServedKind>,
     /// The only waves that are served; `None`: all of the kind.
     chosen: Option<Chosen>,
+    /// The wave to show first, and the lane in focus of it at start, where the user named them.
+    start: Option<(WaveId, Option<LaneId>)>,
     focus: HashMap<WaveId, LaneId>,
 }
 
@@ -91,7 +94,7 @@ impl Session {
             }
         };
         let served = Arc::clone(served);
-        Ok(Self { reader: Reader::new(dump), served, chosen: None, focus: HashMap::new() })
+        Ok(Self { reader: Reader::new(dump), served, chosen: None, start: None, focus: HashMap::new() })
     }
 
     /// A session over the same waves, without this one's focus and what-if changes.
@@ -101,6 +104,7 @@ impl Session {
             reader: Reader::new(Arc::clone(self.reader.dump())),
             served: Arc::clone(&self.served),
             chosen: self.chosen.clone(),
+            start: self.start,
             focus: HashMap::new(),
         }
     }
@@ -128,6 +132,15 @@ impl Session {
         let waves: Arc<[WaveId]> = served.waves.iter().copied().filter(is_chosen).collect();
         let first = dump::worst(capture, &waves);
         self.chosen = Some(Chosen { waves, first });
+        Ok(self)
+    }
+
+    /// The same that shows the wave and the lane at a place of the grid first, in the dispatch of `near`.
+    ///
+    /// # Errors
+    /// No served wave has it, or waves of several other dispatches do.
+    pub fn starting_at(mut self, near: WaveId, place: &GridPlace) -> Result<Self, NoGridPlace> {
+        self.start = Some(work_item::find(&self, near, place)?);
         Ok(self)
     }
 
@@ -186,6 +199,10 @@ impl Inspect for Session {
             let (some, all) = (chosen.waves.len(), self.served.waves.len());
             notices.insert(0, format!("{some} of {all} waves are served, as --wave says"));
         }
+        if !dump::has_pc(self.reader.dump().capture(), self.first_wave()) {
+            let words = "the PC of no served wave was captured: gdb cannot attach, lldb and the commands can";
+            notices.push(words.to_owned());
+        }
         notices
     }
 
@@ -205,7 +222,8 @@ impl Inspect for Session {
     }
 
     fn first_wave(&self) -> WaveId {
-        self.chosen.as_ref().map_or(self.served.first, |chosen| chosen.first)
+        let worst = || self.chosen.as_ref().map_or(self.served.first, |chosen| chosen.first);
+        self.start.map_or_else(worst, |(wave, _)| wave)
     }
 
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable> {
@@ -234,6 +252,9 @@ impl Inspect for Session {
     fn focus(&self, wave: WaveId) -> LaneId {
         if let Some(lane) = self.focus.get(&wave) {
             return *lane;
+        }
+        if let Some((_, Some(lane))) = self.start.filter(|(start, _)| *start == wave) {
+            return lane;
         }
         lanes::active(&self.reader, wave).ok().flatten().and_then(LaneSet::first).unwrap_or_default()
     }

@@ -220,14 +220,24 @@ fn severity(wave: &Wave) -> u8 {
         .unwrap_or(0)
 }
 
-/// The wave to look at first: the first of those whose state asks for it most.
+/// The wave to look at first: the first of those whose state asks for it most, among those whose PC was captured where there are
+/// any. gdb attaches to no thread without a PC.
 pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);
-    let mut best = waves.first().copied().unwrap_or_default();
+    let mut by_rank = [const { Vec::new() }; 3];
     for wave in waves {
-        if rank(wave) > rank(&best) {
-            best = *wave;
+        if let Some(of_rank) = by_rank.get_mut(usize::from(rank(wave))) {
+            of_rank.push(*wave);
         }
     }
-    best
+    let mut candidates = by_rank.iter().rev().flatten().copied();
+    let worst = candidates.clone().next().unwrap_or_default();
+    candidates.find(|wave| has_pc(capture, *wave)).unwrap_or(worst)
+}
+
+/// Whether a wave's PC was captured as a whole.
+pub(super) fn has_pc(capture: &Capture, wave: WaveId) -> bool {
+    let Some(wave) = capture.wave(wave) else { return false };
+    let pc = wave.kind.named("pc");
+    pc.is_some_and(|pc| capture.register(wave, pc.id).is_ok_and(|value| value.is_whole()))
 }

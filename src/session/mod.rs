@@ -40,6 +40,7 @@ mod touched;
 mod unwind;
 mod variables;
 mod waves;
+pub mod work_item;
 
 pub use activations::{Activation, Activations};
 pub use answers::{

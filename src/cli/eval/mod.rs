@@ -56,7 +56,7 @@ use self::file::File;
 use self::run::Runner;
 use self::state::State;
 use super::dialect::named as dialect;
-use super::{CaptureArgs, Failure};
+use super::{CaptureArgs, Failure, PlaceArgs};
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
 
@@ -76,8 +76,11 @@ pub struct Args {
     #[arg(long, short, value_name = "ID", conflicts_with = "cases")]
     pub wave: Option<u32>,
     /// The lanes: a number, 0,3,16-31, `active` or `all` [default: the first active lane]
-    #[arg(long, short, value_name = "LANES", conflicts_with = "cases")]
+    #[arg(long, short, value_name = "LANES", conflicts_with_all = ["cases", "work_item"])]
     pub lane: Option<String>,
+    /// A work-item or a wave by its place in the grid
+    #[command(flatten)]
+    pub at: PlaceArgs,
     /// Take a wave of that kind where the dump mixes kinds: gfx1100, wave32 or gfx1100:wave32
     #[arg(long, value_name = "KIND", conflicts_with = "cases")]
     pub kind: Option<String>,
@@ -91,7 +94,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "cases")]
     pub legacy: bool,
     /// The file with the state and the cases, instead of a dump and an expression
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "expression"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dump", "expression", "work_item", "workgroup"])]
     pub cases: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]

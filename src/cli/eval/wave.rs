@@ -22,7 +22,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         disassembler: None,
         called: None,
     };
-    let of = WaveArgs { from, wave: args.wave, json: args.json };
+    let of = WaveArgs { from, wave: args.wave, at: args.at, json: args.json };
     let (session, wave) = dump::session(&of, targets)?;
     let lanes = dump::lanes(&session, wave, args.lane.as_deref(), 0)?;
     let want = match args.value {

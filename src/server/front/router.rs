@@ -4,8 +4,8 @@
 //! gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
-    disassembly, dispatches, features, groups, handshake, libraries, lldb, memory, print, registers, resume,
-    stop, threads, vendor, vfile, xfer,
+    disassembly, dispatches, features, focus, groups, handshake, libraries, lldb, memory, print, registers,
+    resume, stop, threads, vendor, vfile, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, fault::Fault};
@@ -156,6 +156,8 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qlanescope.Print", print::print),
     own("qlanescope.Explain", print::explain),
     own("qlanescope.CodeObjects", vendor::code_objects),
+    own("qlanescope.Find", focus::find),
+    plain(own("qlanescope.Selected", focus::selected)),
     own("qXfer:lanescope-waves:read", xfer::waves),
     own("qXfer:lanescope-lanes:read", xfer::lanes),
     own("qXfer:lanescope-groups:read", xfer::groups),

@@ -1,6 +1,7 @@
 //! The user's what-if changes: `monitor set PATH = VALUE`, `monitor changes`, `monitor reset`.
 
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::monitor::{said, sentence};
 use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
@@ -10,12 +11,12 @@ use crate::session::{Reset, Unwritable};
 const MOST_LISTED: usize = 64;
 
 /// `monitor changes`
-pub(super) fn list(state: &mut State, _: &[&str]) -> Result<String, String> {
+pub(super) fn list(state: &mut State, _: Thread, _: &[&str]) -> Result<String, String> {
     Ok(report::text(&said(state.session.changes(MOST_LISTED))?))
 }
 
 /// `monitor reset [all|registers|memory]`
-pub(super) fn reset(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> {
     let what = match arguments {
         [] | ["all"] => Reset::All,
         ["registers"] => Reset::Registers,
@@ -27,8 +28,7 @@ pub(super) fn reset(state: &mut State, arguments: &[&str]) -> Result<String, Str
 }
 
 /// `monitor set [lane N|all|active] [frame N] PATH = VALUE`
-pub(super) fn set(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let wave = thread.wave;
     let usage = || "Say what to change: monitor set x = 5, set $v3[5] = 77, set lane all $v0 = 0.".to_owned();
     if arguments.is_empty() {

@@ -8,7 +8,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::monitor::{heading, lane_of, said};
+use super::monitor::{lane_of, said};
 use super::vendor::{self, about, frame_of, named, number_of, send, value};
 use crate::report::{Style, disassembly, spaces};
 use crate::session::Instructions;
@@ -52,10 +52,9 @@ fn one_of(asked: &Instructions) -> Result<(), String> {
 }
 
 /// `monitor disassemble [ADDRESS] [count N] [around N] [lane N] [frame N]`
-pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn monitor(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     const USAGE: &str =
         "Say an address, and count, around, lane or frame: monitor disassemble 0x7f0000001000 count 8.";
-    let thread = state.selected();
     let mut asked = Instructions { lane: thread.lane, ..Instructions::default() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -80,5 +79,5 @@ pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, S
     }
     one_of(&asked).map_err(|words| super::monitor::sentence(&words))?;
     let found = said(state.session.disassemble(thread.wave, &asked))?;
-    Ok(heading(state)? + &disassembly::text(&found, Style::Plain))
+    Ok(disassembly::text(&found, Style::Plain))
 }

@@ -5,6 +5,7 @@ use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::super::threads::Thread;
 use super::monitor::said;
 use super::vendor::{only, send};
 use crate::report::{Style, dispatches as report};
@@ -22,13 +23,7 @@ pub(crate) fn dispatches(
 }
 
 /// `monitor dispatches`
-pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    if !arguments.is_empty() {
-        return Err(
-            "`monitor dispatches` takes no argument; `monitor arguments DISPATCH` shows those of one."
-                .to_owned(),
-        );
-    }
-    let current = said(state.session.wave(state.selected().wave))?.dispatch;
+pub(super) fn monitor(state: &mut State, thread: Thread, _: &[&str]) -> Result<String, String> {
+    let current = said(state.session.wave(thread.wave))?.dispatch;
     Ok(report::text(&state.session.dispatches(), current, Style::Plain))
 }

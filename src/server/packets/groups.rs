@@ -66,7 +66,7 @@ fn lane_pc_json(state: &State, thread: Thread, lane: Option<&[u8]>) -> Result<Va
 }
 
 /// `monitor groups [lanes] [function|line|pc]`
-pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn monitor(state: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> {
     let mut grouping = Grouping::default();
     for argument in arguments {
         match (*argument, GroupBy::named(argument)) {
@@ -77,7 +77,9 @@ pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, S
     }
     let groups = said(state.session.groups(grouping))?;
     // Where threads are lanes, a wave has no number but the one in its lanes' names.
-    let counted = state.threads.are_counted();
-    let numbers = if counted { report::Numbers::Ids } else { report::Numbers::Threads };
-    Ok(report::text(&groups, numbers, Style::Plain))
+    let number = |member: &Member| match state.threads.are_counted() {
+        true => u64::from(member.id),
+        false => state.shown(Thread::wave(member.wave)),
+    };
+    Ok(report::text(&groups, &number, Style::Plain))
 }

@@ -21,7 +21,7 @@ pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
 pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     if !state.greeted && !state.facade().is_lldb() {
         state.greeted = true;
-        reply.console(&super::super::say::greeting(state.session.as_ref(), &state.threads));
+        reply.console(&super::super::say::greeting(state));
     }
     Ok(Flow::Continue)
 }

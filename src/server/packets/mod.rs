@@ -5,6 +5,7 @@ pub(super) mod disassembly;
 pub(super) mod dispatches;
 pub(super) mod documents;
 pub(super) mod features;
+pub(super) mod focus;
 pub(super) mod groups;
 pub(super) mod handshake;
 pub(super) mod libraries;

@@ -84,16 +84,18 @@ fn question(
 }
 
 /// `monitor print [/LETTER] [lane N|all|active] [frame N] PATH`
-pub(super) fn monitor(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn monitor(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let (lanes, frame, query) = typed(state, thread, arguments)?;
     let printed = state.session.print(thread.wave, lanes, frame, &query);
     printed.map(|printed| report::text(&printed, Style::Plain)).map_err(|why| wrong(&query.path, why))
 }
 
 /// `monitor explain [lane N|all|active] [frame N] PATH`
-pub(super) fn monitor_explain(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn monitor_explain(
+    state: &mut State,
+    thread: Thread,
+    arguments: &[&str],
+) -> Result<String, String> {
     let (lanes, frame, query) = typed(state, thread, arguments)?;
     let explained = state.session.explain(thread.wave, lanes, frame, &query);
     explained.map(|all| explain_report::text(&all, Style::Plain)).map_err(|why| wrong(&query.path, why))

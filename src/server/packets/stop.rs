@@ -72,7 +72,7 @@ pub(super) fn write(state: &State, thread: Thread, reply: &mut Reply<'_>) -> Res
     reply.text("T").hex(&[reason.as_ref().map_or(0, |reason| reason.signal)]);
     reply.text("thread:").number(state.number(thread)).text(";");
     if state.facade().is_lldb() {
-        let name = say::name(&info, thread, state.threads.item(thread));
+        let name = say::marked_name(state, thread, &info);
         reply.text("hexname:").hex(name.as_bytes()).text(";");
         if state.view().is_some_and(|view| view.main().is_some()) {
             reply.text("library:1;");
@@ -106,11 +106,12 @@ fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
         return None;
     }
+    let mark = say::lane_mark(state, thread, info).map_or_else(String::new, |mark| format!(" [{mark}]"));
     if state.stop.refused && state.facade().is_lldb() {
-        let words = format!("{} (a captured state: nothing can run)", info.cause);
+        let words = format!("{} (a captured state: nothing can run){mark}", info.cause);
         return Some(Reason { signal: if info.signal == 0 { SIGTRAP } else { info.signal }, words });
     }
-    (info.signal != 0).then(|| Reason { signal: info.signal, words: info.cause.clone() })
+    (info.signal != 0).then(|| Reason { signal: info.signal, words: format!("{}{mark}", info.cause) })
 }
 
 /// The PC comes with the stop, so that no client asks for it.
@@ -132,7 +133,7 @@ fn thread_json(state: &State, thread: Thread) -> Result<Value, Fault> {
     let mut json = serde_json::Map::new();
     let mut say = |key: &str, value: Value| json.insert(key.to_owned(), value);
     say("tid", json!(state.number(thread)));
-    say("name", json!(say::name(&info, thread, state.threads.item(thread))));
+    say("name", json!(say::marked_name(state, thread, &info)));
     say("signal", json!(reason.as_ref().map_or(0, |reason| reason.signal)));
     say("reason", json!(if reason.is_some() { "exception" } else { "none" }));
     if let Some(reason) = reason {

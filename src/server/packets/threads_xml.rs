@@ -24,11 +24,12 @@ pub(super) fn build(state: &State) -> Result<Arc<[u8]>, Fault> {
     let written = xml.create_element("threads").write_inner_content(|xml| {
         for (thread, info) in threads.iter().zip(infos) {
             let item = state.threads.item(*thread);
+            let mark = say::lane_mark(state, *thread, info);
             let id = format!("{:x}", state.number(*thread));
             xml.create_element("thread")
                 .with_attribute(("id", id.as_str()))
                 .with_attribute(("name", say::name(info, *thread, item).as_str()))
-                .write_text_content(BytesText::new(&say::state_of(info, item)))?;
+                .write_text_content(BytesText::new(&say::state_of(info, item, mark.as_deref())))?;
         }
         Ok(())
     });

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::super::super::state::State;
+use super::super::super::threads::Thread;
 use super::super::memory::read_place;
 use super::threads::{heading, lanes_asked};
 use super::{said, sentence};
@@ -26,20 +27,18 @@ fn lane_and_frame<'a>(name: &str, arguments: &[&'a str]) -> Result<(Option<&'a s
     Ok((lane, usize::try_from(frame).unwrap_or(usize::MAX)))
 }
 
-pub(super) fn locals(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn locals(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let (lane, frame) = lane_and_frame("locals", arguments)?;
     let lanes = lanes_asked(state, thread, lane, frame)?;
     let locals = said(state.session.locals(thread.wave, lanes, frame))?;
-    Ok(heading(state)? + &text::locals(&locals, Style::Plain))
+    Ok(text::locals(&locals, Style::Plain))
 }
 
-pub(super) fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn backtrace(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let wave = thread.wave;
     let (lane, first) = lane_and_frame("backtrace", arguments)?;
     let lanes = lane.map(|_| lanes_asked(state, thread, lane, 0)).transpose()?;
-    let answer = match (lane, lanes) {
+    Ok(match (lane, lanes) {
         (Some("all" | "active"), Some(lanes)) => {
             let stacks = said(state.session.lane_stacks(wave, lanes))?;
             stack::lanes_text(&said(LaneStack::from_frame(stacks, first))?, Style::Plain)
@@ -50,12 +49,10 @@ pub(super) fn backtrace(state: &mut State, arguments: &[&str]) -> Result<String,
             let found = said(state.session.backtrace(wave, lane))?;
             stack::text(&said(found.from_frame(first))?, Style::Plain)
         }
-    };
-    Ok(heading(state)? + &answer)
+    })
 }
 
-pub(super) fn eval(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn eval(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let (mut value, mut size, mut rest) = (false, None, arguments);
     loop {
         rest = match rest {
@@ -80,7 +77,7 @@ pub(super) fn eval(state: &mut State, arguments: &[&str]) -> Result<String, Stri
     let question = Question { expression, dialect: None, want, explain: false };
     let lanes = LaneSet::one(state.lane(thread));
     match state.session.evaluate(thread.wave, lanes, &question) {
-        Ok(found) => Ok(heading(state)? + &evaluation::text(&found, Style::Plain)),
+        Ok(found) => Ok(evaluation::text(&found, Style::Plain)),
         Err(NotEvaluated::Text(error)) => Err(sentence_above(&evaluation::misread(&text, &error))),
         Err(error) => Err(sentence(&error.to_string())),
     }
@@ -94,7 +91,7 @@ fn sentence_above(words: &str) -> String {
     }
 }
 
-pub(super) fn register(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     if arguments.is_empty() {
         return Err("Say which registers: monitor register v0 exec.".to_owned());
     }
@@ -104,7 +101,7 @@ pub(super) fn register(state: &mut State, arguments: &[&str]) -> Result<String, 
         let name = name.trim_start_matches('$');
         let found = kind.named(name);
         let register = found.ok_or_else(|| format!("{} has no register {name}.", kind.target.name))?;
-        let value = said(state.session.register(state.selected().wave, register.id))?;
+        let value = said(state.session.register(thread.wave, register.id))?;
         match text::register(&kind, register, &value) {
             Some(line) => answer.push_str(&line),
             None => {
@@ -115,11 +112,10 @@ pub(super) fn register(state: &mut State, arguments: &[&str]) -> Result<String, 
     Ok(answer)
 }
 
-pub(super) fn memory(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn memory(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let &[space, address, length] = arguments else {
         return Err("Say a space, an address and a length: monitor memory private_lane 0x10 16.".to_owned());
     };
-    let thread = state.selected();
     let lane = Some(state.lane(thread));
     let place = said(spaces::parse_place(state.session.as_ref(), thread.wave, lane, space, address))?;
     let asked = said(spaces::number(length))?;
@@ -136,25 +132,27 @@ pub(super) fn memory(state: &mut State, arguments: &[&str]) -> Result<String, St
     Ok(answer)
 }
 
-pub(super) fn arguments(state: &mut State, arguments: &[&str]) -> Result<String, String> {
+pub(super) fn arguments(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let all = state.session.arguments();
     let asked = match arguments.first() {
         Some(&"all") => None,
         Some(id) => Some(said(spaces::number(id))?),
         None => {
-            let info = said(state.session.wave(state.selected().wave))?;
+            let info = said(state.session.wave(thread.wave))?;
             let id = info
                 .dispatch
                 .ok_or("The dispatch of this wave is not known; try `monitor arguments all`.")?;
             Some(u64::from(id))
         }
     };
+    let heading = if arguments.is_empty() { heading(state, thread)? } else { String::new() };
     let mut shown = all.iter().filter(|one| asked.is_none_or(|id| u64::from(one.dispatch) == id)).peekable();
     if shown.peek().is_none() {
         let id = asked.map_or_else(String::new, |id| format!(" {id}"));
         return Err(format!("The dump has no dispatch{id}."));
     }
-    Ok(shown.map(|one| text::arguments(one, Style::Plain)).collect())
+    let shown: String = shown.map(|one| text::arguments(one, Style::Plain)).collect();
+    Ok(heading + &shown)
 }
 
 pub(super) fn objects(state: &State) -> String {

@@ -6,59 +6,124 @@ use super::super::super::say;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
 use super::{said, sentence};
-use crate::report::{Style, spaces, text};
+use crate::report::{Style, groups, spaces, text};
+use crate::session::work_item;
 use crate::units::{LaneId, LaneSet, WaveId};
 
 pub(super) fn waves(state: &State) -> String {
-    let threads = |wave: WaveId| match state.threads.of_wave(wave) {
-        Some((first, last)) if first < last => format!("{first}-{last}"),
-        Some((first, _)) => first.to_string(),
-        None => "-".to_owned(),
+    let shown = |index: usize| state.threads.all().get(index).map_or(0, |thread| state.shown(*thread));
+    let threads = |wave: WaveId| match state.threads.range(wave) {
+        (start, end) if start + 1 == end => shown(start).to_string(),
+        (start, end) if start < end => groups::number_list((start..end).map(shown).collect()),
+        _ => "-".to_owned(),
     };
     text::waves_with(state.session.as_ref(), &threads, Style::Plain)
 }
 
-pub(super) fn wave(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    if let Some(asked) = arguments.first() {
-        if state.is_gdb() {
-            // Its registers and frames are those of the thread that it has selected, and it keeps them.
-            return Err(format!("gdb chooses the wave itself: type `thread {asked}`."));
-        }
-        let number = said(spaces::number(asked))?;
-        let thread = state.thread_of(number).map_err(|fault| sentence(&fault.words))?;
-        said(state.select(thread))?;
+/// `monitor thread [N]`, `monitor wave [N]`: which thread commands are about; in LLDB another one.
+pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
+    let Some((place, _)) = place_and_command(arguments) else { return heading(state, thread) };
+    let thread = thread_at(state, thread, &place)?;
+    if state.is_gdb() {
+        // Its registers and frames are those of the thread that it has selected, and it keeps them.
+        let number = state.shown(thread);
+        return Err(format!(
+            "gdb chooses the wave itself: type `thread {number}`, or `monitor thread {number} COMMAND` for one command."
+        ));
     }
-    heading(state)
+    said(state.select(thread))?;
+    state.is_chosen = true;
+    heading(state, thread)
+}
+
+/// The words of a place, `3` or `(1, 0, 0)/2`, as one, and those of the command that follows it; `None`: no word.
+pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String, &'a [&'b str])> {
+    let first = words.first()?;
+    // Spaces may stand in parentheses.
+    let open = |text: &str| text.matches(['(', '[']).count() > text.matches([')', ']']).count();
+    let mut place = (*first).to_owned();
+    let mut rest = words.get(1..).unwrap_or_default();
+    while let Some((next, after)) = rest.split_first().filter(|_| open(&place)) {
+        place.push_str(next);
+        rest = after;
+    }
+    Some((place, rest))
+}
+
+/// The thread that a place names: by the client's number, or by the place in the grid of a work-item or a wave.
+pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, String> {
+    if !place.starts_with('(') {
+        return state.of_shown(said(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
+    }
+    let (wave, lane) =
+        said(place.parse().and_then(|place| work_item::find(&*state.session, near.wave, &place)))?;
+    thread_of(state, wave, lane)
+}
+
+/// The thread that is a wave, or the lane where lanes are threads.
+fn thread_of(state: &State, wave: WaveId, lane: Option<LaneId>) -> Result<Thread, String> {
+    let lane = lane.unwrap_or_else(|| state.session.focus(wave));
+    state
+        .threads
+        .at(wave, lane)
+        .ok_or_else(|| format!("No thread is lane {lane} of this wave, which is not active."))
+}
+
+/// That a command which changes values has to name its wave.
+pub(super) fn which_wave(state: &State, command: &str) -> String {
+    let (client, list) = if state.is_gdb() { ("gdb", "info threads") } else { ("lldb", "thread list") };
+    let more = if state.is_gdb() { "" } else { ", or choose one for all commands by `monitor thread N`" };
+    format!(
+        "{client} does not report which thread is selected now. Name the wave: `monitor thread N {command} ...`, N as in `{list}`{more}."
+    )
 }
 
 /// The line that says which thread an answer is about.
-pub(in super::super) fn heading(state: &State) -> Result<String, String> {
-    let thread = state.selected();
+pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));
-    Ok(format!("Thread {}: {name}, {}.\n", state.number(thread), info.cause))
+    Ok(format!("Thread {}: {name}, {}.\n", state.shown(thread), info.cause))
 }
 
-pub(super) fn lanes(state: &mut State, _: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
-    let lanes = text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain);
-    let lanes = said(lanes)?;
-    Ok(heading(state)? + &lanes)
+pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<String, String> {
+    said(text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain))
 }
 
-pub(super) fn lane(state: &mut State, arguments: &[&str]) -> Result<String, String> {
-    let thread = state.selected();
-    let wave = thread.wave;
-    let hint = match arguments.first() {
-        Some(asked) => {
-            let lane = lane_of(state, wave, asked)?;
-            move_focus(state, thread, lane)?
+/// `monitor lane [N]`, or a work-item of the thread's wave or of another one.
+pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
+    let Some((asked, _)) = place_and_command(arguments) else { return lane_in_focus(state, thread) };
+    let (there, lane) = match asked.starts_with('(') {
+        false => (thread, lane_of(state, thread.wave, &asked)?),
+        true => {
+            let place = said(asked.parse())?;
+            let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
+            let lane = lane.ok_or(
+                "A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.",
+            )?;
+            (thread_of(state, wave, Some(lane))?, lane)
         }
-        None => String::new(),
     };
+    let hint = move_focus(state, there, lane)?;
+    let answer = lane_in_focus(state, there)?;
+    if there == thread {
+        return Ok(answer + &hint);
+    }
+    let number = state.shown(there);
+    let choose = if state.facade().is_lldb() {
+        said(state.select(there))?;
+        state.is_chosen = true;
+        format!("`thread select {number}` selects it in lldb.\n")
+    } else {
+        format!("`thread {number}` selects it in gdb.\n")
+    };
+    // The answer is about another wave than its heading.
+    Ok(format!("The work-item is in another wave.\n{}{answer}{hint}{choose}", heading(state, there)?))
+}
+
+fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     let focus = state.lane(thread);
-    let lanes = said(state.session.lanes(wave))?;
-    let mut answer = format!("Lane {focus} of thread {}", state.number(thread));
+    let lanes = said(state.session.lanes(thread.wave))?;
+    let mut answer = format!("Lane {focus} of thread {}", state.shown(thread));
     if let Some(info) = lanes.iter().find(|info| info.lane == focus) {
         let id = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
         if let Some(local) = info.local_id {
@@ -74,7 +139,7 @@ pub(super) fn lane(state: &mut State, arguments: &[&str]) -> Result<String, Stri
         }
     }
     answer.push_str(".\n");
-    Ok(answer + &hint)
+    Ok(answer)
 }
 
 /// Moves the focus, and says what the client will not notice: it keeps what it has read.

@@ -1,0 +1,76 @@
+//! The numbers by which a client's user knows the threads, and whether the server knows which thread the client has selected.
+//!
+//! Thread ids of the protocol are fixed; both debuggers count by themselves. gdb counts the list of threads from 1. LLDB numbers
+//! a thread when it first reads of it: the one of the stop that it attaches to, then the others in the order of the list. What
+//! the user reads and types has the client's numbers; packets have the protocol's.
+
+use super::fault::{Fault, NO_WAVE};
+use super::state::State;
+use super::threads::Thread;
+
+impl State {
+    /// The client's number of a thread.
+    pub(super) fn shown(&self, thread: Thread) -> u64 {
+        let Some(index) = self.threads.index(thread) else { return 0 };
+        let index = match self.counts() {
+            Counts::AsListed => index,
+            Counts::StoppedFirst(first) if index == first => 0,
+            Counts::StoppedFirst(first) if index < first => index + 1,
+            Counts::StoppedFirst(_) => index,
+            Counts::ById => return self.number(thread),
+        };
+        index as u64 + 1
+    }
+
+    /// The thread of a client's number.
+    ///
+    /// # Errors
+    /// There is no such thread.
+    pub(super) fn of_shown(&self, number: u64) -> Result<Thread, Fault> {
+        let place = number.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+        let index = match self.counts() {
+            Counts::ById => return self.thread_of(number),
+            Counts::AsListed => place,
+            Counts::StoppedFirst(first) => place.map(|place| match place.checked_sub(1) {
+                None => first,
+                Some(before) if before < first => before,
+                Some(_) => place,
+            }),
+        };
+        let thread = index.and_then(|index| self.threads.all().get(index)).copied();
+        thread.ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {number}")))
+    }
+
+    /// Whether [`State::selected`] is the thread that the client has selected, or the one that the user named for all commands.
+    pub(super) fn knows_selected(&self) -> bool {
+        if self.threads.all().len() == 1 {
+            return true;
+        }
+        match self.counts() {
+            Counts::AsListed => self.selection.is_certain(),
+            Counts::StoppedFirst(_) => self.is_chosen,
+            // A client that is neither names its thread by `Hg`.
+            Counts::ById => true,
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        if self.facade().is_lldb() {
+            Counts::StoppedFirst(self.threads.index(self.threads.first()).unwrap_or(0))
+        } else if self.is_gdb() {
+            Counts::AsListed
+        } else {
+            Counts::ById
+        }
+    }
+}
+
+/// How a client counts threads.
+enum Counts {
+    /// gdb: by their places in the list.
+    AsListed,
+    /// LLDB: the same, but that the thread at this place is the first.
+    StoppedFirst(usize),
+    /// A client that is neither: by the ids of the protocol.
+    ById,
+}
