@@ -119,12 +119,10 @@ impl RegisterMap {
                 for register in others {
                     slots.push(wave(slots.len(), register));
                 }
-                if facade == Facade::Lldb {
-                    if has_view {
-                        slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
-                    }
-                    slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
+                if facade == Facade::Lldb && has_view {
+                    slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
                 }
+                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
             }
             Facade::AmdgcnGdb => {
                 for run in kind.dbgapi() {

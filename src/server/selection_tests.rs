@@ -4,6 +4,10 @@ use crate::units::WaveId;
 /// Plays what gdb sends, `L` for the list of threads, a number for `T` and `M` for `monitor`, and says which thread is
 /// selected then.
 fn after(packets: &str) -> u32 {
+    played(packets).thread().wave.0
+}
+
+fn played(packets: &str) -> Selection {
     let thread = |number| Thread::wave(WaveId(number));
     let threads: Vec<Thread> = (0..4).map(thread).collect();
     let mut selection = Selection::new(thread(1));
@@ -14,7 +18,7 @@ fn after(packets: &str) -> u32 {
             Err(_) => selection.listed(),
         }
     }
-    selection.thread().wave.0
+    selection
 }
 
 #[test]
@@ -58,4 +62,18 @@ fn a_selection_after_a_walk_counts() {
 fn a_user_who_goes_through_all_threads_stays_at_the_last() {
     assert_eq!(after("L 3 M 2 M 1 M 0 M"), 0);
     assert_eq!(after("L 0 1 2 3"), 3);
+}
+
+/// gdb 13 sends `T N` for `thread N` and for `thread apply N`, and nothing when it goes back.
+#[test]
+fn a_thread_is_certain_until_gdb_asks_for_another_one() {
+    for packets in ["", "M", "L M", "1", "1 M 1"] {
+        assert!(played(packets).is_certain(), "{packets}");
+    }
+    for packets in ["2", "2 M", "2 1", "L 3 2 1 0", "L 3 M 2 M 1 M 0 M"] {
+        assert!(!played(packets).is_certain(), "{packets}");
+    }
+    let mut selection = played("2");
+    selection.choose(Thread::wave(WaveId(2)));
+    assert!(selection.is_certain());
 }

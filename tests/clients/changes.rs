@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use super::harness::{Server, lldb_name};
-use super::lldb::MONITOR;
+use super::lldb::{MONITOR, choose};
 use super::model::fixtures_folder;
 use super::script::{Debugger, Script};
 
@@ -52,7 +52,8 @@ fn in_gdb(name: &'static str) {
     script.say("set var $v40[5] = 77");
     script.expect("p $v40[5]", "= 77");
     script.expect("monitor locals 5", "int y = 77  (lane 5: inactive)  [VGPR40 lane 5]");
-    script.expect("monitor set lane 5 y = -3", "int y = -3");
+    script.expect("monitor set lane 5 y = -3", "gdb does not report which thread is selected now");
+    script.expect("monitor thread 1 set lane 5 y = -3", "int y = -3");
     script.say("maint flush register-cache");
     script.expect("p $v40[5]", "= 4294967293");
     // Global memory: the kernel's argument.
@@ -105,7 +106,9 @@ fn lldb_asks_what_if() {
     let mut script = Script::new("what if");
     script.say(format!("gdb-remote {}", server.address));
     script.say("script lldb.process.SetSelectedThreadByID(1)");
-    script.say(format!("{MONITOR} wave 1"));
+    script
+        .expect(format!("{MONITOR} set lane 5 y = 77"), "lldb does not report which thread is selected now");
+    script.say(choose(1));
     script.expect("register read s30", "s30 = 0x001016ac");
     script.say("register write s30 0x101778");
     script.expect("register read s30", "s30 = 0x00101778");

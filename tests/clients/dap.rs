@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::harness::{Server, lldb_name, tool};
+use super::helpers::active;
 use super::model::{Fixture, Wave, named};
 use super::talk::Talk;
 
@@ -110,6 +111,7 @@ fn stack(dap: &mut Dap, wave: &Wave) {
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
         // The adapter keeps the variables that it has until the next stop, and a step is one.
         resume(dap, wave, "next");
+        marked(dap, wave, shown[index]);
         let frames = frames(dap, wave);
         for (level, model) in wanted.iter().enumerate() {
             let frame = &frames[level];
@@ -122,6 +124,15 @@ fn stack(dap: &mut Dap, wave: &Wave) {
             }
         }
     }
+}
+
+/// The name of the thread has the lane's state where the lane is not active.
+fn marked(dap: &mut Dap, wave: &Wave, lane: usize) {
+    let threads = dap.ask("threads", &json!({}))["threads"].as_array().unwrap().clone();
+    let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
+    let is_marked = thread["name"].as_str().unwrap().contains(&format!(" [lane {lane}: "));
+    let is_active = active(wave).expect("EXEC was captured").contains(&lane);
+    assert_eq!(is_marked, !is_active, "lane {lane} of {thread}");
 }
 
 fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {

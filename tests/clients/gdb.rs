@@ -35,7 +35,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
     if let Some(first) = the_one_that_stopped(&fixture.waves) {
         script.expect("thread", format!("Current thread is {} (Thread {})", first.number, first.thread));
         // The list has made gdb look at every thread; its user looks at the same one as before.
-        script.expect("monitor wave", format!("Thread {}: ", first.thread));
+        script.expect("monitor wave", format!("Thread {}: ", first.number));
     }
     for wave in &fixture.waves {
         one_wave(&mut script, wave);
@@ -69,7 +69,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         let command = if nth == 1 {
             format!("monitor locals {lane}")
         } else {
-            script.expect(format!("monitor lane {lane}"), format!("Lane {lane} of thread {}", wave.thread));
+            script.expect(format!("monitor lane {lane}"), format!("Lane {lane} of thread {}", wave.number));
             script.expect(
                 format!("monitor eval --value {}", four_lanes(wave)),
                 format!("lane {lane}: {:#x}", lane * 4),

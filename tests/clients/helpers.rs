@@ -85,10 +85,24 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.expect("lane apply 0", "Please specify a command to apply on the selected lanes");
     script.expect("lane apply 0 nonsense", "Undefined command: \"nonsense\".");
     script.expect("info wave 999", "Unknown thread 999.");
-    // gdb says nothing of its thread to Python while it goes through all: no value rather than that of another thread.
-    script.check("thread apply", "thread apply all -q print $_dispatch_pos", |text| {
-        let void = text.lines().filter(|line| line.contains(" = ")).all(|line| line.ends_with(" = void"));
-        if void { Ok(()) } else { Err(format!("a value of some thread: {text:?}")) }
+    // Each thread's own, as the model has it; gdb begins with the last thread.
+    let places: Vec<String> = fixture
+        .waves
+        .iter()
+        .rev()
+        .map(|wave| wave.name_suffix().map_or("void".to_owned(), |suffix| format!("{suffix:?}")))
+        .collect();
+    for value in ["$_dispatch_pos", "$_focus(\"dispatch_pos\")"] {
+        let places = places.clone();
+        script.check("thread apply", format!("thread apply all -q -c print {value}"), move |text| {
+            let got: Vec<String> =
+                text.lines().filter_map(|line| Some(line.split_once(" = ")?.1.to_owned())).collect();
+            let known = places.iter().filter(|place| value.starts_with("$_d") || *place != "void");
+            if known.eq(&got) { Ok(()) } else { Err(format!("expected {places:?}, got {text:?}")) }
+        });
+    }
+    script.check("thread apply", "thread apply all -q output $_wave", |text| {
+        if text.contains("void") { Err(text.to_owned()) } else { Ok(()) }
     });
     script.expect("detach", "detached");
     script.expect("print $_lane", " = void");
@@ -98,7 +112,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
 }
 
 /// Lanes in the model's state `active`, by EXEC or by what the source says.
-fn active(wave: &Wave) -> Option<Vec<usize>> {
+pub(crate) fn active(wave: &Wave) -> Option<Vec<usize>> {
     let said = |lane: usize| wave.expected["lane_states"][lane][0].as_str().map(|state| state == "active");
     let exec = wave.exec();
     let is = |lane: &usize| said(*lane).or(exec.map(|exec| exec >> lane & 1 == 1));

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::gdb::bytes;
 use super::harness::{Server, lldb_name};
-use super::lldb::MONITOR;
+use super::lldb::{MONITOR, choose};
 use super::many;
 use super::model::{Fixture, Wave, named};
 use super::script::{Debugger, Script};
@@ -373,7 +373,7 @@ fn a_lane_in_focus_has_its_own_stack() {
             let stack = stack_of(wave, to);
             script.check("after a flush", "bt", move |text| gdb_frames(&stack, text));
         }
-        in_lldb.expect(format!("{MONITOR} wave 1"), "Thread 1: ");
+        in_lldb.expect(choose(1), ": AMDGPU Wave ");
         // lane 63 was the last one.
         in_lldb.expect(format!("{MONITOR} lane 0"), "`register write lane 0` moves the focus");
         if name == "regions-gfx90a" {

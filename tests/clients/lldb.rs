@@ -9,6 +9,12 @@ use super::script::{Debugger, Script, in_each};
 /// What comes before the server's own commands in lldb.
 pub(crate) const MONITOR: &str = "process plugin packet monitor";
 
+/// Makes the server's commands about a thread, by lldb's number of it; what the server answers is printed.
+pub(crate) fn choose(thread: u64) -> String {
+    let number = format!("lldb.process.GetThreadByID({thread}).GetIndexID()");
+    format!("script lldb.debugger.HandleCommand('{MONITOR} wave %d' % {number})")
+}
+
 #[test]
 fn lldb_shows_every_dump_as_the_models_have_it() {
     // Registers and memory as they are; what the view makes of them is another test's.
@@ -58,14 +64,17 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         );
         script.check(format!("{what} {}", memory.words()), command, move |text| bytes(&memory, text));
     }
-    script.expect(format!("{MONITOR} wave {}", wave.thread), format!("Thread {}: AMDGPU Wave ", wave.thread));
+    script.expect(
+        choose(wave.thread),
+        wave.name_suffix().map_or(": AMDGPU Wave ".to_owned(), |suffix| format!(" {suffix}, ")),
+    );
     let (model, every) = (wave.clone(), wave.shown_lanes());
     script.check(format!("{what} all lanes"), format!("{MONITOR} locals all"), move |text| {
         locals::compare(&model, &every, &said(text)?)
     });
     let shown = wave.shown_lanes();
     let lane = shown[shown.len() / 2];
-    script.expect(format!("{MONITOR} lane {lane}"), format!("Lane {lane} of thread {}", wave.thread));
+    script.expect(format!("{MONITOR} lane {lane}"), format!("Lane {lane} of thread "));
     script.expect(
         format!("{MONITOR} eval --value {}", four_lanes(wave)),
         format!("lane {lane}: {:#x}", lane * 4),
@@ -81,10 +90,12 @@ fn one_wave(script: &mut Script, wave: &Wave) {
 
 /// `monitor register`, which knows registers of which a part was not captured.
 fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name: &str, register: Register) {
-    script.say(format!("{MONITOR} wave {}", wave.thread));
+    script.say(choose(wave.thread));
     let label = name.to_owned();
     script.check(format!("{what} {name}"), format!("{MONITOR} register {name}"), move |text| {
         let words = said(text)?;
+        // The first line names the wave.
+        let words = words.split_once('\n').map_or("", |(_, words)| words);
         match &register {
             Register::Absent if words.starts_with(&label) && words.trim_end().ends_with("not captured") => {
                 Ok(())

@@ -10,6 +10,7 @@ mod dap;
 mod disassembly;
 mod disguise;
 mod edges;
+mod focus;
 mod gdb;
 mod golden;
 mod harness;

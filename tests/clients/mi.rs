@@ -197,6 +197,33 @@ fn lane(mi: &mut Mi, wave: &Wave) {
     assert_eq!(*value, found["values"][index], "{name} in lane {lane}");
 }
 
+/// A front end selects threads without an event: the helper's variables would be another thread's, its function is not.
+#[test]
+fn a_front_end_evaluates_in_each_thread_with_the_helper() {
+    let fixture = named("calls-gfx90a");
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut mi = Mi::start(name);
+        let helper = concat!(env!("CARGO_MANIFEST_DIR"), "/clients/gdb/lanescope.py");
+        mi.done(&format!("-interpreter-exec console \"source {helper}\""));
+        let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
+        assert_eq!(class, "connected", "{}", mi.talk.transcript());
+        mi.stopped_in(before);
+        for wave in fixture.waves.iter().chain(fixture.waves.iter().rev()) {
+            let of = format!("--thread {}", wave.number);
+            let asked = format!("-data-evaluate-expression {of} \"$_focus(\\\"dispatch_pos\\\")\"");
+            let place = wave.name_suffix().unwrap();
+            assert_eq!(mi.done(&asked)["value"], format!("\"{place}\""));
+            assert_eq!(mi.done(&format!("-data-evaluate-expression {of} $_wave"))["value"], "void");
+            let (_, _, lines) = mi.ask(&format!("-interpreter-exec {of} console \"monitor lane\""));
+            let first = lines.iter().find(|line| line.contains("Thread ")).cloned().unwrap_or_default();
+            assert!(first.contains(&format!("Thread {}: AMDGPU Wave ", wave.number)), "{lines:?}");
+            assert!(first.contains(&format!(" {place}, ")), "{lines:?}");
+        }
+        server.finish();
+    }
+}
+
 /// gdb at the other end of a pipe.
 struct Mi {
     talk: Talk<String>,

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::harness::{Server, lldb_name, run, scratch, tool};
+use super::lldb::choose;
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script};
 use super::view::{gdb_script, lldb_script};
@@ -213,7 +214,7 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
         });
         if lldb {
             // lldb does not tell which thread is selected.
-            script.say(format!("{monitor} wave {}", wave.expected["id"]));
+            script.say(choose(wave.thread));
         }
         for pointed in wave.expected["pointed"].as_array().unwrap() {
             let (lane, item) = (pointed["lane"].as_u64().unwrap(), item(wave, pointed));
@@ -304,7 +305,7 @@ fn memory_that_was_not_captured_is_said_by_name() {
     script.say("register write lane 40");
     script.expect("frame variable history", "([0] = 104, [1] = 604, [2] = 1040, [3] = 7)");
     script.say("thread select 3");
-    script.say(format!("{monitor} wave 3"));
+    script.say(choose(3));
     script.expect("frame variable xi", "(float) xi = 0\n");
     script.expect(format!("{monitor} print xi"), "0");
     script.must_pass(&Debugger::Lldb(lldb_name()));

@@ -233,3 +233,55 @@ SGPRS:
     assert_eq!(registers["registers"], expected);
     assert_eq!(json(&["export"])["waves"][0]["registers"]["vcc"], expected["vcc"]);
 }
+
+/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` that in its work-group of 128.
+#[test]
+fn a_work_item_chooses_wave_and_lane() {
+    let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/dumps/saxpy-gfx90a-O0");
+    let print = |place: &[&str], path| text(&run(&[&["print", dump, path], place].concat()).stdout);
+    for (place, grid, local) in [
+        (&["--work-item", "70"][..], 70, 70),
+        (&["--work-item", "130,0,0"], 130, 2),
+        (&["--workgroup", "1", "--work-item", "3"], 131, 3),
+        // The first lane that is active in both of these waves is lane 0.
+        (&["--workgroup", "2,0,0"], 256, 0),
+        (&["--workgroup", "2,0,0/1"], 320, 64),
+    ] {
+        let shown = print(place, "first");
+        assert!(shown.contains(&format!("first = {grid}  [")), "{place:?}: {shown}");
+        let shown = print(place, "lane_item");
+        assert!(shown.contains(&format!("lane_item = {local}  [")), "{place:?}: {shown}");
+    }
+    let place = ["--work-item", "70"];
+    let of = |command: &[&str]| text(&run(&[command, &[dump], &place].concat()).stdout);
+    assert!(of(&["locals"]).contains("int first = 70  ["));
+    assert!(of(&["eval"]).is_empty(), "an expression is missing");
+    assert!(
+        text(&run(&["eval", dump, "DW_OP_LLVM_push_lane", "--value", "--work-item", "70"]).stdout)
+            .contains("lane 6: 0x6")
+    );
+    assert!(of(&["lanes"]).contains("*  6 "), "{}", of(&["lanes"]));
+    assert_eq!(
+        of(&["registers", "-r", "pc"]),
+        text(&run(&["registers", "-r", "pc", "--wave", "2", dump]).stdout)
+    );
+    assert_eq!(of(&["backtrace"]), text(&run(&["backtrace", "--wave", "2", "--lane", "6", dump]).stdout));
+    let memory = ["memory", "--at", "private_lane#0x30", "-n", "4"];
+    assert!(of(&memory).contains(": 46 00 00 00"), "{}", of(&memory));
+    for (wrong, status, words) in [
+        (&["--work-item", "500"][..], 1, "the grid of AMDGPU Dispatch 1:1:1 is [500,1,1]"),
+        (
+            &["--workgroup", "0", "--work-item", "128"],
+            1,
+            "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]",
+        ),
+        (&["--workgroup", "0/1", "--work-item", "0"], 1, "a --workgroup is X,Y,Z without a wave"),
+        (&["--work-item", "70", "--lane", "6"], 2, "cannot be used with"),
+        (&["--work-item", "x"], 2, "expected X,Y,Z"),
+        (&["--workgroup", "1/x"], 2, "expected X,Y,Z or X,Y,Z/N"),
+    ] {
+        let refused = run(&[&["locals", dump], wrong].concat());
+        assert_eq!(refused.status.code(), Some(status), "{wrong:?}");
+        assert!(text(&refused.stderr).contains(words), "{wrong:?}: {}", text(&refused.stderr));
+    }
+}

@@ -21,3 +21,11 @@ fn names_keep_their_spelling() {
     assert_eq!(sentence("no lane 7 in a wave"), "No lane 7 in a wave.");
     assert_eq!(sentence("private_lane 0x40 was not captured"), "private_lane 0x40 was not captured.");
 }
+
+#[test]
+fn a_command_takes_as_many_words_as_its_usage_names() {
+    for command in COMMANDS {
+        let is_without = command.arguments.is_empty();
+        assert_eq!(is_without, command.most == 0, "{}", command.name);
+    }
+}

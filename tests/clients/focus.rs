@@ -1,0 +1,357 @@
+//! Which wave and lane an answer is about: `monitor` after gestures of which gdb and lldb send nothing, the client's own numbers of
+//! threads, work-items by their places in the grid, the mark of a lane that is not active, and a dump without every PC.
+
+use super::harness::{Server, lldb_name};
+use super::lldb::{MONITOR, choose};
+use super::model::{Fixture, Wave, fixtures_folder, named};
+use super::script::{Debugger, Script, in_each};
+
+const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
+const REFUSED: &str = "does not report which thread is selected now";
+
+fn helper(client: &str) -> String {
+    format!("{}/clients/{client}/lanescope.py", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The first line of an answer about a wave: `Thread 3: AMDGPU Wave 1:1:1:3 (2,0,0)/0, running.`
+fn begins_with(number: usize, wave: &Wave) -> impl Fn(&str) -> Result<(), String> + 'static {
+    let (begin, place) = (format!("Thread {number}: AMDGPU Wave "), wave.name_suffix());
+    move |text| {
+        let first = text.trim_start().lines().next().unwrap_or_default();
+        let is_right = first.starts_with(&begin)
+            && place.as_ref().is_none_or(|place| first.contains(&format!(" {place}, ")));
+        if is_right { Ok(()) } else { Err(format!("expected {begin:?} {place:?}, got {text:?}")) }
+    }
+}
+
+/// One command of each kind that is about one wave, also where it fails.
+const ABOUT_A_WAVE: [&str; 12] = [
+    "lanes",
+    "lane",
+    "lane 64",
+    "backtrace",
+    "disassemble count 1",
+    "locals",
+    "eval DW_OP_lit4",
+    "print $exec",
+    "print no_such",
+    "explain $exec",
+    "register exec",
+    "memory private_lane 0x10 4",
+];
+
+#[test]
+fn monitor_names_its_wave_in_gdb() {
+    let fixture = named("calls-gfx90a");
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("calls-gfx90a");
+        script.say(format!("target remote {}", server.address));
+        // The thread of the stop is beyond doubt.
+        script.expect("monitor set $v3[5] = 78", "$v3[5] = 78");
+        script.expect("monitor reset", "Dropped 1 changed dword");
+        script.say("thread 3");
+        script.say("thread apply 1 print 1");
+        // gdb is at thread 3 again, without a packet.
+        script.expect("thread", "Current thread is 3");
+        script.expect("monitor set $v3[5] = 77", REFUSED);
+        script.expect("monitor changes", "Nothing is changed");
+        for wave in &fixture.waves {
+            let number = wave.number;
+            for command in ABOUT_A_WAVE {
+                let ask = format!("monitor thread {number} {command}");
+                script.check("", ask, begins_with(number, wave));
+                let ask = format!("monitor wave {} {command}", wave.name_suffix().unwrap());
+                script.check("", ask, begins_with(number, wave));
+            }
+            let exec = format!("= {:#x}  ", wave.exec().unwrap());
+            script.expect(format!("monitor wave {number} print/x $exec"), exec);
+            script.check("", format!("thread apply {number} -q monitor lane"), begins_with(number, wave));
+        }
+        for command in ABOUT_A_WAVE {
+            script.check("", format!("monitor {command}"), begins_with(5, &fixture.waves[4]));
+        }
+        script.expect("monitor thread 2 set $v3[5] = 77", "$v3[5] = 77");
+        script.expect("monitor changes", "wave 2 v3[lane 5]: ");
+        script.never("monitor changes", "wave 3");
+        script.expect("monitor wave 3", "type `thread 3`, or `monitor thread 3 COMMAND`");
+        script.expect("monitor thread 9 lane", "No thread 9.");
+        script.expect("monitor thread 2 thread 3 lane", "named twice");
+        script.expect("monitor thread 2 waves", "is about the whole dump and takes no thread");
+        // A stop names its thread.
+        script.say("stepi");
+        script.expect("monitor set $v3[5] = 79", "$v3[5] = 79");
+        script.expect("monitor changes", "wave 3 v3[lane 5]: ");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+}
+
+/// The helper names gdb's thread before each command.
+#[test]
+fn monitor_is_about_gdbs_thread_with_the_helper() {
+    let fixture = named("calls-gfx90a");
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("calls-gfx90a");
+        script.say(format!("source {}", helper("gdb")));
+        script.say(format!("target remote {}", server.address));
+        script.say("thread 3");
+        script.say("thread apply 1 print 1");
+        script.check("", "monitor lane", begins_with(3, &fixture.waves[2]));
+        script.expect("monitor set $v3[5] = 77", "$v3[5] = 77");
+        script.expect("monitor changes", "wave 3 v3[lane 5]: ");
+        for wave in &fixture.waves {
+            let ask = format!("thread apply {} -q monitor lane", wave.number);
+            script.check("", ask, begins_with(wave.number, wave));
+            script.check("", "monitor lane", begins_with(3, &fixture.waves[2]));
+        }
+        // What moves the focus is seen at once.
+        script.say("monitor lane 9");
+        script.expect("print $lane", "= 9");
+        script.expect("print $_lane", "= 9");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+}
+
+/// Each command that takes so many words refuses one more, and a word that it does not know.
+#[test]
+fn monitor_refuses_arguments_that_a_command_does_not_take() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("arguments");
+    script.say(format!("target remote {}", server.address));
+    for command in ["waves", "lanes", "dispatches", "changes", "objects", "notices"] {
+        script.expect(format!("monitor {command} x"), format!("`monitor {command}` takes no argument."));
+    }
+    for command in ["lane 1 2", "reset all all", "memory global 0 1 2", "arguments 1 2", "help lane lanes"] {
+        script.expect(format!("monitor {command}"), "Too many arguments: monitor ");
+    }
+    for command in [
+        "lane x",
+        "backtrace x",
+        "backtrace 1 2",
+        "groups x",
+        "disassemble x",
+        "locals x",
+        "locals 1 frame 0 x",
+        "eval x",
+        "print frame 0",
+        "set x",
+        "reset x",
+        "register exec x",
+        "memory global 0 x",
+        "arguments x",
+        "help x",
+        "thread x",
+        "wave x lane",
+        "waves/x",
+        "lanes/x",
+    ] {
+        script.check(command, format!("monitor {command}"), |text| {
+            let words = [
+                "Say ",
+                "is not a number",
+                "no operation",
+                "no register",
+                "There are",
+                "There is no",
+                "No command",
+                "takes no argument",
+                "<error: there is no",
+                "is no place",
+            ];
+            let is_refused = words.iter().any(|words| text.contains(words));
+            if is_refused { Ok(()) } else { Err(text.to_owned()) }
+        });
+    }
+    script.must_pass(&Debugger::Gdb("gdb"));
+    server.finish();
+}
+
+#[test]
+fn lldb_and_the_server_count_threads_alike() {
+    let dumps = ["calls-gfx90a", "regions-gfx90a", "saxpy-gfx1100-O0", "mixed-kinds", "absent-gfx90a"];
+    let chosen = super::model::fixtures().into_iter();
+    let chosen = chosen.filter(|one| dumps.iter().any(|dump| one.name.split(' ').next() == Some(dump)));
+    in_each(chosen, &[], &Debugger::Lldb(lldb_name()), lldb_numbers, 20);
+}
+
+#[test]
+fn lldb_and_the_server_count_lanes_alike() {
+    let fixture = named("calls-gfx90a");
+    in_each([fixture], &["--threads=focus"], &Debugger::Lldb(lldb_name()), lldb_numbers, 4);
+}
+
+fn lldb_numbers(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("gdb-remote {address}"));
+    for number in 1..=fixture.waves.len() {
+        let ask = format!("{MONITOR} thread {number} lane");
+        let said = format!("Thread {number}: ");
+        script.expect(
+            format!(
+                "script t = lldb.process.GetThreadByIndexID({number}); r = lldb.SBCommandReturnObject(); \
+                 lldb.debugger.GetCommandInterpreter().HandleCommand('{ask}', r); \
+                 print('al' + 'ike' if r.GetOutput().startswith('{said}' + t.GetName() + ', ') else r.GetOutput())"
+            ),
+            "alike\n",
+        );
+    }
+    script
+}
+
+/// calls-gfx90a stops in its second wave, which is lldb's first thread.
+#[test]
+fn monitor_names_its_wave_in_lldb() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let (first, second) = (&fixture.waves[0], &fixture.waves[1]);
+    let mut script = Script::new("calls-gfx90a");
+    script.say(format!("gdb-remote {}", server.address));
+    script.check("", format!("{MONITOR} wave"), begins_with(1, second));
+    script.check("", format!("{MONITOR} wave 2 lane"), begins_with(2, first));
+    script.check("", format!("{MONITOR} wave"), begins_with(1, second));
+    script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);
+    script.expect(format!("{MONITOR} thread 2 set $v3[5] = 77"), "$v3[5] = 77");
+    script.expect(format!("{MONITOR} changes"), "wave 1 v3[lane 5]: ");
+    script.check("", format!("{MONITOR} wave 2"), begins_with(2, first));
+    for command in ABOUT_A_WAVE {
+        script.check("", format!("{MONITOR} {command}"), begins_with(2, first));
+    }
+    script.expect(format!("{MONITOR} set $v3[6] = 78"), "$v3[6] = 78");
+    script.expect(format!("{MONITOR} changes"), "wave 1 v3[lane 6]: ");
+    script.expect(format!("{MONITOR} waves"), "1       AMDGPU Wave 1:1:1:2 ");
+    script.expect(format!("{MONITOR} groups"), "illegal instruction (wave 1)");
+    // A stop selects its thread, which need not be the one that was named.
+    script.say("thread step-inst");
+    script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// saxpy-gfx90a-O0: the kernel's variable `first` is the work-item's id in the grid, `lane_item` that in its work-group of 128
+/// (tests/fixtures/kernels/saxpy.hip): work-item 70 is lane 6 of the second wave.
+#[test]
+fn a_work_item_names_wave_and_lane() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let places = [("(70,0,0)", 70, 70, 2), ("(1,0,0)[ 3 ]", 131, 3, 3), ("(130, 0, 0)", 130, 2, 3)];
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("work-items");
+        script.say(format!("source {}", helper("gdb")));
+        script.say(format!("target remote {}", server.address));
+        for (place, grid, local, thread) in places {
+            script.expect(format!("lane {place}"), format!("[{local},0,0])]"));
+            script.expect("thread", format!("Current thread is {thread} "));
+            script.expect("print first", format!(" = {grid}\n"));
+            script.expect("print lane_item", format!(" = {local}\n"));
+            script.expect("print $_lane_workgroup_pos", format!("\"[{local},0,0]\""));
+            script.expect(format!("monitor lane {place}"), format!("({grid},0,0) of the grid"));
+            script.expect(format!("monitor wave {place} print first"), format!("= {grid}  "));
+        }
+        script.expect("lane (9999,0,0)", "the grid of AMDGPU Dispatch 1:1:1 is [500,1,1]");
+        script.expect("lane (0,0,0)[128,0,0]", "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]");
+        script.expect("lane (1,2,3,4)", "is no place in a grid");
+        script.must_pass(&Debugger::Gdb(gdb));
+        // Without the helper the server moves the focus, and gdb the thread.
+        let mut script = Script::new("work-items");
+        script.say(format!("target remote {}", server.address));
+        script.expect("monitor lane (70,0,0)", "`thread 2` selects it in gdb.");
+        script.say("thread 2");
+        script.expect("print first", " = 70\n");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("work-items");
+    script.say(format!("command script import {}", helper("lldb")));
+    script.say(format!("gdb-remote {}", server.address));
+    for (place, grid, local, thread) in places {
+        script.expect(format!("lane {place}"), format!("[{local},0,0])]"));
+        script.expect("frame variable first", format!("= {grid}\n"));
+        script.expect("frame variable lane_item", format!("= {local}\n"));
+        script.expect(format!("{MONITOR} lane {place}"), format!("({grid},0,0) of the grid"));
+        script.expect(format!("{MONITOR} wave"), format!("AMDGPU Wave 1:1:1:{thread} "));
+    }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+#[test]
+fn a_session_begins_at_a_work_item() {
+    let fixture = named("saxpy-gfx90a-O0");
+    for threads in ["waves", "lanes", "focus"] {
+        let options = ["--work-item", "70,0,0", "--threads", threads];
+        let server = Server::start(&fixture.dump, &options);
+        let mut script = Script::new(threads);
+        script.expect(format!("target remote {}", server.address), "Captured state");
+        script.expect("print first", " = 70\n");
+        script.expect("print $lane", " = 6\n");
+        script.must_pass(&Debugger::Gdb("gdb"));
+        let mut script = Script::new(threads);
+        script.say(format!("gdb-remote {}", server.address));
+        script.expect("frame variable first", "= 70\n");
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+        server.finish();
+    }
+}
+
+/// calls-gfx90a, first wave: EXEC is 0x1111111111111111, so that lane 1 is not active and lane 4 is.
+#[test]
+fn a_lane_that_is_not_active_is_marked() {
+    const MARK: &str = "lane 1: ";
+    let fixture = named("calls-gfx90a");
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("marks");
+        script.say(format!("target remote {}", server.address));
+        script.never("info threads", "lane ");
+        script.say("thread 1");
+        script.say("set var $lane = 1");
+        script.expect("info threads", "(0,0,0)/0\" (lane 1: ");
+        script.expect("thread apply 1 info locals", MARK);
+        script.say("set var $lane = 4");
+        script.never("info threads", "lane ");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("marks");
+    script.say(format!("gdb-remote {}", server.address));
+    script.never("thread list", "lane ");
+    script.say("script lldb.process.SetSelectedThreadByID(1)");
+    script.say("register write lane 1");
+    script.expect("thread step-inst", "[lane 1: ");
+    script.expect("thread list", "(0,0,0)/0 [lane 1: ");
+    script.expect("thread info", "nothing can run) [lane 1: ");
+    script.say("register write lane 4");
+    script.never("thread step-inst", "[lane ");
+    script.never("thread list", "[lane ");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// absent-gfx90a: the fifth wave, which comes first, has no PC. gdb attaches to no such thread.
+#[test]
+fn a_wave_with_a_pc_is_shown_first() {
+    let dump = fixtures_folder().join("dumps/absent-gfx90a");
+    for gdb in GDBS {
+        let server = Server::start(&dump, &["--wave", "5-6"]);
+        let mut script = Script::new("no PC");
+        script.expect(format!("target remote {}", server.address), "saxpy (");
+        script.expect("info threads", "* 2    Thread 6 ");
+        script.expect("monitor wave", "Thread 2: AMDGPU Wave 1:?:?:6 ");
+        script.expect("monitor thread 1 lane", "Thread 1: AMDGPU Wave 1:1:1:5 ");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
+    let server = Server::start(&dump, &["--wave", "5-6"]);
+    let mut script = Script::new("no PC");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("thread list", "* thread #1: tid = 6, 0x");
+    script.expect(choose(5), "AMDGPU Wave 1:1:1:5 ");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
