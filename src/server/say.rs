@@ -74,9 +74,15 @@ pub(super) fn state_of(info: &WaveInfo, item: Item, mark: Option<&str>) -> Strin
 /// source means. `None`: it is active, or that is not known.
 pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Option<String> {
     let (wave, exec) = (thread.wave, info.exec?);
-    let lane = if thread.lane.is_some() { return None } else { state.session.focus(wave) };
-    // A list of threads has many waves, and to ask of each what the debug information says of its lanes is work.
-    if exec.contains(lane) && !state.moved.contains(&wave) {
+    let is_moved = state.moved.contains(&wave);
+    // The focus of other waves is on the first lane of EXEC.
+    let may_be = is_moved || exec.is_empty() || wave == state.threads.first().wave;
+    if thread.lane.is_some() || !may_be {
+        return None;
+    }
+    let lane = state.session.focus(wave);
+    // To ask of each wave what the debug information says of its lanes is work.
+    if exec.contains(lane) && !is_moved {
         return None;
     }
     let lanes = state.session.lanes(wave).ok()?;

@@ -242,9 +242,15 @@ impl State {
             _ => {
                 self.session.set_focus(thread.wave, lane)?;
                 self.moved.insert(thread.wave);
+                self.forget_list();
                 Ok(())
             }
         }
+    }
+
+    /// Builds the list of threads anew when it is asked for next: it has the state of lanes in focus.
+    pub(super) fn forget_list(&mut self) {
+        self.documents.threads.take();
     }
 
     /// The numbering of registers.

@@ -160,6 +160,7 @@ fn monitor_refuses_arguments_that_a_command_does_not_take() {
                 "No command",
                 "takes no argument",
                 "<error: there is no",
+                "The path is wrong",
                 "is no place",
             ];
             let is_refused = words.iter().any(|words| text.contains(words));

@@ -24,6 +24,7 @@ pub(super) fn reset(state: &mut State, _: Thread, arguments: &[&str]) -> Result<
         _ => return Err("Say what to drop: monitor reset registers, memory or all.".to_owned()),
     };
     let dropped = state.session.reset(what);
+    state.forget_list();
     Ok(format!("{}\n{}", report::dropped(what, dropped), stale(state)))
 }
 
@@ -39,6 +40,7 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
         return Err(usage());
     };
     let set = state.session.assign(wave, lanes, frame, path, value);
+    state.forget_list();
     set.map_err(|why| match why {
         Unwritable::Path(why) => super::print::wrong_path(path, &why),
         why => sentence(&why.to_string()),

@@ -55,15 +55,15 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "thread",
-        arguments: "[N|(X,Y,Z)|(X,Y,Z)/W [COMMAND]]",
-        does: "Run COMMAND about thread N, the wave of a work-item (X,Y,Z) of the grid or wave W of a work-group. In lldb without COMMAND: for all commands.",
+        arguments: "[N [COMMAND]]",
+        does: "Run COMMAND about thread N, or about the wave of work-item (X,Y,Z) of the grid, or wave (X,Y,Z)/W of a work-group. In lldb without COMMAND: all commands from now on.",
         about: About::Choice,
         most: ANY,
         run: threads::choose,
     },
     Command {
         name: "wave",
-        arguments: "[N|(X,Y,Z)|(X,Y,Z)/W [COMMAND]]",
+        arguments: "[N [COMMAND]]",
         does: "The same as `thread`. Without arguments: print which wave commands are about.",
         about: About::Choice,
         most: ANY,
@@ -79,8 +79,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "lane",
-        arguments: "[N|(X,Y,Z)|(X,Y,Z)[X,Y,Z]]",
-        does: "Show the focused lane, or focus lane N, or the lane of a work-item of the grid or of a work-group: private memory and variables are that lane's.",
+        arguments: "[N]",
+        does: "Show the focused lane, or focus lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
         about: About::Wave,
         most: 1,
         run: threads::lane,
@@ -247,7 +247,9 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
     });
     let command = find(name)?;
     let arguments: Vec<&str> = letter.into_iter().chain(rest.iter().copied()).collect();
-    if arguments.len() > command.most {
+    // Spaces in `(1, 0, 0)` part no words.
+    let count = threads::place_and_command(&arguments).map_or(0, |(_, rest)| rest.len() + 1);
+    if count > command.most {
         return Err(too_many(command));
     }
     let thread = named.unwrap_or(state.selected());

@@ -75,6 +75,7 @@ pub(crate) fn write_one(
     }
     is_seen(state, thread.wave, &slot)?;
     state.session.write_register(thread.wave, id, &value)?;
+    state.forget_list();
     reply.text("OK");
     Ok(Flow::Continue)
 }
@@ -120,6 +121,7 @@ pub(crate) fn write_short(
     for (id, value) in writes {
         state.session.write_register(thread.wave, id, value)?;
     }
+    state.forget_list();
     reply.text("OK");
     Ok(Flow::Continue)
 }
