@@ -165,7 +165,9 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
         form.one_lane(server.wave(thread))
         # lldb forgets what it has read only when a register is written.
         result = lldb.SBCommandReturnObject()
-        server.interpreter.HandleCommand("register write lane %d" % number, result)
+        # Of that thread: while a command runs, lldb's own context is that of the thread that was selected before.
+        context = lldb.SBExecutionContext(thread.GetFrameAtIndex(0))
+        server.interpreter.HandleCommand("register write lane %d" % number, context, result)
         if not result.Succeeded():
             raise form.Refused(result.GetError().strip())
         where = form.lane_name(server.wave(thread), lane)

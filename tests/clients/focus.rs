@@ -249,7 +249,12 @@ fn a_work_item_names_wave_and_lane() {
             script.expect("print first", format!(" = {grid}\n"));
             script.expect("print lane_item", format!(" = {local}\n"));
             script.expect("print $_lane_workgroup_pos", format!("\"[{local},0,0]\""));
-            script.expect(format!("monitor lane {place}"), format!("({grid},0,0) of the grid"));
+            script.check(
+                "",
+                format!("monitor lane {place}"),
+                begins_with(thread, &fixture.waves[thread - 1]),
+            );
+            script.expect("monitor lane", format!("({grid},0,0) of the grid"));
             script.expect(format!("monitor wave {place} print first"), format!("= {grid}  "));
         }
         script.expect("lane (9999,0,0)", "the grid of AMDGPU Dispatch 1:1:1 is [500,1,1]");
@@ -259,7 +264,7 @@ fn a_work_item_names_wave_and_lane() {
         // Without the helper the server moves the focus, and gdb the thread.
         let mut script = Script::new("work-items");
         script.say(format!("target remote {}", server.address));
-        script.expect("monitor lane (70,0,0)", "`thread 2` selects it in gdb.");
+        script.expect("monitor lane (70,0,0)", "`thread 2` selects this wave in gdb.");
         script.say("thread 2");
         script.expect("print first", " = 70\n");
         script.must_pass(&Debugger::Gdb(gdb));

@@ -105,7 +105,9 @@ fn one_register(script: &mut Script, what: &str, name: &str, register: Register)
             // A client knows no vector of which a part is missing; the server's own command shows the rest.
             script.check(what.clone(), format!("p/x ${name}"), unavailable);
             script.check(what, format!("monitor register {name}"), move |text| {
-                let got: Vec<&str> = text.split_whitespace().filter(|word| word.len() == 8).collect();
+                // The first line names the wave.
+                let values = text.trim_start().split_once('\n').map_or("", |(_, values)| values);
+                let got: Vec<&str> = values.split_whitespace().filter(|word| word.len() == 8).collect();
                 let wanted: Vec<String> = lanes
                     .iter()
                     .map(|lane| lane.map_or("xxxxxxxx".to_owned(), |dword| format!("{dword:08x}")))

@@ -33,8 +33,11 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     let mut first = lines.next().unwrap_or("");
     // Whose variables these are: clients do not always tell the server which thread the user looks at.
     if first.starts_with("Thread ") {
-        if !first.starts_with(&format!("Thread {}: AMDGPU Wave ", wave.thread)) {
-            return Err(format!("expected thread {}, got `{first}`", wave.thread));
+        // The number is the client's; the name has the wave's id.
+        let name = first.split_once(": AMDGPU Wave ").and_then(|(_, name)| name.split(' ').next());
+        let id = name.and_then(|ids| ids.rsplit(':').next());
+        if id != Some(&wave.expected["id"].to_string()) {
+            return Err(format!("expected wave {}, got `{first}`", wave.expected["id"]));
         }
         first = lines.next().unwrap_or("");
     }

@@ -34,8 +34,8 @@ const ANY: usize = usize::MAX;
 enum About {
     /// The whole dump: naming a thread makes no difference.
     Dump,
-    /// The dump, or the dispatch of a wave.
-    Dispatch,
+    /// The dump or a wave: the command itself names the wave that its answer is about.
+    Own,
     /// One wave: the answer begins with its name.
     Wave,
     /// One wave, whose values it changes.
@@ -81,7 +81,7 @@ const COMMANDS: &[Command] = &[
         name: "lane",
         arguments: "[N]",
         does: "Show the focused lane, or focus lane N, the lane of work-item (X,Y,Z) of the grid or (X,Y,Z)[X,Y,Z] of a work-group: private memory and variables are that lane's.",
-        about: About::Wave,
+        about: About::Own,
         most: 1,
         run: threads::lane,
     },
@@ -113,7 +113,7 @@ const COMMANDS: &[Command] = &[
         name: "dispatches",
         arguments: "",
         does: "List the kernel launches: grid, work-group size, fences, address spaces and how many waves there are of each.",
-        about: About::Dispatch,
+        about: About::Own,
         most: 0,
         run: super::dispatches::monitor,
     },
@@ -193,7 +193,7 @@ const COMMANDS: &[Command] = &[
         name: "arguments",
         arguments: "[DISPATCH|all]",
         does: "Print the kernel arguments of the wave's dispatch, of the dispatch with that id or of all.",
-        about: About::Dispatch,
+        about: About::Own,
         most: 1,
         run: show::arguments,
     },
@@ -267,7 +267,7 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
         (About::Dump, Some(_)) => {
             return Err(format!("`monitor {}` is about the whole dump and takes no thread.", command.name));
         }
-        (About::Dispatch, _) | (About::Dump, None) => return (command.run)(state, thread, &arguments),
+        (About::Own, _) | (About::Dump, None) => return (command.run)(state, thread, &arguments),
         (About::Change, None) if !state.knows_selected() => {
             return Err(threads::which_wave(state, command.name));
         }

@@ -89,35 +89,40 @@ pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<Str
     said(text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain))
 }
 
-/// `monitor lane [N]`, or a work-item of the thread's wave or of another one.
+/// `monitor lane [N]`: of the thread, or of a work-item in whichever wave it is.
 pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
-    let Some((asked, _)) = place_and_command(arguments) else { return lane_in_focus(state, thread) };
-    let (there, lane) = match asked.starts_with('(') {
-        false => (thread, lane_of(state, thread.wave, &asked)?),
-        true => {
-            let place = said(asked.parse())?;
-            let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
-            let lane = lane.ok_or(
-                "A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.",
-            )?;
-            (thread_of(state, wave, Some(lane))?, lane)
-        }
+    let (there, answer) = match focus(state, thread, arguments) {
+        Ok((there, hint)) => (there, lane_in_focus(state, there)? + &hint),
+        Err(words) => (thread, words),
     };
-    let hint = move_focus(state, there, lane)?;
-    let answer = lane_in_focus(state, there)?;
+    Ok(heading(state, there)? + &answer)
+}
+
+/// Focuses the lane that the user named, and returns its thread with what the client does not notice.
+fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
+    let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
+    if !asked.starts_with('(') {
+        let lane = lane_of(state, thread.wave, &asked)?;
+        return Ok((thread, move_focus(state, thread, lane)?));
+    }
+    let place = said(asked.parse())?;
+    let (wave, lane) = said(work_item::find(&*state.session, thread.wave, &place))?;
+    let lane =
+        lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
+    let there = thread_of(state, wave, Some(lane))?;
+    let mut hint = move_focus(state, there, lane)?;
     if there == thread {
-        return Ok(answer + &hint);
+        return Ok((there, hint));
     }
     let number = state.shown(there);
-    let choose = if state.facade().is_lldb() {
+    if state.facade().is_lldb() {
         said(state.select(there))?;
         state.is_chosen = true;
-        format!("`thread select {number}` selects it in lldb.\n")
+        let _ = writeln!(hint, "`thread select {number}` selects this wave in lldb.");
     } else {
-        format!("`thread {number}` selects it in gdb.\n")
-    };
-    // The answer is about another wave than its heading.
-    Ok(format!("The work-item is in another wave.\n{}{answer}{hint}{choose}", heading(state, there)?))
+        let _ = writeln!(hint, "`thread {number}` selects this wave in gdb.");
+    }
+    Ok((there, hint))
 }
 
 fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
