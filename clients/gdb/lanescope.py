@@ -552,7 +552,8 @@ HOOKS = (
     ("thread hookpost-apply", "update"),
     ("thread apply hook-all", "apply"),
     ("thread apply hookpost-all", "update"),
-    ("hook-monitor", "monitor"),
+    ("hook-monitor", "select"),
+    ("hook-continue", "select"),
     ("hookpost-monitor", "monitored"),
 ) + tuple(("hook-" + name, "update") for name in Values.EVALUATE)
 
@@ -568,7 +569,7 @@ class Hook(gdb.Command):
             return
         if argument == "apply":
             Values.clear()
-        elif argument == "monitor":
+        elif argument == "select":
             name_selected()
         else:
             if argument == "monitored":

@@ -80,6 +80,7 @@ fn monitor_names_its_wave_in_gdb() {
         script.expect("monitor thread 2 waves", "is about the whole dump and takes no thread");
         // A stop names its thread.
         script.say("stepi");
+        script.check("", "monitor arguments", begins_with(3, &fixture.waves[2]));
         script.expect("monitor set $v3[5] = 79", "$v3[5] = 79");
         script.expect("monitor changes", "wave 3 v3[lane 5]: ");
         script.must_pass(&Debugger::Gdb(gdb));
@@ -106,6 +107,8 @@ fn monitor_is_about_gdbs_thread_with_the_helper() {
             script.check("", ask, begins_with(wave.number, wave));
             script.check("", "monitor lane", begins_with(3, &fixture.waves[2]));
         }
+        script.expect("continue", "nothing can run");
+        script.expect("thread", "Current thread is 3 ");
         // What moves the focus is seen at once.
         script.say("monitor lane 9");
         script.expect("print $lane", "= 9");

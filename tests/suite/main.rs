@@ -11,6 +11,7 @@ mod dwarf;
 mod evaluate;
 mod fixtures;
 mod frames;
+mod gestures;
 mod hostile;
 mod house;
 mod lane_states;

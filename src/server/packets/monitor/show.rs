@@ -132,20 +132,21 @@ pub(super) fn memory(state: &mut State, thread: Thread, arguments: &[&str]) -> R
     Ok(answer)
 }
 
+/// Without a word the answer is about the wave, and begins with its name.
 pub(super) fn arguments(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
-    let all = state.session.arguments();
-    let asked = match arguments.first() {
-        Some(&"all") => None,
-        Some(id) => Some(said(spaces::number(id))?),
+    let (asked, heading) = match arguments.first() {
+        Some(&"all") => (None, String::new()),
+        Some(id) => (Some(said(spaces::number(id))?), String::new()),
         None => {
-            let info = said(state.session.wave(thread.wave))?;
-            let id = info
-                .dispatch
-                .ok_or("The dispatch of this wave is not known; try `monitor arguments all`.")?;
-            Some(u64::from(id))
+            let heading = heading(state, thread)?;
+            let Some(id) = said(state.session.wave(thread.wave))?.dispatch else {
+                let words = "The dispatch of this wave is not known; try `monitor arguments all`.";
+                return Err(heading + words);
+            };
+            (Some(u64::from(id)), heading)
         }
     };
-    let heading = if arguments.is_empty() { heading(state, thread)? } else { String::new() };
+    let all = state.session.arguments();
     let mut shown = all.iter().filter(|one| asked.is_none_or(|id| u64::from(one.dispatch) == id)).peekable();
     if shown.peek().is_none() {
         let id = asked.map_or_else(String::new, |id| format!(" {id}"));
