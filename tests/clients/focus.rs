@@ -260,6 +260,8 @@ fn a_work_item_names_wave_and_lane() {
             script.expect("monitor lane", format!("({grid},0,0) of the grid"));
             script.expect(format!("monitor wave {place} print first"), format!("= {grid}  "));
         }
+        script.expect("lane (2,0,0)/1", "[Current thread is 6 ");
+        script.expect("print first", " = 320\n");
         script.expect("lane (9999,0,0)", "the grid of AMDGPU Dispatch 1:1:1 is [500,1,1]");
         script.expect("lane (0,0,0)[128,0,0]", "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]");
         script.expect("lane (1,2,3,4)", "is no place in a grid");
@@ -298,10 +300,17 @@ fn a_session_begins_at_a_work_item() {
         script.expect(format!("target remote {}", server.address), "Captured state");
         script.expect("print first", " = 70\n");
         script.expect("print $lane", " = 6\n");
+        // Where lanes are threads it is another thread.
+        script.say(format!("source {}", helper("gdb")));
+        script.expect("lane (71,0,0)", if threads == "waves" { "lane 7 (" } else { "[Current thread is " });
+        script.expect("print first", " = 71\n");
         script.must_pass(&Debugger::Gdb("gdb"));
         let mut script = Script::new(threads);
+        script.say(format!("command script import {}", helper("lldb")));
         script.say(format!("gdb-remote {}", server.address));
         script.expect("frame variable first", "= 70\n");
+        script.expect("lane (71,0,0)", "[Switching to thread ");
+        script.expect("frame variable first", "= 71\n");
         script.must_pass(&Debugger::Lldb(lldb_name()));
         server.finish();
     }
@@ -321,7 +330,9 @@ fn a_lane_that_is_not_active_is_marked() {
         script.say("set var $lane = 1");
         script.expect("info threads", "(0,0,0)/0\" (lane 1: ");
         script.expect("thread apply 1 info locals", MARK);
+        script.expect("stepi", "The lane in focus is not active, lane 1: ");
         script.say("set var $lane = 4");
+        script.never("stepi", "The lane");
         script.never("info threads", "lane ");
         script.must_pass(&Debugger::Gdb(gdb));
         server.finish();
@@ -361,6 +372,15 @@ fn a_wave_with_a_pc_is_shown_first() {
     script.say(format!("gdb-remote {}", server.address));
     script.expect("thread list", "* thread #1: tid = 6, 0x");
     script.expect(choose(5), "AMDGPU Wave 1:1:1:5 ");
+    script.never(format!("{MONITOR} notices"), "gdb cannot attach");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+    // Without any PC the server reports it before somebody starts gdb; lldb attaches.
+    let server = Server::start(&dump, &["--wave", "5"]);
+    let mut script = Script::new("no PC");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("thread list", "* thread #1: tid = 5");
+    script.expect(format!("{MONITOR} notices"), "the PC of no served wave was captured: gdb cannot attach");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }

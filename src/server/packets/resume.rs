@@ -11,6 +11,7 @@ use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::grown;
+use super::super::say;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
 use super::stop;
@@ -47,7 +48,8 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         reply.text("T05library:;thread:").number(state.number(thread)).text(";");
         return Ok(Flow::Continue);
     }
-    reply.console(&format!("{WORDS}{}{}", changed_pc(state, thread), state.grown.words()));
+    let inactive = inactive_lane(state, thread);
+    reply.console(&format!("{WORDS}{}{inactive}{}", changed_pc(state, thread), state.grown.words()));
     if lldb {
         stop::write(state, thread, reply)?;
         if has_new_files {
@@ -68,6 +70,15 @@ fn changed_pc(state: &State, thread: Thread) -> &'static str {
     } else {
         ""
     }
+}
+
+/// That the variables of the lane in focus need not be what the source means. LLDB reads it in the reason of the stop.
+fn inactive_lane(state: &State, thread: Thread) -> String {
+    let info = state.session.wave(thread.wave).ok().filter(|_| !state.facade().is_lldb());
+    let mark = info.and_then(|info| say::lane_mark(state, thread, &info));
+    mark.map_or_else(String::new, |mark| {
+        format!("The lane in focus is not active, {mark}: its variables may be stale.\n")
+    })
 }
 
 /// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line with a
