@@ -19,8 +19,11 @@ import gdb
 
 
 def _shared():
-    folder = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    # gdb leaves the __file__ of another script where that script sources this one; the code keeps its own file.
+    folder = os.path.dirname(os.path.dirname(os.path.realpath(_shared.__code__.co_filename)))
     place = os.path.join(folder, "lanescope_format.py")
+    if not os.path.exists(place):
+        raise gdb.GdbError("%s is missing: load lanescope.py by `source PATH/clients/gdb/lanescope.py`." % place)
     spec = importlib.util.spec_from_file_location("lanescope_format", place)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -2,11 +2,12 @@
 //! targets alone.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use super::harness::{Server, lldb_name, run, tool};
-use super::model::{Fixture, Register, Wave, fixtures};
+use super::harness::{Server, lldb_name, run, scratch, tool};
+use super::model::{Fixture, Register, Wave, fixtures, named};
 use super::script::{Debugger, Script, in_each};
 
 /// Dumps that differ in what a list of lanes and waves shows: missing registers, stacks, masks that the source defines,
@@ -41,6 +42,59 @@ fn gdb_multiarch_has_the_commands() {
 #[test]
 fn lldb_has_the_commands() {
     everywhere(&Debugger::Lldb(lldb_name()), lldb_script, 300);
+}
+
+/// gdb forgets the file of a Python script that another script sources.
+#[test]
+fn a_script_of_the_users_may_source_the_helper() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    for name in ["gdb", "gdb-multiarch"] {
+        let source = format!("source {}", helper("gdb").display());
+        for (extension, text) in [
+            ("gdb", source.clone()),
+            ("py", format!("import gdb\ngdb.execute({source:?})\n")),
+            ("py", format!("import runpy\nrunpy.run_path({:?})\n", helper("gdb"))),
+        ] {
+            let outer = scratch(&format!("outer.{extension}"));
+            fs::write(&outer, &text).unwrap();
+            let mut script = Script::new(&text);
+            script.never(format!("source {}", outer.display()), "rror");
+            script.say(format!("target remote {}", server.address));
+            script.expect("info lanes 0", "AMDGPU Lane 1:1:1:1/0 (0,0,0)[0,0,0]");
+            script.must_pass(&Debugger::Gdb(name));
+            fs::remove_file(outer).unwrap();
+        }
+    }
+    server.finish();
+}
+
+/// 64 lanes take as many questions about the wave as one lane: the values of `$_lane` and its kin are right all the same.
+#[test]
+fn applying_a_command_to_all_lanes_asks_for_them_once() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    for name in ["gdb", "gdb-multiarch"] {
+        let mut script = Script::new(&fixture.name);
+        script.say(format!("source {}", helper("gdb").display()));
+        script.say(format!("target remote {}", server.address));
+        let packets = |text: &str| text.matches("Sending packet: $qlanescope.").count();
+        script.say("set debug remote 1");
+        script.check("packets", "lane apply all -q print $_lane", move |text| match packets(text) {
+            1..=10 => Ok(()),
+            count => Err(format!("{count} packets")),
+        });
+        script.say("set debug remote 0");
+        script.check("values", "lane apply all -q printf \"%d=%d \", $lane, $_lane", |text| {
+            let wanted: String = (0..64).map(|lane| format!("{lane}={lane} ")).collect();
+            if text.contains(&wanted) { Ok(()) } else { Err(text.to_owned()) }
+        });
+        // What the command does to the focus is seen by the rest of it.
+        script.expect("lane apply 3 -q lane 5", "lane 5 (AMDGPU Lane");
+        script.expect("printf \"%d=%d\", $lane, $_lane", "0=0");
+        script.must_pass(&Debugger::Gdb(name));
+    }
+    server.finish();
 }
 
 fn helper(client: &str) -> PathBuf {
