@@ -139,12 +139,18 @@ pub(crate) fn tool(name: &str) -> Command {
 
 /// The highest `lldb-N` of the PATH, else `lldb`.
 pub(crate) fn lldb_name() -> String {
+    newest("lldb")
+}
+
+/// The highest `NAME-N` of the PATH, else `NAME`.
+pub(crate) fn newest(name: &str) -> String {
+    let prefix = format!("{name}-");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let files =
         std::env::split_paths(&path).filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
     let newest =
-        files.filter_map(|file| file.file_name().to_str()?.strip_prefix("lldb-")?.parse::<u32>().ok()).max();
-    newest.map_or("lldb".to_owned(), |number| format!("lldb-{number}"))
+        files.filter_map(|file| file.file_name().to_str()?.strip_prefix(&prefix)?.parse::<u32>().ok()).max();
+    newest.map_or(name.to_owned(), |number| format!("{prefix}{number}"))
 }
 
 /// Runs a client to its end and returns all that it printed, standard error among it as a user would see it.

@@ -10,6 +10,7 @@ mod dap;
 mod disassembly;
 mod disguise;
 mod edges;
+mod first;
 mod focus;
 mod gdb;
 mod golden;

@@ -43,10 +43,54 @@ fn a_front_end_of_gdb_takes_the_view_as_its_program() {
     let said = run(&mut command);
     let program = folder.join("calls-gfx90a.hsaco");
     assert!(program.exists(), "no view: {said}");
-    let server = Server::start(&fixture.dump, &[]);
-    session(&mut Mi::start("gdb"), &fixture, &server, Some(&program));
-    server.finish();
+    with_program(&fixture, &program);
     fs::remove_dir_all(folder).unwrap();
+}
+
+/// A session with a program of the front end's.
+pub(super) fn with_program(fixture: &Fixture, program: &Path) {
+    let server = Server::start(&fixture.dump, &[]);
+    session(&mut Mi::start("gdb"), fixture, &server, Some(program));
+    server.finish();
+}
+
+/// The helper's commands under the machine interface, sourced by a script of the user's.
+#[test]
+fn a_front_end_of_gdb_has_the_helpers_commands() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let helper = Path::new(env!("CARGO_MANIFEST_DIR")).join("clients/gdb/lanescope.py");
+    let outer = scratch("outer.py");
+    fs::write(&outer, format!("import gdb\ngdb.execute('source {}')\n", helper.display())).unwrap();
+    let server = Server::start(&fixture.dump, &[]);
+    for name in ["gdb", "gdb-multiarch"] {
+        let mut mi = Mi::start(name);
+        mi.done(&format!("-interpreter-exec console \"source {}\"", outer.display()));
+        let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
+        assert_eq!(class, "connected", "{}", mi.talk.transcript());
+        mi.stopped_in(before);
+        for (command, words) in [
+            ("info lanes 17", "AMDGPU Lane 1:1:1:1/17 (0,0,0)[17,0,0]"),
+            ("lane 17", "[Switching to thread 1, lane 17 (AMDGPU Lane 1:1:1:1/17"),
+            ("lane", "[Current thread is 1, lane 17 (AMDGPU Lane 1:1:1:1/17"),
+            ("lane apply 3 -q print $lane", "= 3"),
+            ("info waves", "AMDGPU Wave 1:1:1:8"),
+            ("info dispatches", "saxpy"),
+            ("info workgroups", "AMDGPU Workgroup 1:1:1 (3,0,0)"),
+            ("info registers exec", "0x1ffffff"),
+        ] {
+            let (class, results, before) = mi.ask(&format!("-interpreter-exec console \"{command}\""));
+            assert_eq!(class, "done", "{command}: {results}");
+            let shown = before.concat();
+            assert!(shown.contains(words), "{command}: expected {words:?} in {shown}");
+        }
+        let value = mi.done("-data-evaluate-expression --thread 1 --frame 0 $lane");
+        assert_eq!(value["value"], "17", "the lane that `lane 17` chose");
+        mi.done("-target-detach");
+        mi.ask("-gdb-exit");
+        mi.talk.ends();
+    }
+    server.finish();
+    fs::remove_file(outer).unwrap();
 }
 
 fn session(mi: &mut Mi, fixture: &Fixture, server: &Server, program: Option<&Path>) {

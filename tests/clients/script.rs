@@ -41,6 +41,11 @@ impl Script {
         self.steps.push(Step { what: String::new(), command: command.into(), check: None });
     }
 
+    /// A command that sets something up before all others.
+    pub(crate) fn say_first(&mut self, command: impl Into<String>) {
+        self.steps.insert(0, Step { what: String::new(), command: command.into(), check: None });
+    }
+
     /// A command whose output must pass.
     pub(crate) fn check(
         &mut self,

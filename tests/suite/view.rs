@@ -220,18 +220,6 @@ fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     assert_eq!(session.changes(16).unwrap().registers.len(), 1);
 }
 
-/// LLDB moves the first of its files by what `qOffsets` says, whichever file that is.
-#[test]
-fn lldb_is_told_of_several_files_in_their_list_only() {
-    let told = |name: &str, facade| {
-        let mut client = client_of(name, facade).0;
-        String::from_utf8(ask(&mut client, b"qOffsets")).unwrap()
-    };
-    assert_eq!(told("mixed-vgprs", Facade::Lldb), "");
-    assert_eq!(told("mixed-vgprs", Facade::Gdb), "TextSeg=7f1000100000");
-    assert_eq!(told("calls-gfx90a", Facade::Lldb), "TextSeg=7f0000100000");
-}
-
 /// What was lost of a view is told to who asks for notices.
 fn are_noted(dump: &Arc<lanescope::session::Dump>, problems: &[String]) {
     let session = || Session::new(Arc::clone(dump), None).unwrap();
@@ -379,10 +367,26 @@ fn files_are_views_and_nothing_of_this_machine() {
     assert!(ask("?").starts_with('T'));
 }
 
+/// Only the main view moves, and only where gdb took it as its program: `qOffsets` is about whatever program gdb has, and
+/// LLDB applies it to whichever file it has first.
 #[test]
-fn a_view_says_how_far_it_was_moved() {
-    let (mut client, _) = client(Facade::Gdb);
-    assert_eq!(ask(&mut client, b"qOffsets"), b"TextSeg=7f0000100000");
+fn a_program_that_is_no_view_is_not_moved() {
+    // "/lanescope/calls-gfx90a.hsaco"
+    let open = "vFile:open:2f6c616e6573636f70652f63616c6c732d6766783930612e687361636f,0,0";
+    let (mut gdb, _) = client(Facade::Gdb);
+    let libraries =
+        |client: &mut Client| String::from_utf8(ask(client, b"qXfer:libraries:read::0,1000")).unwrap();
+    assert_eq!(ask(&mut gdb, open.as_bytes()), b"F0");
+    assert_eq!(ask(&mut gdb, b"qOffsets"), b"TextSeg=7f0000100000");
+    assert!(!libraries(&mut gdb).contains("calls-gfx90a.hsaco"), "the program is no library");
+    let (mut gdb, _) = client(Facade::Gdb);
+    // gdb looks for a build id in the view, and keeps its own program.
+    assert_eq!(ask(&mut gdb, open.as_bytes()), b"F0");
+    assert_eq!(ask(&mut gdb, b"vFile:close:0"), b"F0");
+    assert_eq!(ask(&mut gdb, b"qOffsets"), b"");
+    assert!(libraries(&mut gdb).contains("/lanescope/calls-gfx90a.hsaco"));
+    let (mut lldb, _) = client(Facade::Lldb);
+    assert_eq!(ask(&mut lldb, b"qOffsets"), b"");
 }
 
 /// One file of code at many addresses, each loaded as a code object of its own: by the user's hand the wave goes into one after

@@ -14,9 +14,9 @@ use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
-use super::vfile::FOLDER;
+use super::vfile::{self, FOLDER};
 use crate::units::Address;
-use crate::view::View;
+use crate::view::ViewObject;
 
 /// Whether a client can do anything with gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
@@ -32,8 +32,8 @@ pub(crate) fn wanted(state: &State) -> bool {
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let objects: Vec<(String, Address)> = match state.first_view() {
         Some(view) => {
-            let main = view.main().map(|main| main.index);
-            let others = view.objects().iter().filter(|object| Some(object.index) != main);
+            let program = main_as_program(state).map(|main| main.index);
+            let others = view.objects().iter().filter(|object| Some(object.index) != program);
             let others = others.chain(state.grown.added().iter().map(|added| &added.object));
             others.map(|object| (format!("{FOLDER}{}", object.name), object.address)).collect()
         }
@@ -94,11 +94,16 @@ pub(crate) fn program(state: &State) -> Option<String> {
     Some(format!("{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
-/// `qOffsets`: how far the program was moved. LLDB takes it for the first of the files that it has, whichever that is: of
-/// several it is told in the list of libraries only.
+/// The main view, where gdb took it as its program. A gdb that was started with a program of its own closes the view
+/// before it asks for offsets and libraries, or never opens it; the main view is a library for it.
+fn main_as_program(state: &State) -> Option<&ViewObject> {
+    state.first_view()?.main().filter(|main| vfile::has_open(state, main))
+}
+
+/// `qOffsets`: how far the program was moved. LLDB would move whichever file it has first, and takes addresses from its
+/// list of libraries.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    let moves_one = |view: &&View| !state.facade().is_lldb() || view.objects().len() == 1;
-    if let Some(main) = state.view().filter(moves_one).and_then(View::main) {
+    if let Some(main) = main_as_program(state).filter(|_| !state.facade().is_lldb()) {
         reply.text("TextSeg=").number(main.address.0);
     }
     Ok(Flow::Continue)

@@ -116,6 +116,12 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     Ok(())
 }
 
+/// Whether the client has a view's file open.
+pub(crate) fn has_open(state: &State, object: &ViewObject) -> bool {
+    let mut open = state.handles.0.iter().flatten();
+    open.any(|place| files(state).nth(*place).is_some_and(|other| std::ptr::eq(other, object)))
+}
+
 fn opened(state: &State, handle: u64) -> Result<&ViewObject, u8> {
     let handle = usize::try_from(handle).ok().and_then(|handle| *state.handles.0.get(handle)?);
     files(state).nth(handle.ok_or(BAD_HANDLE)?).ok_or(BAD_HANDLE)
