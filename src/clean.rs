@@ -61,6 +61,14 @@ pub fn clean_lines<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
     escaped(text.into(), |character| character != '\n' && is_unclean(character))
 }
 
+/// Lines of source text with such characters escaped but line ends and tabs; line ends of two characters become one.
+#[must_use]
+pub fn clean_text<'t>(text: impl Into<Cow<'t, str>>) -> Cow<'t, str> {
+    let text = text.into();
+    let text = if text.contains("\r\n") { Cow::Owned(text.replace("\r\n", "\n")) } else { text };
+    escaped(text, |character| !matches!(character, '\n' | '\t') && is_unclean(character))
+}
+
 fn escaped(text: Cow<'_, str>, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     // Names by the million are plain ASCII.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) || !text.contains(&is_escaped) {

@@ -8,6 +8,7 @@ mod backing;
 mod memory;
 mod missing;
 mod model;
+mod source;
 
 pub(crate) use backing::copy;
 pub use backing::{Backing, BackingId, Bytes, Extent, MemoryBacking, distinct};
@@ -16,3 +17,4 @@ pub use model::{
     Agent, Capture, CodeObject, Dispatch, Hardware, Provenance, Queue, RegisterBlock, Registers, Ring, Wave,
     WorkGroup,
 };
+pub use source::{MAX_SOURCE, MAX_SOURCE_FILES, SourceFile, SourceMap, normal_path};

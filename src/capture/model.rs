@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::backing::{Backing, BackingId, Bytes, Extent};
 use super::memory::MemoryMap;
+use super::source::SourceFile;
 use crate::arch::{Kind, RegId, RegisterValue, Target};
 use crate::mapping::Changes;
 use crate::units::{Address, AddressSpace, LaneSet, WaveId};
@@ -29,6 +30,8 @@ pub struct Capture {
     pub waves: Vec<Wave>,
     /// Code objects.
     pub code_objects: Vec<CodeObject>,
+    /// Source files of the program, each path once.
+    pub sources: Vec<SourceFile>,
     /// Global memory.
     pub global: MemoryMap,
     /// The stores that extents name.

@@ -20,6 +20,7 @@ mod registers;
 mod serve;
 mod shell;
 mod slim;
+mod sources;
 pub mod targets;
 
 mod export;

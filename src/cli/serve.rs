@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
 use crate::arch::Targets;
 use crate::server::{Endpoint, Facade, Listen, ServeOptions, Threads, ThreadsAs};
@@ -27,6 +28,8 @@ const PORT: u16 = 1234;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// The address to listen on; another one than this machine's own is open to everybody who reaches it
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["unix", "stdio"])]
     listen: Option<IpAddr>,
@@ -112,7 +115,12 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
         let address = args.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         Listen::Tcp(SocketAddr::from((address, args.port.unwrap_or(PORT))))
     };
-    let views = args.view.0.map(|extent| Arc::new(Views::new(opened.clone(), first.another(), extent)));
+    let map = args.sources.map()?;
+    // Who comes from elsewhere has no files of this machine.
+    let is_local = args.listen.is_none_or(|address| address.to_canonical().is_loopback());
+    let views = args.view.0.map(|extent| {
+        Arc::new(Views::new(opened.clone(), first.another(), extent).with_sources(map, is_local))
+    });
     let options = ServeOptions {
         views,
         threads: Some(Arc::clone(&threads)),

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
@@ -31,6 +32,11 @@ const MOST_SECONDS: u64 = 60;
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
+    /// Put source files below that folder of this machine into the dump, which line tables name; may be repeated
+    #[arg(long = "sources", value_name = "DIR")]
+    folders: Vec<PathBuf>,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// The dump to write, which must not exist: a folder, or a zip where the name ends in .zip
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -229,6 +235,7 @@ fn made(
         global: !args.no_global,
         whole: args.whole,
         notes: spooled.map_or_else(Vec::new, |spooled| spooled.came.notes()),
+        sources: slim::Sources { folders: args.folders.clone(), map: args.sources.map()? },
     };
     Ok(slim::slim(&opened, &options, to, &mut |progress| bar.show(progress))?)
 }

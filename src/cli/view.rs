@@ -6,18 +6,22 @@
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::shell::{argument, word};
+use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
-use crate::view::{Extent, View};
+use crate::view::{Extent, SourcePlaces, View};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
     pub(super) from: DumpArgs,
+    #[command(flatten)]
+    sources: SourceArgs,
     /// The folder to write to; it is made where it is missing, and no file in it is overwritten
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
@@ -44,7 +48,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
     let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let start = Instant::now();
-    let view = View::new(&opened, &session, args.view);
+    let places = Arc::new(SourcePlaces::mapped(args.sources.map()?));
+    let view = View::with_sources(&opened, &session, args.view, places);
     log::info!("the views took {:?}", start.elapsed());
     for problem in view.problems() {
         writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;

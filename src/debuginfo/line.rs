@@ -32,6 +32,15 @@ pub struct Place {
     pub column: u64,
 }
 
+/// A source file of a unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceName {
+    /// Compilation directory, include directory and name joined, as [`Place::file`].
+    pub path: Arc<str>,
+    /// MD5 of its text (`DW_LNCT_MD5`), where the compiler recorded it.
+    pub md5: Option<[u8; 16]>,
+}
+
 /// The row of the line table that holds an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRow {
@@ -53,7 +62,7 @@ const TOO_LARGE: &str = "its header has more than 2097152 bytes";
 /// Bytes of memory that the names of source files take, of all units.
 const MAX_NAMES: usize = 256 << 20;
 /// What a name takes beside its bytes.
-const NAME: usize = 48;
+const NAME: usize = 64;
 
 /// The line tables of a file, by their offsets.
 pub(super) struct Lines(Mutex<Known>);
@@ -234,7 +243,17 @@ impl DebugInfo {
     pub fn files(&self, unit: UnitId) -> Result<Vec<Option<Arc<str>>>> {
         let dwarf = self.sections.dwarf();
         let view = self.reading(&dwarf).view(unit)?;
-        files(&view).map(<[_]>::to_vec)
+        Ok(files(&view)?.iter().map(|file| file.as_ref().map(|file| Arc::clone(&file.path))).collect())
+    }
+
+    /// The source files of a unit, with their checksums.
+    ///
+    /// # Errors
+    /// The header of the line table cannot be read.
+    pub fn source_names(&self, unit: UnitId) -> Result<Vec<SourceName>> {
+        let dwarf = self.sections.dwarf();
+        let view = self.reading(&dwarf).view(unit)?;
+        Ok(files(&view)?.iter().flatten().cloned().collect())
     }
 }
 
@@ -291,14 +310,14 @@ fn header_length(dwarf: &Dwarf<'_>, offset: DebugLineOffset) -> gimli::Result<u6
 /// The name of a file by its number in the unit.
 pub(super) fn file_name(view: &UnitView<'_>, index: u64) -> Result<Option<Arc<str>>> {
     let index = usize::try_from(index).unwrap_or(usize::MAX);
-    Ok(files(view)?.get(index).cloned().flatten())
+    Ok(files(view)?.get(index).and_then(|file| Some(Arc::clone(&file.as_ref()?.path))))
 }
 
-fn files<'a>(view: &UnitView<'a>) -> Result<&'a [Option<Arc<str>>]> {
+fn files<'a>(view: &UnitView<'a>) -> Result<&'a [Option<SourceName>]> {
     view.slot.files.get_or_init(|| read_files(view)).as_deref().map_err(Clone::clone)
 }
 
-fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<Arc<str>>>> {
+fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<SourceName>>> {
     let Some(offset) = view.root.line_offset else { return Ok(Vec::new()) };
     let lines = view.slot.lines();
     let full = || bound(view, "the names of source files take more than 256 MiB of memory");
@@ -314,7 +333,9 @@ fn read_files(view: &UnitView<'_>) -> Result<Vec<Option<Arc<str>>>> {
         let name = text(view.dwarf, view, file.path_name());
         let name = name.map(|name| join(view, header, file.directory_index(), &name));
         let bytes = name.as_ref().map_or(0, String::len);
-        lines.take_names(NAME.saturating_add(bytes)).then(|| name.map(Arc::from)).ok_or_else(full)
+        let md5 = header.file_has_md5().then(|| *file.md5());
+        let named = || name.map(|name| SourceName { path: Arc::from(name), md5 });
+        lines.take_names(NAME.saturating_add(bytes)).then(named).ok_or_else(full)
     });
     first_missing.then_some(Ok(None)).into_iter().chain(names).collect()
 }

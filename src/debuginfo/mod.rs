@@ -65,7 +65,7 @@ pub use evaluator::{BaseType, DialectHint, ReferencedDie};
 pub use expressions::{Expression, Pcs};
 pub use frames::{Augmentation, BadEntry, CallFrames, Cie, FrameEntry, FrameProblem, FrameSection};
 pub use import::{Import, ImportKind};
-pub use line::{LineRow, Place};
+pub use line::{LineRow, Place, SourceName};
 pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use lookup::Naming;
 pub use name_index::NameIndexFacts;

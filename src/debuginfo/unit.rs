@@ -11,7 +11,7 @@ use super::abbreviations::{Tables, Unread};
 use super::attr::Heterogeneous;
 use super::error::{DebugInfoError, Result};
 use super::index::UnitIndex;
-use super::line::Lines;
+use super::line::{Lines, SourceName};
 use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
 use super::view::UnitView;
@@ -157,7 +157,7 @@ pub(super) struct UnitSlot {
     root: OnceLock<Result<Root>>,
     ranges: OnceLock<Vec<Range<u64>>>,
     index: OnceLock<UnitIndex>,
-    pub(super) files: OnceLock<Result<Vec<Option<Arc<str>>>>>,
+    pub(super) files: OnceLock<Result<Vec<Option<SourceName>>>>,
 }
 
 impl UnitSlot {

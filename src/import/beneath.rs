@@ -23,11 +23,11 @@ const MAX_PARTS: usize = 256;
 
 /// An open folder.
 #[derive(Debug)]
-pub(super) struct Beneath(OwnedFd);
+pub(crate) struct Beneath(OwnedFd);
 
 /// Why a name leads to no file.
 #[derive(Debug)]
-pub(super) enum BeneathError {
+pub(crate) enum BeneathError {
     /// It leaves the folder.
     Outside,
     /// It leads through more symbolic links, or through more folders, than a file's name may.
@@ -69,7 +69,7 @@ impl Beneath {
     ///
     /// # Errors
     /// There is no such folder.
-    pub(super) fn new(folder: &Path) -> io::Result<Self> {
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         let path = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let flags = OFlag::O_PATH | OFlag::O_DIRECTORY | OFlag::O_CLOEXEC;
         Ok(Self(nix::fcntl::open(path, flags, Mode::empty())?))
@@ -79,7 +79,7 @@ impl Beneath {
     ///
     /// # Errors
     /// There is none below the folder.
-    pub(super) fn size(&self, name: &Path) -> Result<u64, BeneathError> {
+    pub(crate) fn size(&self, name: &Path) -> Result<u64, BeneathError> {
         self.stamp(name).map(|stamp| stamp.size())
     }
 
@@ -87,7 +87,7 @@ impl Beneath {
     ///
     /// # Errors
     /// There is none below the folder.
-    pub(super) fn stamp(&self, name: &Path) -> Result<Stamp, BeneathError> {
+    pub(crate) fn stamp(&self, name: &Path) -> Result<Stamp, BeneathError> {
         self.find(name, |_, _, file| Ok(Stamp::from(file)))
     }
 
@@ -95,7 +95,7 @@ impl Beneath {
     ///
     /// # Errors
     /// There is none below the folder, or it cannot be read.
-    pub(super) fn open(&self, name: &Path) -> Result<File, BeneathError> {
+    pub(crate) fn open(&self, name: &Path) -> Result<File, BeneathError> {
         self.find(name, |folder, last, _| {
             // Should a pipe have come in its place, opening it does not wait for its writer.
             let flags =

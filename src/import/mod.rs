@@ -8,7 +8,7 @@
 //! (docs/captures.md).
 
 mod agent_log;
-mod beneath;
+pub(crate) mod beneath;
 mod dump;
 mod file;
 mod nearest;

@@ -13,6 +13,7 @@ mod merge;
 mod nearby;
 mod notes;
 mod report;
+mod sources;
 mod spool;
 
 use std::collections::{BTreeSet, HashMap};
@@ -25,6 +26,7 @@ pub use choose::{Choice, MOST_FAULTED, Why};
 pub use nearby::{MOST_ARGUMENTS, MOST_CODE, MOST_SHOWN};
 pub use notes::MOST_CARRIED;
 pub use report::{Left, Report};
+pub use sources::{MAX_SOURCES, Sources};
 pub use spool::{Came, MAX_REMAINS, Patience, SpoolError, Spooled, spool, widen};
 
 use crate::arch::SWIZZLE_BYTES;
@@ -69,6 +71,8 @@ pub struct Options {
     pub whole: bool,
     /// What is to be said besides, of how the capture came.
     pub notes: Vec<String>,
+    /// Where source files are that go into the dump, beside those of the capture.
+    pub sources: Sources,
 }
 
 /// What is being done, for a bar.
@@ -131,7 +135,7 @@ pub fn slim(
     let touched = reader.touched();
     let used =
         if options.whole { (0..capture.code_objects.len()).collect() } else { dump.used_code_objects() };
-    let mut plan = Plan { global: Vec::new(), code_objects: Vec::new(), waves: Vec::new() };
+    let mut plan = Plan::default();
     let mut notes = options.notes.clone();
     notes.extend(notes::not_captured(&capture.global, &options.memory));
     let carried = notes::carried(dump, &notes);
@@ -156,6 +160,7 @@ pub fn slim(
         reached.limits.clear();
     }
     plan.code_objects = objects(dump, &waves, &used, options.global, &mut notes);
+    plan.sources = sources::gather(dump, &used, &options.sources, &mut notes);
     let draft = Report::new(dump, options, &chosen, &plan, reached, notes);
     let expected = write::expected(capture, &plan);
     let mut done = 0;

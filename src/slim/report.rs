@@ -27,6 +27,8 @@ pub struct Report {
     pub written: Written,
     /// Code objects whose files are in the dump.
     pub code_objects: usize,
+    /// Source files in the dump.
+    pub sources: usize,
     /// What stayed out.
     pub left: Left,
     /// Whether global memory was kept at all.
@@ -93,6 +95,7 @@ impl Report {
             waves: chosen.iter().filter_map(|(wave, why)| Some((id(*wave)?, *why))).collect(),
             written: Written::default(),
             code_objects,
+            sources: plan.sources.len(),
             left,
             global: options.global,
             whole: options.whole,
@@ -178,6 +181,9 @@ impl Report {
         }
         line("code objects", format!("{} ({}){listed}", self.code_objects, size(written.code_objects)));
         line("global memory", self.global_words());
+        if self.sources > 0 {
+            line("source files", format!("{} ({})", self.sources, size(written.sources)));
+        }
         if self.left.waves > 0 {
             let faulted = match self.left.faulted {
                 0 => String::new(),
@@ -248,7 +254,9 @@ impl Report {
                 "private": written.private,
                 "global": written.global,
                 "code_objects": written.code_objects,
+                "sources": written.sources,
             },
+            "sources": self.sources,
             "code_objects": self.code_objects,
             "global": self.global,
             "whole": self.whole,

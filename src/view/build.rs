@@ -9,6 +9,7 @@ use super::elf::{self, Debug, Extra};
 use super::file::ViewFile;
 use super::frames::{self, Code};
 use super::layout::Layout;
+use super::sources::SourcePlaces;
 use super::stacks::OnStacks;
 use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind, Uri};
 use crate::debuginfo::{DebugInfo, UnitId};
@@ -35,6 +36,7 @@ pub struct View {
     problems: Vec<String>,
     on_stacks: OnStacks,
     extent: Extent,
+    sources: Arc<SourcePlaces>,
     /// How many times it has grown.
     grown: usize,
     /// All names that its objects have or had.
@@ -96,13 +98,25 @@ impl View {
     /// Builds the views of all code objects that can be read; what cannot be is a [problem](Self::problems).
     #[must_use]
     pub fn new(dump: &Dump, session: &dyn Inspect, extent: Extent) -> Self {
+        Self::with_sources(dump, session, extent, Arc::default())
+    }
+
+    /// [`Self::new`] with places of source files.
+    #[must_use]
+    pub fn with_sources(
+        dump: &Dump,
+        session: &dyn Inspect,
+        extent: Extent,
+        sources: Arc<SourcePlaces>,
+    ) -> Self {
         let on_stacks = OnStacks::of(session);
         let mut problems = Vec::new();
         let mut objects: Vec<Arc<ViewObject>> = Vec::new();
         for (index, info) in session.code_objects().into_iter().enumerate() {
             match dump.code_object(index) {
                 Ok(object) => {
-                    let place = Place { index, address: info.address, before: Before::default() };
+                    let before = Before::default();
+                    let place = Place { index, address: info.address, before, sources: &sources };
                     let (mut view, lost) = view(dump, &object, place, &on_stacks, extent);
                     view.name = file_name(&info.name);
                     problems.extend(lost.into_iter().map(|problem| format!("{}: {problem}", info.name)));
@@ -114,7 +128,7 @@ impl View {
         let names = tell_apart(&mut objects);
         let first = on_stacks.first.and_then(|first| objects.iter().position(|object| object.index == first));
         let first = first.or((!objects.is_empty()).then_some(0));
-        Self { first, objects, problems, on_stacks, extent, grown: 0, names }
+        Self { first, objects, problems, on_stacks, extent, sources, grown: 0, names }
     }
 
     /// The view with the functions that a session's stacks hold and those of before did not; `None` where there are none.
@@ -145,7 +159,8 @@ impl View {
         if lacking.iter().filter(|lacking| **lacking == Some(true)).count() > room {
             let (objects, on_stacks) = (self.objects.clone(), self.on_stacks.clone());
             let names = self.names.clone();
-            let view = Self { objects, first, problems, on_stacks, extent, grown: self.grown, names };
+            let (grown, sources) = (self.grown, Arc::clone(&self.sources));
+            let view = Self { objects, first, problems, on_stacks, extent, sources, grown, names };
             return Some(Growth { view, added: Vec::new(), in_old_units, is_full: true });
         }
         let (mut objects, mut added) = (Vec::new(), Vec::new());
@@ -158,7 +173,8 @@ impl View {
             };
             let (functions, globals) = (Some(&old.functions), Some(&old.globals));
             let before = Before { units: &old.units, functions, globals };
-            let place = Place { index: old.index, address: old.address, before };
+            let (index, address, sources) = (old.index, old.address, &self.sources);
+            let place = Place { index, address, before, sources };
             let (mut view, _) = view(dump, &object, place, &on_stacks, self.extent);
             view.first_name.clone_from(&old.first_name);
             view.name = free(format!("{}.{}", old.first_name, grown + 1), &names);
@@ -172,7 +188,8 @@ impl View {
         if added.is_empty() && in_old_units.is_empty() {
             return None;
         }
-        let view = Self { objects, first, problems, on_stacks, extent, grown, names };
+        let sources = Arc::clone(&self.sources);
+        let view = Self { objects, first, problems, on_stacks, extent, sources, grown, names };
         Some(Growth { view, added, in_old_units, is_full: false })
     }
 
@@ -236,12 +253,13 @@ struct Place<'a> {
     address: Address,
     /// An earlier view of it.
     before: Before<'a>,
+    sources: &'a Arc<SourcePlaces>,
 }
 
 fn view(
     dump: &Dump,
     object: &CodeObject,
-    Place { index, address, before }: Place<'_>,
+    Place { index, address, before, sources }: Place<'_>,
     on_stacks: &OnStacks,
     extent: Extent,
 ) -> (ViewObject, Vec<String>) {
@@ -249,7 +267,7 @@ fn view(
     let functions = on_stacks.functions.get(&index).unwrap_or(&none);
     let rewritten = match dump.debug_info(index) {
         Ok(debug) if !functions.is_empty() || extent == Extent::All => {
-            dwarf::rewrite(&debug, functions, extent, before)
+            dwarf::rewrite(&debug, functions, extent, before, sources)
         }
         // Without debug information there are symbols still.
         Ok(_) | Err(_) => Rewritten::default(),

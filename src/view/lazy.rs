@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Extent, Growth, View, ViewObject};
+use super::{Extent, Growth, SourcePlaces, View, ViewObject};
+use crate::capture::SourceMap;
 use crate::session::{Dump, Inspect, Session};
 
 /// The views of a dump, once they are wanted, and where they lie as files, once somebody wants that.
@@ -16,6 +17,10 @@ pub struct Views {
     dump: Arc<Dump>,
     session: Session,
     extent: Extent,
+    map: SourceMap,
+    /// Whether debuggers run on this machine, and find its files.
+    is_local: bool,
+    sources: OnceLock<Option<tempfile::TempDir>>,
     built: OnceLock<View>,
     folder: OnceLock<Result<tempfile::TempDir, String>>,
     /// Whether the files of the views are in the folder.
@@ -33,6 +38,9 @@ impl Views {
             dump,
             session,
             extent,
+            map: SourceMap::default(),
+            is_local: false,
+            sources: OnceLock::new(),
             built: OnceLock::new(),
             folder: OnceLock::new(),
             filled: OnceLock::new(),
@@ -40,11 +48,33 @@ impl Views {
         }
     }
 
+    /// The same for debuggers that find source files where `map` says; `is_local`: they run on this machine, and get those of
+    /// the capture from a folder of this process.
+    #[must_use]
+    pub fn with_sources(self, map: SourceMap, is_local: bool) -> Self {
+        Self { map, is_local, ..self }
+    }
+
+    /// Where source files are. Those of the capture are written.
+    fn source_places(&self) -> SourcePlaces {
+        let capture = self.dump.capture();
+        let folder = self.sources.get_or_init(|| {
+            let is_wanted = self.is_local && !capture.sources.is_empty();
+            let made = is_wanted.then(private_folder)?;
+            made.map_err(|error| log::warn!("cannot make a folder for source files: {error}")).ok()
+        });
+        match folder {
+            Some(folder) => SourcePlaces::written(self.map.clone(), capture, folder.path()),
+            None => SourcePlaces::mapped(self.map.clone()),
+        }
+    }
+
     /// The views.
     #[must_use]
     pub fn get(&self) -> &View {
         self.built.get_or_init(|| {
-            let view = View::new(&self.dump, &self.session, self.extent);
+            let places = Arc::new(self.source_places());
+            let view = View::with_sources(&self.dump, &self.session, self.extent, places);
             view.problems().iter().for_each(|problem| log::info!("{problem}"));
             view
         })
@@ -81,9 +111,7 @@ impl Views {
     /// What the operating system says, in words.
     pub fn folder(&self) -> Result<&Path, String> {
         let folder = self.folder.get_or_init(|| {
-            let only_us = fs::Permissions::from_mode(0o700);
-            let folder = tempfile::Builder::new().prefix("lanescope-").permissions(only_us).tempdir();
-            folder.map_err(|error| format!("cannot make a folder for views: {error}"))
+            private_folder().map_err(|error| format!("cannot make a folder for views: {error}"))
         });
         let folder = folder.as_ref().map_err(Clone::clone)?.path();
         let filled = self.filled.get_or_init(|| {
@@ -95,19 +123,30 @@ impl Views {
         filled.clone().map(|()| folder)
     }
 
-    /// Removes the folder, whoever still holds the views: the process is about to end.
+    /// Removes the folders, whoever still holds the views: the process is about to end.
     pub fn remove_files(&self) {
-        if let Some(Ok(folder)) = self.folder.get()
-            && let Err(error) = fs::remove_dir_all(folder.path())
-            && error.kind() != io::ErrorKind::NotFound
-        {
-            log::debug!("cannot remove {}: {error}", folder.path().display());
+        let views = self.folder.get().and_then(|folder| folder.as_ref().ok());
+        for folder in views.into_iter().chain(self.sources.get().into_iter().flatten()) {
+            if let Err(error) = fs::remove_dir_all(folder.path())
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                log::debug!("cannot remove {}: {error}", folder.path().display());
+            }
         }
     }
 }
 
+/// A new folder that only this user can look into.
+fn private_folder() -> io::Result<tempfile::TempDir> {
+    let only_us = fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix("lanescope-").permissions(only_us).tempdir()
+}
+
 /// Writes a file that was not there before.
-fn write(path: &PathBuf, contents: impl FnOnce(&mut dyn io::Write) -> io::Result<()>) -> io::Result<()> {
+pub(super) fn write(
+    path: &Path,
+    contents: impl FnOnce(&mut dyn io::Write) -> io::Result<()>,
+) -> io::Result<()> {
     let mut out = BufWriter::new(File::create_new(path)?);
     contents(&mut out)?;
     out.flush()?;

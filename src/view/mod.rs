@@ -25,6 +25,7 @@ mod file;
 mod frames;
 mod layout;
 mod lazy;
+mod sources;
 mod stacks;
 #[cfg(test)]
 mod tests;
@@ -36,5 +37,6 @@ pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, Reading, STRIDE};
 pub use lazy::Views;
+pub use sources::SourcePlaces;
 pub use stacks::OnStacks;
 pub use windows::{read, stack_pointer, write};

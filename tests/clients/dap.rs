@@ -42,6 +42,24 @@ fn an_editor_attaches_by_host_and_port() {
     server.finish();
 }
 
+/// The file that an editor opens for the first wave's frame.
+pub(super) fn source_of_first_frame(address: &str) -> String {
+    let mut dap = Dap::start();
+    dap.ask(
+        "initialize",
+        &json!({ "adapterID": "lldb-dap", "linesStartAt1": true, "columnsStartAt1": true }),
+    );
+    dap.send("attach", &json!({ "attachCommands": [format!("gdb-remote {address}")], "stopOnEntry": true }));
+    dap.event("initialized");
+    dap.send("configurationDone", &json!({}));
+    dap.event("stopped");
+    let stack = dap.ask("stackTrace", &json!({ "threadId": 1, "startFrame": 0, "levels": 1 }));
+    let path = stack["stackFrames"][0]["source"]["path"].as_str().expect("a file").to_owned();
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    path
+}
+
 fn session(fixture: &Fixture, attach: &Value) {
     let mut dap = Dap::start();
     dap.ask(

@@ -28,6 +28,7 @@ mod remote;
 mod resume;
 mod script;
 mod shown;
+mod sources;
 mod stdio;
 mod talk;
 mod view;

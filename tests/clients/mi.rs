@@ -54,6 +54,20 @@ pub(super) fn with_program(fixture: &Fixture, program: &Path) {
     server.finish();
 }
 
+/// The file that a front end opens for the first wave's frame.
+pub(super) fn source_of_first_frame(name: &str, address: &str) -> String {
+    let mut mi = Mi::start(name);
+    let (class, _, before) = mi.ask(&format!("-target-select remote {address}"));
+    assert_eq!(class, "connected", "{}", mi.talk.transcript());
+    mi.stopped_in(before);
+    let frames = mi.done("-stack-list-frames 0 0");
+    let path = frames["stack"][0]["fullname"].as_str().expect("a file").to_owned();
+    mi.done("-target-detach");
+    mi.ask("-gdb-exit");
+    mi.talk.ends();
+    path
+}
+
 /// The helper's commands under the machine interface, sourced by a script of the user's.
 #[test]
 fn a_front_end_of_gdb_has_the_helpers_commands() {

@@ -510,6 +510,9 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("import/umr/text.rs", 1, "digits and letters that were matched"),
     ("import/umr/radv.rs", 1, "letters that were matched"),
     ("view/dwarf/lines.rs", 1, "looked through for what is unclean"),
+    ("view/dwarf/sources.rs", 1, "names that `lines` has looked through"),
+    ("view/sources.rs", 1, "source text, cleaned by clean_text"),
+    ("cli/sources.rs", 1, "an argument of the user"),
 ];
 
 /// A new place where bytes become text is cleaned there, or is listed above.

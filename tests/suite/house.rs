@@ -40,6 +40,7 @@ const KEPT: &[(&str, &[&str])] = &[
     ("toml", &["arch", "import", "dwarf", "cli"]),
     ("clap", &["cli"]),
     ("minreq", &["import"]),
+    ("md5", &["slim", "view"]),
     ("env_logger", &["main"]),
 ];
 

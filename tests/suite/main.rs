@@ -31,6 +31,7 @@ mod slim_ended;
 mod slim_images;
 mod slim_kept;
 mod slim_shared;
+mod slim_sources;
 mod slim_streams;
 mod slim_told;
 mod variables;

@@ -31,6 +31,7 @@ pub(crate) fn options() -> slim::Options {
         global: true,
         whole: false,
         notes: Vec::new(),
+        sources: slim::Sources::default(),
     }
 }
 

@@ -13,7 +13,10 @@ use super::registers::{KindIndex, Layouts};
 use super::shape::{Field, Text};
 use super::store::Store;
 use crate::arch::{Kind, Target, Targets};
-use crate::capture::{Capture, CodeObject, Dispatch, Extent, Provenance, WorkGroup};
+use crate::capture::{
+    Capture, CodeObject, Dispatch, Extent, MAX_SOURCE, MAX_SOURCE_FILES, Provenance, SourceFile, WorkGroup,
+    normal_path,
+};
 use crate::clean::clean;
 use crate::import::LocalFiles;
 use crate::import::problem::{Problem, Problems};
@@ -79,6 +82,7 @@ pub(super) fn build(
     builder.workgroups();
     builder.waves();
     builder.code_objects();
+    builder.source_files();
     let bounds = Bounds { address_required: true, end: None };
     let Builder { mut problems, mut sources, mut capture, .. } = builder;
     capture.global = memory_map(&mut problems, &mut sources, &Key::Root, "memory", &manifest.memory, bounds);
@@ -325,6 +329,40 @@ impl<'m> Builder<'m, '_> {
                 forced: false,
             };
             self.capture.code_objects.push(object);
+        }
+    }
+
+    fn source_files(&mut self) {
+        let table = Key::Root.name("source");
+        let mut taken = HashSet::new();
+        for (index, entry) in self.problems.entries(&Key::Root, "source", &self.manifest.source) {
+            let key = table.index(index);
+            self.problems.extra(&key, &entry.extra);
+            let Some(given) = self.problems.required(&key, "path", &entry.path) else { continue };
+            let Some(path) = normal_path(&clean(&*given.0)) else {
+                self.problems.report(
+                    key.name("path"),
+                    "leads to no file",
+                    "a file's name, without `..` in front",
+                );
+                continue;
+            };
+            let Some(extent) = self.sources.required(&mut self.problems, &key, entry.data()) else {
+                continue;
+            };
+            if self.capture.sources.len() >= MAX_SOURCE_FILES {
+                let expected = format_args!("at most {MAX_SOURCE_FILES} source files");
+                self.problems.report(key, "this and those after it are left out", expected);
+                break;
+            }
+            if extent.length > MAX_SOURCE {
+                let expected = format_args!("at most {MAX_SOURCE} bytes of text");
+                self.problems.report(key, format_args!("{} bytes", extent.length), expected);
+            } else if taken.insert(path.clone()) {
+                self.capture.sources.push(SourceFile { path, extent });
+            } else {
+                self.problems.report(key.name("path"), "the path of an earlier entry, too", "each path once");
+            }
         }
     }
 

@@ -24,6 +24,7 @@ tables! {
         layout: Entries<Layout<'de>>,
         memory: Entries<Piece<'de>>,
         code_object: Entries<CodeObject<'de>>,
+        source: Entries<Source<'de>>,
         slim("x-slim"): Slim<'de>,
     }
 
@@ -195,6 +196,16 @@ tables! {
         u32: Box<Words>,
     }
 
+    /// `[[source]]`
+    Source {
+        path: Text<'de>,
+        file: Text<'de>,
+        offset: u64,
+        length: u64,
+        hex: Text<'de>,
+        u32: Box<Words>,
+    }
+
     /// `code_object.debug`
     DebugFile {
         file: Text<'de>,
@@ -240,7 +251,7 @@ macro_rules! data_keys {
         }
     )*};
 }
-data_keys! { Image Bulk Piece CodeObject DebugFile }
+data_keys! { Image Bulk Piece CodeObject DebugFile Source }
 
 /// `wave.registers`: names or ranges with their values, in the order of the file.
 #[derive(Debug)]

@@ -19,6 +19,7 @@ use super::filter::{Outline, TypeRef, has_code, own};
 use super::group::Others;
 use super::ranges::{self, Places};
 use super::signed::{Signed, signature_of};
+use super::sources::RenamedUnit;
 use super::types::SmallPointers;
 use super::{MAX_ROWS, Plans, Slice, lines, location, outline, types};
 use crate::bounds::MAX_DEPTH;
@@ -81,9 +82,17 @@ pub(super) fn convert<'r>(
 ) -> ConvertResult<()> {
     let name = unit.facts.name.as_deref().unwrap_or("without a name").to_owned();
     let problem = |plans: &mut Plans, words: String| plans.problems.insert(format!("unit {name}: {words}"));
+    let mut renamed = RenamedUnit::default();
     let rows = if unit.is_only_referred_to { None } else { Some(&mut plans.rows) };
-    let has_lines = match lines::convert(to, rows) {
-        Ok(Some(lines::Lines { program, files, left_out, is_cut })) => {
+    let has_lines = match lines::convert(to, rows, &plans.sources) {
+        Ok(Some(lines::Lines { program, files, left_out, is_cut, unit })) => {
+            for path in &unit.differing {
+                problem(
+                    plans,
+                    format!("source file {path}: the dump's text differs from what was compiled (MD5)"),
+                );
+            }
+            renamed = unit;
             if is_cut {
                 problem(
                     plans,
@@ -106,7 +115,7 @@ pub(super) fn convert<'r>(
     let mut places = Places::new(plans.places);
     let (small, lists) = (SmallPointers::default(), HashMap::new());
     let mut conversion = Conversion { unit, others, to, plans, small, signed, lists };
-    conversion.root(root, has_lines)?;
+    conversion.root(root, has_lines, renamed)?;
     let mut entry = conversion.to.null_entry();
     let mut around: Vec<Around> = Vec::new();
     let mut too_deep = None;
@@ -203,7 +212,12 @@ pub(super) fn is_left_out(unit: &Unit<'_>, entry: &ConvertUnitEntry<'_, Slice<'_
 }
 
 impl<'r> Conversion<'_, '_, '_, 'r> {
-    fn root(&mut self, root: &ConvertUnitEntry<'_, Slice<'r>>, has_lines: bool) -> ConvertResult<()> {
+    fn root(
+        &mut self,
+        root: &ConvertUnitEntry<'_, Slice<'r>>,
+        has_lines: bool,
+        renamed: RenamedUnit,
+    ) -> ConvertResult<()> {
         let id = self.to.unit.root();
         for attribute in &root.attrs {
             let name = attribute.name();
@@ -224,7 +238,14 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
         let producer = self.unit.facts.producer.as_deref().unwrap_or("unknown");
         let producer = AttributeValue::String(format!("{PRODUCER}{producer})").into_bytes());
-        self.to.unit.get_mut(id).set(constants::DW_AT_producer, producer);
+        let unit = self.to.unit.get_mut(id);
+        unit.set(constants::DW_AT_producer, producer);
+        let RenamedUnit { name, directory, .. } = renamed;
+        for (attribute, text) in [(constants::DW_AT_name, name), (constants::DW_AT_comp_dir, directory)] {
+            if let Some(text) = text {
+                unit.set(attribute, AttributeValue::String(text.into_bytes()));
+            }
+        }
         Ok(())
     }
 

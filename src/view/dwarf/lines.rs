@@ -4,11 +4,13 @@
 use gimli::LineEncoding;
 use gimli::write::{
     Address, ConvertError, ConvertLineProgram, ConvertLineRow, ConvertResult, ConvertUnit, FileId,
-    LineProgram, LineString,
+    LineProgram, LineRow, LineString,
 };
 
 use super::Slice;
+use super::sources::{self, Renamed, RenamedUnit};
 use crate::clean::is_unclean;
+use crate::view::sources::SourcePlaces;
 
 /// A line table of a view.
 pub(super) struct Lines {
@@ -19,6 +21,57 @@ pub(super) struct Lines {
     pub(super) left_out: usize,
     /// Whether it ends early, for there are no more rows to take.
     pub(super) is_cut: bool,
+    /// What the unit says instead, where source files are elsewhere.
+    pub(super) unit: RenamedUnit,
+}
+
+/// Where rows go: the table that gimli converts, or one with other names of files.
+struct Target<'a, 'r> {
+    from: ConvertLineProgram<'a, Slice<'r>>,
+    renamed: Option<Renamed>,
+}
+
+impl Target<'_, '_> {
+    fn set_address(&mut self, address: Address) {
+        match &mut self.renamed {
+            Some(renamed) => renamed.program.set_address(address),
+            None => self.from.set_address(address),
+        }
+    }
+
+    fn row(&mut self, mut row: LineRow) -> ConvertResult<()> {
+        match &mut self.renamed {
+            Some(renamed) => {
+                row.file = *renamed.ids.get(&row.file).ok_or(ConvertError::InvalidFileIndex)?;
+                *renamed.program.row() = row;
+                renamed.program.generate_row();
+            }
+            None => self.from.generate_row(row),
+        }
+        Ok(())
+    }
+
+    fn end_sequence(&mut self, length: u64) {
+        match &mut self.renamed {
+            Some(renamed) => renamed.program.end_sequence(length),
+            None => self.from.end_sequence(length),
+        }
+    }
+
+    fn finished(self, left_out: usize) -> Lines {
+        let (mut program, files, unit) = match self.renamed {
+            Some(Renamed { program, files, unit, .. }) => (program, files, unit),
+            None => {
+                let (program, files) = self.from.program();
+                (program, files, RenamedUnit::default())
+            }
+        };
+        // LLDB compares the sum with a file that it has not found, too, and warns.
+        program.file_has_md5 = false;
+        // Source text is no name: it cannot be cleaned, and no stock debugger reads it.
+        program.file_has_source = false;
+        Lines { program, files, left_out, is_cut: false, unit }
+    }
 }
 
 /// A sequence that is being converted.
@@ -36,6 +89,7 @@ struct Sequence {
 pub(super) fn convert(
     to: &mut ConvertUnit<'_, Slice<'_>>,
     room: Option<&mut usize>,
+    places: &SourcePlaces,
 ) -> Result<Option<Lines>, String> {
     let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
         return Ok(None);
@@ -50,11 +104,13 @@ pub(super) fn convert(
     // Counted in single bytes any address can be said, and the numbers of a damaged header are not gimli's to divide by.
     let encoding = LineEncoding { default_is_stmt: header.default_is_stmt(), ..LineEncoding::default() };
     let words = |error: ConvertError| error.to_string();
+    let renamed = if places.is_empty() { None } else { sources::rename(to, places, encoding)? };
     let Some(from) = to.read_line_program(None, Some(encoding)).map_err(words)? else { return Ok(None) };
+    let target = Target { from, renamed };
     let step = u64::from(header.minimum_instruction_length()).max(1);
     let lines = match room {
-        Some(room) => rows(from, step, room).map_err(words)?,
-        None => finished(from, 0),
+        Some(room) => rows(target, step, room).map_err(words)?,
+        None => target.finished(0),
     };
     // Version 4 ends its list of files with an empty name.
     let is_empty = |name: &LineString| matches!(name, LineString::String(name) if name.is_empty());
@@ -64,10 +120,10 @@ pub(super) fn convert(
     Ok(Some(lines))
 }
 
-fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64, room: &mut usize) -> ConvertResult<Lines> {
+fn rows(mut to: Target<'_, '_>, step: u64, room: &mut usize) -> ConvertResult<Lines> {
     let (mut base, mut left_out) = (0u64, 0);
     let mut sequence: Option<Sequence> = None;
-    while let Some(row) = from.read_row()? {
+    while let Some(row) = to.from.read_row()? {
         match row {
             ConvertLineRow::SetAddress(address) => base = address,
             ConvertLineRow::Row(mut row) => {
@@ -79,23 +135,23 @@ fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64, room: &mut usize
                 }
                 let Some(left) = room.checked_sub(1) else {
                     if let Some(sequence) = sequence {
-                        from.end_sequence(sequence.last - sequence.start);
+                        to.end_sequence(sequence.last - sequence.start);
                     }
-                    return Ok(Lines { is_cut: true, ..finished(from, left_out) });
+                    return Ok(Lines { is_cut: true, ..to.finished(left_out) });
                 };
                 *room = left;
                 let start = sequence.as_ref().map_or(address, |sequence| sequence.start);
                 if sequence.is_none() {
-                    from.set_address(Address::Constant(start));
+                    to.set_address(Address::Constant(start));
                 }
                 sequence = Some(Sequence { start, last: address });
                 (row.address_offset, row.op_index) = (address - start, 0);
-                from.generate_row(row);
+                to.row(row)?;
             }
             ConvertLineRow::EndSequence(length) => {
                 if let Some(sequence) = sequence.take() {
                     let end = base.saturating_add(length).max(sequence.last);
-                    from.end_sequence(end - sequence.start);
+                    to.end_sequence(end - sequence.start);
                 }
                 base = 0;
             }
@@ -104,14 +160,5 @@ fn rows(mut from: ConvertLineProgram<'_, Slice<'_>>, step: u64, room: &mut usize
     if sequence.is_some() {
         return Err(ConvertError::MissingLineEndSequence);
     }
-    Ok(finished(from, left_out))
-}
-
-fn finished(from: ConvertLineProgram<'_, Slice<'_>>, left_out: usize) -> Lines {
-    let (mut program, files) = from.program();
-    // LLDB compares the sum with a file that it has not found, too, and warns.
-    program.file_has_md5 = false;
-    // Source text is no name: it cannot be cleaned, and no stock debugger reads it.
-    program.file_has_source = false;
-    Lines { program, files, left_out, is_cut: false }
+    Ok(to.finished(left_out))
 }

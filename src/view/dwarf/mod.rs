@@ -14,6 +14,7 @@ mod location;
 mod outline;
 mod ranges;
 mod signed;
+mod sources;
 mod types;
 
 use std::cell::{Cell, RefCell};
@@ -28,6 +29,7 @@ use gimli::{EndianSlice, LittleEndian, Section as _};
 use super::build::Extent;
 use super::elf::Debug;
 use super::layout::{Layout, Planner};
+use super::sources::SourcePlaces;
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::units::DieOffset;
 use context::{Unit, Units};
@@ -70,6 +72,7 @@ struct Plans {
     globals: Planner,
     code: Vec<(DieOffset, Range<u64>)>,
     problems: BTreeSet<String>,
+    sources: Arc<SourcePlaces>,
     /// DIEs that were copied from type units.
     copied: usize,
     /// DIEs of units, and rows of line tables, that may still be read.
@@ -115,7 +118,7 @@ impl Room {
 }
 
 impl Plans {
-    fn new(debug: &DebugInfo, before: Before<'_>) -> Self {
+    fn new(debug: &DebugInfo, before: Before<'_>, sources: Arc<SourcePlaces>) -> Self {
         let bytes = debug.list_bytes();
         Self {
             before: before.functions.cloned().unwrap_or_default(),
@@ -123,6 +126,7 @@ impl Plans {
             globals: Planner::of_globals(before.globals),
             code: Vec::new(),
             problems: BTreeSet::new(),
+            sources,
             copied: 0,
             dies: MAX_DIES,
             rows: MAX_ROWS,
@@ -151,8 +155,9 @@ pub(super) fn rewrite(
     on_stacks: &BTreeSet<DieOffset>,
     extent: Extent,
     before: Before<'_>,
+    sources: &Arc<SourcePlaces>,
 ) -> Rewritten {
-    let mut plans = Plans::new(debug, before);
+    let mut plans = Plans::new(debug, before, Arc::clone(sources));
     let mut sections = Sections::new(EndianVec::new(LittleEndian));
     let mut out = write::Dwarf::new();
     let wanted = units(debug, on_stacks, extent);

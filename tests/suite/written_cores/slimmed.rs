@@ -54,6 +54,7 @@ fn check(name: &str, opened: &Opened, to: &Path) {
         global: true,
         whole: true,
         notes: Vec::new(),
+        sources: slim::Sources::default(),
     };
     let report = slim::slim(&opened.dump, &options, to, &mut |_| ()).unwrap();
     assert_eq!((report.left.waves, report.left.private, report.left.global), (0, 0, 0), "{name}");

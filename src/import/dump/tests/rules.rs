@@ -33,6 +33,41 @@ fn a_sound_manifest_has_no_problems() {
 }
 
 #[test]
+fn sources_have_one_path_each_below_a_root() {
+    let capture = check(
+        r#"
+        [[source]]
+        path = "/src/app/../lib/k.hip"
+        hex = "61 62"
+        [[source]]
+        path = "./k.hip"
+        hex = "63"
+        [[source]]
+        path = "/src/lib//k.hip"
+        hex = "64"
+        [[source]]
+        path = "../../etc/passwd"
+        hex = "65"
+        [[source]]
+        hex = "66"
+        [[source]]
+        path = "a\u001bb.hip"
+        hex = "67"
+        [[source]]
+        path = "none.hip"
+        "#,
+        &[
+            "source[2].path: the path of an earlier entry, too; expected each path once",
+            "source[3].path: leads to no file; expected a file's name, without `..` in front",
+            "source[4].path: is missing, so that the entry is left out; expected a string",
+            "source[6]: there is no data; expected one of file, hex and u32",
+        ],
+    );
+    let found: Vec<_> = capture.sources.iter().map(|source| (&*source.path, source.extent.length)).collect();
+    assert_eq!(found, [("/src/lib/k.hip", 2), ("k.hip", 1), ("a\\u{1b}b.hip", 1)]);
+}
+
+#[test]
 fn toml_and_json_are_one_schema() {
     let json = r#"{ "format": 1, "agent": [{"id": 7, "target": "gfx1100", "name": null}],
         "wave": [{"id": 1, "agent": 7, "wave_size": 32, "registers": {"exec": "0xff", "v1": [1, "xx", null, -1]}}] }"#;

@@ -7,6 +7,7 @@ mod memory;
 mod objects;
 mod registers;
 mod sink;
+mod sources;
 mod stored;
 mod tables;
 
@@ -36,6 +37,24 @@ pub struct Plan {
     pub global: Vec<(u64, u64)>,
     /// The code objects that are listed, in the capture's order.
     pub code_objects: Vec<PlannedObject>,
+    /// Source files, each path once.
+    pub sources: Vec<PlannedSource>,
+}
+
+/// A source file that is stored.
+#[derive(Clone)]
+pub struct PlannedSource {
+    /// Its path, as [`crate::capture::SourceFile`] has it.
+    pub path: String,
+    /// Its text.
+    pub bytes: Bytes,
+}
+
+impl fmt::Debug for PlannedSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let size = (*self.bytes).as_ref().len();
+        f.debug_struct("PlannedSource").field("path", &self.path).field("size", &size).finish()
+    }
 }
 
 /// A wave that is written, with its registers and the LDS of its work-group.
@@ -69,9 +88,10 @@ impl fmt::Debug for PlannedObject {
 
 impl fmt::Debug for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { waves, global, code_objects } = self;
+        let Self { waves, global, code_objects, sources } = self;
         let mut debug = f.debug_struct("Plan");
-        debug.field("waves", waves).field("global", global).field("code_objects", code_objects).finish()
+        debug.field("waves", waves).field("global", global).field("code_objects", code_objects);
+        debug.field("sources", sources).finish()
     }
 }
 
@@ -90,6 +110,8 @@ pub struct Written {
     pub global_named: u64,
     /// Files of code objects.
     pub code_objects: u64,
+    /// Source files.
+    pub sources: u64,
     /// What could not be copied, in words: at most [`MOST_LOSSES`], and then how many more.
     pub losses: Vec<String>,
     /// Losses beyond those.
@@ -103,7 +125,7 @@ impl Written {
     /// All bytes of side files.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.registers + self.lds + self.private + self.global + self.code_objects
+        self.registers + self.lds + self.private + self.global + self.code_objects + self.sources
     }
 
     fn lose(&mut self, what: impl fmt::Display) {
@@ -219,6 +241,7 @@ pub fn expected(capture: &Capture, plan: &Plan) -> u64 {
         global.map(|part| part.extent).collect(),
     ];
     let files = plan.code_objects.iter().flat_map(|object| object.file.iter().chain(&object.debug));
+    let files = files.chain(plan.sources.iter().map(|source| &source.bytes));
     let files = files.map(|file| (**file).as_ref().len() as u64);
     copied.map(stored::size).into_iter().chain(files).fold(0, u64::saturating_add)
 }
@@ -243,6 +266,7 @@ fn fill(
 ) -> io::Result<Value> {
     let kept = Kept::of(capture, plan);
     let code_objects = objects::write(capture, plan, sink, written)?;
+    let sources = sources::write(plan, sink, written)?;
     let mut waves = tables::waves(capture, plan);
     let layouts = registers(capture, plan, sink, written, &mut waves)?;
     private(capture, plan, sink, written, &mut waves)?;
@@ -262,6 +286,7 @@ fn fill(
         ("wave", waves.into_iter().map(Value::Object).collect()),
         ("memory", memory),
         ("code_object", code_objects),
+        ("source", sources),
     ];
     manifest.extend(tables.map(|(name, entries)| (name.to_owned(), Value::Array(entries))));
     Ok(Value::Object(manifest))

@@ -55,9 +55,13 @@ pub(super) fn write(
     Ok(entries)
 }
 
+/// Whether every file system takes a character in names.
+pub(super) fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_')
+}
+
 /// The last part of a name in characters that every file system takes.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let last = Uri::file_name(name);
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     last.chars().take(MOST_NAME).map(|c| if is_plain(c) { c } else { '_' }).collect()
 }

@@ -1,0 +1,80 @@
+//! Source files that a capture holds, and their names.
+
+use super::backing::Extent;
+
+/// Bytes of a source file that a capture holds at the most; generated sources have some megabytes.
+pub const MAX_SOURCE: u64 = 16 << 20;
+
+/// Source files of a capture at the most.
+pub const MAX_SOURCE_FILES: usize = 16_384;
+
+/// A source file of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceFile {
+    /// Its name as [`normal_path`] has it: what line tables record, with their compilation directory.
+    pub path: String,
+    /// Where its text lies.
+    pub extent: Extent,
+}
+
+/// A path without `.`, `..` and repeated slashes, by its text alone; `None` where it is empty or a relative path that
+/// leaves its folder.
+#[must_use]
+pub fn normal_path(path: &str) -> Option<String> {
+    let is_absolute = path.starts_with('/');
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            // `/..` is `/`.
+            ".." if parts.pop().is_none() && !is_absolute => return None,
+            ".." => {}
+            part => parts.push(part),
+        }
+    }
+    let root = if is_absolute { "/" } else { "" };
+    (!parts.is_empty()).then(|| format!("{root}{}", parts.join("/")))
+}
+
+/// Other places of source files: prefixes of their paths, each with what stands for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceMap(Vec<(String, String)>);
+
+impl SourceMap {
+    /// Adds a prefix; `.` stands for all relative paths.
+    ///
+    /// # Errors
+    /// `from` is empty, or a relative path that leaves its folder.
+    pub fn add(&mut self, from: &str, to: &str) -> Result<(), String> {
+        let prefix = match from {
+            "." | "./" => String::new(),
+            "/" => "/".to_owned(),
+            from => normal_path(from).ok_or_else(|| format!("`{from}` is no folder of source files"))?,
+        };
+        self.0.push((prefix, to.trim_end_matches('/').to_owned()));
+        Ok(())
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where a [normal path](normal_path) leads by the first prefix that it has; `None` where it has none.
+    #[must_use]
+    pub fn apply(&self, path: &str) -> Option<String> {
+        self.0.iter().find_map(|(from, to)| {
+            let rest = match from.as_str() {
+                "" => (!path.starts_with('/')).then_some(path)?,
+                "/" => path.strip_prefix('/')?,
+                from => path.strip_prefix(from)?.strip_prefix('/')?,
+            };
+            Some(format!("{to}/{rest}"))
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "source_tests.rs"]
+mod tests;

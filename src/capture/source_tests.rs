@@ -1,0 +1,46 @@
+//! POSIX 4.16, "Pathname Resolution", without links.
+
+use super::{SourceMap, normal_path};
+
+#[test]
+fn paths_are_resolved_by_their_text() {
+    for (path, normal) in [
+        ("/src/app/kernel.hip", Some("/src/app/kernel.hip")),
+        ("/src/app/../lib//./kernel.hip", Some("/src/lib/kernel.hip")),
+        ("./kernel.hip", Some("kernel.hip")),
+        (".//a/b/../kernel.hip", Some("a/kernel.hip")),
+        ("/../etc/passwd", Some("/etc/passwd")),
+        ("../kernel.hip", None),
+        ("a/../../kernel.hip", None),
+        ("", None),
+        (".", None),
+        ("/", None),
+    ] {
+        assert_eq!(normal_path(path).as_deref(), normal, "{path}");
+    }
+}
+
+/// gdb's `set substitute-path`: a prefix ends where a name of the path ends, and the first one counts.
+#[test]
+fn prefixes_are_whole_names() {
+    let mut map = SourceMap::default();
+    for (from, to) in
+        [("/build/app/", "/mine/app"), ("/build", "/elsewhere/"), (".", "/here"), ("lib", "/never")]
+    {
+        map.add(from, to).unwrap();
+    }
+    for (path, to) in [
+        ("/build/app/src/k.hip", Some("/mine/app/src/k.hip")),
+        ("/build/application/k.hip", Some("/elsewhere/application/k.hip")),
+        ("/builder/k.hip", None),
+        ("/build", None),
+        ("lib/k.hip", Some("/here/lib/k.hip")),
+    ] {
+        assert_eq!(map.apply(path).as_deref(), to, "{path}");
+    }
+    assert!(map.add("..", "/x").is_err());
+    let mut root = SourceMap::default();
+    root.add("/", "/mnt").unwrap();
+    assert_eq!(root.apply("/src/k.hip").as_deref(), Some("/mnt/src/k.hip"));
+    assert_eq!(root.apply("src/k.hip"), None);
+}

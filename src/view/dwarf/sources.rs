@@ -1,0 +1,171 @@
+//! Names of source files in line tables and units, where files are not where their paths lead.
+//!
+//! Both debuggers look for a relative name in the unit's compilation directory. A file that the capture holds therefore
+//! gets a relative name, and the unit the folder of the capture's files as its directory.
+
+use std::collections::HashMap;
+
+use gimli::LineEncoding;
+use gimli::write::{ConvertUnit, FileId, LineProgram, LineString};
+
+use super::Slice;
+use crate::capture::normal_path;
+use crate::clean::clean;
+use crate::view::sources::{SourcePlace, SourcePlaces};
+
+/// A line table with names of its own, and without rows.
+pub(super) struct Renamed {
+    pub(super) program: LineProgram,
+    /// The file of each index of the code object's table.
+    pub(super) files: Vec<FileId>,
+    /// The same by the identifiers that the converted table has.
+    pub(super) ids: HashMap<FileId, FileId>,
+    pub(super) unit: RenamedUnit,
+}
+
+/// What a unit's own attributes say instead.
+#[derive(Debug, Default)]
+pub(super) struct RenamedUnit {
+    pub(super) name: Option<String>,
+    pub(super) directory: Option<String>,
+    /// Paths of files whose captured text is not what was compiled.
+    pub(super) differing: Vec<String>,
+}
+
+/// A file: folder (`None`: the compilation directory) and name.
+type Name = (Option<String>, String);
+
+/// Names the files of a unit's table; `None` where all stay as they are.
+///
+/// # Errors
+/// The table cannot be read, in words.
+pub(super) fn rename(
+    to: &mut ConvertUnit<'_, Slice<'_>>,
+    places: &SourcePlaces,
+    encoding: LineEncoding,
+) -> Result<Option<Renamed>, String> {
+    let Some(header) = to.read_unit.line_program.as_ref().map(|program| program.header().clone()) else {
+        return Ok(None);
+    };
+    let unit = to.read_unit;
+    let text = |value| unit.attr_string(value).map(|text| text.to_string_lossy().into_owned());
+    let words = |error: gimli::Error| error.to_string();
+    let directory = unit.comp_dir.map(|text| clean(text.to_string_lossy()).into_owned()).unwrap_or_default();
+    let find = |(folder, name): &Name, md5: Option<&[u8; 16]>| {
+        let path = normal_path(&joined(&directory, folder.as_deref(), name))?;
+        let place = places.find(&path, md5)?;
+        Some((path, place))
+    };
+    let mut names: Vec<(Name, Option<SourcePlace>)> = Vec::new();
+    let mut renamed = RenamedUnit::default();
+    for file in header.file_names() {
+        let folder = match file.directory_index() {
+            0 => None,
+            index => {
+                let folder = header.directory(index).ok_or("a file of its line table has no directory")?;
+                Some(text(folder).map_err(words)?).filter(|folder| !folder.is_empty())
+            }
+        };
+        let name: Name = (folder, text(file.path_name()).map_err(words)?);
+        let found = find(&name, header.file_has_md5().then(|| file.md5()));
+        if let Some((path, SourcePlace::Differs)) = &found {
+            renamed.differing.push(path.clone());
+        }
+        names.push((name, found.map(|(_, place)| place)));
+    }
+    let own: Option<Name> = unit.name.map(|name| (None, clean(name.to_string_lossy()).into_owned()));
+    let own_place = own.as_ref().and_then(|own| Some(find(own, None)?.1));
+    // Where a file and its unit have one name, both stay or both change.
+    let own_place = own_place.filter(|_| renamed.differing.is_empty());
+    let is_held = |place: &Option<SourcePlace>| matches!(place, Some(SourcePlace::Held(_)));
+    let moves = names.iter().any(|(_, place)| is_held(place)) || is_held(&own_place);
+    let is_at = |place: &Option<SourcePlace>| matches!(place, Some(SourcePlace::At(_)));
+    if !moves && !is_at(&own_place) && !names.iter().any(|(_, place)| is_at(place)) {
+        return (!renamed.differing.is_empty()).then(|| unchanged(to, encoding, renamed)).transpose();
+    }
+    let new = |name: Name, place: Option<SourcePlace>| renamed_file(&directory, moves, name, place);
+    renamed.name = own.filter(|_| own_place.is_some() || moves).map(|own| {
+        let (folder, name) = new(own, own_place);
+        folder.map_or(name.clone(), |folder| under(&folder, &name))
+    });
+    renamed.directory = places.folder().filter(|_| moves).map(str::to_owned);
+    let new_names: Vec<Name> = names.into_iter().map(|(name, place)| new(name, place)).collect();
+    let mut table = unchanged(to, encoding, renamed)?;
+    let working = table.unit.directory.as_deref().unwrap_or(&directory);
+    let string = |text: &str| LineString::String(text.as_bytes().to_vec());
+    let (old, ids) = (table.program, table.files);
+    let first = new_names.first().filter(|_| old.version() >= 5);
+    let mut program = LineProgram::new(
+        old.encoding(),
+        encoding,
+        string(working),
+        first.and_then(|(folder, _)| folder.as_deref()).map(string),
+        string(first.map_or("", |(_, name)| name)),
+        None,
+    );
+    // Before version 5 files count from 1.
+    let mut files: Vec<FileId> =
+        ids.iter().take(ids.len().saturating_sub(new_names.len())).copied().collect();
+    for ((folder, name), id) in new_names.iter().zip(ids.iter().skip(files.len())) {
+        let folder = folder.as_deref().map(|folder| program.add_directory(string(folder)));
+        let folder = folder.unwrap_or_else(|| program.default_directory());
+        let info = old.get_file_info(*id).clone();
+        let new = program.add_file(string(name), folder, Some(info));
+        files.push(new);
+        table.ids.insert(*id, new);
+    }
+    Ok(Some(Renamed { program, files, ..table }))
+}
+
+/// The table as it is.
+fn unchanged(
+    to: &mut ConvertUnit<'_, Slice<'_>>,
+    encoding: LineEncoding,
+    unit: RenamedUnit,
+) -> Result<Renamed, String> {
+    let table = to.read_line_program(None, Some(encoding)).map_err(|error| error.to_string())?;
+    let (program, files) = table.ok_or("it has no line table")?.program();
+    let ids = files.iter().map(|id| (*id, *id)).collect();
+    Ok(Renamed { program, files, ids, unit })
+}
+
+/// The name of a file. `moves`: the unit's directory becomes another one.
+fn renamed_file(directory: &str, moves: bool, (folder, name): Name, place: Option<SourcePlace>) -> Name {
+    let recorded = joined("", folder.as_deref(), &name);
+    match place {
+        Some(SourcePlace::At(path)) => split(&path),
+        // What the compiler was told is what users know, where it leads to the same file in the folder.
+        Some(SourcePlace::Held(path)) if normal_path(&recorded).as_ref() == Some(&path) => (folder, name),
+        Some(SourcePlace::Held(path)) => split(&path),
+        // What was relative to the directory stays where it was.
+        Some(SourcePlace::Differs) | None
+            if moves && !recorded.starts_with('/') && directory.starts_with('/') =>
+        {
+            (Some(joined(directory, folder.as_deref(), "")), name)
+        }
+        Some(SourcePlace::Differs) | None => (folder, name),
+    }
+}
+
+/// Folder and name of a path.
+fn split(path: &str) -> Name {
+    match path.rsplit_once('/') {
+        Some(("", name)) => (Some("/".to_owned()), name.to_owned()),
+        Some((folder, name)) => (Some(folder.to_owned()), name.to_owned()),
+        None => (None, path.to_owned()),
+    }
+}
+
+/// DWARF 5 section 6.2.4.1: a relative name is in its folder, and a relative folder in the compilation directory.
+fn joined(directory: &str, folder: Option<&str>, name: &str) -> String {
+    under(&under(directory, folder.unwrap_or_default()), name)
+}
+
+fn under(folder: &str, name: &str) -> String {
+    match (folder, name) {
+        (folder, "") => folder.to_owned(),
+        ("", name) => name.to_owned(),
+        (_, name) if name.starts_with('/') => name.to_owned(),
+        (folder, name) => format!("{}/{name}", folder.trim_end_matches('/')),
+    }
+}

@@ -1,0 +1,264 @@
+//! Source text in debuggers that do not run where the program was compiled: of the demo, of dumps that hold their sources, and
+//! where `--source-map` leads.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::harness::{Server, lanescope, lldb_name, newest, run, scratch, tool};
+use super::model::{fixtures_folder, named};
+use super::script::{Debugger, Script};
+use super::{dap, mi};
+
+/// A kernel whose code object and dump are fixtures.
+const KERNEL: &str = "saxpy.hip";
+const DUMP: &str = "saxpy-gfx90a-O0";
+
+/// A folder of the test's, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = scratch(name);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder.canonicalize().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn debuggers() -> [Debugger; 3] {
+    [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())]
+}
+
+fn source() -> String {
+    fs::read_to_string(fixtures_folder().join("kernels").join(KERNEL)).unwrap()
+}
+
+/// The line of the file that the first wave is in, as both debuggers print it in lists and at stops.
+fn line_of_first_wave(text: &str) -> (usize, String) {
+    let line = named(DUMP).waves[0].expected["line"].as_u64().unwrap() as usize;
+    (line, text.lines().nth(line - 1).unwrap().to_owned())
+}
+
+/// A session from the root folder, where nothing of the repository is, in which the first wave's line is read.
+fn is_read(debugger: &Debugger, server: &Server, text: &str) {
+    let (line, words) = line_of_first_wave(text);
+    let mut script = Script::new(&words);
+    match debugger {
+        Debugger::Gdb(_) => {
+            script.say("cd /");
+            script.expect(format!("target remote {}", server.address), format!("\n{line}\t{words}\n"));
+            script.expect("frame", format!("\n{line}\t{words}\n"));
+            script.expect(format!("list {line},{line}"), format!("{line}\t{words}\n"));
+            script.never("info source", "No such file");
+        }
+        Debugger::Lldb(_) => {
+            script.say("script import os; os.chdir('/')");
+            script.expect(format!("gdb-remote {}", server.address), format!("-> {line}  \t{words}\n"));
+            script.expect(format!("source list -f {KERNEL} -l {line} -c 1"), format!("{line}  \t{words}"));
+        }
+    }
+    script.must_pass(debugger);
+}
+
+fn is_read_by_all(dump: &Path, options: &[&str], text: &str) {
+    let server = Server::start(dump, options);
+    debuggers().iter().for_each(|debugger| is_read(debugger, &server, text));
+    server.finish();
+}
+
+/// A small dump; what the command printed.
+fn slimmed(from: &Path, to: &Path, options: &[&str]) -> String {
+    let mut command = Command::new(lanescope());
+    command.arg("slim").arg(from).arg("-o").arg(to).args(options).env_remove("RUST_LOG");
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    said
+}
+
+/// The fixture's dump over its kernel compiled anew from a folder of the test's, by an absolute name.
+fn compiled(folder: &Folder, options: &[&str]) -> PathBuf {
+    let project = folder.path("project");
+    fs::create_dir_all(&project).unwrap();
+    for name in [KERNEL, "device.h"] {
+        fs::copy(fixtures_folder().join("kernels").join(name), project.join(name)).unwrap();
+    }
+    let dump = folder.path("dump");
+    fs::create_dir_all(&dump).unwrap();
+    for file in fs::read_dir(named(DUMP).dump).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), dump.join(file.file_name())).unwrap();
+    }
+    let mut clang = Command::new(newest("clang"));
+    clang.args(["-x", "hip", "-fuse-cuid=none", "--cuda-device-only", "--no-gpu-bundle-output"]);
+    clang.args(["--offload-arch=gfx90a", "-nogpuinc", "-nogpulib", "-O0", "-g"]);
+    clang.args(["-fdebug-compilation-dir=/nowhere/build"]).args(options);
+    clang.arg(project.join(KERNEL)).arg("-o").arg(dump.join(format!("{DUMP}.hsaco")));
+    let output = clang.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    dump
+}
+
+#[test]
+fn the_demo_has_its_source() {
+    // Without a dump the server serves the demo: the option stands where the dump does.
+    is_read_by_all(Path::new("--silence=600"), &[], &source());
+}
+
+#[test]
+fn front_ends_open_the_demos_source() {
+    let server = Server::start(Path::new("--silence=600"), &[]);
+    for path in
+        [mi::source_of_first_frame("gdb", &server.address), dap::source_of_first_frame(&server.address)]
+    {
+        assert_eq!(fs::read_to_string(&path).unwrap(), source(), "{path}");
+        let folder = Path::new(&path).parent().unwrap().to_owned();
+        assert!(folder.starts_with(std::env::temp_dir()), "{path} is the repository's");
+    }
+    server.finish();
+}
+
+/// Files with relative names, below a folder of the user's; the folder that debuggers read goes with the server.
+#[test]
+fn a_small_dump_holds_the_sources_below_a_folder() {
+    let folder = Folder::new("relative");
+    let dump = folder.path("small.zip");
+    let said = slimmed(&named(DUMP).dump, &dump, &["--sources", env!("CARGO_MANIFEST_DIR")]);
+    assert!(said.contains("source files   1 ("), "{said}");
+    is_read_by_all(&dump, &[], &source());
+    // A dump of that dump holds them too.
+    let again = folder.path("again");
+    slimmed(&dump, &again, &["--whole"]);
+    let file = again.join("sources/tests/fixtures/kernels").join(KERNEL);
+    assert_eq!(fs::read_to_string(file).unwrap(), source());
+    is_read_by_all(&again, &[], &source());
+    let server = Server::start(&dump, &[]);
+    let path = mi::source_of_first_frame("gdb", &server.address);
+    assert!(Path::new(&path).exists());
+    server.finish();
+    assert!(!Path::new(&path).exists(), "{path} outlives the server");
+}
+
+/// Files with absolute names, which are gone when the dump is read.
+#[test]
+fn a_small_dump_holds_sources_by_their_absolute_names() {
+    for options in [&["-gdwarf-5"][..], &["-gdwarf-4"]] {
+        let folder = Folder::new("absolute");
+        let dump = compiled(&folder, options);
+        let small = folder.path("small");
+        slimmed(&dump, &small, &["--sources", folder.path("project").to_str().unwrap()]);
+        fs::remove_dir_all(folder.path("project")).unwrap();
+        is_read_by_all(&small, &[], &source());
+    }
+}
+
+/// What the folder holds by now is another text than was compiled: it is not put in, and the report gives the reason.
+#[test]
+fn changed_sources_stay_out_of_a_dump() {
+    let folder = Folder::new("changed");
+    let dump = compiled(&folder, &["-gdwarf-5"]);
+    let project = folder.path("project");
+    fs::write(project.join(KERNEL), source().replace("float xi", "double xi")).unwrap();
+    let small = folder.path("small");
+    let said = slimmed(&dump, &small, &["--sources", project.to_str().unwrap()]);
+    assert!(said.contains("differs from the file that was compiled (MD5)"), "{said}");
+    assert!(!said.contains("source files   "), "{said}");
+}
+
+/// No name of a line table leads out of the user's folder: not by a link, not by its own parts.
+#[test]
+fn no_source_outside_of_the_folder_goes_into_a_dump() {
+    let folder = Folder::new("outside");
+    let dump = compiled(&folder, &["-gdwarf-5"]);
+    let (project, elsewhere) = (folder.path("project"), folder.path("elsewhere"));
+    let small = folder.path("other");
+    fs::create_dir_all(&elsewhere).unwrap();
+    let said = slimmed(&dump, &small, &["--sources", elsewhere.to_str().unwrap()]);
+    assert!(said.contains("lie below no folder of --sources"), "{said}");
+    fs::rename(project.join(KERNEL), elsewhere.join(KERNEL)).unwrap();
+    symlink(elsewhere.join(KERNEL), project.join(KERNEL)).unwrap();
+    let small = folder.path("link");
+    let said = slimmed(&dump, &small, &["--sources", project.to_str().unwrap()]);
+    assert!(!said.contains("source files   ") && !small.join("sources").exists(), "{said}");
+}
+
+#[test]
+fn a_source_map_leads_debuggers_to_the_users_files() {
+    let folder = Folder::new("mapped");
+    let text = source().replace("float xi", "/* mine */ float xi");
+    fs::write(folder.path(KERNEL), &text).unwrap();
+    let map = format!("tests/fixtures/kernels={}", folder.0.display());
+    is_read_by_all(&named(DUMP).dump, &["--source-map", &map], &text);
+    // It comes before what the dump holds.
+    is_read_by_all(Path::new("--silence=600"), &["--source-map", &map], &text);
+    // The dump's files are found where they are now.
+    let small = folder.path("small");
+    fs::write(folder.path(KERNEL), source()).unwrap();
+    slimmed(&named(DUMP).dump, &small, &["--sources", folder.0.to_str().unwrap(), "--source-map", &map]);
+    is_read_by_all(&small, &[], &source());
+}
+
+/// Files of a map for an lldb on another machine, in the files of `lanescope view`.
+#[test]
+fn written_views_have_the_users_places() {
+    let folder = Folder::new("views");
+    let text = source().replace("float xi", "/* mine */ float xi");
+    fs::write(folder.path(KERNEL), &text).unwrap();
+    let views = folder.path("views");
+    let map = format!("tests/fixtures/kernels={}", folder.0.display());
+    let mut command = Command::new(lanescope());
+    command.arg("view").arg(named(DUMP).dump).arg("-o").arg(&views).args(["--source-map", &map]);
+    let said = run(command.env_remove("RUST_LOG").stdin(std::process::Stdio::null()));
+    let view = views.join(format!("{DUMP}.hsaco"));
+    assert!(view.exists(), "{said}");
+    let mut dwarfdump = tool(&newest("llvm-dwarfdump"));
+    let lines = run(dwarfdump.args(["--debug-line", "--debug-info"]).arg(&view));
+    assert!(lines.contains(&format!("\"{}\"", folder.0.display())), "{lines}");
+}
+
+/// Text that a terminal would obey is escaped before a debugger prints it, and keeps its lines.
+#[test]
+fn debuggers_print_no_controls_of_a_dumps_sources() {
+    let folder = Folder::new("hostile");
+    // Version 4 has no checksums: any text fits.
+    let dump = compiled(&folder, &["-gdwarf-4"]);
+    let project = folder.path("project");
+    let (line, _) = line_of_first_wave(&source());
+    let mut lines: Vec<String> = source().lines().map(str::to_owned).collect();
+    lines[line - 1] = "\t\u{1b}]0;evil\u{7}\u{202e}text\u{9b}31m".to_owned();
+    fs::write(project.join(KERNEL), lines.join("\r\n")).unwrap();
+    let small = folder.path("small");
+    slimmed(&dump, &small, &["--sources", project.to_str().unwrap()]);
+    let escaped = r"\u{1b}]0;evil\u{7}\u{202e}text\u{9b}31m";
+    lines[line - 1] = format!("\t{escaped}");
+    let server = Server::start(&small, &[]);
+    for debugger in debuggers() {
+        let mut script = Script::new("escapes");
+        script.say(match debugger {
+            Debugger::Gdb(_) => format!("target remote {}", server.address),
+            Debugger::Lldb(_) => format!("gdb-remote {}", server.address),
+        });
+        let list = match debugger {
+            Debugger::Gdb(_) => format!("list {line},{line}"),
+            Debugger::Lldb(_) => format!("source list -f {KERNEL} -l {line} -c 1"),
+        };
+        script.expect(list.clone(), escaped);
+        script.check("controls", list, |text| {
+            let obeyed = text.chars().find(|char| matches!(char, '\u{1b}' | '\u{7}' | '\u{202e}' | '\u{9b}'));
+            obeyed.map_or(Ok(()), |char| Err(format!("{char:?} in {text:?}")))
+        });
+        script.must_pass(&debugger);
+    }
+    server.finish();
+}

@@ -1,0 +1,50 @@
+//! Source files of a dump are those of each dump that is made of it, whatever their names.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::fixtures::fixtures;
+use crate::slim::{Scratch, said, words};
+use crate::slim_told::opened;
+
+/// Paths that no folder can hold together, or that no file can have.
+fn paths() -> Vec<String> {
+    let long = "x".repeat(300);
+    let deep = "d/".repeat(200) + "k.hip";
+    ["k.hip", "k.hip/below.h", "/k.hip", "/a/b.h", "a/b.h", "/a", "0-k.hip", "with space.h", "\u{e9}.h"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain([long, deep])
+        .collect()
+}
+
+#[test]
+fn any_paths_of_sources_go_from_dump_to_dump() {
+    let scratch = Scratch::new("slim-sources");
+    let from = scratch.path("dump");
+    fs::create_dir_all(&from).unwrap();
+    for file in fs::read_dir(fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
+        fs::copy(file.path(), from.join(file.file_name())).unwrap();
+    }
+    let mut manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
+    for (index, path) in paths().iter().enumerate() {
+        manifest.push_str(&format!("\n[[source]]\npath = {path:?}\nhex = \"{index:02x}\"\n"));
+    }
+    fs::write(from.join("manifest.toml"), manifest).unwrap();
+    for name in ["small", "small.zip"] {
+        let to = scratch.path(name);
+        let (report, _) = said(&["slim", words(&from), "-o", words(&to), "--json"]);
+        let report: Value = serde_json::from_str(&report).unwrap();
+        assert_eq!((&report["sources"], &report["bytes"]["sources"]), (&Value::from(11), &Value::from(11)));
+        let dump = opened(&to);
+        assert!(dump.problems().is_empty(), "{:?}", dump.problems());
+        let capture = dump.capture();
+        for (index, path) in paths().iter().enumerate() {
+            let found = capture.sources.iter().find(|source| source.path == *path);
+            let extent = found.unwrap_or_else(|| panic!("no {path}")).extent;
+            let bytes = capture.backing(extent.backing).unwrap().view(extent.offset, extent.length).unwrap();
+            assert_eq!((*bytes).as_ref(), [index as u8], "{path}");
+        }
+    }
+}
