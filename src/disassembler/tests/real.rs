@@ -54,7 +54,15 @@ fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u
             symbols[symbol] + u64::from_str_radix(offset, 16).unwrap()
         });
         let address = u64::from_str_radix(address, 16).unwrap();
-        found.insert(address, (text.trim().to_owned(), target));
+        let mut text = text.trim().to_owned();
+        // A branch to the start of a symbol has the symbol as its operand; of bytes the tools know the offset only: dwords behind
+        // the branch, 16 bits (SOPP of the ISA documents).
+        if let (Some(target), Some((mnemonic, _))) = (target, text.rsplit_once(' '))
+            && text.ends_with(|last: char| !last.is_ascii_digit())
+        {
+            text = format!("{mnemonic} {}", (target.wrapping_sub(address + 4) as i64 / 4) as u16);
+        }
+        found.insert(address, (text, target));
     }
     assert!(found.len() > 5, "{text}");
     found

@@ -203,7 +203,7 @@ impl Parser<'_> {
     fn primary(&mut self, open: usize) -> Result<Deep, ParseError> {
         let column = self.token(0).column;
         let node = match self.word().clone() {
-            Word::Name(name) if is_type_word(&name) => {
+            Word::Name(name) if is_type_word(&name) || is_keyword_qualifier(&name) => {
                 return Err(self.error(format!("expected an object, found the type `{name}`")));
             }
             Word::Name(name) => Node::Name(name),
@@ -237,7 +237,7 @@ impl Parser<'_> {
         let mut qualified = false;
         while let Word::Name(name) = self.word() {
             if QUALIFIERS.contains(&name.as_str()) {
-                qualified = true
+                qualified |= is_keyword_qualifier(name);
             } else {
                 words.push(name.clone())
             }
@@ -319,4 +319,9 @@ impl Parser<'_> {
 
 fn is_type_word(name: &str) -> bool {
     TYPE_WORDS.contains(&name)
+}
+
+/// A qualifier that cannot name an object. `restrict` can: it is no keyword of C++.
+fn is_keyword_qualifier(name: &str) -> bool {
+    name != "restrict" && QUALIFIERS.contains(&name)
 }

@@ -95,3 +95,18 @@ proptest! {
         }
     }
 }
+
+/// A qualifier in brackets begins a cast, so that it can be no object's name either.
+#[test]
+fn qualifiers_name_no_object() {
+    let no_type = |_: &str| false;
+    for qualifier in ["const", "volatile", "__restrict__", "_Atomic"] {
+        let error = parse(&format!("{qualifier}/0&o1"), &no_type).unwrap_err();
+        assert_eq!((error.column, error.words), (1, format!("expected an object, found the type `{qualifier}`")));
+    }
+    // No keyword of C++, and a variable's name there.
+    for text in ["restrict/0&o1", "(restrict)", "(restrict) + 1"] {
+        let path = parse(text, &no_type).unwrap();
+        assert_eq!(parse(&path.to_string(), &no_type), Ok(path), "{text}");
+    }
+}

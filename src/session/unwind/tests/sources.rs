@@ -68,7 +68,9 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
                 let number = |key: &str| frame[key].as_u64().filter(|number| *number != 0);
                 assert_eq!((call.line, call.column), (number("Line"), number("Column")), "{context}");
                 let symbol = part.subprogram.linkage_name.as_deref().or(part.subprogram.name.as_deref());
-                assert_eq!(symbol, frame["FunctionName"].as_str(), "{context}");
+                // The tool names the outermost function by its symbol, and a cold part has a symbol of its own.
+                let named = frame["FunctionName"].as_str().map(|name| name.trim_end_matches(".cold"));
+                assert_eq!(symbol, named, "{context}");
                 let file = frame["FileName"].as_str().unwrap();
                 assert!(file.ends_with(call.file.as_deref().unwrap_or_default()), "{context}: {call:?}");
             }
