@@ -51,7 +51,9 @@ fn functions_and_lines_are_those_of_llvm_symbolizer() {
             assert_eq!(function.frames.len(), theirs.len(), "{context}");
             for (frame, theirs) in function.frames.iter().zip(theirs) {
                 let name = frame.subprogram.linkage_name.as_deref().or(frame.subprogram.name.as_deref());
-                assert_eq!(name, theirs["FunctionName"].as_str(), "{context}");
+                // The tool names the outermost function by its symbol, and a cold part has a symbol of its own.
+                let named = theirs["FunctionName"].as_str().map(|name| name.trim_end_matches(".cold"));
+                assert_eq!(name, named, "{context}");
                 let (line, column) = place.map_or((0, 0), |place| (place.line, place.column));
                 assert_eq!(Value::from(line), theirs["Line"], "{context}");
                 assert_eq!(Value::from(column), theirs["Column"], "{context}");
