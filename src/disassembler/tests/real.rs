@@ -55,12 +55,14 @@ fn by_objdump(path: &Path, machine: &Machine) -> BTreeMap<u64, (String, Option<u
         });
         let address = u64::from_str_radix(address, 16).unwrap();
         let mut text = text.trim().to_owned();
-        // A branch to the start of a symbol has the symbol as its operand; of bytes the tools know the offset only: dwords behind
-        // the branch, 16 bits (SOPP of the ISA documents).
-        if let (Some(target), Some((mnemonic, _))) = (target, text.rsplit_once(' '))
-            && text.ends_with(|last: char| !last.is_ascii_digit())
+        let mut target = target;
+        // A branch to the start of a symbol has the symbol as its operand. Of bytes the tools know the offset only: dwords behind
+        // the branch, in 16 bits (SOPP of the ISA documents).
+        if let Some((mnemonic, &symbol)) =
+            text.rsplit_once(' ').and_then(|(mnemonic, last)| Some((mnemonic, symbols.get(last)?)))
         {
-            text = format!("{mnemonic} {}", (target.wrapping_sub(address + 4) as i64 / 4) as u16);
+            target = Some(symbol);
+            text = format!("{mnemonic} {}", (symbol.wrapping_sub(address + 4) as i64 / 4) as u16);
         }
         found.insert(address, (text, target));
     }

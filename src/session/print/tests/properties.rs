@@ -102,7 +102,10 @@ fn qualifiers_name_no_object() {
     let no_type = |_: &str| false;
     for qualifier in ["const", "volatile", "__restrict__", "_Atomic"] {
         let error = parse(&format!("{qualifier}/0&o1"), &no_type).unwrap_err();
-        assert_eq!((error.column, error.words), (1, format!("expected an object, found the type `{qualifier}`")));
+        assert_eq!(
+            (error.column, error.words),
+            (1, format!("expected an object, found the type `{qualifier}`"))
+        );
     }
     // No keyword of C++, and a variable's name there.
     for text in ["restrict/0&o1", "(restrict)", "(restrict) + 1"] {
