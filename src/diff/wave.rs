@@ -1,8 +1,10 @@
 //! What differs between two waves.
 
+use std::collections::HashMap;
+
 use super::DiffError;
 use crate::arch::{Register, RegisterValue};
-use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable};
+use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable, WaveFrames};
 use crate::units::{LaneId, WaveId};
 
 /// A pair of waves that differ.
@@ -92,6 +94,9 @@ fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
     for register in kinds[0].registers().iter().chain(only_second) {
         let [one, other] = kinds.each_ref().map(|kind| kind.named(&register.name));
         let values = [value(both[0], one)?, value(both[1], other)?];
+        if contents(&values[0]) == contents(&values[1]) {
+            continue;
+        }
         let lanes = if register.is_vector() { vector(&values) } else { scalar(&values) };
         if !lanes.is_empty() {
             let (name, is_vector) = (register.name.clone(), register.is_vector());
@@ -99,6 +104,11 @@ fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
         }
     }
     Ok(found)
+}
+
+/// What is known of a register, to be compared: most are the same.
+fn contents(value: &Option<RegisterValue>) -> Option<(u64, &[u8])> {
+    value.as_ref().map(|value| (value.known(), value.bytes()))
 }
 
 fn scalar(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<String>>> {
@@ -117,15 +127,19 @@ fn vector(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<Stri
     let lanes = values.iter().flatten().map(RegisterValue::dwords).max().unwrap_or(0);
     let each = (0..lanes).filter_map(|lane| {
         let dwords = values.each_ref().map(|value| value.as_ref()?.dword(lane));
-        let words = dwords.map(|dword| dword.map(|dword| format!("{dword:#x}")));
         // A register has at most 64 lanes.
-        (dwords[0] != dwords[1]).then_some(LaneDifference { lane: LaneId(lane as u8), values: words })
+        (dwords[0] != dwords[1]).then(|| LaneDifference {
+            lane: LaneId(lane as u8),
+            values: dwords.map(|dword| dword.map(|dword| format!("{dword:#x}"))),
+        })
     });
     each.collect()
 }
 
 fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), DiffError> {
-    let stacks = [both[0].0.backtrace(both[0].1, None)?, both[1].0.backtrace(both[1].1, None)?];
+    let walked = [both[0].0.frames(both[0].1)?, both[1].0.frames(both[1].1)?];
+    let stacks = walked.each_ref().map(WaveFrames::stack);
+    let lanes = both.map(|(session, _)| session.kind().wave_size.all());
     let function = stacks[0].frames.first().and_then(|frame| frame.function.clone());
     let count = stacks[0].frames.len().max(stacks[1].frames.len());
     let mut found = Vec::new();
@@ -133,7 +147,10 @@ fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), Diff
         let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
         let functions = at.map(|at| at.and_then(|at| at.function.clone()));
         let lines = at.map(|at| at.and_then(|at| Some(format!("{}:{}", at.file.as_ref()?, at.line?))));
-        let locals = [locals(both[0], frame), locals(both[1], frame)];
+        let locals = |side: usize| -> Result<Locals, String> {
+            walked[side].locals(lanes[side], frame).map_err(|error| error.to_string())
+        };
+        let locals = [locals(0), locals(1)];
         let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
         let variables = match &locals {
             [Ok(a), Ok(b)] => variables(a, b),
@@ -155,32 +172,32 @@ fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), Diff
     Ok((function, found))
 }
 
-fn locals((session, wave): (&Session, WaveId), frame: usize) -> Result<Locals, String> {
-    let all = session.kind().wave_size.all();
-    session.locals(wave, all, frame).map_err(|error| error.to_string())
-}
-
 fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
-    // Of two with the same name, one of which hides the other, the n-th of one is that of the other.
-    let named = |locals: &'_ Locals, index: usize| -> Option<(String, usize)> {
-        let name = &locals.variables.get(index)?.name;
-        let before = locals.variables.get(..index)?.iter().filter(|variable| variable.name == *name).count();
-        Some((name.clone(), before))
-    };
-    let find = |locals: &Locals, key: &(String, usize)| {
-        locals.variables.iter().filter(|variable| variable.name == key.0).nth(key.1).cloned()
-    };
+    let [of_a, of_b] = [a, b].map(by_name);
     let mut found = Vec::new();
-    for (index, variable) in a.variables.iter().enumerate() {
-        let other = named(a, index).and_then(|key| find(b, &key));
-        found.extend(compared(Some(variable), other.as_ref()));
+    for (variable, key) in a.variables.iter().zip(keys(a)) {
+        found.extend(compared(Some(variable), of_b.get(&key).copied()));
     }
-    for (index, variable) in b.variables.iter().enumerate() {
-        if named(b, index).is_some_and(|key| find(a, &key).is_none()) {
+    for (variable, key) in b.variables.iter().zip(keys(b)) {
+        if !of_a.contains_key(&key) {
             found.extend(compared(None, Some(variable)));
         }
     }
     found
+}
+
+/// Names of variables with numbers: of two with the same name, one of which hides the other, the n-th of one frame is that of the other.
+fn keys(locals: &Locals) -> impl Iterator<Item = (&str, usize)> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    locals.variables.iter().map(move |variable| {
+        let count = counts.entry(&variable.name).or_default();
+        *count += 1;
+        (variable.name.as_str(), *count)
+    })
+}
+
+fn by_name(locals: &Locals) -> HashMap<(&str, usize), &Variable> {
+    keys(locals).zip(&locals.variables).collect()
 }
 
 fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVariable> {
@@ -189,16 +206,18 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
         [a, b].into_iter().flatten().flat_map(|variable| &variable.lanes).map(|value| value.lane).collect();
     lanes.sort_unstable();
     lanes.dedup();
-    let value = |of: Option<&Variable>, lane: LaneId| -> Option<LaneValue> {
-        of?.lanes.iter().find(|value| value.lane == lane).cloned()
-    };
     let each = lanes.into_iter().filter_map(|lane| {
         let values = [value(a, lane), value(b, lane)];
-        let mut words = values
-            .each_ref()
-            .map(|value| value.as_ref().map(|value| crate::report::text::value(&value.state)));
+        if let [Some(a), Some(b)] = values
+            && a.state == b.state
+            && a.bytes == b.bytes
+        {
+            return None;
+        }
+        let mut words =
+            values.each_ref().map(|value| value.map(|value| crate::report::text::value(&value.state)));
         if words[0] == words[1] {
-            let bytes = values.each_ref().map(|value| value.as_ref().map(|value| value.bytes.clone()));
+            let bytes = values.map(|value| value.map(|value| &value.bytes));
             if bytes[0] == bytes[1] || words[0].is_none() {
                 return None;
             }
@@ -214,8 +233,14 @@ fn compared(a: Option<&Variable>, b: Option<&Variable>) -> Option<DifferentVaria
     (!lanes.is_empty()).then_some(DifferentVariable { name, type_name, lanes })
 }
 
-fn bytes_of(values: &[Option<LaneValue>; 2]) -> [&[Byte]; 2] {
-    values.each_ref().map(|value| value.as_ref().map_or(&[][..], |value| &value.bytes))
+/// A variable's value in a lane; values are in the order of their lanes.
+fn value(of: Option<&Variable>, lane: LaneId) -> Option<&LaneValue> {
+    let lanes = &of?.lanes;
+    lanes.get(lanes.binary_search_by_key(&lane, |value| value.lane).ok()?)
+}
+
+fn bytes_of<'v>(values: &[Option<&'v LaneValue>; 2]) -> [&'v [Byte]; 2] {
+    values.map(|value| value.map_or(&[][..], |value| &value.bytes))
 }
 
 /// The first byte in which two values differ, with its place: `byte 4: 2a`.

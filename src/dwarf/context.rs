@@ -268,6 +268,13 @@ pub trait Context {
     /// Reads memory; returns how many bytes from the start on were captured and are now in `into`.
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize;
 
+    /// How many bytes are missing from a byte on that [`Self::read_memory`] cannot read, that byte included; the byte behind them
+    /// is to be tried.
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        let _ = at;
+        1
+    }
+
     /// What all evaluations of the question may take together; `None`: nothing bounds them together.
     fn budget(&self) -> Option<&Budget> {
         None

@@ -295,22 +295,22 @@ impl<'c> Reader<'c> {
     /// Reads whole bytes of memory in as few reads as there are captured runs.
     fn fill_memory(&self, from: MemoryAt, into: &mut Bits, to: usize, count: usize) {
         let mut done = 0;
+        let place =
+            |done: usize| MemoryAt { address: Address(from.address.0.wrapping_add(done as u64)), ..from };
         while done < count {
-            let address = Address(from.address.0.wrapping_add(done as u64));
             let Some(room) = into.bytes.get_mut(to + done..to + count) else { return };
             let length = room.len();
-            let good = self.context.read_memory(MemoryAt { address, ..from }, room).min(length);
+            let good = self.context.read_memory(place(done), room).min(length);
             done += good;
             if good < length {
-                // Nothing says where the gap ends, so the byte after it is tried next.
+                let missing = self.context.missing_memory(place(done)).max(1);
+                let end =
+                    usize::try_from(missing).map_or(count, |missing| count.min(done.saturating_add(missing)));
                 into.not_captured.resize(into.bytes.len(), 0);
-                if let (Some(byte), Some(mask)) =
-                    (into.bytes.get_mut(to + done), into.not_captured.get_mut(to + done))
-                {
-                    *byte = 0;
-                    *mask = 0xff;
-                }
-                done += 1;
+                let gap = to + done..to + end;
+                into.bytes.get_mut(gap.clone()).unwrap_or_default().fill(0);
+                into.not_captured.get_mut(gap).unwrap_or_default().fill(0xff);
+                done = end;
             }
         }
     }

@@ -298,7 +298,8 @@ fn wave(
         "frames": super::stack::frames_json(&stack),
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
-        "registers": registers,
+        // Of a GPU's hundreds of registers no list of nulls.
+        "registers": (!registers.values().all(Value::is_null)).then_some(registers),
         "private_wave_bytes": wave.private_size,
         "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
     });

@@ -196,5 +196,5 @@ pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
 
 /// Two digits a byte (see [`Byte`]'s words); `None` where there are no bytes.
 fn byte_text(bytes: &[Byte]) -> Option<String> {
-    (!bytes.is_empty()).then(|| bytes.iter().map(ToString::to_string).collect())
+    (!bytes.is_empty()).then(|| bytes.iter().flat_map(|byte| byte.digits()).collect())
 }

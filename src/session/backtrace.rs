@@ -28,7 +28,7 @@ pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> 
         None => Ok(frames.of_wave()),
         Some(lane) => {
             frames.check(lane)?;
-            let is_used = States::of(reader, wave, &frames)?.used(LaneSet::one(lane)).contains(lane);
+            let is_used = States::of(&frames)?.used(LaneSet::one(lane)).contains(lane);
             Ok(if is_used { frames.of_lane(lane) } else { frames.of_unused(lane) })
         }
     }
@@ -43,9 +43,16 @@ pub(super) fn lane_stacks(
     wave: WaveId,
     lanes: LaneSet,
 ) -> Result<Vec<LaneStack>, Unreadable> {
-    let frames = Frames::of(reader, wave)?;
+    lane_stacks_along(&Frames::of(reader, wave)?, lanes)
+}
+
+/// The same along a whole stack.
+///
+/// # Errors
+/// As there.
+pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
     lanes.iter().try_for_each(|lane| frames.check(lane))?;
-    let used = States::of(reader, wave, &frames)?.used(lanes);
+    let used = States::of(frames)?.used(lanes);
     let unused = LaneSet(lanes.0 & !used.0);
     let mut stacks: Vec<LaneStack> = Vec::new();
     for part in frames.alike(used) {
@@ -86,6 +93,7 @@ pub(super) fn reach(walk: &mut Walk<'_>, frame: usize) -> Result<(usize, usize, 
 pub(super) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
 /// All frames of a wave, with what lanes need of them.
+#[derive(Debug)]
 pub(super) struct Frames<'a> {
     pub(super) walk: Walk<'a>,
     /// For each physical frame.
@@ -96,6 +104,7 @@ pub(super) struct Frames<'a> {
     pub(super) called: OnceCell<Vec<LaneSet>>,
 }
 
+#[derive(Debug)]
 struct Described {
     source: Option<Arc<Source>>,
     /// In words, once somebody wants it: it takes the rules of call frame information.
@@ -142,6 +151,11 @@ impl<'a> Frames<'a> {
             first += calls;
         }
         Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
+    }
+
+    /// Whether the stack was walked to its end.
+    pub(super) fn is_whole(&self) -> bool {
+        self.walk.end().is_some()
     }
 
     /// What source text there is at a physical frame.

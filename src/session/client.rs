@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use super::backtrace::Frames;
 use super::dump::{self, ServedKind};
 use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
@@ -11,8 +12,8 @@ use super::work_item::{self, GridPlace, NoGridPlace};
 use super::{
     Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
     Evaluation, Grouping, Groups, Inspect, Instructions, Interrupt, LaneInfo, LaneStack, Locals,
-    NotDisassembled, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
-    evaluate, lanes, regions, waves,
+    NotDisassembled, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveFrames,
+    WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
 use crate::dwarf::Location;
@@ -173,6 +174,15 @@ impl Session {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Groups, Unreadable> {
         super::groups::groups(&self.reader, &self.waves(), grouping, progress)
+    }
+
+    /// Walks the stack of a wave once, for its frames and the variables of each.
+    ///
+    /// # Errors
+    /// As [`Inspect::backtrace`].
+    pub fn frames(&self, wave: WaveId) -> Result<WaveFrames<'_>, Unreadable> {
+        self.serves(wave)?;
+        Ok(WaveFrames::new(Frames::of(&self.reader, wave)?))
     }
 }
 

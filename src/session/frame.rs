@@ -207,6 +207,10 @@ impl Context for FrameContext<'_> {
         self.level.read_memory(at, into)
     }
 
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        self.level.missing_memory(at)
+    }
+
     fn budget(&self) -> Option<&Budget> {
         self.level.budget()
     }
@@ -311,6 +315,10 @@ impl Context for UnitContext<'_, '_> {
 
     fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
         self.frame.read_memory(at, into)
+    }
+
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        self.frame.missing_memory(at)
     }
 
     fn budget(&self) -> Option<&Budget> {

@@ -178,7 +178,7 @@ impl Building {
         let wave = walk.wave;
         let id = reader.wave(wave)?.id;
         let frames = Frames::along(walk);
-        let states = States::of(reader, wave, &frames)?;
+        let states = States::of(&frames)?;
         for part in frames.alike(states.used(frames.walk.kind.wave_size.all())) {
             let group = self.of(frames.of_lane(part.first().unwrap_or_default()));
             let each: Vec<Option<LaneState>> =

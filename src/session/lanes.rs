@@ -1,6 +1,7 @@
 //! What is known of each lane: whether it runs, where it is, and which work-item it is.
 
 use super::backtrace::Frames;
+use super::unwind::Walk;
 use super::{LaneInfo, LanePosition, LaneState, LaneStates, Reader, Unreadable};
 use crate::capture::{Capture, Wave};
 use crate::units::{LaneId, LaneSet, WaveId};
@@ -19,8 +20,15 @@ pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, U
 /// # Errors
 /// As [`active`].
 pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
-    let frames = Frames::of(reader, wave)?;
-    let mut states = States::of(reader, wave, &frames)?;
+    along(&Frames::of(reader, wave)?, focus)
+}
+
+/// The same along a whole stack.
+///
+/// # Errors
+/// As there.
+pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
+    let mut states = States::of(frames)?;
     let items = states.items.take();
     let all = frames.walk.kind.wave_size.all();
     Ok(all
@@ -28,7 +36,7 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
         .map(|lane| {
             let place = items.as_ref().map(|items| items.local(lane));
             let is_unused = place == Some(None);
-            let state = if is_unused { Some(LaneState::Unused) } else { states.of_used(&frames, lane) };
+            let state = if is_unused { Some(LaneState::Unused) } else { states.of_used(frames, lane) };
             let at = if is_unused { LanePosition::default() } else { frames.position(lane) };
             let local_id = place.flatten();
             let global_id = local_id.zip(items.as_ref()).map(|(local, items)| items.global(local));
@@ -37,20 +45,23 @@ pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<
         .collect())
 }
 
-/// What the lanes of a wave do as a frame of its stack has it: in a caller, at the call.
+/// What the lanes of a wave do as a frame of its stack has it, which was walked as far as that: in a caller, at the call.
 ///
 /// # Errors
 /// As [`active`], and that there is no such frame.
-pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneStates, Unreadable> {
-    let near = Frames::near(reader, wave, frame)?;
+pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, Unreadable> {
     let all = near.walk.kind.wave_size.all();
-    let states = States::at(reader, wave, &near, frame)?;
+    let states = States::at(near, frame)?;
     let used = states.used(all);
     // Where all lanes are active nobody has to ask their callers, and an answer about the innermost frame reads no table.
     let all_active = states.active.as_ref().is_ok_and(|active| used.and(*active) == used);
-    let frames = if all_active { near } else { Frames::of(reader, wave)? };
+    let whole = match all_active || near.is_whole() {
+        true => None,
+        false => Some(Frames::of(near.walk.reader, near.walk.wave)?),
+    };
+    let frames = whole.as_ref().unwrap_or(near);
     let state = |lane| match used.contains(lane) {
-        true => states.of_used(&frames, lane),
+        true => states.of_used(frames, lane),
         false => Some(LaneState::Unused),
     };
     Ok(all.iter().map(state).collect())
@@ -62,7 +73,7 @@ pub(super) fn in_frame(reader: &Reader, wave: WaveId, frame: usize) -> Result<La
 /// As [`in_frame`], and why it is not known.
 pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
     let frames = Frames::near(reader, wave, frame)?;
-    let states = States::at(reader, wave, &frames, frame)?;
+    let states = States::at(&frames, frame)?;
     let known = states.active.clone().map_err(|why| Unreadable::NoActiveLanes { why });
     Ok(states.used(known?))
 }
@@ -82,12 +93,13 @@ impl States {
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
-    pub(super) fn of(reader: &Reader, wave: WaveId, frames: &Frames<'_>) -> Result<Self, Unreadable> {
-        Ok(Self { inlined: None, ..Self::at(reader, wave, frames, 0)? })
+    pub(super) fn of(frames: &Frames<'_>) -> Result<Self, Unreadable> {
+        Ok(Self { inlined: None, ..Self::at(frames, 0)? })
     }
 
     /// Of a frame of the wave's stack.
-    fn at(reader: &Reader, wave: WaveId, frames: &Frames<'_>, frame: usize) -> Result<Self, Unreadable> {
+    fn at(frames: &Frames<'_>, frame: usize) -> Result<Self, Unreadable> {
+        let Walk { reader, wave, .. } = frames.walk;
         let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
         if frames.walk.frames().is_empty() {
             // Without a PC there are no frames, but EXEC may be there all the same.

@@ -1,11 +1,14 @@
 //! Variables of a wave's frame, lane by lane.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
-use super::LaneStates;
+use super::backtrace::Frames;
+use super::variables::locals_along;
+use super::{LaneStates, Stack, Unreadable};
 use crate::dwarf::Location;
 use crate::dwarf::legacy::Idiom;
-use crate::units::{LaneId, Pc, WaveId};
+use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
 /// The variables in scope of a frame.
 #[derive(Clone, Debug)]
@@ -28,6 +31,30 @@ pub struct Locals {
     pub variables: Vec<Variable>,
     /// What of the function's debug information cannot be read, each with its unit, DIE and offset: variables may be missing.
     pub problems: Vec<String>,
+}
+
+/// The stack of a wave, walked once for questions about all of its frames.
+#[derive(Debug)]
+pub struct WaveFrames<'a>(Frames<'a>);
+
+impl<'a> WaveFrames<'a> {
+    pub(super) fn new(frames: Frames<'a>) -> Self {
+        Self(frames)
+    }
+
+    /// The stack of the wave as a whole.
+    #[must_use]
+    pub fn stack(&self) -> Stack {
+        self.0.of_wave()
+    }
+
+    /// The variables of a frame, as [`Inspect::locals`](super::Inspect::locals).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn locals(&self, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
+        locals_along(&self.0, lanes, frame, &mut |_, _, _| ())
+    }
 }
 
 /// One variable with its value in each lane that was asked for.
@@ -71,8 +98,8 @@ pub struct LaneValue {
     pub place: Option<Location>,
     /// The compiler's idiom by which the location was read, where that was not by the book.
     pub idiom: Option<Idiom>,
-    /// Its bytes, lowest address first.
-    pub bytes: Vec<Byte>,
+    /// Its bytes, lowest address first; lanes with the same bytes share them.
+    pub bytes: Arc<[Byte]>,
     /// What there is to show.
     pub state: ValueState,
 }
@@ -88,14 +115,23 @@ pub enum Byte {
     OptimizedOut,
 }
 
-/// Two hex digits, `xx` for what was not captured, `..` for what the compiler kept nowhere.
+impl Byte {
+    /// Two hex digits, `xx` for what was not captured, `..` for what the compiler kept nowhere.
+    #[must_use]
+    pub fn digits(self) -> [char; 2] {
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
+        match self {
+            Self::Known(byte) => [digit(byte >> 4), digit(byte & 15)],
+            Self::NotCaptured => ['x', 'x'],
+            Self::OptimizedOut => ['.', '.'],
+        }
+    }
+}
+
+/// Its [`Byte::digits`].
 impl fmt::Display for Byte {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Known(byte) => write!(f, "{byte:02x}"),
-            Self::NotCaptured => f.write_str("xx"),
-            Self::OptimizedOut => f.write_str(".."),
-        }
+        self.digits().iter().try_for_each(|digit| f.write_char(*digit))
     }
 }
 

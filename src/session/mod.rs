@@ -67,7 +67,7 @@ pub use inspect::Inspect;
 #[cfg(test)]
 pub(crate) use inspect::MockInspect;
 pub use interrupt::Interrupt;
-pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
+pub use locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable, WaveFrames};
 pub use reach::{Bounds, Limit, MAX_OBJECT, Reach, reach};
 pub use reader::Reader;
 pub(crate) use regions::lane_runs;

@@ -18,6 +18,7 @@ use crate::units::{BitSize, LaneId, LaneSet, Pc};
 const ADDRESS_BITS: u64 = 64;
 
 /// Where the lanes are in a frame.
+#[derive(Debug)]
 pub(super) enum Positions {
     /// As `DW_AT_LLVM_lane_pc` says: `None` never entered the function.
     Said(Vec<Option<Pc>>),

@@ -6,7 +6,7 @@ use super::address::GLOBAL;
 use super::changes::{Owner, Run};
 use super::reader::Reader;
 use super::{Place, Unreadable};
-use crate::arch::{Kind, SpaceScope};
+use crate::arch::{Kind, SWIZZLE_BYTES, SpaceScope};
 use crate::capture::{MemoryMap, Wave, copy, joined};
 use crate::units::{Address, LaneId, WaveId};
 
@@ -56,6 +56,15 @@ impl Swizzle<'_> {
     /// Where a byte of the lane is in the wave's private memory; `None`: nowhere, which an address of 32 bits never is.
     pub(super) fn backing(self, address: u64) -> Option<u64> {
         self.kind.private_wave(self.lane, Address(address)).map(|at| at.0)
+    }
+
+    /// The lane's first address whose byte is at a place in the wave's private memory or behind it; `None`: of 64 bits there is none.
+    fn address_from(self, backing: u64) -> Option<u64> {
+        let row = u64::from(self.kind.wave_size.lanes()) * SWIZZLE_BYTES;
+        let column = u64::from(self.lane.0) * SWIZZLE_BYTES;
+        let behind = backing.saturating_sub(column);
+        let within = (behind % row).min(SWIZZLE_BYTES);
+        (behind / row).checked_mul(SWIZZLE_BYTES)?.checked_add(within)
     }
 
     /// Where the row ends that holds that byte of all lanes.
@@ -222,6 +231,46 @@ impl Reader {
             done += got;
         }
         Ok(done)
+    }
+
+    /// How many bytes are missing from a place on whose byte cannot be read: up to the next one that may be there.
+    pub(super) fn missing(&self, place: Place) -> u64 {
+        let to_end = |address: u64| (u64::MAX - address).saturating_add(1);
+        let is_generic = self.space(place).is_ok_and(|space| space.scope == SpaceScope::Generic);
+        let missing = match self.storage(place) {
+            Ok(Storage::Linear(memory, address)) => self.missing_in(memory.owner, memory.map, address),
+            Ok(Storage::Global(address, agent)) => {
+                let capture = self.dump().capture();
+                let (piece, _) = self.dump().objects().piece(capture, address, agent);
+                let missing = self.missing_in(Owner::Global, &capture.global, address);
+                missing.min((piece.last - address).saturating_add(1))
+            }
+            Ok(Storage::Swizzled(memory, swizzle, address)) => {
+                let next = swizzle.backing(address).and_then(|at| {
+                    swizzle.address_from(at.saturating_add(self.missing_in(memory.owner, memory.map, at)))
+                });
+                next.map_or_else(|| to_end(address), |next| next.saturating_sub(address))
+            }
+            // No byte of the space can be read.
+            Err(_) => to_end(place.address.0),
+        };
+        // Behind an aperture's end the addresses mean other memory.
+        let end = if is_generic { place.address.0 | u64::from(u32::MAX) } else { u64::MAX };
+        missing.min((end - place.address.0).saturating_add(1)).max(1)
+    }
+
+    /// The same of an owner's memory.
+    fn missing_in(&self, owner: Owner, map: &MemoryMap, address: u64) -> u64 {
+        let captured = match map.find(address) {
+            // The file is too short, or fails there: what lies behind this block may be there.
+            Some(segment) => {
+                let offset = segment.extent.offset.saturating_add(address - segment.address);
+                (BLOCK - offset % BLOCK).min((segment.last() - address).saturating_add(1))
+            }
+            None => map.next(address).map_or(u64::MAX, |next| next.address - address),
+        };
+        let changed = self.changes.memory().next(owner, address);
+        captured.min(changed.map_or(u64::MAX, |next| next - address))
     }
 
     /// A wave's private memory as it was captured, from the block that is kept where that has all of it.

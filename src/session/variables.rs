@@ -2,10 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::answers::NO_PRIVATE_MEMORY;
-use super::backtrace::reach;
+use super::backtrace::{Frames, reach};
 use super::frame::FrameContext;
 use super::locals::{Byte, LaneValue, Locals, Scope, ValueState, Variable};
 use super::object::LaneObject;
@@ -21,8 +22,8 @@ use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Group, Known, Location, Program, fetch, legacy,
-    print,
+    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Program, Storage,
+    fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
@@ -48,32 +49,37 @@ pub(super) fn locals(
     lanes: LaneSet,
     frame: usize,
 ) -> Result<Locals, Unreadable> {
-    locals_with(reader, wave, lanes, frame, &mut |_, _, _| ())
+    locals_along(&Frames::near(reader, wave, frame)?, lanes, frame, &mut |_, _, _| ())
 }
 
-/// The same; `each` is shown every variable with its code object's debug information and its type.
-pub(super) fn locals_with(
-    reader: &Reader,
-    wave: WaveId,
+/// The same along a stack that was walked as far as that frame; `each` is shown every variable with its code object's debug
+/// information and its type.
+pub(super) fn locals_along(
+    frames: &Frames<'_>,
     lanes: LaneSet,
     frame: usize,
     each: &mut dyn FnMut(&Arc<DebugInfo>, TypeId, &Variable),
 ) -> Result<Locals, Unreadable> {
-    with_frame(reader, wave, frame, |Found { frame: evaluated, variables, pc, call, problems, .. }| {
-        let lanes = lanes.and(evaluated.context.kind().wave_size.all());
-        let states = super::lanes::in_frame(reader, wave, frame)?;
-        let shown = variables.iter().map(|at| {
-            reader.goes_on()?;
-            let variable = evaluated.variable(at, lanes);
-            if let Some(type_id) = at.variable.type_id {
-                each(&evaluated.debug, type_id, &variable);
-            }
-            Ok(variable)
-        });
-        let variables = shown.collect::<Result<_, Unreadable>>()?;
-        let Call { function, file, line, .. } = call;
-        Ok(Locals { wave, frame, pc, function, file, line, states, variables, problems })
-    })
+    let Walk { reader, wave, .. } = frames.walk;
+    has_pc(&frames.walk)?;
+    let (level, inlined) =
+        frames.located(frame).ok_or_else(|| no_frame(&frames.walk, frame, frames.count()))?;
+    let (code, source) = coded(&frames.walk, level, frames.source(level))?;
+    let Found { frame: evaluated, variables, pc, call, problems, .. } =
+        found(&frames.walk, level, inlined, code, source)?;
+    let lanes = lanes.and(evaluated.context.kind().wave_size.all());
+    let states = super::lanes::in_frame(frames, frame)?;
+    let shown = variables.iter().map(|at| {
+        reader.goes_on()?;
+        let variable = evaluated.variable(at, lanes);
+        if let Some(type_id) = at.variable.type_id {
+            each(&evaluated.debug, type_id, &variable);
+        }
+        Ok(variable)
+    });
+    let variables = shown.collect::<Result<_, Unreadable>>()?;
+    let Call { function, file, line, .. } = call;
+    Ok(Locals { wave, frame, pc, function, file, line, states, variables, problems })
 }
 
 /// A frame with the variables that are in its scope, outermost first.
@@ -99,12 +105,8 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     frame: usize,
     ask: impl FnOnce(Found<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let captured = reader.wave(wave)?;
     let mut walk = Walk::new(reader, wave)?;
-    if walk.frames().is_empty() {
-        let why = format!("the PC of wave {} was not captured", captured.id);
-        return Err(Unreadable::NoVariables(why).into());
-    }
+    has_pc(&walk)?;
     let (level, inlined, code, source) = find(&mut walk, frame)?;
     ask(found(&walk, level, inlined, code, &source)?)
 }
@@ -150,21 +152,37 @@ pub(super) fn find<'a>(
     walk: &mut Walk<'a>,
     frame: usize,
 ) -> Result<(usize, usize, Code<'a>, Arc<Source>), Unreadable> {
-    let (level, inlined, source) = reach(walk, frame).map_err(|count| {
-        let last = count.checked_sub(1).map_or_else(
-            || "; the stack has none".to_owned(),
-            |last| format!("; the stack ends with frame {last}"),
-        );
-        let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
-        Unreadable::NoVariables(format!("there is no frame {frame}{last}{why}"))
-    })?;
+    let (level, inlined, source) = reach(walk, frame).map_err(|count| no_frame(walk, frame, count))?;
+    let (code, source) = coded(walk, level, source)?;
+    Ok((level, inlined, code, source))
+}
+
+/// Fails where the stack has no frame at all.
+fn has_pc(walk: &Walk<'_>) -> Result<(), Unreadable> {
+    let id = walk.reader.wave(walk.wave)?.id;
+    match walk.frames().is_empty() {
+        true => Err(Unreadable::NoVariables(format!("the PC of wave {id} was not captured"))),
+        false => Ok(()),
+    }
+}
+
+/// That a stack of so many frames has no frame of that number.
+fn no_frame(walk: &Walk<'_>, frame: usize, count: usize) -> Unreadable {
+    let last = count.checked_sub(1).map_or_else(
+        || "; the stack has none".to_owned(),
+        |last| format!("; the stack ends with frame {last}"),
+    );
+    let why = walk.end().map_or_else(String::new, |end| format!(": {end}"));
+    Unreadable::NoVariables(format!("there is no frame {frame}{last}{why}"))
+}
+
+/// The code of a physical frame with its source text; an error where no code object holds it.
+fn coded<'a, S>(walk: &Walk<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), Unreadable> {
     let physical = walk.frames().get(level);
-    let found = physical.and_then(|physical| physical.code).zip(source);
-    let (code, source) = found.ok_or_else(|| {
+    physical.and_then(|physical| physical.code).zip(source).ok_or_else(|| {
         let pc = physical.map_or_else(String::new, |physical| walk.without_code(physical.pc));
         Unreadable::NoVariables(format!("no code object that can be read holds the PC{pc}"))
-    })?;
-    Ok((level, inlined, code, source))
+    })
 }
 
 /// The dialect of a unit, as far as the variables in scope tell it.
@@ -199,6 +217,14 @@ pub(super) struct Frame<'a> {
     left: Left,
 }
 
+/// What was read of an object for a lane.
+struct Read {
+    /// Where and how long it is, where that is the same for other lanes.
+    place: Option<((AddressSpace, u128), u64)>,
+    bits: Rc<Bits>,
+    bytes: Arc<[Byte]>,
+}
+
 /// What the variables of a frame may still take together.
 struct Left {
     bytes: Cell<u64>,
@@ -227,12 +253,6 @@ impl Left {
         })?;
         self.bytes.set(left);
         Ok(())
-    }
-
-    /// Counts what an object took besides: each missing byte is a read of its own.
-    fn count(&self, bits: &Bits) {
-        let missing = if bits.not_captured().is_empty() { 0 } else { 7 * bits.bytes().len() as u64 };
-        self.bytes.set(self.bytes.get().saturating_sub(missing));
     }
 
     /// How many values of an object may be printed.
@@ -381,8 +401,10 @@ impl Frame<'_> {
     ) -> Vec<LaneValue> {
         // What stands at the object is a descriptor, whose size nothing says; the data come through it.
         let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
-        // The text of the lane before: where lanes have the same bits, and the type asks nothing else, it is theirs too.
-        let mut before: Option<(Bits, ValueState)> = None;
+        // What was read for the lane before, and its text: where lanes have the same bits, and the type asks nothing else, it is
+        // theirs too.
+        let mut read: Option<Read> = None;
+        let mut before: Option<(Rc<Bits>, ValueState)> = None;
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
@@ -397,23 +419,16 @@ impl Frame<'_> {
             };
             let wanted = BitSize(size.saturating_mul(8));
             let checked = if idiom.is_some() { legacy::check_size(&at, wanted) } else { Ok(()) };
-            let found = checked
-                .and_then(|()| self.left.take(size))
-                .and_then(|()| fetch(&self.context, &at, Some(lane), wanted));
-            if let Ok(bits) = &found {
-                self.left.count(bits);
-            }
+            let found = checked.and_then(|()| self.read(&at, lane, size, &mut read));
             // A caller's registers are shown where they are now.
-            let settled = |bits| Ok((self.context.level.settled(&at, lane, wanted)?, bits));
-            let (at, bits) = match found.and_then(settled) {
+            let settled = |bytes| Ok((self.context.level.settled(&at, lane, wanted)?, bytes));
+            let (at, (bits, bytes)) = match found.and_then(settled) {
                 Ok(found) => found,
                 Err(error) => return nowhere(lane, failed(&error, &self.context)),
             };
             if at.is_undefined() || (size > 0 && bits.is_undefined()) {
                 return nowhere(lane, ValueState::OptimizedOut(undefined(&at, lane)));
             }
-            let count = usize::try_from(size).unwrap_or(usize::MAX);
-            let bytes = bytes(&bits, count);
             let place = print::location(&at, lane, &self.context);
             let not_captured = |part: &str| {
                 ValueState::Unavailable(match self.context.lacks_private(&at, lane) {
@@ -421,7 +436,7 @@ impl Frame<'_> {
                     false => format!("{part}{place} was not captured"),
                 })
             };
-            let state = if count > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
+            let state = if size > 0 && bytes.iter().all(|byte| *byte == Byte::NotCaptured) {
                 not_captured("")
             } else if let Some((_, state)) = before.as_ref().filter(|(same, _)| *same == bits) {
                 state.clone()
@@ -444,6 +459,40 @@ impl Frame<'_> {
             LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state }
         });
         values.collect()
+    }
+
+    /// The object of a lane. `last`: what was read for the lane before, which is shared where it is the same.
+    fn read(
+        &self,
+        at: &Location,
+        lane: LaneId,
+        size: u64,
+        last: &mut Option<Read>,
+    ) -> Result<(Rc<Bits>, Arc<[Byte]>), dwarf::Error> {
+        let place = self.common_place(at, lane).map(|place| (place, size));
+        // What is shared counts too: each lane's bytes are printed.
+        self.left.take(size)?;
+        if let Some(last) = last.as_ref().filter(|last| place.is_some() && last.place == place) {
+            return Ok((Rc::clone(&last.bits), Arc::clone(&last.bytes)));
+        }
+        let bits = fetch(&self.context, at, Some(lane), BitSize(size.saturating_mul(8)))?;
+        let same = last.take().filter(|last| *last.bits == bits);
+        let (bits, bytes) = match same {
+            Some(last) => (last.bits, last.bytes),
+            None => {
+                let bytes = bytes(&bits, usize::try_from(size).unwrap_or(usize::MAX));
+                (Rc::new(bits), bytes)
+            }
+        };
+        *last = Some(Read { place, bits: Rc::clone(&bits), bytes: Arc::clone(&bytes) });
+        Ok((bits, bytes))
+    }
+
+    /// A location that is the same bytes for all lanes, in an address space that knows no lanes: the space and the first bit.
+    fn common_place(&self, at: &Location, lane: LaneId) -> Option<(AddressSpace, u128)> {
+        let Storage::Memory { space, .. } = at.storage else { return None };
+        let info = dwarf::Context::space(&self.context, space)?;
+        (info.lane == LaneNeed::None).then(|| (space, at.offset.get(lane)))
     }
 
     /// Why an object has no size: in the words of what could not tell it.
@@ -490,7 +539,7 @@ pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
 }
 
 pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, location: None, place: None, idiom: None, bytes: Vec::new(), state }
+    LaneValue { lane, location: None, place: None, idiom: None, bytes: Arc::default(), state }
 }
 
 /// A location's words, and by which idiom it was found.
@@ -507,7 +556,10 @@ pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
 }
 
 /// The first bytes of what was fetched; a last one of fewer bits counts as one.
-pub(super) fn bytes(bits: &Bits, count: usize) -> Vec<Byte> {
+pub(super) fn bytes<T: FromIterator<Byte>>(bits: &Bits, count: usize) -> T {
+    if let Some(whole) = bits.whole() {
+        return whole.iter().take(count).copied().map(Byte::Known).collect();
+    }
     let byte = |index| match bits.byte(index) {
         Ok(byte) => Byte::Known(byte),
         Err(Known::Undefined) => Byte::OptimizedOut,

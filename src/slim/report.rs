@@ -292,7 +292,7 @@ fn limit_words(limit: Limit, follow: u32) -> String {
         Limit::Steps => format!("there are pointers beyond step {follow} (--follow)"),
         Limit::Pages => "the bound on memory was hit (--most-global)".to_owned(),
         Limit::Pointers => "the bound on pointers was hit (--most-pointers)".to_owned(),
-        Limit::Time => "the time for following was over (--most-seconds)".to_owned(),
+        Limit::Time => "the time for variables and pointers was over (--most-seconds)".to_owned(),
         Limit::Object => "of large objects only the first part was looked at".to_owned(),
     }
 }

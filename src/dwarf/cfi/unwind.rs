@@ -302,6 +302,10 @@ impl Context for Unwind<'_> {
         self.context.read_memory(at, into)
     }
 
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        self.context.missing_memory(at)
+    }
+
     fn budget(&self) -> Option<&Budget> {
         self.context.budget()
     }

@@ -182,7 +182,7 @@ impl Walk<'_, '_, '_> {
             return Err(Box::new(self.absence(&object.location, &bits)));
         }
         let count = usize::try_from(size).unwrap_or(usize::MAX);
-        let composed = bytes(&bits, count);
+        let composed: Vec<Byte> = bytes(&bits, count);
         if count > 0 && composed.iter().all(|byte| *byte == Byte::NotCaptured) {
             let why = self.first_missing(&object.location, &bits);
             return Err(Box::new(ValueState::Unavailable(

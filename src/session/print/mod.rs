@@ -41,6 +41,7 @@ pub(super) use locate::{leads_to, locate, write_in};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 
+use super::backtrace::Frames;
 use super::locals::LaneValue;
 use super::unwind::Walk as Walked;
 use super::variables::with_frame;
@@ -150,7 +151,7 @@ pub(super) fn print(
 ) -> Result<Printed, NotPrinted> {
     with_frame(reader, wave, frame, |found| {
         let lanes = lanes.and(found.frame.context.kind().wave_size.all());
-        let states = super::lanes::in_frame(reader, wave, frame)?;
+        let states = super::lanes::in_frame(&Frames::near(reader, wave, frame)?, frame)?;
         let scene = eval::Scene::new(reader, wave, &found, lanes);
         let path = parse(&query.path, &|name| scene.is_type(name))?;
         let mut type_name = None;

@@ -1,5 +1,7 @@
 //! What a path names, as it is shown: bytes, text, a tree, and why something is missing.
 
+use std::sync::Arc;
+
 use super::eval::{Scene, Walk};
 use super::names::{Named, words};
 use super::object::{Answer, Object, error, moved};
@@ -72,7 +74,7 @@ impl Walk<'_, '_, '_> {
             return Err(Box::new(self.absence(&object.location, &bits)));
         }
         let missing = self.first_missing(&object.location, &bits);
-        let bytes = fetched(&bits, bits.bytes().len());
+        let bytes: Arc<[Byte]> = fetched(&bits, bits.bytes().len());
         let nothing = !bytes.is_empty() && bytes.iter().all(|byte| *byte == Byte::NotCaptured);
         let context = &self.scene.found.frame.context;
         let place = match object.is_value {
@@ -104,7 +106,11 @@ impl Walk<'_, '_, '_> {
             }
         };
         let idiom = object.idiom;
-        Ok((LaneValue { lane, location: place_words, place, idiom, bytes, state }, tree, missing))
+        Ok((
+            LaneValue { lane, location: place_words, place, idiom, bytes: bytes.into(), state },
+            tree,
+            missing,
+        ))
     }
 
     /// The size of an object whose type leaves it to the object.
@@ -138,7 +144,7 @@ impl Walk<'_, '_, '_> {
             location: Some(location),
             place: Some(object.location.clone()),
             idiom: None,
-            bytes: Vec::new(),
+            bytes: Arc::default(),
             state: ValueState::Value(text),
         };
         Ok((value, Some(tree), None))

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use self::pointers::{PointerAt, Pointers};
 use super::address::{GENERIC, GLOBAL};
 use super::arguments::Raw;
-use super::variables::locals_with;
+use super::variables::locals_along;
 use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
 use crate::debuginfo::{DebugInfo, TypeId};
 use crate::units::{Address, LaneId, WaveId};
@@ -31,7 +31,7 @@ pub struct Bounds {
     pub pages: u64,
     /// Pointers that are followed.
     pub pointers: u64,
-    /// Time for following.
+    /// Time for variables and for following; stacks are asked for all the same.
     pub time: Duration,
 }
 
@@ -161,18 +161,20 @@ impl Search<'_> {
     fn variables(&mut self, wave: WaveId) -> Result<(), Unreadable> {
         let captured = self.reader.wave(wave)?;
         let all = captured.kind.wave_size.all();
-        lanes::lanes(self.reader, wave, LaneId(0))?;
         let frames = backtrace::Frames::of(self.reader, wave)?;
-        let count = frames.count();
+        lanes::along(&frames, LaneId(0))?;
         frames.of_wave();
-        drop(frames);
-        backtrace::lane_stacks(self.reader, wave, all)?;
-        for frame in 0..count {
+        backtrace::lane_stacks_along(&frames, all)?;
+        for frame in 0..frames.count() {
+            if Instant::now() >= self.until {
+                self.hit(Limit::Time);
+                break;
+            }
             let mut found = Vec::new();
             // A frame without debug information has no variables, and nothing to follow.
-            let _ = locals_with(self.reader, wave, all, frame, &mut |debug, type_id, variable| {
+            let _ = locals_along(&frames, all, frame, &mut |debug, type_id, variable| {
                 for value in &variable.lanes {
-                    found.push((Arc::clone(debug), type_id, value.bytes.clone(), value.lane));
+                    found.push((Arc::clone(debug), type_id, Arc::clone(&value.bytes), value.lane));
                 }
             });
             for (debug, type_id, bytes, lane) in found {

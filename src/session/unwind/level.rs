@@ -124,6 +124,11 @@ impl Context for Level<'_> {
         self.walk.reader.read_if_captured(place, into)
     }
 
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        let place = Place { space: at.space, address: at.address, wave: Some(self.walk.wave), lane: at.lane };
+        self.walk.reader.missing(place)
+    }
+
     fn budget(&self) -> Option<&Budget> {
         Some(self.walk.reader.budget())
     }

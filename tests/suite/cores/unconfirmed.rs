@@ -143,6 +143,40 @@ fn waves_with_one_slot_are_marked() {
     assert_eq!(told(&ours, "share a slot of scratch memory").len(), 1, "{}", ours["problems"]);
 }
 
+/// The position of one work-group changed to that of another of its dispatch: nothing shows which of them has it.
+#[test]
+fn work_groups_with_one_position_are_marked() {
+    let name = "gfx942-multi-xcc";
+    let (mut bytes, at) = sample(name);
+    let expected = expected(name);
+    let waves = expected["waves"].as_array().unwrap();
+    let (first, other) = (&waves[0], &waves[4]);
+    assert_eq!(
+        (&first["queue_id"], &first["packet_id"], &first["coord"][1], &first["coord"][2]),
+        (&other["queue_id"], &other["packet_id"], &other["coord"][1], &other["coord"][2])
+    );
+    // TTMP8 to TTMP11 lie one after another.
+    let temporaries = |wave: &Value, first: u32| -> Vec<u32> {
+        let word = |register: u32| wave["registers"][format!("ttmp{register}")].as_str().unwrap();
+        let number = |register| u32::from_str_radix(word(register), 16).unwrap().swap_bytes();
+        (first..=11).map(number).collect()
+    };
+    let block = other["writer"]["block"].as_array().unwrap();
+    let mut places = (block[0].as_u64().unwrap()..block[1].as_u64().unwrap()).step_by(4).map(at);
+    let wanted = temporaries(other, 8);
+    let holds =
+        |at: &usize| (0..).zip(&wanted).all(|(number, value)| word(&bytes, at + 4 * number) == *value);
+    let place = places.find(holds).unwrap();
+    put(&mut bytes, place, temporaries(first, 8)[0]);
+    let ours = opened(&bytes);
+    let position = |index: usize| waves[index]["coord"] == first["coord"] || index == 4;
+    let wanted: Vec<Option<&str>> = (0..waves.len())
+        .map(|index| position(index).then_some("another work-group of its dispatch has its position"))
+        .collect();
+    assert_eq!(marks(&ours), wanted);
+    assert_eq!(told(&ours, "with the same position in one dispatch").len(), 1, "{}", ours["problems"]);
+}
+
 /// A PC that no instruction can have: TTMP7 of a parked wave, or its hardware register.
 #[test]
 fn a_misaligned_pc_is_marked() {

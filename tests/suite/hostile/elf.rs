@@ -60,13 +60,17 @@ impl Section {
 
 /// A code object for gfx90a with code of `s_nop`s at [`TEXT`], and those sections from number 2 on.
 pub(super) fn code_object(sections: Vec<Section>) -> Vec<u8> {
+    code_object_of(&[0xbf80_0000; TEXT_SIZE as usize / 4], sections)
+}
+
+/// The same of that code.
+pub(super) fn code_object_of(code: &[u32], sections: Vec<Section>) -> Vec<u8> {
     let mut file = vec![0; TEXT as usize];
-    for _ in 0..TEXT_SIZE / 4 {
-        file.extend(0xbf80_0000u32.to_le_bytes());
-    }
+    file.extend(code.iter().flat_map(|instruction| instruction.to_le_bytes()));
+    let size = 4 * code.len() as u64;
     let mut names = b"\0.text\0.shstrtab\0".to_vec();
     // Name, type, flags, address, offset, size, link.
-    let mut headers = vec![[0; 7], [1, 1, SHF_ALLOC | 4, TEXT, TEXT, TEXT_SIZE, 0]];
+    let mut headers = vec![[0; 7], [1, 1, SHF_ALLOC | 4, TEXT, TEXT, size, 0]];
     let mut places: Vec<(u64, u64)> = Vec::new();
     for section in sections {
         let place = match section.at {
@@ -113,7 +117,7 @@ pub(super) fn code_object(sections: Vec<Section>) -> Vec<u8> {
     assert_eq!(header.len(), 64);
     // One segment: PT_LOAD, readable and executable, of headers and code.
     header.extend([1u32.to_le_bytes(), 5u32.to_le_bytes()].concat());
-    for word in [0, 0, 0, TEXT + TEXT_SIZE, TEXT + TEXT_SIZE, 0x1000] {
+    for word in [0, 0, 0, TEXT + size, TEXT + size, 0x1000] {
         header.extend(word.to_le_bytes());
     }
     file[..header.len()].copy_from_slice(&header);

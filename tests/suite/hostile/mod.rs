@@ -14,6 +14,7 @@ mod serve;
 mod shared;
 mod tables;
 mod texts;
+mod waves;
 mod work;
 mod zips;
 

@@ -72,6 +72,14 @@ impl Hostile {
         hostile
     }
 
+    /// Adds captured global memory to the dump.
+    pub(super) fn capture_global(&self, address: u64, bytes: &[u8]) {
+        fs::write(self.path("global.bin"), bytes).unwrap();
+        let memory = format!("[[memory]]\naddress = \"{address:#x}\"\nfile = \"global.bin\"\n");
+        let manifest = fs::read_to_string(self.path("manifest.toml")).unwrap();
+        fs::write(self.path("manifest.toml"), manifest + &memory).unwrap();
+    }
+
     /// A manifest of that name alone.
     pub(super) fn with_manifest(name: &str, manifest: &[u8]) -> Self {
         let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
@@ -142,6 +150,14 @@ impl Said {
         for said in said {
             let end: String = said.chars().rev().take(3000).collect::<Vec<_>>().into_iter().rev().collect();
             assert!(said.contains(text), "{command} lacks \"{text}\": {end}");
+        }
+        self
+    }
+
+    /// That no command prints a text.
+    pub(super) fn lacks(&self, text: &str) -> &Self {
+        for (command, said) in &self.0 {
+            assert!(!said.contains(text), "{command} prints \"{text}\"");
         }
         self
     }

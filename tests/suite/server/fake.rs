@@ -484,7 +484,7 @@ impl Inspect for Fake {
                     location: None,
                     place: None,
                     idiom: None,
-                    bytes: Vec::new(),
+                    bytes: Default::default(),
                     state,
                 };
                 PrintedLane { value, tree: None, state: Some(LaneState::Active), missing: None }
@@ -608,7 +608,7 @@ impl Inspect for Fake {
             location: Some(format!("v0[{lane}]")),
             place: Some(Location::register(DwarfReg(2560), BitSize(2048))),
             idiom: None,
-            bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured],
+            bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured].into(),
             state: if lane.0 < 16 {
                 ValueState::Value(lane.0.to_string())
             } else {

@@ -1,0 +1,190 @@
+//! Work that each of many waves asks for: what is read of a function, a table or a list counts once, or within bounds.
+
+use super::dwarf::{
+    ARRAY, BLOCK, COUNT, Dies, HIGH, LINES, LOCATION, LOW, NAME, RANGES, SUBPROGRAM, SUBRANGE, TYPE, UNIT,
+    VARIABLE, declaration, lines, place, uleb, unit,
+};
+use super::elf::{Section, TEXT, TEXT_SIZE, code_object, code_object_of};
+use super::run::Hostile;
+
+/// Waves, each at an instruction of its own.
+const WAVES: u64 = 900;
+
+/// `DW_AT_frame_base` as an expression.
+const FRAME_BASE: (u16, u16) = (0x40, 0x18);
+
+/// A function of so many branches, each of which may go far away, with an object in its frame.
+fn branches(count: u32) -> Vec<u8> {
+    // SOPP: s_cbranch_scc0 and s_cbranch_scc1, counted in dwords from the next instruction; then s_endpgm.
+    let branch = |at: u32| {
+        let far = (at.wrapping_mul(2_654_435_761) >> 4) % 60_000;
+        let to = (at + far).min(count - 1) - at;
+        0xbf84_0000 | (at & 1) << 16 | to.min(0x7fff)
+    };
+    let code: Vec<u32> = (0..count).map(branch).chain([0xbf81_0000]).collect();
+    let size = 4 * code.len() as u32;
+    let mut dies = Dies::new();
+    dies.declare(5, SUBPROGRAM, true, &[NAME, LOW, HIGH, FRAME_BASE]);
+    let int = dies.int();
+    // `DW_OP_regx` 65: s33.
+    dies.die(5, &[b"f\0", &TEXT.to_le_bytes(), &size.to_le_bytes(), &[2, 0x90, 65]]);
+    dies.variable("v", int);
+    for _ in 0..20 {
+        // `DW_OP_fbreg` 16.
+        dies.die(4, &[b"x\0", &int.to_le_bytes(), &[2, 0x91, 16]]);
+    }
+    dies.close(2);
+    code_object_of(&code, dies.sections())
+}
+
+/// Code of the largest function that is followed, and of one that is larger.
+#[test]
+fn code_of_branches() {
+    for count in [(1 << 18) - 1, 1 << 20] {
+        let said = Hostile::with_waves(&branches(count), WAVES).every();
+        said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+    }
+}
+
+/// A line table of 900 addresses with a thousand rows each.
+#[test]
+fn rows_of_a_line_table_that_waves_look_up() {
+    let mut program = vec![0, 9, 2];
+    program.extend(TEXT.to_le_bytes());
+    for _ in 0..1_000 {
+        // A special opcode that adds neither line nor address, a thousand times; then one that adds 4 to the address.
+        program.resize(program.len() + 1_000, 18);
+        program.push(32);
+    }
+    program.extend([2, 1, 0, 1, 1]);
+    let dies =
+        [vec![1], b"a.cpp\0".to_vec(), place(), vec![0; 4], vec![2], b"f\0".to_vec(), place(), vec![0]];
+    let table = [
+        declaration(1, UNIT, true, &[NAME, LOW, HIGH, LINES]),
+        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
+        vec![0],
+    ];
+    let object = code_object(vec![
+        Section::new(".debug_info", unit(0, &dies.concat())),
+        Section::new(".debug_abbrev", table.concat()),
+        Section::new(".debug_line", lines(&program)),
+    ]);
+    Hostile::with_waves(&object, WAVES).every().says("groups DUMP", "a.cpp").says("backtrace DUMP", "a.cpp");
+}
+
+/// Blocks side by side over all of the code, each with a variable: all are in scope at every PC.
+#[test]
+fn scopes_that_waves_look_up() {
+    let mut dies = Dies::new();
+    dies.declare(5, BLOCK, true, &[LOW, HIGH]);
+    let int = dies.int();
+    dies.function();
+    dies.variable("v", int);
+    for _ in 0..20_000 {
+        dies.die(5, &[&place()]);
+        dies.close(1);
+    }
+    dies.close(2);
+    let said = Hostile::with_waves(&dies.object(), WAVES).every();
+    said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+}
+
+/// A function with a list of many ranges, that of a DIE each: the PC is in the last one.
+#[test]
+fn ranges_that_waves_look_up() {
+    let mut dies = Dies::new();
+    dies.declare(5, SUBPROGRAM, true, &[NAME, RANGES]);
+    let int = dies.int();
+    dies.die(5, &[b"f\0", &12u32.to_le_bytes()]);
+    dies.variable("v", int);
+    dies.close(2);
+    // DW_RLE_start_length: nowhere, and at last all of the code.
+    let mut list = Vec::new();
+    for at in 0..100_000u64 {
+        list.push(7);
+        list.extend((0x100_0000 + 16 * at).to_le_bytes());
+        list.push(8);
+    }
+    list.push(7);
+    list.extend(TEXT.to_le_bytes());
+    list.extend(uleb(TEXT_SIZE));
+    list.push(0);
+    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
+    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
+    section.extend(list);
+    let mut sections = dies.sections();
+    sections.push(Section::new(".debug_rnglists", section));
+    let said = Hostile::with_waves(&code_object(sections), WAVES).every();
+    said.says("locals DUMP", "v = 7").says("groups DUMP", "f");
+}
+
+/// Functions that all claim all of the code: the one of a PC is looked for among them.
+#[test]
+fn functions_that_waves_look_up() {
+    let mut dies = Dies::new();
+    let int = dies.int();
+    for _ in 0..100_000 {
+        dies.function();
+        dies.close(1);
+    }
+    dies.function();
+    dies.variable("v", int);
+    dies.close(2);
+    Hostile::with_waves(&dies.object(), WAVES).every().says("groups DUMP", "f").says("backtrace DUMP", "f");
+}
+
+/// Arrays in memory that was not captured, all of them together as large as a frame's may be: one that is the same for all lanes,
+/// and one that each lane has of its own. And one that was captured.
+#[test]
+fn large_objects_of_honest_frames() {
+    let mut dies = Dies::new();
+    dies.declare(5, ARRAY, true, &[TYPE]);
+    dies.declare(6, SUBRANGE, false, &[(COUNT.0, 0x06)]);
+    dies.declare(7, VARIABLE, false, &[NAME, TYPE, LOCATION]);
+    let char = dies.die(3, &[b"signed\0", &[5, 1]]);
+    let mut array = |count: u32| {
+        let array = dies.die(5, &[&char.to_le_bytes()]);
+        dies.die(6, &[&count.to_le_bytes()]);
+        dies.close(1);
+        array
+    };
+    let (small, large) = (array(1 << 18), array(1 << 19));
+    let int = dies.int();
+    dies.function();
+    // `DW_OP_addr` of nothing.
+    let address = [&[3][..], &0x7eee_0000_0000u64.to_le_bytes()].concat();
+    dies.die(7, &[b"common\0", &small.to_le_bytes(), &[9], &address]);
+    // `DW_OP_LLVM_push_lane`, `DW_OP_const4u`, `DW_OP_mul`, `DW_OP_LLVM_offset`.
+    let offset = [&[0xe9, 3, 0x0c][..], &(1u32 << 18).to_le_bytes(), &[0x1e, 0xe9, 4]].concat();
+    let own = [address, offset].concat();
+    dies.die(7, &[b"own\0", &small.to_le_bytes(), &uleb(own.len() as u64), &own]);
+    let captured = [&[3][..], &0x7eef_0000_0000u64.to_le_bytes()].concat();
+    dies.die(7, &[b"captured\0", &large.to_le_bytes(), &[9], &captured]);
+    dies.variable("last", int);
+    dies.close(2);
+    let hostile = Hostile::with_code(&dies.object());
+    hostile.capture_global(0x7eef_0000_0000, &vec![5; 1 << 19]);
+    let locals = hostile.each(&["locals DUMP", "locals --json DUMP"]);
+    locals
+        .says("locals DUMP", "last = 7")
+        .says("locals DUMP", "captured = {5, 5")
+        .lacks("bytes of all objects");
+    locals.says("locals", "global memory");
+    hostile.each(&["slim DUMP -o OUT", "export DUMP", "diff DUMP DUMP"]);
+}
+
+/// Variables of many waves: what `slim` and `diff` ask of each pair or wave is the product.
+#[test]
+fn variables_of_many_waves() {
+    let mut dies = Dies::new();
+    let int = dies.int();
+    dies.function();
+    for _ in 0..20_000 {
+        dies.variable("v", int);
+    }
+    dies.close(2);
+    let hostile = Hostile::with_waves(&dies.object(), WAVES);
+    let said =
+        hostile.each(&["locals DUMP", "groups DUMP", "export DUMP", "slim --most-seconds 2 DUMP -o OUT"]);
+    said.says("locals DUMP", "v = 7").says("slim", "the time for variables and pointers was over");
+}
