@@ -285,3 +285,19 @@ fn a_work_item_chooses_wave_and_lane() {
         assert!(text(&refused.stderr).contains(words), "{wrong:?}: {}", text(&refused.stderr));
     }
 }
+
+/// docs/export-format.md: a listed wave of which no register was captured has no list of them.
+#[test]
+fn a_wave_without_registers_has_no_list_of_them() {
+    let log = std::fs::read_to_string(crate::fixtures::fixtures().join("logs/umr-columns.txt")).unwrap();
+    let scratch = crate::slim::Scratch::new("cli-no-registers");
+    let dump = scratch.path("waves.txt");
+    let start: Vec<&str> = log.lines().take(5).collect();
+    // The place of a wave, and nothing else.
+    std::fs::write(&dump, start.join("\n") + "\n0 0 2 0 0\n").unwrap();
+    let export = run(&["export", "--processor", "gfx90a", dump.to_str().unwrap()]).stdout;
+    let export: serde_json::Value = serde_json::from_slice(&export).unwrap();
+    let registers = |index: usize| &export["waves"][index]["registers"];
+    assert_eq!((registers(0)["s0"].as_str(), registers(0)["s99"].is_null()), (Some("000080bf"), true));
+    assert_eq!((registers(1), &export["waves"][2]), (&serde_json::Value::Null, &serde_json::Value::Null));
+}

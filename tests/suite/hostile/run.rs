@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Where the code object of a dump is loaded.
-const LOADED: u64 = 0x7f00_0010_0000;
+pub(super) const LOADED: u64 = 0x7f00_0010_0000;
 
 /// KiB of memory that a process may have: RLIMIT_DATA counts what is private and can be written, and no file that is mapped.
 const MEMORY: u32 = 1 << 20;
