@@ -164,13 +164,16 @@ fn large_objects_of_honest_frames() {
     dies.close(2);
     let hostile = Hostile::with_code(&dies.object());
     hostile.capture_global(LOADED + 0x20_0000_0000, &vec![5; 1 << 19]);
-    let locals = hostile.each(&["locals DUMP", "locals --json DUMP"]);
+    let locals = hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP"]);
     locals
-        .says("locals DUMP", "last = 7")
-        .says("locals DUMP", "captured = {5, 5")
+        .says("locals --lane", "last = 7")
+        .says("locals --lane", "captured = {5, 5")
         .lacks("bytes of all objects");
-    locals.says("locals", "global memory");
-    hostile.each(&["slim DUMP -o OUT", "export DUMP", "diff DUMP DUMP"]);
+    let absent = format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000);
+    locals
+        .says("locals --lane", &format!("common = {absent}"))
+        .says("locals --lane", &format!("own = {absent}"));
+    hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
 /// Thousands of variables of each of many waves: `slim` ends with its time.
