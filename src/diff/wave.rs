@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::DiffError;
 use crate::arch::{Register, RegisterValue};
 use crate::session::{Byte, Inspect as _, LaneValue, Locals, Session, Variable, WaveFrames};
-use crate::units::{LaneId, WaveId};
+use crate::units::{LaneId, LaneSet, WaveId};
 
 /// A pair of waves that differ.
 #[derive(Clone, Debug)]
@@ -147,10 +147,10 @@ fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), Diff
         let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
         let functions = at.map(|at| at.and_then(|at| at.function.clone()));
         let lines = at.map(|at| at.and_then(|at| Some(format!("{}:{}", at.file.as_ref()?, at.line?))));
-        let locals = |side: usize| -> Result<Locals, String> {
-            walked[side].locals(lanes[side], frame).map_err(|error| error.to_string())
+        let locals = |walked: &WaveFrames<'_>, lanes: LaneSet| -> Result<Locals, String> {
+            walked.locals(lanes, frame).map_err(|error| error.to_string())
         };
-        let locals = [locals(0), locals(1)];
+        let locals = [locals(&walked[0], lanes[0]), locals(&walked[1], lanes[1])];
         let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
         let variables = match &locals {
             [Ok(a), Ok(b)] => variables(a, b),

@@ -106,11 +106,7 @@ impl Walk<'_, '_, '_> {
             }
         };
         let idiom = object.idiom;
-        Ok((
-            LaneValue { lane, location: place_words, place, idiom, bytes: bytes.into(), state },
-            tree,
-            missing,
-        ))
+        Ok((LaneValue { lane, location: place_words, place, idiom, bytes, state }, tree, missing))
     }
 
     /// The size of an object whose type leaves it to the object.

@@ -69,7 +69,7 @@ fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
                 for value in &shown.lanes {
                     assert_eq!(
                         value.bytes,
-                        known(dword(register, value.lane.0), size),
+                        known(dword(register, value.lane.0), size).into(),
                         "{} {pc:#x}",
                         shown.name
                     );

@@ -250,7 +250,7 @@ fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
                 let what = format!("{} of lane {lane} in {at}", shown.name);
                 match state {
                     ValueState::Value(_) => {
-                        assert_eq!(*bytes, pattern(address, shown.size.unwrap(), *lane), "{what}");
+                        assert_eq!(bytes[..], pattern(address, shown.size.unwrap(), *lane), "{what}");
                         assert_eq!(*by, Some(idiom), "{what}");
                         count.0 += 1;
                     }
