@@ -59,6 +59,13 @@ impl Client {
         }
     }
 
+    /// The same at the other end of a pipe, which gdb reads one byte at a time.
+    #[must_use]
+    pub fn through_pipe(mut self) -> Self {
+        self.state.is_piped = true;
+        self
+    }
+
     /// Whether the client has sent a packet with a right checksum.
     #[must_use]
     pub fn has_spoken(&self) -> bool {

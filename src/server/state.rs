@@ -67,6 +67,8 @@ pub(super) struct State {
     pub(super) documents: Documents,
     /// Where `qsThreadInfo` goes on, an index into the threads.
     pub(super) next_thread: usize,
+    /// Whether it reads a pipe.
+    pub(super) is_piped: bool,
     /// Whether the greeting was shown.
     pub(super) greeted: bool,
     /// Code objects for debuggers that know no AMDGPU.
@@ -118,6 +120,7 @@ impl State {
             buffer: vec![0; MAX_READ],
             documents: Documents::default(),
             next_thread: 0,
+            is_piped: false,
             greeted: false,
             // A client that gives nothing away is taken for gdb: its description is the stricter one.
             facade: facade.unwrap_or(Facade::Gdb),

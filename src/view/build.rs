@@ -69,6 +69,7 @@ pub struct ViewObject {
     pub address: Address,
     /// The file.
     pub file: ViewFile,
+    debug_bytes: u64,
     functions: HashMap<DieOffset, Layout>,
     globals: Layout,
     units: Vec<UnitId>,
@@ -233,6 +234,12 @@ impl ViewObject {
         Some(self.address.0.wrapping_add(*at).wrapping_add(END_SIZE / 2))
     }
 
+    /// Bytes that a debugger reads of the file when it loads it: debug information and symbols.
+    #[must_use]
+    pub fn debug_bytes(&self) -> u64 {
+        self.debug_bytes
+    }
+
     /// How many variables it gives windows.
     #[must_use]
     pub fn variables(&self) -> usize {
@@ -279,8 +286,12 @@ fn view(
     let mut sections = rewritten.sections;
     sections.push(Debug { name: ".debug_frame", bytes: frames::debug_frame(&code) });
     let ends = ENDS.iter().zip(&extras).map(|(end, extra)| (*end, extra.range.start));
+    // A symbol takes 24 bytes beside its name (gABI chapter 4, "Symbol Table").
+    let names = symbols.iter().map(|symbol| symbol.name.len() + 1 + 24);
+    let debug_bytes = sections.iter().map(|section| section.bytes.len()).chain(names).sum::<usize>() as u64;
     let view = ViewObject {
         index,
+        debug_bytes,
         name: String::new(),
         first_name: String::new(),
         address,

@@ -89,11 +89,17 @@ fn slimmed(from: &Path, to: &Path, options: &[&str]) -> String {
 
 /// The fixture's dump over its kernel compiled anew from a folder of the test's, by an absolute name.
 fn compiled(folder: &Folder, options: &[&str]) -> PathBuf {
+    compiled_with(folder, options, "")
+}
+
+/// The same with more source text after the kernel's.
+fn compiled_with(folder: &Folder, options: &[&str], more: &str) -> PathBuf {
     let project = folder.path("project");
     fs::create_dir_all(&project).unwrap();
     for name in [KERNEL, "device.h"] {
         fs::copy(fixtures_folder().join("kernels").join(name), project.join(name)).unwrap();
     }
+    fs::write(project.join(KERNEL), source() + more).unwrap();
     let dump = folder.path("dump");
     fs::create_dir_all(&dump).unwrap();
     for file in fs::read_dir(named(DUMP).dump).unwrap() {
@@ -108,6 +114,35 @@ fn compiled(folder: &Folder, options: &[&str]) -> PathBuf {
     let output = clang.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     dump
+}
+
+/// gdb makes a system call for each byte that it reads of a pipe, so that large code objects take seconds: the user reads that, and
+/// what is faster. Over a socket, and with a small code object, there is nothing to read.
+#[test]
+fn gdb_reads_why_a_pipe_is_slow() {
+    const WORDS: &str = "gdb reads a pipe byte by byte";
+    let folder = Folder::new("pipe");
+    let long = "name_".repeat(80);
+    let functions = (0..1000).map(|number| {
+        format!("__attribute__((device, used)) static int {long}{number}(int n) {{ return n + {number}; }}\n")
+    });
+    let large = compiled_with(&folder, &[], &functions.collect::<String>());
+    for name in ["gdb", "gdb-multiarch"] {
+        for (dump, is_slow) in [(&large, true), (&named(DUMP).dump, false)] {
+            let mut script = Script::new(name);
+            let serve = format!("exec '{}' serve --stdio '{}'", lanescope(), dump.display());
+            script.check("pipe", format!("target remote | {serve}"), move |text| {
+                if text.contains(WORDS) == is_slow { Ok(()) } else { Err(text.to_owned()) }
+            });
+            script.expect("bt", "saxpy (");
+            script.must_pass(&Debugger::Gdb(name));
+        }
+        let server = Server::start(&large, &[]);
+        let mut script = Script::new(name);
+        script.never(format!("target remote {}", server.address), WORDS);
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
 }
 
 #[test]

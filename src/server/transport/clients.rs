@@ -175,7 +175,10 @@ impl Clients {
             let departure = Departure { connection: served, bell };
             let connection = &*departure.connection;
             log::debug!("client {} connected", connection.number);
-            let client = Client::new(make_session(connection.interrupt.clone()), options);
+            let mut client = Client::new(make_session(connection.interrupt.clone()), options);
+            if matches!(connection.stream, Stream::Stdio(..)) {
+                client = client.through_pipe();
+            }
             match talk::talk(connection, client) {
                 Ok(()) => log::debug!("client {} left", connection.number),
                 Err(error) => log::debug!("client {} is lost: {error}", connection.number),
