@@ -12,6 +12,9 @@ pub struct Target {
     pub name: String,
     /// EF_AMDGPU_MACH, the low byte of a code object's `e_flags`.
     pub elf_machine: u32,
+    /// The processor that GNU gdb 16 with amdgcn knows and that has these registers: itself or another one. `None`: it knows
+    /// none.
+    pub gdb: Option<String>,
     /// The wave sizes it can run, the default one first.
     pub wave_sizes: Vec<WaveSize>,
     /// Whether private memory is reached through buffers: the frame base then counts bytes of the whole wave.
@@ -136,6 +139,7 @@ impl Target {
         let mut target = Self {
             name: file.target.name.clone(),
             elf_machine: file.target.elf_machine,
+            gdb: file.target.gdb.clone(),
             wave_sizes: file.target.sizes().collect(),
             buffer_scratch: file.target.scratch == Scratch::Buffer,
             products: file.target.products.clone(),
@@ -171,6 +175,12 @@ impl Target {
             .filter_map(|trap| Some((trap.id, target.reason_index(&trap.reason)?)))
             .collect();
         target
+    }
+
+    /// The name of the processor that a gdb with amdgcn gets for it.
+    #[must_use]
+    pub fn gdb_name(&self) -> &str {
+        self.gdb.as_deref().unwrap_or(&self.name)
     }
 
     /// The address space of that number; `None` if the target reserves or lacks it.

@@ -118,14 +118,17 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let map = args.sources.map()?;
     // Who comes from elsewhere has no files of this machine.
     let is_local = args.listen.is_none_or(|address| address.to_canonical().is_loopback());
-    let views = args.view.0.map(|extent| {
+    let client = args.client.and_then(|taken| taken.0);
+    // A gdb with amdgcn gets no view, and reads the code objects' files from the same place.
+    let extent = args.view.0.or((client == Some(Facade::AmdgcnGdb)).then(Extent::default));
+    let views = extent.map(|extent| {
         Arc::new(Views::new(opened.clone(), first.another(), extent).with_sources(map, is_local))
     });
     let options = ServeOptions {
         views,
         threads: Some(Arc::clone(&threads)),
         listen: vec![listen],
-        client: args.client.and_then(|taken| taken.0),
+        client,
         once: args.once,
         silence: args.silence.map_or(ServeOptions::default().silence, Duration::from_secs),
         ..ServeOptions::default()
@@ -135,7 +138,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
     let ready = |endpoints: &[Endpoint]| {
         // Standard output is the protocol's with --stdio. A closed pipe is no reason not to serve.
         if !args.stdio {
-            let _ = announce(&first, &threads, endpoints, out);
+            let _ = announce(&first, &threads, client, endpoints, out);
         }
     };
     crate::server::serve(&options, make_session, ready).map_err(|error| -> Failure {
@@ -149,6 +152,7 @@ pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<
 fn announce(
     session: &Session,
     threads: &Threads,
+    client: Option<Facade>,
     endpoints: &[Endpoint],
     out: &mut dyn Write,
 ) -> std::io::Result<()> {
@@ -161,7 +165,8 @@ fn announce(
     };
     let (name, target) = (session.name(), &kind.target.name);
     writeln!(out, "Serving {name}: {waves} {word} of {target}:{}{lanes}", kind.wave_size)?;
-    for notice in session.notices() {
+    let note = client.and_then(|client| client.note(&kind.target));
+    for notice in session.notices().into_iter().chain(note) {
         writeln!(out, "Note: {notice}")?;
     }
     for endpoint in endpoints {

@@ -20,7 +20,7 @@ use crate::view::Views;
 pub struct ClientOptions {
     /// What it is taken for; `None`: what its handshake says.
     pub facade: Option<Facade>,
-    /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
+    /// Files of code objects for debuggers; `None`: they get none.
     pub views: Option<Arc<Views>>,
     /// The threads; `None`: the waves of the session.
     pub threads: Option<Arc<Threads>>,

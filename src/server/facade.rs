@@ -7,6 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::arch::Target;
+
 /// The architecture and dialect that a client is served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Facade {
@@ -39,6 +41,25 @@ impl Facade {
     #[must_use]
     pub fn is_amdgcn(self) -> bool {
         matches!(self, Self::AmdgcnGdb | Self::AmdgcnLldb)
+    }
+
+    /// What the user of such a client has to know of a processor, in words.
+    #[must_use]
+    pub fn note(self, target: &Target) -> Option<String> {
+        let name = &target.name;
+        match &target.gdb {
+            _ if self != Self::AmdgcnGdb => None,
+            Some(known) if known == name => None,
+            Some(known) => Some(format!(
+                "GNU gdb 16 does not know {name}: gdb gets {known}, which has the same registers, and `x/i` decodes instructions of \
+                 {known}. `monitor disassemble` decodes those of {name}. If your gdb knows {name}, type `set architecture \
+                 amdgcn:{name}` before `target remote`"
+            )),
+            None => Some(format!(
+                "GNU gdb 16 knows no processor with the registers of {name} and cannot attach: use a gdb that knows \
+                 amdgcn:{name}, or --client gdb"
+            )),
+        }
     }
 
     /// The triple that LLDB is told.

@@ -26,7 +26,7 @@ pub(super) fn greeting(state: &State) -> String {
         let does = state_of(&info, item, lane_mark(state, first, &info).as_deref());
         let _ = writeln!(text, "Thread {} ({name}): {does}.", state.shown(first));
     }
-    for notice in session.notices() {
+    for notice in session.notices().into_iter().chain(state.facade().note(&kind.target)) {
         let _ = writeln!(text, "Note: {notice}");
     }
     text.push_str("`monitor help` lists what else can be asked.\n");

@@ -17,7 +17,7 @@ use super::selection::Selection;
 use super::threads::{Thread, Threads};
 use crate::session::{Inspect, Unreadable};
 use crate::units::{LaneId, Pc, WaveId};
-use crate::view::{self, View, Views};
+use crate::view::{self, View, ViewObject, Views};
 
 /// Features that a client switched on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -168,9 +168,16 @@ impl State {
         Some(self.grown.view().unwrap_or(first))
     }
 
+    /// The files of code objects for a gdb with amdgcn, in the capture's order; empty for other clients.
+    pub(super) fn natives(&self) -> &[Option<Arc<ViewObject>>] {
+        let views = self.views.as_deref().filter(|_| self.facade == Facade::AmdgcnGdb);
+        views.map(Views::natives).unwrap_or_default()
+    }
+
     /// What is to be known of the dump, and of the view of it.
     pub(super) fn notices(&self) -> Vec<String> {
         let mut notices = self.session.notices();
+        notices.extend(self.facade.note(&self.session.kind().target));
         let problems = self.view().into_iter().flat_map(View::problems);
         notices.extend(problems.map(|problem| format!("the view has a problem: {problem}")));
         notices
@@ -195,9 +202,10 @@ impl State {
         view::stack_pointer(&*self.session, thread.wave, self.lane(thread), self.names_lanes(thread))
     }
 
-    /// The PC that a client sees: that of the thread's lane, where its stack is its own.
+    /// The PC that a client sees: that of the thread's lane, where its stack is its own. Of a wave's thread without a view
+    /// the client sees the wave's stack.
     pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, Unreadable> {
-        if self.view().is_none() {
+        if thread.lane.is_none() && self.view().is_none() {
             return Ok(None);
         }
         let lane = self.lane(thread);

@@ -44,7 +44,7 @@ pub struct ServeOptions {
     pub listen: Vec<Listen>,
     /// What clients are taken for; `None`: what each one's handshake says.
     pub client: Option<Facade>,
-    /// Code objects for debuggers that know no AMDGPU; `None`: they get none.
+    /// Files of code objects for debuggers; `None`: they get none.
     pub views: Option<Arc<Views>>,
     /// The threads of every client; `None`: the waves of its session.
     pub threads: Option<Arc<Threads>>,

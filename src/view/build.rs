@@ -218,6 +218,13 @@ impl View {
 }
 
 impl ViewObject {
+    /// A file without windows.
+    pub(super) fn without_windows(index: usize, name: String, address: Address, file: ViewFile) -> Self {
+        let (first_name, functions, globals) = (name.clone(), HashMap::new(), Layout::default());
+        let (debug_bytes, units, ends) = (file.len(), Vec::new(), HashMap::new());
+        Self { index, name, first_name, address, file, debug_bytes, functions, globals, units, ends }
+    }
+
     /// The variables of a function, if it is on a stack.
     pub(super) fn function(&self, die: DieOffset) -> Option<&Layout> {
         self.functions.get(&die)
@@ -327,7 +334,7 @@ fn tell_apart(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
 }
 
 /// A name that none has yet.
-fn free(name: String, taken: &HashSet<String>) -> String {
+pub(super) fn free(name: String, taken: &HashSet<String>) -> String {
     if !taken.contains(&name) {
         return name;
     }
@@ -393,7 +400,7 @@ fn code(
 }
 
 /// The last part of a path or URI, without what could mean something to a shell or a debugger.
-fn file_name(name: &str) -> String {
+pub fn file_name(name: &str) -> String {
     let last = Uri::file_name(name);
     let plain =
         |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' };

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Extent, Growth, SourcePlaces, View, ViewObject};
+use super::{Extent, Growth, SourcePlaces, View, ViewObject, native};
 use crate::capture::SourceMap;
 use crate::session::{Dump, Inspect, Session};
 
@@ -22,6 +22,7 @@ pub struct Views {
     is_local: bool,
     sources: OnceLock<Option<tempfile::TempDir>>,
     built: OnceLock<View>,
+    natives: OnceLock<Vec<Option<Arc<ViewObject>>>>,
     folder: OnceLock<Result<tempfile::TempDir, String>>,
     /// Whether the files of the views are in the folder.
     filled: OnceLock<Result<(), String>>,
@@ -42,6 +43,7 @@ impl Views {
             is_local: false,
             sources: OnceLock::new(),
             built: OnceLock::new(),
+            natives: OnceLock::new(),
             folder: OnceLock::new(),
             filled: OnceLock::new(),
             added: AtomicUsize::new(0),
@@ -78,6 +80,13 @@ impl Views {
             view.problems().iter().for_each(|problem| log::info!("{problem}"));
             view
         })
+    }
+
+    /// The code objects for a gdb with amdgcn, in the capture's order, without windows; `None` where only memory holds the
+    /// object, or it is damaged.
+    #[must_use]
+    pub fn natives(&self) -> &[Option<Arc<ViewObject>>] {
+        self.natives.get_or_init(|| native::all(&self.dump, &self.session))
     }
 
     /// What a client's view lacks of the stacks that its session has now; `room`: how many objects may be added.

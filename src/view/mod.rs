@@ -12,6 +12,7 @@
 //! layout    where in a window a variable is
 //! stacks    which functions are on stacks: only they have variables
 //! windows   answers for addresses in windows
+//! native    code objects for a gdb that knows AMDGPU: no windows
 //! ```
 //!
 //! A debugger takes the frame's `rsp` (a token that names wave, lane and frame), adds what the location says (the slot of
@@ -25,13 +26,14 @@ mod file;
 mod frames;
 mod layout;
 mod lazy;
+mod native;
 mod sources;
 mod stacks;
 #[cfg(test)]
 mod tests;
 mod windows;
 
-pub use build::{Extent, Growth, View, ViewObject};
+pub use build::{Extent, Growth, View, ViewObject, file_name};
 pub use dwarf::is_guarded;
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;

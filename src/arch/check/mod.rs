@@ -13,6 +13,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::error::TargetProblem;
+use super::processor::Processor;
 use super::schema::File;
 
 /// The most problems that are worth reading.
@@ -54,6 +55,7 @@ const RULES: &[(&str, Check)] = &[
     ("faults_name_known_bits_and_reasons", stops::faults_name_known_bits_and_reasons),
     ("trap_ids_are_unique", stops::trap_ids_are_unique),
     ("steppings_are_other_processors", save_area::steppings_are_other_processors),
+    ("gdb_names_are_processors", gdb_names_are_processors),
     ("save_area_counts_are_possible", save_area::save_area_counts_are_possible),
     ("save_area_names_known_registers", save_area::save_area_names_known_registers),
     ("wave_words_are_possible", save_area::wave_words_are_possible),
@@ -180,6 +182,17 @@ fn names_are_plain(file: &File, report: &mut Report) {
             {
                 report.say(block.block(), "bits", format!("{name:?} is not a field's name"));
             }
+        }
+    }
+}
+
+/// gdb finds the registers by the number that belongs to the name.
+fn gdb_names_are_processors(file: &File, report: &mut Report) {
+    let steppings =
+        file.stepping.iter().map(|one| (format!("[[stepping]] {}", one.name), one.gdb.as_deref()));
+    for (block, name) in [("[target]".to_owned(), file.target.gdb.as_deref())].into_iter().chain(steppings) {
+        if let Some(name) = name.filter(|name| Processor::named(name).is_none()) {
+            report.say(block, "gdb", format!("{name:?} is no processor"));
         }
     }
 }

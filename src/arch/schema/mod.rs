@@ -60,17 +60,19 @@ pub(super) struct Head {
     pub(super) wave_sizes: Vec<u64>,
     pub(super) features: Vec<String>,
     pub(super) scratch: Scratch,
+    pub(super) gdb: Option<String>,
     #[serde(default)]
     pub(super) source: String,
 }
 
-/// `[[stepping]]`: a processor that shares every fact of the file but name and number.
+/// `[[stepping]]`: a processor that shares every fact of the file but name, number and the name for gdb.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stepping {
     pub(super) name: String,
     pub(super) products: String,
     pub(super) elf_machine: u32,
+    pub(super) gdb: Option<String>,
     #[serde(default)]
     pub(super) source: String,
 }
@@ -82,6 +84,7 @@ impl File {
         let base = std::mem::replace(&mut self.target.name, own.name.clone());
         self.target.products = own.products;
         self.target.elf_machine = own.elf_machine;
+        self.target.gdb = own.gdb.or(self.target.gdb);
         for gap in self.dwarf_absent.iter_mut().chain(&mut self.dwarf_reserved) {
             gap.what = gap.what.replace(&base, &own.name);
         }

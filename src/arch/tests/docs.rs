@@ -30,6 +30,25 @@ fn the_manual_lists_every_target() {
 }
 
 #[test]
+fn the_page_of_amdgcn_lists_every_processor() {
+    const PAGE: &str = include_str!("../../../docs/amdgcn-gdb.md");
+    let targets = Targets::builtin();
+    let mut listed = Vec::new();
+    for row in PAGE.lines().filter(|line| line.starts_with("| gfx")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for name in cells[1].split(", ") {
+            let expected = if cells[2].starts_with("the same") { name } else { cells[2] };
+            assert_eq!(targets.target(name).unwrap().gdb_name(), expected, "{name}");
+            listed.push(name);
+        }
+    }
+    let mut names: Vec<&str> = targets.names().chain(targets.steppings()).collect();
+    names.sort_unstable();
+    listed.sort_unstable();
+    assert_eq!(listed, names);
+}
+
+#[test]
 fn the_manual_lists_every_check() {
     let names: Vec<String> = check::names().map(|name| format!("`{name}`")).collect();
     has(&format!("\n{}.\n", names.join(",\n")));

@@ -115,6 +115,7 @@ fn wrong_save_areas_are_refused() {
             "[[stepping]]\nname = \"gfx90a\"\nproducts = \"\"\nelf_machine = 1\nsource = \"x\"\n",
             "steppings_are_other_processors",
         ),
+        ("gdb = \"gfx90a\"", "gdb = \"gfx90z\"", "gdb_names_are_processors"),
     ];
     for (from, to, check) in cases {
         assert!(text.contains(from), "{from}");

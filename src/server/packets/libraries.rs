@@ -16,7 +16,7 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::vfile::{self, FOLDER};
 use crate::units::Address;
-use crate::view::ViewObject;
+use crate::view::{ViewObject, file_name};
 
 /// Whether a client can do anything with gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
@@ -37,10 +37,7 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
             let others = others.chain(state.grown.added().iter().map(|added| &added.object));
             others.map(|object| (format!("{FOLDER}{}", object.name), object.address)).collect()
         }
-        None => {
-            let objects = state.session.code_objects();
-            objects.into_iter().map(|object| (object.name, object.address)).collect()
-        }
+        None => natives(state),
     };
     document(|xml| {
         xml.create_element("library-list").with_attribute(("version", "1.0")).write_inner_content(|xml| {
@@ -57,6 +54,16 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
         })?;
         Ok(())
     })
+}
+
+/// Code objects for a gdb with amdgcn: files that `vFile` serves, and plain names that the user's `solib-search-path` may have.
+fn natives(state: &State) -> Vec<(String, Address)> {
+    let objects = state.session.code_objects().into_iter().enumerate();
+    let named = objects.map(|(index, object)| match state.natives().get(index) {
+        Some(Some(file)) => (format!("{FOLDER}{}", file.name), object.address),
+        Some(None) | None => (file_name(&object.name), object.address),
+    });
+    named.collect()
 }
 
 /// The list for LLDB, in the form of System V's loader: `l_addr` is the address of ELF address 0.
@@ -103,10 +110,30 @@ fn main_as_program(state: &State) -> Option<&ViewObject> {
 /// `qOffsets`: how far the program was moved. LLDB would move whichever file it has first, and takes addresses from its
 /// list of libraries.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-    if let Some(main) = main_as_program(state).filter(|_| !state.facade().is_lldb()) {
-        reply.text("TextSeg=").number(main.address.0);
+    let address = match state.facade() {
+        Facade::Gdb => main_as_program(state).map(|main| main.address),
+        Facade::AmdgcnGdb => only_address(state),
+        Facade::Lldb | Facade::AmdgcnLldb => None,
+    };
+    if let Some(address) = address {
+        reply.text("TextSeg=").number(address.0);
     }
     Ok(Flow::Continue)
+}
+
+/// The load address of the code object that all waves with a known one are in. A gdb with amdgcn asks where the program is that
+/// its user loaded, and does not name it: with waves in several code objects nothing tells which one that is.
+fn only_address(state: &State) -> Option<Address> {
+    let mut only = None;
+    for wave in state.waves.iter() {
+        let stack = state.session.activations(*wave, None, 1).ok();
+        let Some(object) = stack.and_then(|stack| stack.frames.first()?.code_object) else { continue };
+        if only.is_some_and(|only| only != object) {
+            return None;
+        }
+        only = Some(object);
+    }
+    Some(state.session.code_objects().get(only?)?.address)
 }
 
 fn document(write: impl FnOnce(&mut Writer<Vec<u8>>) -> io::Result<()>) -> Arc<[u8]> {

@@ -47,9 +47,12 @@ fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
     xml.write_event(Event::Decl(BytesDecl::new("1.0", None, None)))?;
     xml.write_event(Event::DocType(BytesText::from_escaped("target SYSTEM \"gdb-target.dtd\"")))?;
     xml.create_element("target").with_attribute(("version", "1.0")).write_inner_content(|xml| {
-        let target = &map.kind.target.name;
-        let architecture =
-            if facade.is_amdgcn() { format!("amdgcn:{target}") } else { "i386:x86-64".to_owned() };
+        let target = &map.kind.target;
+        let architecture = match facade {
+            Facade::AmdgcnGdb => format!("amdgcn:{}", target.gdb_name()),
+            Facade::AmdgcnLldb => format!("amdgcn:{}", target.name),
+            Facade::Gdb | Facade::Lldb => "i386:x86-64".to_owned(),
+        };
         xml.create_element("architecture").write_text_content(BytesText::new(&architecture))?;
         match facade {
             // This debugger has the registers from AMD's library and ignores any that are described.

@@ -1,4 +1,4 @@
-//! `vFile`: the views' files, read-only, and nothing else. No name that a client sends ever reaches the file system.
+//! `vFile`: the files of views and, for a gdb with amdgcn, of code objects, read-only, and nothing else. No name that a client sends ever reaches the file system.
 //!
 //! gdb manual, "File-I/O" (host I/O packets): numbers are hexadecimal, errors `F-1,ERRNO` by the protocol's own numbers.
 
@@ -130,7 +130,8 @@ fn opened(state: &State, handle: u64) -> Result<&ViewObject, u8> {
 /// All files: those that the client began with, and those that came to them.
 fn files(state: &State) -> impl Iterator<Item = &ViewObject> {
     let first = state.first_view().map(View::objects).unwrap_or_default().iter();
-    first.chain(state.grown.added().iter().map(|added| &added.object)).map(|object| &**object)
+    let added = state.grown.added().iter().map(|added| &added.object);
+    first.chain(added).chain(state.natives().iter().flatten()).map(|object| &**object)
 }
 
 /// The protocol's `struct stat`, big-endian: device, inode, mode, links, user, group and device of a device in 4 bytes

@@ -3,6 +3,7 @@
 /// Where the made-up session takes the library from; the library's own unit tests use the same file.
 pub(crate) use lanescope as lib;
 
+mod amdgcn;
 mod changed_captures;
 mod changed_files;
 mod clients;
