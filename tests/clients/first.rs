@@ -79,7 +79,10 @@ fn gdb_shows_variables_with_an_application_as_its_program() {
         let application = Application::linked(options);
         for (name, dump) in GDBS.into_iter().flat_map(|name| DUMPS.map(|dump| (name, dump))) {
             program_first(&Debugger::Gdb(name), &named(dump), &application.0, gdb_script, |script| {
-                script.expect("info line on_the_host", "app.c\" starts at address 0x");
+                // Where build ids differ, gdb may take another program.
+                if options.contains(&"-Wl,--build-id=none") {
+                    script.expect("info line on_the_host", "app.c\" starts at address 0x");
+                }
             });
         }
     }

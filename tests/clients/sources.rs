@@ -2,7 +2,7 @@
 //! where `--source-map` leads.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -181,6 +181,11 @@ fn a_small_dump_holds_the_sources_below_a_folder() {
     let server = Server::start(&dump, &[]);
     let path = mi::source_of_first_frame("gdb", &server.address);
     assert!(Path::new(&path).exists());
+    let own = Path::new(&path).ancestors().find(|folder| {
+        folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("lanescope-"))
+    });
+    let mode = fs::metadata(own.expect("a folder of the server's")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "others look into {path}");
     server.finish();
     assert!(!Path::new(&path).exists(), "{path} outlives the server");
 }

@@ -19,6 +19,44 @@ fn paths() -> Vec<String> {
         .collect()
 }
 
+/// Many entries may have the same bytes: a dump of the dump has so many bytes in all.
+#[test]
+fn sources_that_share_bytes_do_not_grow() {
+    let scratch = Scratch::new("slim-shared");
+    let from = scratch.path("dump");
+    fs::create_dir_all(&from).unwrap();
+    for file in fs::read_dir(fixtures().join("dumps/calls-gfx90a")).unwrap().flatten() {
+        fs::copy(file.path(), from.join(file.file_name())).unwrap();
+    }
+    let mut manifest = fs::read_to_string(from.join("manifest.toml")).unwrap();
+    for index in 0..40 {
+        manifest.push_str(&format!("\n[[source]]\npath = \"{index}.hip\"\nfile = \"text\"\n"));
+    }
+    fs::write(from.join("manifest.toml"), manifest).unwrap();
+    fs::File::create(from.join("text")).unwrap().set_len(16 << 20).unwrap();
+    let (report, _) = said(&["slim", words(&from), "-o", words(&scratch.path("small.zip")), "--json"]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    assert_eq!((&report["sources"], &report["bytes"]["sources"]), (&16.into(), &(256 << 20).into()));
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("24 source files of the capture left out"), "{notes}");
+}
+
+/// What is no pair of folders is refused before anything is written.
+#[test]
+fn a_source_map_is_a_pair_of_folders() {
+    let scratch = Scratch::new("slim-map");
+    for (pair, why) in
+        [("src", "expected OLD=NEW"), ("src=", "expected OLD=NEW"), ("..=x", "is no folder of source files")]
+    {
+        let to = scratch.path("small");
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
+        let output = command.args(["slim", "-o", words(&to), "--source-map", pair]).output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains(why), "{pair}: {error}");
+        assert!(!to.exists());
+    }
+}
+
 #[test]
 fn any_paths_of_sources_go_from_dump_to_dump() {
     let scratch = Scratch::new("slim-sources");

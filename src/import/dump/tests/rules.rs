@@ -1,8 +1,8 @@
 //! References, contradictions and shapes: what is wrong is said with its key path, and the rest loads.
 
-use super::{check, check_whole, lines, open_text, show};
+use super::{Folder, HEAD, check, check_whole, lines, open_text, show};
 use crate::arch::Targets;
-use crate::capture::{Hardware, Ring};
+use crate::capture::{Hardware, MAX_SOURCE, MAX_SOURCE_FILES, Ring};
 use crate::units::Address;
 
 #[test]
@@ -65,6 +65,25 @@ fn sources_have_one_path_each_below_a_root() {
     );
     let found: Vec<_> = capture.sources.iter().map(|source| (&*source.path, source.extent.length)).collect();
     assert_eq!(found, [("/src/lib/k.hip", 2), ("k.hip", 1), ("a\\u{1b}b.hip", 1)]);
+}
+
+#[test]
+fn sources_are_bounded_in_size_and_number() {
+    let folder = Folder::new().with("most.txt", b"").with("more.txt", b"");
+    for (name, size) in [("most.txt", MAX_SOURCE), ("more.txt", MAX_SOURCE + 1)] {
+        let file = std::fs::File::options().write(true).open(folder.as_ref().join(name)).unwrap();
+        file.set_len(size).unwrap();
+    }
+    let entry = |index: usize| format!("[[source]]\npath = \"{index}.hip\"\nfile = \"most.txt\"\n");
+    let many: String = (0..=MAX_SOURCE_FILES).map(entry).collect();
+    let text = format!("{HEAD}\n[[source]]\npath = \"more.hip\"\nfile = \"more.txt\"\n{many}");
+    let opened = folder.with("manifest.toml", text).open().unwrap();
+    let problems: Vec<String> = opened.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(problems.len(), 2, "{problems:?}");
+    assert!(problems[0].contains("source[0]: 16777217 bytes; expected at most 16777216"), "{problems:?}");
+    let last = format!("source[{}]: this and those after it are left out", MAX_SOURCE_FILES + 1);
+    assert!(problems[1].contains(&last), "{problems:?}");
+    assert_eq!(opened.capture.sources.len(), MAX_SOURCE_FILES);
 }
 
 #[test]
