@@ -498,6 +498,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("server/packets/monitor.rs", 1, "words of a client, cleaned with the answer"),
     ("server/packets/groups.rs", 1, "words of a client, compared"),
     ("server/packets/print.rs", 1, "words of a client, cleaned by Fault::new"),
+    ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/libraries.rs", 1, "the name of a file of ours"),
     ("disassembler/tools.rs", 2, "names of tools of the user"),
     ("disassembler/run.rs", 1, "what a tool of the user prints of bytes"),
