@@ -167,6 +167,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     log::debug!("{}", route.name);
     state.session.next_question();
     state.recognise(route.name, body);
+    state.code.next_packet();
     let answered = match route.answer {
         Answer::Own(handler) => handler(state, request, reply),
         Answer::Gdbstub | Answer::GdbstubOnThread | Answer::Reviewed(_) => {

@@ -73,6 +73,8 @@ const X86_PC: &str = "rip";
 pub(super) const X86_STACK_POINTER: &str = "rsp";
 /// Its DWARF number in x86-64 code, by the System V ABI's figure 3.36.
 pub(super) const X86_STACK_POINTER_DWARF: u16 = 7;
+/// What LLDB calls it. To a register called `rsp` LLDB adds `esp`, `sp` and `spl`.
+pub(super) const LLDB_STACK_POINTER: &str = "token";
 /// The register that shows and moves the focus.
 pub(super) const LANE: &str = "lane";
 /// Its bytes.

@@ -10,6 +10,7 @@ use super::facade::Facade;
 use super::fault::{Fault, NO_WAVE, READ_ONLY};
 use super::front::parse;
 use super::grown::Grown;
+use super::packets::code::CodeReads;
 use super::packets::documents::Documents;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
@@ -77,6 +78,10 @@ pub(super) struct State {
     pub(super) grown: Grown,
     /// Files of views that the client has open.
     pub(super) handles: Handles,
+    /// Whether gdb has begun to prepare a call: it writes registers of the arguments next.
+    pub(super) prepares_call: bool,
+    /// How the client reads code.
+    pub(super) code: CodeReads,
     facade: Facade,
     /// Whether the user said what the client is.
     forced: bool,
@@ -108,6 +113,8 @@ impl State {
             views,
             grown: Grown::default(),
             handles: Handles::default(),
+            prepares_call: false,
+            code: CodeReads::default(),
             waves,
             threads,
             general: first,

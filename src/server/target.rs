@@ -33,7 +33,7 @@ use gdbstub::target::{Target, TargetError, TargetResult};
 use super::front::reply::TEXT_BYTES;
 use super::packets::documents::slice;
 use super::packets::{libraries, memory_map, monitor, target_xml};
-use super::registers::{LANE, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF};
+use super::registers::{LANE, LLDB_STACK_POINTER, Source, X86_STACK_POINTER_DWARF};
 use super::say;
 use super::state::State;
 use crate::arch::{RegClass, ValueType};
@@ -373,14 +373,9 @@ impl LldbRegisterInfoOverride for State {
             Source::Wave(id) => {
                 let Some(register) = map.kind.register(id) else { return Ok(answer.done()) };
                 let pc = register.value_type == ValueType::CodePointer;
-                let (encoding, format) = if register.is_vector() {
-                    (Encoding::Vector, Format::VectorUInt32)
-                } else {
-                    (Encoding::Uint, Format::Hex)
-                };
+                let format = if register.is_vector() { Format::VectorUInt32 } else { Format::Hex };
                 answer.write(LldbRegister {
                     name: &register.name,
-                    encoding,
                     format,
                     set: target_xml::group(register.class),
                     dwarf: register.dwarf.and_then(|dwarf| usize::try_from(dwarf.0).ok()),
@@ -389,7 +384,7 @@ impl LldbRegisterInfoOverride for State {
                 })
             }
             Source::StackPointer => answer.write(LldbRegister {
-                name: X86_STACK_POINTER,
+                name: LLDB_STACK_POINTER,
                 dwarf: Some(usize::from(X86_STACK_POINTER_DWARF)),
                 generic: Some(Generic::Sp),
                 ..general

@@ -37,6 +37,12 @@ pub(super) const MAX_COPIES: u64 = 2;
 const STT_OBJECT: u8 = 1;
 const STT_FUNC: u8 = 2;
 
+/// The byte that stands for each byte of a GPU's code where a debugger would disassemble it as x86-64: `?`.
+///
+/// Stock debuggers print it as `(bad)` or `<unknown>`: as an opcode it is AAS, which 64-bit mode does not have (Intel SDM volume 2,
+/// appendix A.3, table A-2).
+pub const HIDDEN_CODE: u8 = 0x3f;
+
 /// A section that no memory holds.
 pub(super) struct Debug {
     /// `.debug_info`.
@@ -105,7 +111,11 @@ pub(super) fn build(
         let offset = congruent(parts.len(), start);
         let file_size = bytes.len() as u64;
         pad(&mut parts, offset);
-        parts.append(bytes, 1);
+        if segment.flags & PF_X == 0 {
+            parts.append(bytes, 1);
+        } else {
+            parts.repeat(HIDDEN_CODE, file_size);
+        }
         let (address, memory_size) = (start, segment.addresses.end.saturating_sub(start));
         segments.push(Segment { flags: segment.flags & 7, offset, address, file_size, memory_size });
     }
@@ -118,7 +128,7 @@ pub(super) fn build(
         let (address, size) = (first.range.start, last.range.end - first.range.start);
         let offset = congruent(parts.len(), address);
         pad(&mut parts, offset);
-        parts.append(Bytes::from(vec![0; size as usize]), 1);
+        parts.repeat(HIDDEN_CODE, size);
         let (flags, file_size, memory_size) = (PF_R | PF_X, size, size);
         segments.push(Segment { flags, offset, address, file_size, memory_size });
         let flags = SHF_ALLOC | SHF_EXECINSTR;

@@ -1,22 +1,50 @@
-//! A file made of parts: those of the code object stay where they are mapped.
+//! A file made of parts: those of the code object stay where they are mapped, and bytes in place of code take no memory.
 
 use std::io::{self, Write};
 
 use crate::codeobject::Bytes;
 
+/// A run of bytes in a view's file.
+#[derive(Clone, Debug)]
+enum Part {
+    /// These.
+    Bytes(Bytes),
+    /// One byte, so many times.
+    Repeated(u8, u64),
+}
+
+impl Part {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Repeated(_, times) => *times,
+        }
+    }
+}
+
 /// A view's file.
 #[derive(Clone, Debug, Default)]
 pub struct ViewFile {
     /// Where each part begins, ascending, with the part; what lies between two is zero.
-    parts: Vec<(u64, Bytes)>,
+    parts: Vec<(u64, Part)>,
     size: u64,
 }
 
 impl ViewFile {
     /// Appends a part at the next boundary; where it begins.
     pub(super) fn append(&mut self, part: Bytes, alignment: u64) -> u64 {
-        let at = self.size.next_multiple_of(alignment.max(1));
-        self.size = at + part.len() as u64;
+        self.size = self.size.next_multiple_of(alignment.max(1));
+        self.push(Part::Bytes(part))
+    }
+
+    /// Appends one byte so many times.
+    pub(super) fn repeat(&mut self, byte: u8, times: u64) {
+        self.push(Part::Repeated(byte, times));
+    }
+
+    fn push(&mut self, part: Part) -> u64 {
+        let at = self.size;
+        self.size = at + part.len();
         self.parts.push((at, part));
         at
     }
@@ -24,9 +52,9 @@ impl ViewFile {
     /// Puts another part of the same length, or a shorter one, in the place of the first.
     pub(super) fn replace_first(&mut self, part: Bytes) {
         if let Some((_, first)) = self.parts.first_mut()
-            && part.len() <= first.len()
+            && part.len() as u64 <= first.len()
         {
-            *first = part;
+            *first = Part::Bytes(part);
         }
     }
 
@@ -49,13 +77,19 @@ impl ViewFile {
         let Some(into) = into.get_mut(..count) else { return 0 };
         into.fill(0);
         let end = offset + count as u64;
-        let first = self.parts.partition_point(|(at, part)| at + part.len() as u64 <= offset);
+        let first = self.parts.partition_point(|(at, part)| at + part.len() <= offset);
         for (at, part) in self.parts.iter().skip(first).take_while(|(at, _)| *at < end) {
-            let (from, to) = (offset.max(*at), end.min(at + part.len() as u64));
-            let source = part.get((from - at) as usize..(to - at) as usize);
-            let target = into.get_mut((from - offset) as usize..(to - offset) as usize);
-            if let (Some(source), Some(target)) = (source, target) {
-                target.copy_from_slice(source);
+            let (from, to) = (offset.max(*at), end.min(at + part.len()));
+            let Some(target) = into.get_mut((from - offset) as usize..(to - offset) as usize) else {
+                continue;
+            };
+            match part {
+                Part::Repeated(byte, _) => target.fill(*byte),
+                Part::Bytes(bytes) => {
+                    if let Some(source) = bytes.get((from - at) as usize..(to - at) as usize) {
+                        target.copy_from_slice(source);
+                    }
+                }
             }
         }
         count
@@ -68,10 +102,14 @@ impl ViewFile {
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut at = 0;
         for (start, part) in &self.parts {
-            let gap = usize::try_from(start - at).map_err(io::Error::other)?;
-            io::copy(&mut io::Read::take(io::repeat(0), gap as u64), out)?;
-            out.write_all(part)?;
-            at = start + part.len() as u64;
+            io::copy(&mut io::Read::take(io::repeat(0), start - at), out)?;
+            match part {
+                Part::Bytes(bytes) => out.write_all(bytes)?,
+                Part::Repeated(byte, times) => {
+                    io::copy(&mut io::Read::take(io::repeat(*byte), *times), out)?;
+                }
+            }
+            at = start + part.len();
         }
         Ok(())
     }

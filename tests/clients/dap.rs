@@ -1,6 +1,7 @@
 //! lldb's debug adapter, as editors speak it: a session over the real adapter and the real server, against the models. What
 //! resumes must be followed by `stopped` at once, or the editor shows a running program for ever.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::harness::{Server, lldb_name, tool};
 use super::helpers::active;
-use super::model::{Fixture, Wave, named};
+use super::model::{Fixture, Register, Wave, named};
 use super::talk::Talk;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
@@ -60,7 +61,111 @@ pub(super) fn source_of_first_frame(address: &str) -> String {
     path
 }
 
+/// The pane of registers has lanes and nothing of x86-64, and no more has the view of instructions.
+#[test]
+fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
+    for dump in ["calls-gfx90a", "saxpy-gfx1100-O0"] {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        let commands = [format!("gdb-remote {}", server.address)];
+        let mut dap = attached(&fixture, &json!({ "attachCommands": commands, "stopOnEntry": true }));
+        dap.ask("threads", &json!({}));
+        for wave in &fixture.waves {
+            let Some(pc) = wave.pc() else { continue };
+            let frame = frames(&mut dap, wave)[0]["id"].clone();
+            registers(&mut dap, wave, &frame);
+            let asked = json!({ "memoryReference": format!("{pc:#x}"), "instructionCount": 12 });
+            let listed = dap.ask("disassemble", &asked);
+            let listed = listed["instructions"].as_array().unwrap();
+            assert_eq!(listed.len(), 12);
+            for instruction in listed {
+                assert_eq!(instruction["instruction"].as_str().unwrap().trim(), "<unknown>", "{instruction}");
+            }
+        }
+        dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+        dap.talk.ends();
+        server.finish();
+    }
+}
+
+fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
+    let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
+    let scope = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Registers");
+    let mut children = |parent: &Value| {
+        let asked = json!({ "variablesReference": parent["variablesReference"] });
+        dap.ask("variables", &asked)["variables"].as_array().unwrap().clone()
+    };
+    let mut shown = BTreeMap::new();
+    for set in children(scope.expect("Registers")) {
+        for register in children(&set) {
+            let value = register["value"].as_str().unwrap_or_default().to_owned();
+            shown.insert(register["name"].as_str().unwrap().to_owned(), value);
+        }
+    }
+    for name in ["rsp", "esp", "sp", "spl", "rax", "eax"] {
+        assert!(!shown.contains_key(name), "{name} is of x86-64");
+    }
+    let mut vectors = 0;
+    for (name, register) in wave.registers() {
+        let Register::Lanes(lanes) = register else { continue };
+        if !lanes.contains(&None) {
+            let lanes: Vec<String> = lanes.iter().flatten().map(|lane| format!("{lane:#010x}")).collect();
+            assert_eq!(shown[&name], format!("{{{}}}", lanes.join(" ")), "{name}");
+            vectors += 1;
+        }
+    }
+    assert!(vectors > 1);
+}
+
+/// A member function is refused as others are, where the hand calls it.
+#[test]
+fn an_editor_is_told_that_no_member_function_can_be_called() {
+    let fixture = named("call-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let commands = [format!("gdb-remote {}", server.address)];
+    let mut dap = attached(&fixture, &json!({ "attachCommands": commands, "stopOnEntry": true }));
+    dap.ask("threads", &json!({}));
+    let frame = frames(&mut dap, &fixture.waves[1])[0]["id"].clone();
+    for context in ["watch", "hover"] {
+        let asked = json!({ "expression": "this->advance(body, 1)", "frameId": frame, "context": context });
+        let sent = dap.send("evaluate", &asked);
+        let is_it = |message: &Value| (message["request_seq"] == sent).then(|| message.clone());
+        let (answer, _) = dap.talk.wait("evaluate", is_it);
+        let said = answer.to_string();
+        assert!(answer["success"] == false && said.contains("without a running target"), "{said}");
+    }
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    server.finish();
+}
+
 fn session(fixture: &Fixture, attach: &Value) {
+    let mut dap = attached(fixture, attach);
+    let threads = dap.ask("threads", &json!({}));
+    let threads = threads["threads"].as_array().unwrap().clone();
+    assert_eq!(threads.len(), fixture.waves.len());
+    for wave in &fixture.waves {
+        let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
+        let name = thread["name"].as_str().unwrap();
+        assert!(name.starts_with("AMDGPU Wave ") && name.ends_with(&wave.name_suffix().unwrap()), "{name}");
+        stack(&mut dap, wave);
+        call(&mut dap, wave);
+    }
+    for wave in &fixture.waves {
+        for command in ["continue", "next", "stepIn"] {
+            resume(&mut dap, wave, command);
+        }
+        // The outermost frame has nowhere to step out to.
+        if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
+            resume(&mut dap, wave, "stepOut");
+        }
+    }
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+}
+
+/// An adapter that has attached, and reported the stop.
+fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     let mut dap = Dap::start();
     dap.ask(
         "initialize",
@@ -87,27 +192,7 @@ fn session(fixture: &Fixture, attach: &Value) {
             open.retain(|sent| message["request_seq"] != *sent);
         }
     }
-    let threads = dap.ask("threads", &json!({}));
-    let threads = threads["threads"].as_array().unwrap().clone();
-    assert_eq!(threads.len(), fixture.waves.len());
-    for wave in &fixture.waves {
-        let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
-        let name = thread["name"].as_str().unwrap();
-        assert!(name.starts_with("AMDGPU Wave ") && name.ends_with(&wave.name_suffix().unwrap()), "{name}");
-        stack(&mut dap, wave);
-        call(&mut dap, wave);
-    }
-    for wave in &fixture.waves {
-        for command in ["continue", "next", "stepIn"] {
-            resume(&mut dap, wave, command);
-        }
-        // The outermost frame has nowhere to step out to.
-        if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
-            resume(&mut dap, wave, "stepOut");
-        }
-    }
-    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
-    dap.talk.ends();
+    dap
 }
 
 fn frames(dap: &mut Dap, wave: &Wave) -> Vec<Value> {

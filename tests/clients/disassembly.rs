@@ -13,9 +13,9 @@ use super::script::{Debugger, Script, fail_with};
 const DUMPS: [&str; 5] =
     ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "diverge-gfx1030-O0", "calls-gfx90a"];
 /// Where the fixtures' code objects are loaded.
-const LOADED: u64 = 0x7f00_0010_0000;
+pub(crate) const LOADED: u64 = 0x7f00_0010_0000;
 
-fn helper(client: &str) -> PathBuf {
+pub(crate) fn helper(client: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clients/{client}/lanescope.py"))
 }
 
@@ -40,6 +40,23 @@ fn listing(name: &str) -> BTreeMap<u64, String> {
     };
     let found: BTreeMap<u64, String> = text.lines().filter_map(one).collect();
     assert!(found.len() > 20, "{text}");
+    found
+}
+
+/// The bytes of each instruction, by run-time address.
+pub(crate) fn words(name: &str) -> BTreeMap<u64, Vec<u8>> {
+    let file = fixtures_folder().join(format!("code/{name}.hsaco"));
+    let output = Command::new(objdump()).args(["-d", "-z", "-j", ".text"]).arg(file).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let one = |line: &str| {
+        let (address, words) = line.strip_prefix('\t')?.split_once("//")?.1.trim().split_once(':')?;
+        // A branch target may follow: `BF820001 <saxpy+0x10>`.
+        let words = words.split_whitespace().map_while(|word| u32::from_str_radix(word, 16).ok());
+        let address = u64::from_str_radix(address, 16).ok()?;
+        Some((LOADED + address, words.flat_map(u32::to_le_bytes).collect::<Vec<u8>>()))
+    };
+    let found: BTreeMap<u64, Vec<u8>> = text.lines().filter_map(one).collect();
+    assert!(found.len() > 20 && found.values().all(|bytes| !bytes.is_empty()), "{text}");
     found
 }
 

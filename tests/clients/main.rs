@@ -5,6 +5,7 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod changes;
+mod code;
 mod cores;
 mod dap;
 mod disassembly;

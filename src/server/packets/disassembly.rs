@@ -20,6 +20,7 @@ pub(crate) fn disassemble(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let keys: &[&[u8]] = &[b"address", b"count", b"around", b"thread", b"lane", b"frame"];
+    state.code.asks_for_instructions = true;
     let of = named(state, request.args, keys);
     send(of.and_then(|thread| answer(state, thread, request.args)), reply)
 }

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::super::facade::Facade;
 use super::super::fault::{Fault, MALFORMED, NOT_THERE};
 use super::super::front::escape::unescape;
 use super::super::front::parse;
@@ -15,6 +16,7 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ};
+use super::code;
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
 use crate::session::{Place, Unreadable};
@@ -97,6 +99,11 @@ fn write(
         let words = format!("{length} bytes were announced, and {} were sent", bytes.len());
         return Err(Fault::new(MALFORMED, words));
     }
+    if begins_call(state, address, bytes)? {
+        state.prepares_call = true;
+        reply.text("OK");
+        return Ok(Flow::Continue);
+    }
     match meant(state, address, pairs.or(after).unwrap_or_default())? {
         Meant::Window { views, grown, address, wave } => {
             let view = grown.as_deref().unwrap_or_else(|| views.get());
@@ -109,12 +116,30 @@ fn write(
     Ok(Flow::Continue)
 }
 
+/// Whether a write is the first of those by which gdb prepares a call: one INT3 of x86-64 below the stack.
+///
+/// gdb shows no words of a refused write, but it does of a refused register, and goes on with those of the arguments.
+fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault> {
+    const INT3: [u8; 1] = [0xcc];
+    /// More than the red zone of 128 bytes (System V ABI for AMD64, 3.2.2), which gdb leaves alone.
+    const BELOW: u64 = 256;
+    if state.facade() != Facade::Gdb || bytes != INT3 {
+        return Ok(false);
+    }
+    let stack = state.stack_pointer(state.general)?;
+    Ok(stack.is_some_and(|stack| (stack.saturating_sub(BELOW)..stack).contains(&address)))
+}
+
 /// Reads into the state's buffer; how many bytes.
 fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (range, pairs) = parse::split(args, b';');
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
     match meant(state, address, pairs.unwrap_or_default())? {
-        Meant::Place(place) => read_place(state, place, length),
+        Meant::Place(place) => {
+            let read = read_place(state, place, length)?;
+            code::hide(state, address, length, place, read)?;
+            Ok(read)
+        }
         Meant::Window { views, grown, address, wave } => {
             let view = grown.as_deref().unwrap_or_else(|| views.get());
             let reading = if state.facade().is_lldb() { Reading::Lines } else { Reading::Exact };

@@ -1,6 +1,7 @@
 //! One file per packet family.
 
 mod changes;
+pub(super) mod code;
 pub(super) mod disassembly;
 pub(super) mod dispatches;
 pub(super) mod documents;

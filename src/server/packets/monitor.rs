@@ -175,8 +175,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "register",
-        arguments: "NAME...",
-        does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured.",
+        arguments: "NAME|FIRST-LAST|GROUP...",
+        does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured. Groups: general, scalar, vector, accumulator, system, trap.",
         about: About::Wave,
         most: ANY,
         run: show::register,

@@ -65,6 +65,9 @@ pub(crate) fn write_one(
             reply.text("OK");
             return Ok(Flow::Continue);
         }
+        Source::Absent { .. } if std::mem::take(&mut state.prepares_call) => {
+            return Err(Fault::new(READ_ONLY, "no function can be called: nothing runs in a captured state"));
+        }
         Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
     };
     fits(&slot, &value)?;

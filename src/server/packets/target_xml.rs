@@ -10,7 +10,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::facade::Facade;
-use super::super::registers::{LANE, RegisterMap, Slot, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF};
+use super::super::registers::{
+    LANE, LLDB_STACK_POINTER, RegisterMap, Slot, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF,
+};
 use super::super::state::State;
 use crate::arch::{RegClass, Register, ValueType};
 use crate::view;
@@ -126,7 +128,7 @@ fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result
                 ("dwarf_regnum", dwarf.as_str()),
                 ("generic", "sp"),
             ];
-            register(xml, X86_STACK_POINTER, "64", token, &more)?;
+            register(xml, LLDB_STACK_POINTER, "64", token, &more)?;
         }
         let dwarf = view::LANE_NUMBER.to_string();
         let invalid = token.map(|token| token.to_string());
@@ -177,7 +179,7 @@ fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, gr
             flags_type(xml, map, register)?;
         }
         for (slot, register) in &members {
-            write_register(xml, map, slot, register, group)?;
+            write_register(xml, facade, map, slot, register, group)?;
         }
         Ok(())
     })?;
@@ -221,8 +223,13 @@ fn flags_type(xml: &mut Xml, map: &RegisterMap, register: &Register) -> io::Resu
     Ok(())
 }
 
+/// The element of a register.
+///
+/// A vector has the encoding `uint` for LLDB 22. It would take `vector` for an array of bytes, in which `$v3[17]` is byte 17. With
+/// `uint` the register has no type: LLDB prints the lanes, as the format has them, and rejects the subscript.
 fn write_register(
     xml: &mut Xml,
+    facade: Facade,
     map: &RegisterMap,
     slot: &Slot,
     register: &Register,
@@ -237,7 +244,11 @@ fn write_register(
         },
         ValueType::Unsigned | ValueType::LaneMask => plain(register).to_owned(),
     };
-    let (encoding, format) = if register.is_vector() { ("vector", "vector-uint32") } else { ("uint", "hex") };
+    let (encoding, format) = match register.is_vector() {
+        true if facade.is_lldb() => ("uint", "vector-uint32"),
+        true => ("vector", "vector-uint32"),
+        false => ("uint", "hex"),
+    };
     let mut element = xml
         .create_element("reg")
         .with_attribute(("name", register.name.as_str()))
@@ -259,6 +270,11 @@ fn write_register(
 
 fn plain(register: &Register) -> &'static str {
     if register.dwords == 2 { "uint64" } else { "uint32" }
+}
+
+/// The class of registers that a group is of.
+pub(crate) fn class(group: &str) -> Option<RegClass> {
+    CLASSES.iter().find(|(_, known)| *known == group).map(|(class, _)| *class)
 }
 
 /// The group that clients show a class of registers under.

@@ -5,8 +5,10 @@ use std::fmt::Write as _;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
 use super::super::memory::read_place;
+use super::super::target_xml;
 use super::threads::{heading, lanes_asked};
 use super::{said, sentence};
+use crate::arch::{Kind, RegId};
 use crate::report::{Style, evaluation, spaces, stack, text};
 use crate::session::{Expression, LaneStack, NotEvaluated, Question, Want, problem_notice};
 use crate::units::LaneSet;
@@ -93,14 +95,16 @@ fn sentence_above(words: &str) -> String {
 
 pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     if arguments.is_empty() {
-        return Err("Say which registers: monitor register v0 exec.".to_owned());
+        return Err("Say which registers: monitor register v0 exec, s0-s7 or scalar.".to_owned());
     }
     let kind = state.session.kind();
     let mut answer = String::new();
+    let mut chosen = Vec::new();
     for name in arguments {
-        let name = name.trim_start_matches('$');
-        let found = kind.named(name);
-        let register = found.ok_or_else(|| format!("{} has no register {name}.", kind.target.name))?;
+        chosen.extend(registers_of(state, &kind, name.trim_start_matches('$'))?);
+    }
+    for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
+        let name = &register.name;
         let value = said(state.session.register(thread.wave, register.id))?;
         match text::register(&kind, register, &value) {
             Some(line) => answer.push_str(&line),
@@ -110,6 +114,21 @@ pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) ->
         }
     }
     Ok(answer)
+}
+
+/// The registers that a name, a range or a group stands for.
+fn registers_of(state: &State, kind: &Kind, name: &str) -> Result<Vec<RegId>, String> {
+    if let Some(class) = target_xml::class(name) {
+        let is_member = |id: &RegId| kind.register(*id).is_some_and(|register| register.class == class);
+        return Ok(state.session.described().into_iter().filter(is_member).collect());
+    }
+    if name.contains('-') {
+        let (first, count) = said(kind.range(name))?;
+        return Ok((first.0..first.0.saturating_add(count)).map(RegId).collect());
+    }
+    let found = kind.named(name);
+    let register = found.ok_or_else(|| format!("{} has no register {name}.", kind.target.name))?;
+    Ok(vec![register.id])
 }
 
 pub(super) fn memory(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {

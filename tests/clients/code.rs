@@ -1,0 +1,331 @@
+//! What stock debuggers make of a GPU's code without the helpers: no instruction of x86-64, and the bytes that it has.
+
+use std::collections::BTreeMap;
+
+use super::disassembly::{LOADED, words};
+use super::harness::{Server, lldb_name};
+use super::model::{Fixture, Register, named};
+use super::script::{Debugger, Script, in_each};
+
+const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
+/// gdb's line of code.
+const LINE: u64 = 64;
+
+fn dumps() -> Vec<Fixture> {
+    DUMPS.iter().map(|name| named(name)).collect()
+}
+
+/// What follows an address and its symbol, of each line that has both: `=> 0x7f0000101500 <leaf()+4>:	(bad)`.
+fn instructions(text: &str) -> Vec<&str> {
+    let listed = text.lines().filter(|line| line.trim_start_matches(['=', '-', '>', ' ']).starts_with("0x"));
+    let parts = listed.filter_map(|line| line.split_once(":\t").or_else(|| line.split_once(">:")));
+    parts.map(|(_, instruction)| instruction.trim()).collect()
+}
+
+/// That a listing has so many lines at least, and nothing but what means "no instruction".
+fn none_of(words: &'static str, least: usize) -> impl Fn(&str) -> Result<(), String> {
+    move |text| {
+        let found = instructions(text);
+        let other = found.iter().find(|instruction| **instruction != words);
+        match other {
+            Some(other) => Err(format!("an instruction of x86-64: {other:?} in {text}")),
+            None if found.len() < least => Err(format!("{} lines: {text}", found.len())),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The bytes of the code object from an address on, as the file has them.
+fn bytes(code: &BTreeMap<u64, Vec<u8>>, from: u64, count: usize) -> Vec<u8> {
+    code.range(from..).flat_map(|(_, bytes)| bytes.iter().copied()).take(count).collect()
+}
+
+fn gdb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("target remote {address}"));
+    let code = words(&fixture.name);
+    for wave in &fixture.waves {
+        let Some(pc) = wave.pc() else { continue };
+        script.say(format!("thread {}", wave.number));
+        let same = |expected: Vec<u8>| {
+            move |text: &str| {
+                let digits = text.split_once(":\t").map_or("", |(_, digits)| digits);
+                let got: Vec<u8> = digits
+                    .split_whitespace()
+                    .filter_map(|digits| u8::from_str_radix(digits.strip_prefix("0x")?, 16).ok())
+                    .collect();
+                if got == expected { Ok(()) } else { Err(format!("expected {expected:x?}, got {text}")) }
+            }
+        };
+        script.check("before", "x/8xb $pc", same(bytes(&code, pc, 8)));
+        script.check("x/i", "x/4i $pc", none_of("(bad)", 4));
+        script.check("bytes after instructions", "x/8xb $pc", same(bytes(&code, pc, 8)));
+        script.check("x/i again", "x/4i $pc", none_of("(bad)", 4));
+        script.check("a range", "disassemble $pc,+80", none_of("(bad)", 80));
+        script.check("the function", "disassemble", none_of("(bad)", 16));
+        script.check("with sources", "disassemble /s $pc,+8", none_of("(bad)", 8));
+        script.check("a number", "p/x *(unsigned char *) $pc", {
+            let first = bytes(&code, pc, 1)[0];
+            move |text| {
+                if text.contains(&format!("= 0x{first:x}\n")) { Ok(()) } else { Err(text.to_owned()) }
+            }
+        });
+        // A front end's listing.
+        script.check(
+            "MI",
+            "interpreter-exec mi \"-data-disassemble -s $pc -e \\\"$pc + 16\\\" -- 0\"",
+            |text| {
+                let (all, bad) = (text.matches("inst=\"").count(), text.matches("inst=\"(bad)\"").count());
+                if all == bad && bad == 16 { Ok(()) } else { Err(format!("{bad} of {all}: {text}")) }
+            },
+        );
+        // A line just as gdb's disassembler reads it is refused once, and never another's bytes.
+        let line = pc - pc % LINE;
+        let whole = bytes(&code, line, LINE as usize);
+        if code.contains_key(&line) && whole.len() == LINE as usize {
+            let read = format!("p/x *(unsigned char (*)[{LINE}]) {line:#x}");
+            script.expect(&read, format!("Cannot access memory at address {line:#x}"));
+            let all: Vec<String> = whole.iter().map(|byte| format!("0x{byte:x}")).collect();
+            script.expect(&read, format!("= {{{}}}", all.join(", ")));
+            let read = format!("p/x *(unsigned char (*)[{}]) {line:#x}", LINE - 1);
+            script.expect(read, format!("= {{{}}}", all[..all.len() - 1].join(", ")));
+        }
+    }
+    let pc = fixture.waves[0].pc().unwrap();
+    script.say("thread 1");
+    // What a user writes over code is read back, and no instruction either.
+    script.say(format!("set var {{unsigned int}}{pc:#x} = 0xbf800007"));
+    script.expect(format!("x/xw {pc:#x}"), "0xbf800007");
+    script.check("what if", format!("x/4i {pc:#x}"), none_of("(bad)", 4));
+    script.say("monitor reset");
+    script.expect("x/i 0x10", "Cannot access memory at address 0x10");
+    script
+}
+
+#[test]
+fn gdb_shows_no_instructions_of_x86() {
+    in_each(dumps(), &[], &Debugger::Gdb("gdb"), gdb_script, 60);
+}
+
+#[test]
+fn gdb_multiarch_shows_no_instructions_of_x86() {
+    in_each(dumps(), &[], &Debugger::Gdb("gdb-multiarch"), gdb_script, 60);
+}
+
+/// The raw bytes beside the helper's instructions are the GPU's.
+#[test]
+fn the_helper_of_gdb_shows_the_bytes_of_instructions() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let code = words(&fixture.name);
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("source {}", super::disassembly::helper("gdb").display()));
+    script.say(format!("target remote {}", server.address));
+    let pc = fixture.waves[0].pc().unwrap();
+    let first: Vec<String> = code[&pc].iter().map(|byte| format!("{byte:02x}")).collect();
+    script.expect(format!("disassemble /r {pc:#x},+4"), first.join(" "));
+    script.must_pass(&Debugger::Gdb("gdb"));
+    server.finish();
+}
+
+/// Without a view there is no file to read code from; and a PC that no code object holds is code all the same.
+#[test]
+fn code_without_a_view_is_no_x86_either() {
+    for name in ["gdb", "gdb-multiarch"] {
+        let fixture = named("calls-gfx90a");
+        let server = Server::start(&fixture.dump, &["--view", "off"]);
+        let mut script = Script::new("view off");
+        script.say(format!("target remote {}", server.address));
+        script.check("x/i", "x/4i $pc", |text| {
+            let bad = text.lines().filter(|line| line.ends_with(":\t(bad)")).count();
+            if bad == 4 { Ok(()) } else { Err(text.to_owned()) }
+        });
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &["--view", "off"]);
+    let mut script = Script::new("view off");
+    script.say("settings set target.process.disable-memory-cache true");
+    script.say(format!("gdb-remote {}", server.address));
+    script.check("disassemble", "disassemble --start-address $pc --count 4", |text| {
+        let unknown = text.matches("<unknown>").count();
+        let lines = text.lines().filter(|line| line.contains("0x") && line.contains(": ")).count();
+        if unknown == 4 && lines == 4 { Ok(()) } else { Err(text.to_owned()) }
+    });
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+fn lldb_script(fixture: &Fixture, address: &str) -> Script {
+    let mut script = Script::new(&fixture.name);
+    // As it is without settings: at a stop without sources lldb disassembles by itself.
+    script.say("settings set stop-disassembly-display always");
+    script.say(format!("gdb-remote {address}"));
+    let code = words(&fixture.name);
+    for wave in &fixture.waves {
+        let Some(pc) = wave.pc() else { continue };
+        script.check("a stop", format!("thread select --thread-id {}", wave.thread), none_of("<unknown>", 1));
+        script.check("at the PC", "disassemble --pc", none_of("<unknown>", 4));
+        script.check("some", "disassemble --count 8", none_of("<unknown>", 8));
+        script.check("the frame", "disassemble --frame", none_of("<unknown>", 16));
+        script.check("mixed", "disassemble --mixed --count 4", none_of("<unknown>", 4));
+        // lldb 22 reads memory and code alike. What it gets is no byte of the code, and looks so.
+        script.expect(format!("memory read --count 16 {pc:#x}"), "????????????????");
+        let bytes: Vec<String> = bytes(&code, pc, 8).iter().map(|byte| format!("{byte:02x}")).collect();
+        script.expect(
+            format!("process plugin packet monitor memory global {pc:#x} 8"),
+            format!(": {}", bytes.join(" ")),
+        );
+        let callers = wave.expected["callers"].as_array().map_or(0, Vec::len);
+        script.check("the stack", "thread backtrace", move |text| {
+            let frames = text.matches("frame #").count();
+            if frames > callers { Ok(()) } else { Err(format!("{frames} frames: {text}")) }
+        });
+    }
+    script
+}
+
+#[test]
+fn lldb_shows_no_instructions_of_x86() {
+    in_each(dumps(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 60);
+}
+
+/// LLDB has no type for lanes: it prints them, and has no bytes where a lane is asked for.
+#[test]
+fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("gdb-remote {}", server.address));
+    let wave = &fixture.waves[0];
+    script.say(format!("thread select --thread-id {}", wave.thread));
+    let registers = wave.registers().into_iter();
+    let vectors = registers.filter_map(|(name, register)| match register {
+        Register::Lanes(lanes) => Some((name, lanes.into_iter().collect::<Option<Vec<u32>>>()?)),
+        Register::Absent | Register::Scalar(_) => None,
+    });
+    let (name, lanes) = vectors.last().expect("a vector");
+    let all: Vec<String> = lanes.iter().map(|lane| format!("{lane:#010x}")).collect();
+    let all = format!("{{{}}}", all.join(" "));
+    script.expect(format!("register read {name}"), format!("{name} = {all}"));
+    script.expect(format!("p ${name}"), &all);
+    script.expect(format!("frame variable ${name}"), &all);
+    for command in [format!("p ${name}[17]"), format!("frame variable ${name}[17]")] {
+        script.expect(command, "error: ");
+    }
+    // What docs/clients.md has for it.
+    script.expect(format!("process plugin packet monitor print/x ${name}[17]"), format!("{:#x}", lanes[17]));
+    script.check("registers", "register read --all", |text| {
+        let names: Vec<&str> =
+            text.lines().filter_map(|line| Some(line.split_once(" = ")?.0.trim())).collect();
+        let x86 = names.iter().find(|name| ["rsp", "esp", "sp", "spl", "rax", "eax"].contains(name));
+        match x86 {
+            Some(name) => Err(format!("{name} is of x86-64")),
+            None if names.len() > 100 => Ok(()),
+            None => Err(format!("{} registers: {text}", names.len())),
+        }
+    });
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// A member function cannot be called, and the client's own message says so.
+#[test]
+fn member_functions_are_refused_in_words() {
+    let fixture = named("call-gfx90a-O0");
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(&fixture.name);
+        script.say(format!("target remote {}", server.address));
+        script.say("thread 2");
+        let words = "no function can be called: nothing runs in a captured state";
+        script.expect("call this->advance(body, 1)", words);
+        script.expect("print advance(body, 3)", words);
+        script.expect("print ((float (*)(long)) 0x7f0000101a00)(1)", words);
+        script.expect("interpreter-exec mi \"-data-evaluate-expression this->advance(body,1)\"", words);
+        // The session is what it was.
+        script.expect("frame", "#0  sky::Mover::advance (this=");
+        script.expect("print this->steps", "= 3");
+        script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
+        script.expect("x/xb $sp - 129", "Cannot access memory");
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(&fixture.name);
+    script.say(format!("gdb-remote {}", server.address));
+    script.say("thread select 2");
+    script.expect("call this->advance(body, 1)", "Can't evaluate the expression without a running target");
+    script.expect("expression advance(body, 1)", "Can't evaluate the expression without a running target");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// What gdb 13 does with registers of an x86-64 description, as docs/clients.md says.
+#[test]
+fn gdb_lists_the_registers_of_its_own_architecture_first() {
+    let fixture = named("saxpy-gfx90a-O0");
+    for name in ["gdb", "gdb-multiarch"] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(&fixture.name);
+        script.say(format!("target remote {}", server.address));
+        script.check("all", "info registers", |text| {
+            let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+            let at = |name: &str| names.iter().position(|one| *one == name);
+            let right = at("rax") == Some(0) && at("gs") == Some(23) && at("exec") == Some(25);
+            if right { Ok(()) } else { Err(format!("{:?}", names.get(..30))) }
+        });
+        script.check("a group", "info registers scalar", |text| {
+            if text.trim().is_empty() { Ok(()) } else { Err(text.to_owned()) }
+        });
+        // What works instead.
+        script.check("some", "info registers exec vcc m0 s0", |text| {
+            let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+            if names == ["exec", "vcc", "m0", "s0"] { Ok(()) } else { Err(text.to_owned()) }
+        });
+        let registers = |text: &str| -> Vec<String> {
+            let lines = text.lines().filter(|line| !line.contains("AMDGPU Wave"));
+            lines.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect()
+        };
+        script.check("a group of the server", "monitor register scalar", move |text| {
+            let names = registers(text);
+            let right = names.len() > 20
+                && names.iter().all(|name| name.starts_with('s'))
+                && names[..2] == ["s0", "s1"];
+            if right { Ok(()) } else { Err(text.to_owned()) }
+        });
+        script.check("a range", "monitor register s2-s4 exec", move |text| {
+            let names = registers(text);
+            if names == ["s2", "s3", "s4", "exec"] { Ok(()) } else { Err(text.to_owned()) }
+        });
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
+/// The files of `lanescope view` have no instructions of x86-64 before anything is connected.
+#[test]
+fn a_view_alone_has_no_instructions_of_x86() {
+    let fixture = named("calls-gfx90a");
+    let folder = super::harness::scratch("views");
+    let mut command = std::process::Command::new(super::harness::lanescope());
+    let made = command.arg("view").arg(&fixture.dump).arg("-o").arg(&folder).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let file = folder.join("calls-gfx90a.hsaco");
+    let pc = fixture.waves[1].pc().unwrap() - LOADED;
+    for name in ["gdb", "gdb-multiarch"] {
+        let mut script = Script::new("view");
+        script.say(format!("file {}", file.display()));
+        script.check("disassemble", format!("disassemble {pc:#x},+16"), none_of("(bad)", 16));
+        script.must_pass(&Debugger::Gdb(name));
+    }
+    let mut script = Script::new("view");
+    script.say(format!("target create {}", file.display()));
+    script.check("disassemble", "disassemble --name leaf", |text| {
+        let (all, unknown) = (text.matches(">: ").count(), text.matches("<unknown>").count());
+        if unknown > 16 && all == unknown { Ok(()) } else { Err(text.to_owned()) }
+    });
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
