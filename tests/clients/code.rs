@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::disassembly::{LOADED, words};
 use super::harness::{Server, lldb_name};
-use super::model::{Fixture, Register, named};
+use super::model::{Fixture, Register, Wave, named};
 use super::script::{Debugger, Script, in_each};
 
 const DUMPS: [&str; 4] = ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "calls-gfx90a"];
@@ -61,7 +61,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         script.check("x/i", "x/4i $pc", none_of("(bad)", 4));
         script.check("bytes after instructions", "x/8xb $pc", same(bytes(&code, pc, 8)));
         script.check("x/i again", "x/4i $pc", none_of("(bad)", 4));
-        script.check("a range", "disassemble $pc,+80", none_of("(bad)", 80));
+        script.check("a range", "disassemble $pc,+16", none_of("(bad)", 16));
         script.check("the function", "disassemble", none_of("(bad)", 16));
         script.check("with sources", "disassemble /s $pc,+8", none_of("(bad)", 8));
         script.check("a number", "p/x *(unsigned char *) $pc", {
@@ -165,7 +165,8 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let code = words(&fixture.name);
     for wave in &fixture.waves {
         let Some(pc) = wave.pc() else { continue };
-        script.check("a stop", format!("thread select --thread-id {}", wave.thread), none_of("<unknown>", 1));
+        script.say(format!("thread select --thread-id {}", wave.thread));
+        script.check("shown by itself", "frame select 0", none_of("<unknown>", 1));
         script.check("at the PC", "disassemble --pc", none_of("<unknown>", 4));
         script.check("some", "disassemble --count 8", none_of("<unknown>", 8));
         script.check("the frame", "disassemble --frame", none_of("<unknown>", 16));
@@ -194,18 +195,20 @@ fn lldb_shows_no_instructions_of_x86() {
 /// LLDB has no type for lanes: it prints them, and has no bytes where a lane is asked for.
 #[test]
 fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
-    let fixture = named("saxpy-gfx90a-O0");
+    let fixture = named("calls-gfx90a");
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new(&fixture.name);
     script.say(format!("gdb-remote {}", server.address));
-    let wave = &fixture.waves[0];
-    script.say(format!("thread select --thread-id {}", wave.thread));
-    let registers = wave.registers().into_iter();
-    let vectors = registers.filter_map(|(name, register)| match register {
-        Register::Lanes(lanes) => Some((name, lanes.into_iter().collect::<Option<Vec<u32>>>()?)),
-        Register::Absent | Register::Scalar(_) => None,
-    });
-    let (name, lanes) = vectors.last().expect("a vector");
+    let vector = |wave: &Wave| {
+        let whole = |(name, register)| match register {
+            Register::Lanes(lanes) => Some((name, lanes.into_iter().collect::<Option<Vec<u32>>>()?)),
+            Register::Absent | Register::Scalar(_) => None,
+        };
+        wave.registers().into_iter().find_map(whole)
+    };
+    let found = fixture.waves.iter().find_map(|wave| Some((wave.thread, vector(wave)?)));
+    let (thread, (name, lanes)) = found.expect("a vector that was captured in all lanes");
+    script.say(format!("thread select --thread-id {thread}"));
     let all: Vec<String> = lanes.iter().map(|lane| format!("{lane:#010x}")).collect();
     let all = format!("{{{}}}", all.join(" "));
     script.expect(format!("register read {name}"), format!("{name} = {all}"));
@@ -285,7 +288,7 @@ fn gdb_lists_the_registers_of_its_own_architecture_first() {
             if names == ["exec", "vcc", "m0", "s0"] { Ok(()) } else { Err(text.to_owned()) }
         });
         let registers = |text: &str| -> Vec<String> {
-            let lines = text.lines().filter(|line| !line.contains("AMDGPU Wave"));
+            let lines = text.lines().filter(|line| !line.contains("AMDGPU Wave") && !line.starts_with('['));
             lines.filter_map(|line| Some(line.split_whitespace().next()?.to_owned())).collect()
         };
         script.check("a group of the server", "monitor register scalar", move |text| {
