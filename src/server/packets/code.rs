@@ -18,6 +18,8 @@ use crate::view::HIDDEN_CODE;
 
 /// gdb's line of code, in bytes.
 const LINE: u64 = 64;
+/// Bytes of the largest number: a read of so many is no line.
+const SCALAR: u64 = 8;
 /// The page around a PC is code, where no code object says what is.
 const PAGE: u64 = 4096;
 
@@ -83,12 +85,13 @@ fn hide_line(state: &mut State, address: u64, length: u64, read: usize) -> Resul
     let line = address - address % LINE;
     let end = address.saturating_add(length);
     let was_refused = state.code.before == Some(line);
-    if address != line && !was_refused {
+    let may_be_line = address == line && (SCALAR + 1..=LINE).contains(&length);
+    if !may_be_line && !was_refused {
         return Ok(());
     }
     let (is_code, last) = run(state, address);
     // The map of memory may end within a line.
-    let is_line = address == line && (length == LINE || length < LINE && last.checked_add(1) == Some(end));
+    let is_line = may_be_line && (length == LINE || last.checked_add(1) == Some(end));
     if is_line && is_code && !was_refused {
         state.code.refused = Some(line);
         return Err(Fault::new(NOT_THERE, "a GPU's code is not x86-64: `monitor disassemble` lists it"));

@@ -175,8 +175,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "register",
-        arguments: "NAME|FIRST-LAST|GROUP...",
-        does: "Print registers by AMD's names, vectors lane by lane; xxxxxxxx was not captured. Groups: general, scalar, vector, accumulator, system, trap.",
+        arguments: "NAME|GROUP...",
+        does: "Print registers by AMD's names, in ranges (s0-s7) or groups (scalar), vectors lane by lane; xxxxxxxx was not captured.",
         about: About::Wave,
         most: ANY,
         run: show::register,
