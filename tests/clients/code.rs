@@ -15,7 +15,7 @@ fn dumps() -> Vec<Fixture> {
     DUMPS.iter().map(|name| named(name)).collect()
 }
 
-/// What follows an address and its symbol, of each line that has both: `=> 0x7f0000101500 <leaf()+4>:	(bad)`.
+/// What follows an address and its symbol, of each line that has both: `=> 0x7f0000101500 <leaf()+4>: (bad)`.
 fn instructions(text: &str) -> Vec<&str> {
     let listed = text.lines().filter(|line| line.trim_start_matches(['=', '-', '>', ' ']).starts_with("0x"));
     let parts = listed.filter_map(|line| line.split_once(":\t").or_else(|| line.split_once(">:")));
