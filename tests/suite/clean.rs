@@ -497,6 +497,7 @@ const ELSEWHERE: &[(&str, usize, &str)] = &[
     ("server/packets/features.rs", 1, "gdbstub's reply"),
     ("server/packets/monitor.rs", 1, "words of a client, cleaned with the answer"),
     ("server/packets/groups.rs", 1, "words of a client, compared"),
+    ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/print.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/focus.rs", 1, "words of a client, cleaned by Fault::new"),
     ("server/packets/libraries.rs", 1, "the name of a file of ours"),
