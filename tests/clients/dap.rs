@@ -136,8 +136,8 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
     dap.ask("scopes", &json!({ "frameId": frame }));
     for (context, expression, words) in [
         ("repl", "`p this->advance(body, 1)", "without a running target"),
-        // LLDB reads names, members and elements by itself here.
-        ("watch", "this->advance(body, 1)", "unrecognized token"),
+        ("watch", "this->advance(body, 1)", "without a running target"),
+        // Under the mouse the adapter reads names, members and elements only.
         ("hover", "this->advance(body, 1)", "unrecognized token"),
     ] {
         let asked = json!({ "expression": expression, "frameId": frame, "context": context });
