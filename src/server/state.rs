@@ -18,7 +18,7 @@ use super::selection::Selection;
 use super::threads::{Thread, Threads};
 use crate::session::{Inspect, Unreadable};
 use crate::units::{LaneId, Pc, WaveId};
-use crate::view::{self, View, ViewObject, Views};
+use crate::view::{self, TypedMemory, View, ViewObject, Views};
 
 /// Features that a client switched on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -76,12 +76,18 @@ pub(super) struct State {
     pub(super) views: Option<Arc<Views>>,
     /// What its changes have added to them.
     pub(super) grown: Grown,
+    /// Where LLDB goes on after a line that came short, and how many bytes the line lacks.
+    pub(super) short_line: Option<(u64, u64)>,
+    /// What the client has learnt of memory through its view.
+    pub(super) typed: TypedMemory,
     /// Files of views that the client has open.
     pub(super) handles: Handles,
     /// Whether gdb has begun to prepare a call: it writes registers of the arguments next.
     pub(super) prepares_call: bool,
     /// How the client reads code.
     pub(super) code: CodeReads,
+    /// Whether LLDB has read a list of files with nothing but the stub.
+    pub(super) stub_was_listed: bool,
     facade: Facade,
     /// Whether the user said what the client is.
     forced: bool,
@@ -112,9 +118,12 @@ impl State {
         Self {
             views,
             grown: Grown::default(),
+            short_line: None,
+            typed: TypedMemory::default(),
             handles: Handles::default(),
             prepares_call: false,
             code: CodeReads::default(),
+            stub_was_listed: false,
             waves,
             threads,
             general: first,

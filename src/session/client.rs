@@ -2,22 +2,24 @@
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::backtrace::Frames;
 use super::dump::{self, ServedKind};
-use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
+use super::pointers::Pointers;
+use super::print::{Explanation, NotPrinted, ObjectAt, Printed, Query, VariableIn, Whereabouts};
 use super::reader::{Reader, resolve};
 use super::work_item::{self, GridPlace, NoGridPlace};
 use super::{
     Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Dump,
     Evaluation, Grouping, Groups, Inspect, Instructions, Interrupt, LaneInfo, LaneStack, Locals,
-    NotDisassembled, NotEvaluated, Place, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveFrames,
-    WaveInfo, evaluate, lanes, regions, waves,
+    NotDisassembled, NotEvaluated, Place, PointerAt, Question, Region, Reset, Stack, Unreadable, Unwritable,
+    WaveFrames, WaveInfo, evaluate, lanes, regions, waves,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
+use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
-use crate::units::{BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
 /// Answers a debugger's questions for one client: its focus and its what-if writes are its own.
 #[derive(Debug)]
@@ -29,6 +31,8 @@ pub struct Session {
     /// The wave to show first, and the lane in focus of it at start, where the user named them.
     start: Option<(WaveId, Option<LaneId>)>,
     focus: HashMap<WaveId, LaneId>,
+    /// Where types have pointers.
+    pointers: Mutex<Pointers>,
 }
 
 /// Waves that a user chose.
@@ -95,7 +99,14 @@ impl Session {
             }
         };
         let served = Arc::clone(served);
-        Ok(Self { reader: Reader::new(dump), served, chosen: None, start: None, focus: HashMap::new() })
+        Ok(Self {
+            reader: Reader::new(dump),
+            served,
+            chosen: None,
+            start: None,
+            focus: HashMap::new(),
+            pointers: Mutex::default(),
+        })
     }
 
     /// A session over the same waves, without this one's focus and what-if changes.
@@ -107,6 +118,7 @@ impl Session {
             chosen: self.chosen.clone(),
             start: self.start,
             focus: HashMap::new(),
+            pointers: Mutex::default(),
         }
     }
 
@@ -343,6 +355,36 @@ impl Inspect for Session {
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
         self.serves(pointer.wave)?;
         super::print::leads_to(&self.reader, pointer)
+    }
+
+    fn with_pointers(
+        &self,
+        wave: WaveId,
+        lane: LaneId,
+        own_stack: bool,
+    ) -> Result<Vec<ObjectAt>, Unreadable> {
+        self.serves(wave)?;
+        let mut pointers = self.pointers.lock().unwrap_or_else(PoisonError::into_inner);
+        super::print::with_pointers(&self.reader, &mut pointers, wave, lane, own_stack)
+    }
+
+    fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]> {
+        let Ok(debug) = self.reader.dump().debug_info(code_object) else { return Arc::default() };
+        self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).0
+    }
+
+    fn generic_address(&self, place: Place) -> Option<Address> {
+        let apertures = self.reader.apertures(place.wave?);
+        let base = apertures.iter().find(|(space, _)| *space == place.space)?.1;
+        Some(Address(base | place.address.0))
+    }
+
+    fn exists(&self, place: Place) -> bool {
+        self.reader.exists(place)
+    }
+
+    fn generation(&self) -> u64 {
+        self.reader.generation()
     }
 
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::print::{Explanation, NotPrinted, Printed, Query, VariableIn, Whereabouts};
+use super::print::{Explanation, NotPrinted, ObjectAt, Printed, Query, VariableIn, Whereabouts};
 use super::{
     Activations, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped, Evaluation,
     Grouping, Groups, Instructions, LaneInfo, LaneStack, Locals, NotDisassembled, NotEvaluated, Place,
-    Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
+    PointerAt, Question, Region, Reset, Stack, Unreadable, Unwritable, WaveInfo,
 };
 use crate::arch::{Kind, RegId, RegisterValue};
+use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
-use crate::units::{BitSize, LaneId, LaneSet, WaveId};
+use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
 /// A debugger's questions over one captured state, with one client's focus and one client's what-if writes: they are read
 /// back everywhere, and never change the capture or what another client reads.
@@ -153,6 +154,27 @@ pub trait Inspect: Send {
     /// # Errors
     /// As [`Inspect::locate`].
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable>;
+
+    /// The variables of a lane's stack, or of the wave's as that lane has them, that have pointers in them and lie in private
+    /// memory or LDS; the outermost frame's first.
+    ///
+    /// # Errors
+    /// As [`Inspect::activations`].
+    fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool)
+    -> Result<Vec<ObjectAt>, Unreadable>;
+
+    /// Where pointers are in an object of a type of that code object, an index into the capture's list; none where the type
+    /// cannot be read.
+    fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
+
+    /// The generic address of a place in private memory or LDS; `None` where the space has no aperture.
+    fn generic_address(&self, place: Place) -> Option<Address>;
+
+    /// Whether there is known to be memory at a place, captured or not.
+    fn exists(&self, place: Place) -> bool;
+
+    /// A number that changes with every write and reset.
+    fn generation(&self) -> u64;
 
     /// The call stacks of some lanes, those that are alike together.
     ///

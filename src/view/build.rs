@@ -5,13 +5,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::dwarf::{self, Before, Rewritten};
-use super::elf::{self, Debug, Extra};
+use super::elf::{self, Added, Debug, Extra};
 use super::file::ViewFile;
 use super::frames::{self, Code};
 use super::layout::Layout;
 use super::sources::SourcePlaces;
 use super::stacks::OnStacks;
-use crate::codeobject::{CodeObject, ElfAddress, Symbol, SymbolKind, Uri};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, Symbol, SymbolKind, Uri};
 use crate::debuginfo::{DebugInfo, UnitId};
 use crate::session::{Dump, Inspect, StackEnd};
 use crate::units::{Address, DieOffset};
@@ -70,6 +70,9 @@ pub struct ViewObject {
     /// The file.
     pub file: ViewFile,
     debug_bytes: u64,
+    /// The same for gdb, as its program. gdb gives all frames without a caller one id, and finds one for another. It ends a
+    /// stack of the program at the entry point, whose frames need no such id.
+    pub program: ViewFile,
     functions: HashMap<DieOffset, Layout>,
     globals: Layout,
     units: Vec<UnitId>,
@@ -77,8 +80,9 @@ pub struct ViewObject {
     ends: HashMap<&'static str, u64>,
 }
 
-/// Why stacks end, as `StackEnd::name` has it, but for the one where nothing is lost.
-const ENDS: [&str; 8] = [
+/// Why stacks end, as `StackEnd::name` has it.
+const ENDS: [&str; 9] = [
+    "outermost",
     "pc-not-captured",
     "no-code-object",
     "no-unwind-information",
@@ -88,6 +92,8 @@ const ENDS: [&str; 8] = [
     "too-deep",
     "bad-caller-pc",
 ];
+/// The section with the way to callers.
+const FRAMES: &str = ".debug_frame";
 /// Bytes of a function that stands for such an end.
 const END_SIZE: u64 = 16;
 const PAGE: u64 = 0x1000;
@@ -222,7 +228,8 @@ impl ViewObject {
     pub(super) fn without_windows(index: usize, name: String, address: Address, file: ViewFile) -> Self {
         let (first_name, functions, globals) = (name.clone(), HashMap::new(), Layout::default());
         let (debug_bytes, units, ends) = (file.len(), Vec::new(), HashMap::new());
-        Self { index, name, first_name, address, file, debug_bytes, functions, globals, units, ends }
+        let program = file.clone();
+        Self { index, name, first_name, address, file, program, debug_bytes, functions, globals, units, ends }
     }
 
     /// The variables of a function, if it is on a stack.
@@ -288,14 +295,21 @@ fn view(
     };
     let extras = extras(object);
     let symbols = object.symbols_up_to(if extent == Extent::Stacks { MAX_SYMBOLS } else { usize::MAX });
+    let entry = on_stacks.entry.filter(|(of, _)| *of == index).and_then(|(_, die)| {
+        let code = rewritten.code.iter().filter(|(of, _)| *of == die);
+        code.map(|(_, range)| range.start).min()
+    });
     let mut code = code(object, &symbols, index, &rewritten, on_stacks);
     code.extend(extras.iter().map(|extra| Code { range: extra.range.clone(), is_outermost: true }));
     let mut sections = rewritten.sections;
-    sections.push(Debug { name: ".debug_frame", bytes: frames::debug_frame(&code) });
+    sections.push(Debug { name: FRAMES, bytes: frames::debug_frame(&code, None) });
     let ends = ENDS.iter().zip(&extras).map(|(end, extra)| (*end, extra.range.start));
     // A symbol takes 24 bytes beside its name (gABI chapter 4, "Symbol Table").
     let names = symbols.iter().map(|symbol| symbol.name.len() + 1 + 24);
     let debug_bytes = sections.iter().map(|section| section.bytes.len()).chain(names).sum::<usize>() as u64;
+    let added = Added { symbols: &symbols, extras: &extras, debug: sections, entry };
+    let (file, offset) = elf::build(object, added, FRAMES);
+    let program = file.with_part(offset, Bytes::from(frames::debug_frame(&code, entry)));
     let view = ViewObject {
         index,
         debug_bytes,
@@ -303,7 +317,8 @@ fn view(
         first_name: String::new(),
         address,
         ends: ends.collect(),
-        file: elf::build(object, &symbols, &extras, sections),
+        file,
+        program,
         functions: rewritten.functions,
         globals: rewritten.globals,
         units: rewritten.units,
@@ -317,6 +332,8 @@ fn tell_apart(objects: &mut [Arc<ViewObject>]) -> HashSet<String> {
     for object in objects.iter() {
         *seen.entry(object.name.clone()).or_default() += 1;
     }
+    // Beside the views in LLDB's folder.
+    *seen.entry(elf::STUB.to_owned()).or_default() += 1;
     let mut taken: HashSet<String> = seen.keys().cloned().collect();
     for object in &mut *objects {
         if seen.get(&object.name).is_some_and(|count| *count > 1)

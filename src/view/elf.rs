@@ -43,6 +43,9 @@ const STT_FUNC: u8 = 2;
 /// appendix A.3, table A-2).
 pub const HIDDEN_CODE: u8 = 0x3f;
 
+/// The file name of the [`stub`].
+pub const STUB: &str = "lanescope";
+
 /// A section that no memory holds.
 pub(super) struct Debug {
     /// `.debug_info`.
@@ -57,6 +60,18 @@ pub(super) struct Extra {
     pub(super) name: String,
     /// ELF addresses.
     pub(super) range: Range<u64>,
+}
+
+/// What a view adds to a code object.
+pub(super) struct Added<'a> {
+    /// Its symbols.
+    pub(super) symbols: &'a [Symbol],
+    /// Functions next to one another, outside of the code object's image.
+    pub(super) extras: &'a [Extra],
+    /// Sections for debuggers.
+    pub(super) debug: Vec<Debug>,
+    /// ELF address of the function that gdb takes for the outermost.
+    pub(super) entry: Option<u64>,
 }
 
 /// A section's header to be.
@@ -86,13 +101,10 @@ pub(super) fn loaded(object: &CodeObject) -> impl Iterator<Item = &crate::codeob
     object.segments().iter().filter(|segment| segment.is_loaded()).take(MAX_SEGMENTS)
 }
 
-/// Builds the file. `extras` lie next to one another, outside of the code object's image.
-pub(super) fn build(
-    object: &CodeObject,
-    symbols: &[Symbol],
-    extras: &[Extra],
-    debug: Vec<Debug>,
-) -> ViewFile {
+/// Builds the file, and says where one of the sections for debuggers is in it.
+pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (ViewFile, u64) {
+    let mut found = 0;
+    let Added { symbols, extras, debug, entry } = added;
     let loaded: Vec<_> = loaded(object).collect();
     let mut room = object.bytes().len() as u64 * MAX_COPIES;
     let headers = u64::from(HEADER_SIZE) + u64::from(PROGRAM_HEADER_SIZE) * (loaded.len() as u64 + 1);
@@ -146,12 +158,32 @@ pub(super) fn build(
     for Debug { name, bytes } in debug {
         let size = bytes.len() as u64;
         let offset = parts.append(Bytes::from(bytes), 8);
+        if name == section {
+            found = offset;
+        }
         let name = name.to_owned();
         sections.push(Section { name, kind: SHT_PROGBITS, offset, size, ..Section::default() });
     }
     symbol_table(symbols, extras, &mut sections, &mut parts);
+    (finish(parts, &segments, sections, entry), found)
+}
+
+/// A file without contents, for LLDB: see the server's list of libraries.
+pub(super) fn stub() -> ViewFile {
+    let mut parts = ViewFile::default();
+    parts.append(Bytes::from(vec![0; usize::from(HEADER_SIZE)]), 1);
+    finish(parts, &[], vec![Section::default()], None)
+}
+
+/// Adds the table of sections, and fills in the header.
+fn finish(
+    mut parts: ViewFile,
+    segments: &[Segment],
+    mut sections: Vec<Section>,
+    entry: Option<u64>,
+) -> ViewFile {
     let section_headers = section_table(&mut sections, &mut parts);
-    parts.replace_first(Bytes::from(header_bytes(&segments, section_headers, sections.len())));
+    parts.replace_first(Bytes::from(header_bytes(segments, section_headers, sections.len(), entry)));
     parts
 }
 
@@ -304,12 +336,12 @@ fn section_table(sections: &mut Vec<Section>, file: &mut ViewFile) -> u64 {
     file.append(Bytes::from(headers), 8)
 }
 
-fn header_bytes(segments: &[Segment], section_headers: u64, sections: usize) -> Vec<u8> {
+fn header_bytes(segments: &[Segment], section_headers: u64, sections: usize, entry: Option<u64>) -> Vec<u8> {
     let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     out.extend(ET_DYN.to_le_bytes());
     out.extend(EM_X86_64.to_le_bytes());
     out.extend(1u32.to_le_bytes());
-    out.extend(0u64.to_le_bytes());
+    out.extend(entry.unwrap_or(0).to_le_bytes());
     out.extend(u64::from(HEADER_SIZE).to_le_bytes());
     out.extend(section_headers.to_le_bytes());
     out.extend(0u32.to_le_bytes());

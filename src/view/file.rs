@@ -58,6 +58,17 @@ impl ViewFile {
         }
     }
 
+    /// The same with a part of the same length in the place of the one that begins at an offset.
+    pub(super) fn with_part(&self, offset: u64, part: Bytes) -> Self {
+        let mut file = self.clone();
+        if let Some((_, old)) =
+            file.parts.iter_mut().find(|(at, old)| *at == offset && old.len() == part.len())
+        {
+            *old = part;
+        }
+        file
+    }
+
     /// Bytes of the file.
     #[must_use]
     pub fn len(&self) -> u64 {

@@ -21,8 +21,9 @@ pub(super) struct Code {
     pub(super) is_outermost: bool,
 }
 
-/// The section. The code must not overlap; debuggers find one entry for an address.
-pub(super) fn debug_frame(code: &[Code]) -> Vec<u8> {
+/// The section. The code must not overlap; debuggers find one entry for an address. Code that begins at `entry` has a caller in
+/// any case; the section is as long without it.
+pub(super) fn debug_frame(code: &[Code], entry: Option<u64>) -> Vec<u8> {
     let mut cie = vec![0xff; 4];
     // Version 1, no augmentation, code alignment 1, data alignment -8.
     cie.extend([1, 0, 1, 0x78, RETURN_ADDRESS]);
@@ -32,21 +33,24 @@ pub(super) fn debug_frame(code: &[Code]) -> Vec<u8> {
     cie.push(gimli::constants::DW_CFA_same_value.0);
     uleb(&mut cie, LANE);
     let mut section = Vec::with_capacity(64 + code.len() * 32);
-    entry(&mut section, cie);
+    append(&mut section, cie);
     for code in code {
         let mut fde = 0u32.to_le_bytes().to_vec();
         fde.extend(code.range.start.to_le_bytes());
         fde.extend((code.range.end - code.range.start).to_le_bytes());
         if code.is_outermost {
-            fde.extend([gimli::constants::DW_CFA_undefined.0, RETURN_ADDRESS]);
+            let is_entry = Some(code.range.start) == entry;
+            let nothing = [gimli::constants::DW_CFA_nop.0; 2];
+            let undefined = [gimli::constants::DW_CFA_undefined.0, RETURN_ADDRESS];
+            fde.extend(if is_entry { nothing } else { undefined });
         }
-        entry(&mut section, fde);
+        append(&mut section, fde);
     }
     section
 }
 
 /// Appends an entry, padded to whole addresses.
-fn entry(section: &mut Vec<u8>, mut body: Vec<u8>) {
+fn append(section: &mut Vec<u8>, mut body: Vec<u8>) {
     while !(body.len() + 4).is_multiple_of(8) {
         body.push(gimli::constants::DW_CFA_nop.0);
     }

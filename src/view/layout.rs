@@ -15,6 +15,7 @@
 
 use std::collections::HashMap;
 
+use crate::debuginfo::TypeId;
 use crate::units::DieOffset;
 
 /// Bytes from a frame's window to that of its caller.
@@ -57,6 +58,8 @@ pub(super) enum Sort {
 pub(super) struct Slot {
     /// Its DIE, in `.debug_info` of the code object.
     pub(super) variable: DieOffset,
+    /// Its type.
+    pub(super) of: Option<TypeId>,
     /// What it is.
     pub(super) sort: Sort,
     /// Its size in bytes; as a client sees it.
@@ -138,7 +141,7 @@ pub(super) struct Planner {
     pointers: HashMap<DieOffset, u32>,
     first: u32,
     end: u32,
-    slots: Vec<(DieOffset, Sort, u32)>,
+    slots: Vec<(DieOffset, Option<TypeId>, Sort, u32)>,
     bytes: u32,
 }
 
@@ -165,7 +168,13 @@ impl Planner {
     }
 
     /// The offset of the pointer to one more variable; `None` where the window is full.
-    pub(super) fn add(&mut self, variable: DieOffset, sort: Sort, size: Option<u64>) -> Option<u32> {
+    pub(super) fn add(
+        &mut self,
+        variable: DieOffset,
+        of: Option<TypeId>,
+        sort: Sort,
+        size: Option<u64>,
+    ) -> Option<u32> {
         if let Some(known) = self.pointers.get(&variable) {
             return Some(*known);
         }
@@ -182,7 +191,7 @@ impl Planner {
         if self.first.checked_add(pointers)?.checked_add(bytes)? > self.end {
             return None;
         }
-        self.slots.push((variable, sort, size));
+        self.slots.push((variable, of, sort, size));
         self.bytes = bytes;
         let pointer = self.first + (count - 1) * POINTER;
         self.pointers.insert(variable, pointer);
@@ -196,8 +205,8 @@ impl Planner {
         }
         let pointers = rounded(self.slots.len() as u32 * POINTER);
         let mut room = self.first + pointers;
-        let slots = self.slots.into_iter().map(|(variable, sort, size)| {
-            let slot = Slot { variable, sort, size, room };
+        let slots = self.slots.into_iter().map(|(variable, of, sort, size)| {
+            let slot = Slot { variable, of, sort, size, room };
             room += rounded(size.max(1));
             slot
         });

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::{Extent, Growth, SourcePlaces, View, ViewObject, native};
+use super::{Extent, Growth, STUB, SourcePlaces, View, ViewObject, elf, native};
 use crate::capture::SourceMap;
 use crate::session::{Dump, Inspect, Session};
 
@@ -124,6 +124,8 @@ impl Views {
         });
         let folder = folder.as_ref().map_err(Clone::clone)?.path();
         let filled = self.filled.get_or_init(|| {
+            write(&folder.join(STUB), |out| elf::stub().write_to(out))
+                .map_err(|error| format!("cannot write the stub: {error}"))?;
             self.get().objects().iter().try_for_each(|object| {
                 write(&folder.join(&object.name), |out| object.file.write_to(out))
                     .map_err(|error| format!("cannot write the view of {}: {error}", object.name))

@@ -13,6 +13,8 @@
 //! stacks    which functions are on stacks: only they have variables
 //! windows   answers for addresses in windows
 //! native    code objects for a gdb that knows AMDGPU: no windows
+//! typed     which bytes of private memory and LDS are pointers
+//! tagged    pointers as clients are shown them, and back
 //! ```
 //!
 //! A debugger takes the frame's `rsp` (a token that names wave, lane and frame), adds what the location says (the slot of
@@ -29,17 +31,21 @@ mod lazy;
 mod native;
 mod sources;
 mod stacks;
+mod tagged;
 #[cfg(test)]
 mod tests;
+mod typed;
 mod windows;
 
 pub use build::{Extent, Growth, View, ViewObject, file_name};
 pub use dwarf::is_guarded;
 pub use elf::HIDDEN_CODE;
+pub use elf::STUB;
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, Reading, STRIDE};
 pub use lazy::Views;
 pub use sources::SourcePlaces;
 pub use stacks::OnStacks;
+pub use typed::TypedMemory;
 pub use windows::{read, stack_pointer, write};

@@ -16,6 +16,8 @@ pub struct OnStacks {
     pub outermost: BTreeSet<(usize, DieOffset)>,
     /// The code object of the wave to look at first.
     pub first: Option<usize>,
+    /// The outermost function of that wave's stack, where it is whole and in that code object.
+    pub entry: Option<(usize, DieOffset)>,
 }
 
 impl OnStacks {
@@ -39,6 +41,9 @@ impl OnStacks {
                 && let (Some(object), Some(function)) = (last.code_object, last.function)
             {
                 on.outermost.insert((object, function));
+                if *wave == first && on.first == Some(object) {
+                    on.entry = Some((object, function));
+                }
             }
         }
         on

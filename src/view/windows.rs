@@ -1,19 +1,27 @@
 //! Reads and writes in windows: a token says wave, lane and frame, and an offset says what of the frame.
 
+use std::sync::Arc;
+
 use super::build::{View, ViewObject};
 use super::layout::{self, Layout, MAX_FRAMES, OWN_STACK, RETURN_ADDRESS, Reading, STRIDE, Slot, Sort, Use};
+use super::tagged::{self, Holder};
+use super::typed::{self, Typed, TypedMemory};
 use crate::session::address::{self, Token};
 use crate::session::print::{VariableIn, Whereabouts};
-use crate::session::{Activations, Byte, Inspect, Place, StackEnd, Unreadable, Unwritable, ValueState};
+use crate::session::{
+    Activations, Byte, Inspect, Place, PointerAt, StackEnd, Unreadable, Unwritable, ValueState,
+};
 use crate::units::{Address, LaneId, WaveId};
+
+/// What a write that no variable takes goes to.
+const NO_ROOM: &str = "that place of the frame, which holds no variable outside of memory,";
+const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
 
 /// A frame of a window's address.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     wave: WaveId,
     lane: LaneId,
-    /// Whether addresses that it gives name the lane.
-    explicit: bool,
     own_stack: bool,
     level: usize,
 }
@@ -36,7 +44,7 @@ pub fn stack_pointer(
 }
 
 /// Reads from a window; how many bytes. A read ends where what it begins in ends, a variable's room or all pointers, or
-/// where what is known of it ends. `wave`: the one that the client looks at.
+/// where what is known of it ends. `wave`: the one that the client looks at; `typed`: what it knows of memory.
 ///
 /// # Errors
 /// The address is in no window, names no wave, lane, frame or variable, or what is there is not known: in words that
@@ -44,6 +52,7 @@ pub fn stack_pointer(
 pub fn read(
     view: &View,
     session: &dyn Inspect,
+    typed: &TypedMemory,
     at: u64,
     wave: WaveId,
     reading: Reading,
@@ -51,7 +60,7 @@ pub fn read(
 ) -> Result<usize, Unreadable> {
     let (window, offset) = window(session, at, wave)?;
     let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
-    let frame = Frame::find(view, session, window, offset + count > RETURN_ADDRESS)?;
+    let frame = Frame::find(view, session, typed, window, offset + count > RETURN_ADDRESS)?;
     let (used, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
     // Each pointer asks for its variable: one answer is a line of them, and a client that wants more asks again.
     let end = match used {
@@ -92,8 +101,9 @@ pub fn write(
     bytes: &[u8],
 ) -> Result<(), Unwritable> {
     let (window, offset) = window(session, at, wave)?;
-    let (of, first) = Frame::find(view, session, window, false)?.written(offset, bytes.len())?;
-    session.write_in(of, first, bytes)
+    let typed = TypedMemory::default();
+    let (of, first, bytes) = Frame::find(view, session, &typed, window, false)?.written(offset, bytes)?;
+    session.write_in(of, first, &bytes)
 }
 
 fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, u32), Unreadable> {
@@ -101,7 +111,6 @@ fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, 
         return Err(Unreadable::NotCaptured { what: format!("{at:#x}, which is in no window,") });
     };
     let wave = wave.unwrap_or(looked_at);
-    let explicit = lane.is_some();
     let info = session.wave(wave)?;
     let lane = lane.unwrap_or_else(|| session.focus(wave));
     let lanes = session.kind().wave_size;
@@ -112,12 +121,13 @@ fn window(session: &dyn Inspect, at: u64, looked_at: WaveId) -> Result<(Window, 
     let frame = offset / STRIDE;
     let own_stack = frame & OWN_STACK != 0;
     let level = (frame & !OWN_STACK) as usize;
-    Ok((Window { wave, lane, explicit, own_stack, level }, offset % STRIDE))
+    Ok((Window { wave, lane, own_stack, level }, offset % STRIDE))
 }
 
 /// A frame with the view of its code.
 struct Frame<'a> {
     session: &'a dyn Inspect,
+    typed: &'a TypedMemory,
     window: Window,
     object: Option<&'a ViewObject>,
     function: Option<&'a Layout>,
@@ -129,6 +139,7 @@ impl<'a> Frame<'a> {
     fn find(
         view: &'a View,
         session: &'a dyn Inspect,
+        typed: &'a TypedMemory,
         window: Window,
         with_caller: bool,
     ) -> Result<Self, Unreadable> {
@@ -141,25 +152,54 @@ impl<'a> Frame<'a> {
         };
         let object = frame.code_object.and_then(|index| view.object(index));
         let function = object.zip(frame.function).and_then(|(object, die)| object.function(die));
-        Ok(Self { session, window, object, function, stack })
+        Ok(Self { session, typed, window, object, function, stack })
     }
 
-    /// The variable that a write goes to, and the first of its bytes.
-    fn written(&self, offset: u32, length: usize) -> Result<(VariableIn, u64), Unwritable> {
-        let no_room = || {
-            let what = "that place of the frame, which holds no variable outside of memory,".to_owned();
-            Unwritable::NoMemory(what)
+    /// The variable that a write goes to, the first of its bytes, and what to write there: pointers as the program has them.
+    fn written(&self, offset: u32, bytes: &[u8]) -> Result<(VariableIn, u64, Vec<u8>), Unwritable> {
+        let Some((Use::Room { slot, at }, _)) = self.used(offset, Reading::Exact) else {
+            return Err(Unwritable::NoMemory(NO_ROOM.to_owned()));
         };
-        match self.used(offset, Reading::Exact).map(|(used, _)| used) {
-            Some(Use::Room { slot, at }) if length as u64 <= u64::from(slot.size.saturating_sub(at)) => {
-                if self.is_translated(slot) {
-                    let why = "a pointer of 4 bytes is shown with 8 here; `monitor set` writes it";
-                    return Err(Unwritable::State(ValueState::Error(why.to_owned())));
-                }
-                Ok((self.asked(slot), u64::from(at)))
-            }
-            _ => Err(no_room()),
+        if bytes.len() as u64 > u64::from(slot.size.saturating_sub(at)) {
+            return Err(Unwritable::NoMemory(NO_ROOM.to_owned()));
         }
+        let holder = self.holder();
+        let pointers = self.pointers(slot);
+        if slot.sort == Sort::SmallPointer
+            && let Some(pointer) = pointers.first()
+        {
+            let Ok(written) = <[u8; 8]>::try_from(bytes) else {
+                return Err(tagged::refused(PART_OF_POINTER));
+            };
+            let number = tagged::hardware(self.session, holder, pointer, u64::from_le_bytes(written))?;
+            let number = number.to_le_bytes().get(..usize::from(pointer.bytes)).map(<[u8]>::to_vec);
+            return Ok((self.asked(slot), 0, number.unwrap_or_default()));
+        }
+        let mut written = bytes.to_vec();
+        for pointer in typed::shown(&pointers) {
+            let first = u64::from(at);
+            let (start, end) = (pointer.offset, pointer.offset.saturating_add(typed::POINTER));
+            if end <= first || start >= first.saturating_add(bytes.len() as u64) {
+                continue;
+            }
+            let from = start.checked_sub(first).and_then(|from| usize::try_from(from).ok());
+            let given = from.and_then(|from| bytes.get(from..from.checked_add(8)?)?.try_into().ok());
+            let Some(given) = given else { return Err(tagged::refused(PART_OF_POINTER)) };
+            let number = tagged::hardware(self.session, holder, pointer, u64::from_le_bytes(given))?;
+            typed::overlay(&mut written, first, start, &number.to_le_bytes());
+        }
+        Ok((self.asked(slot), u64::from(at), written))
+    }
+
+    /// The wave and the lane by which the variables' pointers are read.
+    fn holder(&self) -> Holder {
+        Holder { wave: self.window.wave, lane: self.window.lane }
+    }
+
+    /// Where pointers are in a variable.
+    fn pointers(&self, slot: Slot) -> Arc<[PointerAt]> {
+        let of = self.object.zip(slot.of);
+        of.map_or_else(Arc::default, |(object, of)| self.session.pointers_in(object.index, of))
     }
 
     /// What an offset is for, and where that ends.
@@ -178,7 +218,9 @@ impl<'a> Frame<'a> {
     /// Reads what begins at an offset; at least one byte, and not beyond one thing.
     fn read(&self, offset: u32, reading: Reading, into: &mut [u8]) -> Result<usize, Unreadable> {
         match self.used(offset, reading) {
-            Some((Use::Pointer { slot, at }, _)) => Ok(copy(&self.pointer(slot).to_le_bytes(), at, into)),
+            Some((Use::Pointer { slot, at }, _)) => {
+                Ok(copy(&self.pointer(slot, reading).to_le_bytes(), at, into))
+            }
             Some((Use::Room { slot, at }, _)) => self.room(slot, at, into),
             Some((Use::ReturnAddress, _)) => {
                 if let Some(at) = offset.checked_sub(RETURN_ADDRESS) {
@@ -208,60 +250,54 @@ impl<'a> Frame<'a> {
     }
 
     /// The address that a client is told of a variable: where it is in memory, or else its room.
-    fn pointer(&self, slot: Slot) -> u64 {
-        let Window { wave, lane, explicit, own_stack, level } = self.window;
+    fn pointer(&self, slot: Slot, reading: Reading) -> u64 {
+        let Window { wave, lane, own_stack, level } = self.window;
         let frame = level as u32 | if own_stack { OWN_STACK } else { 0 };
-        let named = explicit.then_some(lane);
-        let room = || address::window(wave, named, frame * STRIDE + slot.room).unwrap_or(0);
-        if self.is_translated(slot) {
+        let room = || address::window(wave, Some(lane), frame * STRIDE + slot.room).unwrap_or(0);
+        if slot.sort == Sort::SmallPointer {
             return room();
         }
-        match self.session.locate(self.asked(slot)) {
-            Ok(Whereabouts::Memory(place)) if !explicit || self.fills_lines(place, slot) => {
-                self.told(place).unwrap_or_else(room)
-            }
-            _ => room(),
+        let Ok(Whereabouts::Memory(place)) = self.session.locate(self.asked(slot)) else { return room() };
+        self.typed.stack(self.session, wave, lane, own_stack);
+        if let (Some(object), Some(type_id)) = (self.object, slot.of) {
+            let typed = Typed { code_object: object.index, type_id, size: slot.size.into() };
+            self.typed.variable(self.session, place, typed);
+        }
+        match reading {
+            Reading::Lines if !self.is_in_lines(place, slot) => room(),
+            _ => self.told(place).unwrap_or_else(room),
         }
     }
 
-    /// Whether the lines of 512 bytes at both ends of a variable can be read to their ends: LLDB reads whole lines, and
-    /// the first time that one comes short it reports an error with what it was given.
-    fn fills_lines(&self, place: Place, slot: Slot) -> bool {
+    /// Whether LLDB can read a variable by whole lines: they are known from the beginning of its first line to its end, and
+    /// after that to the end of the line or of memory.
+    fn is_in_lines(&self, place: Place, slot: Slot) -> bool {
         const LINE: u64 = layout::LINE as u64;
         let first = place.address.0 / LINE * LINE;
-        let Some(last) = place.address.0.checked_add(u64::from(slot.size.max(1)) - 1) else { return false };
-        let last = last / LINE * LINE;
-        let mut line = [0; LINE as usize];
-        let mut whole = |at: u64| {
-            let place = Place { address: Address(at), ..place };
-            self.session.read(place, &mut line).is_ok_and(|read| read == LINE as usize)
-        };
-        whole(first) && (last == first || whole(last))
-    }
-
-    /// Whether a client is shown another pointer than there is: a larger one, or, where it keeps memory by address, one
-    /// that names the lane.
-    fn is_translated(&self, slot: Slot) -> bool {
-        match slot.sort {
-            Sort::Plain => false,
-            Sort::SmallPointer => true,
-            Sort::Pointer if !self.window.explicit => false,
-            Sort::Pointer => match self.session.leads_to(self.asked(slot)) {
-                Ok(Whereabouts::Memory(place)) => place.space != address::GLOBAL,
-                _ => false,
-            },
+        let Some(end) = place.address.0.checked_add(u64::from(slot.size.max(1))) else { return false };
+        let mut lines = [0; 16 * LINE as usize];
+        let mut at = first;
+        while at < end {
+            let wanted = (end - at).next_multiple_of(LINE).min(lines.len() as u64) as usize;
+            let Some(lines) = lines.get_mut(..wanted) else { return false };
+            let read = self.session.read(Place { address: Address(at), ..place }, lines).unwrap_or(0);
+            let known = at.saturating_add(read as u64);
+            if read < lines.len() {
+                let next = Place { address: Address(known), ..place };
+                return known >= end && !self.session.exists(next);
+            }
+            at = known;
         }
+        true
     }
 
-    /// A place as this client is told of it; `None` where no address can say it.
+    /// A place as a client is told of it; `None` where no address can say it.
     fn told(&self, place: Place) -> Option<u64> {
         if place.space == address::GLOBAL {
             let tag = place.address.0 >> 56;
             return (tag == 0 || tag == 0xff).then_some(place.address.0);
         }
-        let Window { wave, lane, explicit, .. } = self.window;
-        let of = place.lane.filter(|of| *of != lane || explicit);
-        address::encode(place.space, Some(wave), of, u32::try_from(place.address.0).ok()?)
+        tagged::shown(Place { wave: Some(self.window.wave), ..place })
     }
 
     /// Reads what a variable's room holds.
@@ -269,42 +305,99 @@ impl<'a> Frame<'a> {
         let left = (slot.size - at) as usize;
         let count = left.min(into.len());
         let into = into.get_mut(..count).unwrap_or_default();
-        if self.is_translated(slot) {
-            let target = match self.session.leads_to(self.asked(slot))? {
-                Whereabouts::Memory(place) => self.told(place),
-                Whereabouts::Null => Some(0),
-                Whereabouts::Composed(_) => None,
-                Whereabouts::Nowhere(why) => return Err(unreadable(&why)),
-            };
-            let target =
-                target.ok_or_else(|| unreadable(&ValueState::Error("no address says it".to_owned())))?;
+        if let Some(target) = self.shown_target(slot)? {
             return Ok(copy(&target.to_le_bytes(), at, into));
         }
-        match self.session.locate(self.asked(slot))? {
+        let done = match self.session.locate(self.asked(slot))? {
             Whereabouts::Memory(place) => {
                 let address = Address(place.address.0.wrapping_add(u64::from(at)));
+                self.session.read(Place { address, ..place }, into)?
+            }
+            Whereabouts::Composed(bytes) => known(bytes.get(at as usize..).unwrap_or_default(), into)?,
+            Whereabouts::Null => return Err(unreadable(&ValueState::Error("it is nowhere".to_owned()))),
+            Whereabouts::Nowhere(why) => return Err(unreadable(&why)),
+        };
+        let first = u64::from(at);
+        for pointer in typed::shown(&self.pointers(slot)) {
+            let end = pointer.offset.saturating_add(typed::POINTER);
+            if end <= first || pointer.offset >= first + done as u64 {
+                continue;
+            }
+            let mut raw = [0; 8];
+            if self.bytes(slot, pointer.offset, &mut raw)? < raw.len() {
+                continue;
+            }
+            let shown = tagged::target(self.session, self.holder(), pointer.space, u64::from_le_bytes(raw));
+            if let Some((place, shown)) = shown {
+                self.leads_to(pointer, place);
+                typed::overlay(into, first, pointer.offset, &shown.to_le_bytes());
+            }
+        }
+        Ok(done)
+    }
+
+    /// Reads bytes of a variable as the program has them.
+    fn bytes(&self, slot: Slot, first: u64, into: &mut [u8]) -> Result<usize, Unreadable> {
+        match self.session.locate(self.asked(slot))? {
+            Whereabouts::Memory(place) => {
+                let address = Address(place.address.0.wrapping_add(first));
                 self.session.read(Place { address, ..place }, into)
             }
             Whereabouts::Composed(bytes) => {
-                let bytes = bytes.get(at as usize..).unwrap_or_default();
-                let known = bytes.iter().map_while(|byte| match byte {
-                    Byte::Known(byte) => Some(*byte),
-                    Byte::NotCaptured | Byte::OptimizedOut => None,
-                });
-                let mut done = 0;
-                for (to, from) in into.iter_mut().zip(known) {
-                    *to = from;
-                    done += 1;
-                }
-                if done > 0 {
-                    return Ok(done);
-                }
-                Err(unreadable(&ValueState::Unavailable("that part of it was not captured".to_owned())))
+                let first = usize::try_from(first).unwrap_or(usize::MAX);
+                known(bytes.get(first..).unwrap_or_default(), into)
             }
-            Whereabouts::Null => Err(unreadable(&ValueState::Error("it is nowhere".to_owned()))),
-            Whereabouts::Nowhere(why) => Err(unreadable(&why)),
+            Whereabouts::Null | Whereabouts::Nowhere(_) => Ok(0),
         }
     }
+
+    /// What a client is shown for a variable that is a pointer: another address than the pointer has where it is smaller than the
+    /// client takes it for, or leads to memory of the wave.
+    fn shown_target(&self, slot: Slot) -> Result<Option<u64>, Unreadable> {
+        if slot.sort == Sort::Plain {
+            return Ok(None);
+        }
+        let is_small = slot.sort == Sort::SmallPointer;
+        let place = match self.session.leads_to(self.asked(slot)) {
+            Ok(Whereabouts::Memory(place)) if is_small || place.space != address::GLOBAL => place,
+            Ok(Whereabouts::Null) if is_small => return Ok(Some(0)),
+            Ok(Whereabouts::Nowhere(why)) if is_small => return Err(unreadable(&why)),
+            Err(why) if is_small => return Err(why),
+            Ok(Whereabouts::Composed(_)) if is_small => {
+                return Err(unreadable(&ValueState::Error("no address says it".to_owned())));
+            }
+            _ => return Ok(None),
+        };
+        if let Some(pointer) = self.pointers(slot).first() {
+            self.leads_to(pointer, place);
+        }
+        let told = self.told(place);
+        told.map(Some).ok_or_else(|| unreadable(&ValueState::Error("no address says it".to_owned())))
+    }
+
+    /// Notes what a pointer leads to.
+    fn leads_to(&self, pointer: &PointerAt, place: Place) {
+        if let (Some(object), Some(to)) = (self.object, pointer.to) {
+            self.typed.target(self.session, place, object.index, to);
+        }
+    }
+}
+
+/// Copies bytes as far as they are known.
+fn known(bytes: &[Byte], into: &mut [u8]) -> Result<usize, Unreadable> {
+    let known = bytes.iter().map_while(|byte| match byte {
+        Byte::Known(byte) => Some(*byte),
+        Byte::NotCaptured | Byte::OptimizedOut => None,
+    });
+    let mut done = 0;
+    for (to, from) in into.iter_mut().zip(known) {
+        *to = from;
+        done += 1;
+    }
+    if done > 0 {
+        return Ok(done);
+    }
+    Err(unreadable(&ValueState::Unavailable("that part of it was not captured".to_owned())))
 }
 
 /// Fills what belongs to nothing in a line that something is in.

@@ -178,7 +178,7 @@ fn session(fixture: &Fixture, attach: &Value) {
 }
 
 /// An adapter that has attached, and reported the stop.
-fn attached(fixture: &Fixture, attach: &Value) -> Dap {
+pub(crate) fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     let mut dap = Dap::start();
     dap.ask(
         "initialize",
@@ -208,7 +208,7 @@ fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     dap
 }
 
-fn frames(dap: &mut Dap, wave: &Wave) -> Vec<Value> {
+pub(crate) fn frames(dap: &mut Dap, wave: &Wave) -> Vec<Value> {
     let stack = dap.ask("stackTrace", &json!({ "threadId": wave.thread, "startFrame": 0, "levels": 20 }));
     stack["stackFrames"].as_array().unwrap().clone()
 }
@@ -291,7 +291,7 @@ fn call(dap: &mut Dap, wave: &Wave) {
 }
 
 /// What resumes is answered, the words are said, and the thread has stopped where it was.
-fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
+pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
     let sent = dap.send(command, &json!({ "threadId": wave.thread }));
     let (mut answered, mut stopped, mut said) = (false, false, 0);
     while !(answered && stopped && said > 0) {
@@ -324,8 +324,8 @@ fn says(message: &Value) -> bool {
 }
 
 /// lldb-dap at the other end of a pipe.
-struct Dap {
-    talk: Talk<Value>,
+pub(crate) struct Dap {
+    pub(crate) talk: Talk<Value>,
     sent: u64,
 }
 
@@ -367,7 +367,7 @@ impl Dap {
     }
 
     /// The body of the answer.
-    fn ask(&mut self, command: &str, arguments: &Value) -> Value {
+    pub(crate) fn ask(&mut self, command: &str, arguments: &Value) -> Value {
         let sent = self.send(command, arguments);
         let is_it = |message: &Value| (message["request_seq"] == sent).then(|| message.clone());
         let (answer, _) = self.talk.wait(command, is_it);

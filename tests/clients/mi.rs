@@ -283,13 +283,13 @@ fn a_front_end_evaluates_in_each_thread_with_the_helper() {
 }
 
 /// gdb at the other end of a pipe.
-struct Mi {
-    talk: Talk<String>,
+pub(crate) struct Mi {
+    pub(crate) talk: Talk<String>,
     token: u32,
 }
 
 impl Mi {
-    fn start(name: &str) -> Self {
+    pub(crate) fn start(name: &str) -> Self {
         let mut command = tool(name);
         command.args(["-nx", "--interpreter=mi"]);
         let talk = Talk::start(&mut command, |output| {
@@ -303,7 +303,7 @@ impl Mi {
     }
 
     /// The class and results of a command's answer, and the lines before it.
-    fn ask(&mut self, command: &str) -> (String, Value, Vec<String>) {
+    pub(crate) fn ask(&mut self, command: &str) -> (String, Value, Vec<String>) {
         self.token += 1;
         let begin = format!("{}^", self.token);
         self.talk.send(&format!("{}{command}\n", self.token));
@@ -312,14 +312,14 @@ impl Mi {
         (class, results, before)
     }
 
-    fn done(&mut self, command: &str) -> Value {
+    pub(crate) fn done(&mut self, command: &str) -> Value {
         let (class, results, _) = self.ask(command);
         assert_eq!(class, "done", "{command}: {results}:\n{}", self.talk.transcript());
         results
     }
 
     /// The stop among these lines, or the next one.
-    fn stopped_in(&mut self, before: Vec<String>) -> Value {
+    pub(crate) fn stopped_in(&mut self, before: Vec<String>) -> Value {
         let stop =
             |line: &String| line.strip_prefix("*stopped").map(|rest| record(&format!("stopped{rest}")).1);
         if let Some(found) = before.iter().find_map(stop) {

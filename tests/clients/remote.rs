@@ -136,7 +136,11 @@ fn the_folder_is_the_servers_own_and_goes_with_it() {
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&folder), 0o700);
         let files: Vec<PathBuf> = fs::read_dir(&folder).unwrap().flatten().map(|file| file.path()).collect();
-        assert_eq!(files.iter().map(|file| mode(file)).collect::<Vec<_>>(), [0o400]);
+        assert_eq!(
+            files.iter().map(|file| mode(file)).collect::<Vec<_>>(),
+            [0o400; 2],
+            "the view and the stub"
+        );
         server.signal(signal);
         assert!(server.ended().success(), "{signal}");
         assert!(!folder.exists(), "{signal} leaves {}", folder.display());

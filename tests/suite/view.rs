@@ -11,7 +11,7 @@ use object::{Object as _, ObjectSection as _};
 use lanescope::server::{Client, ClientOptions, Facade};
 use lanescope::session::{Inspect, Session, address};
 use lanescope::units::{LaneId, WaveId};
-use lanescope::view::{self, Extent, Reading, View, Views};
+use lanescope::view::{self, Extent, Reading, TypedMemory, View, Views};
 
 use crate::dwarf::{newest, ran};
 use crate::fixtures::{expected, open};
@@ -122,8 +122,9 @@ fn windows_that_name_nothing_are_errors() {
     let view = View::new(&dump, &session, Extent::Stacks);
     let wave = session.first_wave();
     let mut room = [0; 4096];
-    let mut read =
-        |at: u64, length: usize| view::read(&view, &session, at, wave, Reading::Exact, &mut room[..length]);
+    let mut read = |at: u64, length: usize| {
+        view::read(&view, &session, &TypedMemory::default(), at, wave, Reading::Exact, &mut room[..length])
+    };
     let token = |wave: u32, lane: u8, frame: u32, offset: u32| {
         address::window(WaveId(wave), Some(LaneId(lane)), frame << 24 | offset).unwrap()
     };
@@ -163,7 +164,8 @@ fn a_room_ends_with_its_variable() {
     let token = |offset: u32| address::window(wave, Some(LaneId(0)), offset).unwrap();
     let read = |offset: u32, length: usize, reading: Reading| {
         let mut room = vec![0xee; length];
-        let count = view::read(&view, &session, token(offset), wave, reading, &mut room)?;
+        let count =
+            view::read(&view, &session, &TypedMemory::default(), token(offset), wave, reading, &mut room)?;
         room.truncate(count);
         Ok::<_, lanescope::session::Unreadable>(room)
     };
@@ -196,7 +198,8 @@ fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     let wave = session.first_wave();
     let token = |offset: u32| address::window(wave, Some(LaneId(0)), offset).unwrap();
     let mut pointer = [0; 8];
-    view::read(&view, &session, token(0x200), wave, Reading::Exact, &mut pointer).unwrap();
+    view::read(&view, &session, &TypedMemory::default(), token(0x200), wave, Reading::Exact, &mut pointer)
+        .unwrap();
     let room = (u64::from_le_bytes(pointer) & 0xff_ffff) as u32;
     let below = token(0) - 8;
     for (what, at, length) in [
@@ -367,10 +370,10 @@ fn files_are_views_and_nothing_of_this_machine() {
     assert!(ask("?").starts_with('T'));
 }
 
-/// Only the main view moves, and only where gdb took it as its program: `qOffsets` is about whatever program gdb has, and
-/// LLDB applies it to whichever file it has first.
+/// Only the main view is where its code object is, and only where gdb took it as its program: `qOffsets` is about whatever
+/// program gdb has, and LLDB applies it to whichever file it has first.
 #[test]
-fn a_program_that_is_no_view_is_not_moved() {
+fn a_program_that_is_no_view_is_moved_out_of_the_way() {
     // "/lanescope/calls-gfx90a.hsaco"
     let open = "vFile:open:2f6c616e6573636f70652f63616c6c732d6766783930612e687361636f,0,0";
     let (mut gdb, _) = client(Facade::Gdb);
@@ -383,8 +386,8 @@ fn a_program_that_is_no_view_is_not_moved() {
     // gdb looks for a build id in the view, and keeps its own program.
     assert_eq!(ask(&mut gdb, open.as_bytes()), b"F0");
     assert_eq!(ask(&mut gdb, b"vFile:close:0"), b"F0");
-    assert_eq!(ask(&mut gdb, b"qOffsets"), b"");
-    assert!(libraries(&mut gdb).contains("/lanescope/calls-gfx90a.hsaco"));
+    assert_eq!(ask(&mut gdb, b"qOffsets"), b"TextSeg=7100000000000000", "where no code object is");
+    assert!(libraries(&mut gdb).contains("/lanescope/library/calls-gfx90a.hsaco"));
     let (mut lldb, _) = client(Facade::Lldb);
     assert_eq!(ask(&mut lldb, b"qOffsets"), b"");
 }

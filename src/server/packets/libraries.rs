@@ -1,7 +1,13 @@
 //! Loaded code objects, for debuggers that can load one: an AMDGPU ELF where the client knows AMDGPU, else its view.
 //!
 //! Stock gdb gets the main view as the program (`qXfer:exec-file`, `qOffsets`) and the others as libraries, all read
-//! through `vFile`. Stock lldb never asks for files of a remote: it gets names of files in a folder of this machine.
+//! through `vFile`; where it keeps another program the main view is a library too. Stock lldb never asks for files of a
+//! remote: it gets names of files in a folder of this machine.
+//!
+//! lldb 22 keeps the files of an earlier connection. It drops those that a list does not name, except for its program,
+//! which is its first file if it was started without one. It loads the new files before it drops the old ones, and forgets
+//! the addresses that both have. So the first file of each list is a stub without contents, and the first list of a connection
+//! has nothing else. lldb 22 asks for the list twice when it connects.
 
 use std::io;
 use std::sync::Arc;
@@ -14,9 +20,9 @@ use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
-use super::vfile::{self, FOLDER};
+use super::vfile::{self, FOLDER, LIBRARY};
 use crate::units::Address;
-use crate::view::{ViewObject, file_name};
+use crate::view::{STUB, ViewObject, file_name};
 
 /// Whether a client can do anything with gdb's list.
 pub(crate) fn wanted(state: &State) -> bool {
@@ -35,7 +41,10 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
             let program = main_as_program(state).map(|main| main.index);
             let others = view.objects().iter().filter(|object| Some(object.index) != program);
             let others = others.chain(state.grown.added().iter().map(|added| &added.object));
-            others.map(|object| (format!("{FOLDER}{}", object.name), object.address)).collect()
+            let others = others.map(|object| (format!("{FOLDER}{}", object.name), object.address));
+            let main = view.main().filter(|_| !vfile::has_program(state));
+            let main = main.map(|main| (format!("{FOLDER}{LIBRARY}{}", main.name), main.address));
+            main.into_iter().chain(others).collect()
         }
         None => natives(state),
     };
@@ -78,15 +87,17 @@ pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
     Ok(document(|xml| {
         xml.create_element("library-list-svr4").with_attribute(("version", "1.0")).write_inner_content(
             |xml| {
-                let first = view.objects().iter().map(|object| (object, folder.join(&object.name)));
+                let stub = [(Address(0), folder.join(STUB))];
+                let first = view.objects().iter().map(|object| (object.address, folder.join(&object.name)));
                 let added = state.grown.added().iter();
-                let added = added.filter_map(|added| Some((&added.object, added.path.clone()?)));
-                for (index, (object, path)) in first.chain(added).enumerate() {
+                let added = added.filter_map(|added| Some((added.object.address, added.path.clone()?)));
+                let objects = first.chain(added).filter(|_| state.stub_was_listed);
+                for (index, (address, path)) in stub.into_iter().chain(objects).enumerate() {
                     xml.create_element("library")
                         .with_attribute(("name", path.to_string_lossy().as_ref()))
                         .with_attribute(("lm", format!("{:#x}", index + 1).as_str()))
-                        .with_attribute(("l_addr", object.address.to_string().as_str()))
-                        .with_attribute(("l_ld", object.address.to_string().as_str()))
+                        .with_attribute(("l_addr", address.to_string().as_str()))
+                        .with_attribute(("l_ld", address.to_string().as_str()))
                         .write_empty()?;
                 }
                 Ok(())
@@ -104,14 +115,19 @@ pub(crate) fn program(state: &State) -> Option<String> {
 /// The main view, where gdb took it as its program. A gdb that was started with a program of its own closes the view
 /// before it asks for offsets and libraries, or never opens it; the main view is a library for it.
 fn main_as_program(state: &State) -> Option<&ViewObject> {
-    state.first_view()?.main().filter(|main| vfile::has_open(state, main))
+    state.first_view()?.main().filter(|_| vfile::has_program(state))
 }
 
-/// `qOffsets`: how far the program was moved. LLDB would move whichever file it has first, and takes addresses from its
+/// Where gdb moves a program that is no view of this dump: no capture has addresses with this tag.
+const AWAY: Address = Address(0x71 << 56);
+
+/// `qOffsets`: how far the program was moved. Another program moves out of the way: the view of an earlier dump is where code
+/// objects are, and gdb looks into its program first. LLDB would move whichever file it has first, and takes addresses from its
 /// list of libraries.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let has_main = state.first_view().is_some_and(|view| view.main().is_some());
     let address = match state.facade() {
-        Facade::Gdb => main_as_program(state).map(|main| main.address),
+        Facade::Gdb => has_main.then(|| main_as_program(state).map_or(AWAY, |main| main.address)),
         Facade::AmdgcnGdb => only_address(state),
         Facade::Lldb | Facade::AmdgcnLldb => None,
     };

@@ -30,6 +30,10 @@ pub(crate) fn read_hex(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let read = read(state, request.args)?;
+    if read == 0 {
+        // No digits would mean that the packet is not known.
+        return Err(Fault::new(NOT_THERE, "nothing was captured there"));
+    }
     reply.hex(state.buffer.get(..read).unwrap_or_default());
     Ok(Flow::Continue)
 }
@@ -48,6 +52,7 @@ pub(crate) fn read_binary(
         return Ok(Flow::Continue);
     }
     let read = read(state, request.args)?;
+    // LLDB ends a line with an answer without bytes, and keeps it as it is.
     reply.text("b").escaped(state.buffer.get(..read).unwrap_or_default());
     Ok(Flow::Continue)
 }
@@ -109,6 +114,10 @@ fn write(
             let view = grown.as_deref().unwrap_or_else(|| views.get());
             view::write(view, &mut *state.session, address, wave, bytes)?;
         }
+        Meant::Place(place) if !bytes.is_empty() && state.view().is_some() => {
+            let bytes = state.typed.written(&*state.session, place, bytes)?;
+            state.session.write(place, &bytes)?;
+        }
         Meant::Place(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
         Meant::Place(_) => {}
     }
@@ -136,8 +145,19 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
     match meant(state, address, pairs.unwrap_or_default())? {
         Meant::Place(place) => {
-            let read = read_place(state, place, length)?;
+            let short = state.short_line.take();
+            let read = match read_place(state, place, length) {
+                Err(_) if short == Some((address, length)) && !state.session.exists(place) => return Ok(0),
+                read => read?,
+            };
+            if state.facade().is_lldb() && is_line(address, length) && (read as u64) < length {
+                state.short_line = Some((address + read as u64, length - read as u64));
+            }
             code::hide(state, address, length, place, read)?;
+            if state.view().is_some() {
+                let bytes = state.buffer.get_mut(..read).unwrap_or_default();
+                state.typed.show(&*state.session, place, bytes);
+            }
             Ok(read)
         }
         Meant::Window { views, grown, address, wave } => {
@@ -147,12 +167,22 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
             if into.is_empty() {
                 return Err(Fault::malformed("no length"));
             }
-            match view::read(view, &*state.session, address, wave, reading, into)? {
+            match view::read(view, &*state.session, &state.typed, address, wave, reading, into)? {
                 0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
                 read => Ok(read),
             }
         }
     }
+}
+
+/// Whether LLDB asks for a line of its cache.
+///
+/// lldb 22 asks for the rest of a line that comes short, at once. An error there makes it fail what it read the line for, and the
+/// next read of the line succeeds with what there is. So at the end of memory the answer has no bytes and is no error. Where
+/// memory is known to go on, and was not captured, it stays an error.
+fn is_line(address: u64, length: u64) -> bool {
+    const LINE: u64 = 512;
+    length == LINE && address.is_multiple_of(LINE)
 }
 
 /// Reads into the state's buffer from a place on; how many bytes.

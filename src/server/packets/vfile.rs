@@ -9,10 +9,12 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::{Flow, MAX_READ, fault::Fault};
-use crate::view::{View, ViewObject};
+use crate::view::{View, ViewFile, ViewObject};
 
 /// The folder that the views' names are in.
 pub(crate) const FOLDER: &str = "/lanescope/";
+/// In front of the name of a main view that is a library.
+pub(crate) const LIBRARY: &str = "library/";
 /// The most files that a client may have open: gdb has one or two.
 const MAX_OPEN: usize = 64;
 
@@ -29,7 +31,14 @@ const MODE: u32 = 0o100_444;
 
 /// What a client has open: views by their place in the list, handles by their index.
 #[derive(Debug, Default)]
-pub(crate) struct Handles(Vec<Option<usize>>);
+pub(crate) struct Handles(Vec<Option<Opened>>);
+
+/// A view's place in the list, and whether it is opened as the program.
+#[derive(Clone, Copy, Debug)]
+struct Opened {
+    place: usize,
+    is_program: bool,
+}
 
 /// `vFile:OPERATION:PARAMETERS`
 pub(crate) fn answer(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
@@ -82,11 +91,11 @@ fn perform(
 
 fn read(state: &State, mut number: impl FnMut() -> Result<u64, u8>, reply: &mut Reply<'_>) -> Result<(), u8> {
     let (handle, count, offset) = (number()?, number()?, number()?);
-    let object = opened(state, handle)?;
+    let file = opened(state, handle)?;
     // Half of a packet holds even bytes that all need escaping.
     let count = usize::try_from(count).unwrap_or(usize::MAX).min(MAX_READ - 64);
     let mut bytes = vec![0; count];
-    let read = object.file.read(offset, &mut bytes);
+    let read = file.read(offset, &mut bytes);
     reply.text("F").number(read as u64).text(";").escaped(bytes.get(..read).unwrap_or_default());
     Ok(())
 }
@@ -96,7 +105,12 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     let name = parts.next().and_then(parse::bytes).ok_or(INVALID)?;
     let flags = parts.next().and_then(parse::number).ok_or(INVALID)?;
     let name = name.strip_prefix(FOLDER.as_bytes()).ok_or(NO_ENTRY)?;
-    let found = files(state).position(|object| object.name.as_bytes() == name).ok_or(NO_ENTRY)?;
+    let is_library = name.starts_with(LIBRARY.as_bytes());
+    let name = name.strip_prefix(LIBRARY.as_bytes()).unwrap_or(name);
+    let place = files(state).position(|object| object.name.as_bytes() == name).ok_or(NO_ENTRY)?;
+    let main = state.first_view().and_then(View::main);
+    let is_main = main.is_some_and(|main| main.name.as_bytes() == name);
+    let found = Opened { place, is_program: is_main && !is_library };
     if flags & WRITING != 0 {
         return Err(READ_ONLY);
     }
@@ -116,15 +130,16 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     Ok(())
 }
 
-/// Whether the client has a view's file open.
-pub(crate) fn has_open(state: &State, object: &ViewObject) -> bool {
-    let mut open = state.handles.0.iter().flatten();
-    open.any(|place| files(state).nth(*place).is_some_and(|other| std::ptr::eq(other, object)))
+/// Whether the client has the main view open as its program.
+pub(crate) fn has_program(state: &State) -> bool {
+    state.handles.0.iter().flatten().any(|opened| opened.is_program)
 }
 
-fn opened(state: &State, handle: u64) -> Result<&ViewObject, u8> {
+fn opened(state: &State, handle: u64) -> Result<&ViewFile, u8> {
     let handle = usize::try_from(handle).ok().and_then(|handle| *state.handles.0.get(handle)?);
-    files(state).nth(handle.ok_or(BAD_HANDLE)?).ok_or(BAD_HANDLE)
+    let Opened { place, is_program } = handle.ok_or(BAD_HANDLE)?;
+    let object = files(state).nth(place).ok_or(BAD_HANDLE)?;
+    Ok(if is_program { &object.program } else { &object.file })
 }
 
 /// All files: those that the client began with, and those that came to them.
@@ -136,16 +151,17 @@ fn files(state: &State) -> impl Iterator<Item = &ViewObject> {
 
 /// The protocol's `struct stat`, big-endian: device, inode, mode, links, user, group and device of a device in 4 bytes
 /// each; size, block size and blocks in 8; three times in 4.
-fn stat(object: &ViewObject) -> Vec<u8> {
+fn stat(file: &ViewFile) -> Vec<u8> {
     const BLOCK: u64 = 4096;
     // The file is as new as can be: gdb warns where the source text is newer.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32);
-    let inode = object.index as u32 + 1;
+    // gdb takes files with the same name, inode, size and time for one file: the server's dump is one.
+    let inode = std::process::id();
     let mut out = Vec::with_capacity(64);
     for field in [0, inode, MODE, 1, 0, 0, 0] {
         out.extend(u32::to_be_bytes(field));
     }
-    for field in [object.file.len(), BLOCK, object.file.len().div_ceil(512)] {
+    for field in [file.len(), BLOCK, file.len().div_ceil(512)] {
         out.extend(field.to_be_bytes());
     }
     for _ in 0..3 {

@@ -9,7 +9,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::documents::slice;
+use super::documents::{Piece, slice};
 use super::{libraries, threads_xml, vendor};
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
@@ -46,7 +46,10 @@ pub(crate) fn libraries_svr4(
 ) -> Result<Flow, Fault> {
     let transfer = Transfer::parse(request.args)?;
     let list = libraries::build_svr4(state)?;
-    transfer.answer(&list, reply)
+    let piece = transfer.piece(&list)?;
+    reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
+    state.stub_was_listed |= !piece.more;
+    Ok(Flow::Continue)
 }
 
 /// `qXfer:lanescope-waves:read::OFFSET,LENGTH`
@@ -169,8 +172,12 @@ impl<'a> Transfer<'a> {
         if self.annex.is_empty() { Ok(()) } else { Err(no_such_annex()) }
     }
 
+    fn piece<'d>(&self, document: &'d [u8]) -> Result<Piece<'d>, Fault> {
+        slice(document, self.offset, self.length)
+    }
+
     fn answer(&self, document: &[u8], reply: &mut Reply<'_>) -> Result<Flow, Fault> {
-        let piece = slice(document, self.offset, self.length)?;
+        let piece = self.piece(document)?;
         reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
         Ok(Flow::Continue)
     }

@@ -163,6 +163,12 @@ impl Reader {
         Ok(contradicts)
     }
 
+    /// Whether there is known to be memory at a place, captured or not.
+    pub(in crate::session) fn exists(&self, place: Place) -> bool {
+        let first = self.storage(place).ok().and_then(|storage| Some((storage, stored(storage, 0)?)));
+        first.is_some_and(|(storage, (_, at))| self.last_existing(storage, at).is_some())
+    }
+
     /// The last address of the run of memory, captured or known to be there, that holds an address.
     fn last_existing(&self, storage: Storage<'_>, at: u64) -> Option<u64> {
         let capture = self.dump().capture();

@@ -5,12 +5,14 @@ use super::eval::{Scene, Walk};
 use super::names::words;
 use super::object::{Answer, Object, error, moved};
 use super::typed::{Shape, Ty};
-use crate::debuginfo::VariableAt;
+use crate::debuginfo::{TypeId, VariableAt};
 use crate::dwarf::{CapturedLane, Location, Storage};
 use crate::session::activations::Spot;
+use crate::session::address::GLOBAL;
 use crate::session::backtrace::Frames;
 use crate::session::changes::draft;
 use crate::session::locals::{Byte, ValueState};
+use crate::session::pointers::Pointers;
 use crate::session::variables::{Found, bytes, found};
 use crate::session::{Place, Reader, Unreadable, Unwritable};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
@@ -71,6 +73,66 @@ pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Wh
         _ => error("it is no pointer"),
     })?;
     Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
+}
+
+/// An object in memory with its type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectAt {
+    /// Where it begins.
+    pub place: Place,
+    /// The code object that its type is of: an index into the capture's list.
+    pub code_object: usize,
+    /// Its type.
+    pub type_id: TypeId,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// The most variables of a stack that are evaluated for their pointers.
+const MAX_WITH_POINTERS: usize = 4096;
+
+/// The variables of a stack that have pointers in them and lie in private memory or LDS, as one lane has them; the outermost
+/// frame's first. What cannot be located is left out.
+pub(in crate::session) fn with_pointers(
+    reader: &Reader,
+    pointers: &mut Pointers,
+    wave: WaveId,
+    lane: LaneId,
+    own_stack: bool,
+) -> Result<Vec<ObjectAt>, Unreadable> {
+    let mut walked = Walked::new(reader, wave)?;
+    while walked.step() {}
+    let frames = Frames::along(walked);
+    let capture = reader.dump().capture();
+    let (mut objects, mut evaluated) = (Vec::new(), 0);
+    for spot in frames.spots(own_stack.then_some(lane))?.into_iter().rev() {
+        let Some(code) = spot.code else { continue };
+        let source = code.loaded.source(capture, code.elf);
+        let calls = source.function.as_ref().map_or(0, |(_, at)| at.frames.len());
+        for inlined in (0..calls).rev() {
+            let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
+            let scene = Scene::new(reader, wave, &found, LaneSet::one(lane));
+            let walk = Walk { scene: &scene, lane };
+            for variable in found.variables.iter().map(|at| &at.variable) {
+                let Some(type_id) = variable.type_id else { continue };
+                if pointers.of(&found.frame.debug, type_id).0.is_empty() {
+                    continue;
+                }
+                evaluated += 1;
+                if evaluated > MAX_WITH_POINTERS {
+                    return Ok(objects);
+                }
+                let size = found.frame.debug.byte_size(type_id).ok().flatten();
+                let at = walk.variable(variable.die).and_then(|object| walk.whereabouts(&object));
+                if let (Ok(Whereabouts::Memory(place)), Some(size)) = (at, size)
+                    && place.space != GLOBAL
+                {
+                    objects.push(ObjectAt { place, code_object: code.loaded.index(), type_id, size });
+                }
+            }
+        }
+    }
+    Ok(objects)
 }
 
 /// Writes bytes of a variable from its byte `first` on.

@@ -36,8 +36,8 @@ use std::fmt;
 pub(super) use assign::{assign, write_variable};
 pub use explain::Explanation;
 pub(super) use explain::explain;
-pub use locate::{MAX_COMPOSED_BYTES, VariableIn, Whereabouts};
-pub(super) use locate::{leads_to, locate, write_in};
+pub use locate::{MAX_COMPOSED_BYTES, ObjectAt, VariableIn, Whereabouts};
+pub(super) use locate::{leads_to, locate, with_pointers, write_in};
 pub use parse::{MAX_NESTING, MAX_PATH, ParseError, parse};
 pub use path::{Binary, Node, Path, TypeName, Unary};
 

@@ -5,15 +5,13 @@
 //! noted gets the same answers again. Each further step follows the pointers that the types of what was reached say are
 //! there: kernel arguments first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are bounded.
 
-mod pointers;
-
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use self::pointers::{PointerAt, Pointers};
 use super::address::{GENERIC, GLOBAL};
 use super::arguments::Raw;
+use super::pointers::{PointerAt, Pointers};
 use super::variables::locals_along;
 use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
 use crate::debuginfo::{DebugInfo, TypeId};

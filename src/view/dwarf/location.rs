@@ -54,7 +54,7 @@ pub(super) fn rewrite<'r>(
         _ => return Ok(None),
     };
     let size = of.and_then(|of| conversion.unit.debug.byte_size(TypeId(of)).ok().flatten());
-    let Some(slot) = conversion.plan(function).add(die, sort, size) else {
+    let Some(slot) = conversion.plan(function).add(die, of.map(TypeId), sort, size) else {
         let problem = "variables are left out: there are more than a window has room for";
         conversion.plans.problems.insert(problem.to_owned());
         return Ok(None);

@@ -13,7 +13,7 @@ fn code(range: Range<u64>, is_outermost: bool) -> Code {
 
 #[test]
 fn a_caller_is_a_stride_further_and_its_address_below() {
-    let section = debug_frame(&[code(0x1000..0x2000, false), code(0x2000..0x3000, true)]);
+    let section = debug_frame(&[code(0x1000..0x2000, false), code(0x2000..0x3000, true)], None);
     let frame = DebugFrame::new(&section, LittleEndian);
     let bases = BaseAddresses::default();
     let mut context = UnwindContext::new();

@@ -18,7 +18,7 @@ fn a_window_is_16_mb_and_ends_with_the_return_address() {
 fn a_full_window_takes_no_more() {
     let mut planner = Planner::of_function(None);
     let mut count = 0u64;
-    while planner.add(DieOffset(count), Sort::Plain, Some(MAX_COMPOSED_BYTES)).is_some() {
+    while planner.add(DieOffset(count), None, Sort::Plain, Some(MAX_COMPOSED_BYTES)).is_some() {
         count += 1;
     }
     // 8 MB less the first line, in rooms of 64 KB with a pointer each.
@@ -31,7 +31,7 @@ fn a_full_window_takes_no_more() {
 #[test]
 fn a_pointer_is_as_large_as_the_client_takes_it_for() {
     let mut planner = Planner::of_function(None);
-    planner.add(DieOffset(1), Sort::SmallPointer, Some(4)).unwrap();
+    planner.add(DieOffset(1), None, Sort::SmallPointer, Some(4)).unwrap();
     let layout = planner.finish();
     match layout.at(0x200, Reading::Exact) {
         Some((Use::Pointer { slot, at: 0 }, 0x208)) => assert_eq!(slot.size, 8),
@@ -50,7 +50,7 @@ proptest! {
         let mut old = planner(None);
         let add = |planner: &mut Planner, from: u64, sizes: &[Option<u64>]| -> Vec<u32> {
             let each = sizes.iter().zip(from..);
-            each.map(|(size, die)| planner.add(DieOffset(die), Sort::Plain, *size).unwrap()).collect()
+            each.map(|(size, die)| planner.add(DieOffset(die), None, Sort::Plain, *size).unwrap()).collect()
         };
         let pointers = add(&mut old, 0, &first);
         let old = old.finish();
@@ -85,7 +85,7 @@ proptest! {
         let mut planner = if global { Planner::of_globals(None) } else { Planner::of_function(None) };
         let mut pointers = Vec::new();
         for (index, size) in sizes.iter().enumerate() {
-            pointers.push(planner.add(DieOffset(index as u64), Sort::Plain, *size).unwrap());
+            pointers.push(planner.add(DieOffset(index as u64), None, Sort::Plain, *size).unwrap());
         }
         let layout = planner.finish();
         let mut last = 0;

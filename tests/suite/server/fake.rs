@@ -7,19 +7,20 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::lib::arch::{Kind, RegClass, RegId, RegisterValue, SpaceScope, Targets};
+use super::lib::debuginfo::TypeId;
 use super::lib::dwarf::text::AssembleError;
 use super::lib::dwarf::{self, Cause, Dialect, Location, Number};
 use super::lib::session::address::{self, Token};
 use super::lib::session::print::{
-    Explanation, NotPrinted, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
+    Explanation, NotPrinted, ObjectAt, Printed, PrintedLane, Query, VariableIn, Whereabouts, parse,
 };
 use super::lib::session::{
     Activations, Byte, Changes, CodeObjectInfo, Disassembly, DispatchArguments, DispatchInfo, Dropped,
     Evaluation, Explained, Expression, FenceScope, Fences, Found, FunctionBounds, Group, Grouping, Groups,
     Inspect, Instructions, LaneFound, LaneInfo, LanePosition, LaneStack, LaneState, LaneValue,
     ListedInstruction, Locals, Member, MemoryChange, NotDisassembled, NotEvaluated, PcSource, Place,
-    Question, Region, RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Symbolic, Unreadable,
-    Unwritable, ValueState, Variable, Want, WaveInfo,
+    PointerAt, Question, Region, RegisterChange, Reset, Scope, Stack, StackEnd, StackFrame, Symbolic,
+    Unreadable, Unwritable, ValueState, Variable, Want, WaveInfo,
 };
 use super::lib::units::{Address, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveId, WaveSize};
 
@@ -552,6 +553,27 @@ impl Inspect for Fake {
 
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable> {
         self.locate(pointer)
+    }
+
+    fn with_pointers(&self, wave: WaveId, _: LaneId, _: bool) -> Result<Vec<ObjectAt>, Unreadable> {
+        self.wave(wave)?;
+        Ok(Vec::new())
+    }
+
+    fn pointers_in(&self, _: usize, _: TypeId) -> Arc<[PointerAt]> {
+        Arc::default()
+    }
+
+    fn generic_address(&self, _: Place) -> Option<Address> {
+        None
+    }
+
+    fn exists(&self, place: Place) -> bool {
+        self.read(place, &mut [0]).is_ok()
+    }
+
+    fn generation(&self) -> u64 {
+        0
     }
 
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {

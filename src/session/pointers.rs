@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::debuginfo::{DebugInfo, Number, TypeId, TypeKind};
+use crate::debuginfo::{DebugInfo, Number, RecordKind, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
-/// The most pointers of one object that are followed.
-pub(super) const MAX_POINTERS: usize = 4096;
+/// The most pointers of one object that are known.
+const MAX_POINTERS: usize = 4096;
 
 /// Records in records in arrays: no source nests deeper.
 const MAX_DEPTH: usize = 32;
@@ -17,15 +17,17 @@ const MAX_PARTS: usize = 1 << 16;
 
 /// A pointer in an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PointerAt {
+pub struct PointerAt {
     /// Bytes from the object's first.
-    pub(super) offset: u64,
+    pub offset: u64,
     /// Its size in bytes.
-    pub(super) bytes: u8,
+    pub bytes: u8,
     /// The address space that its type names; 0 where it names none.
-    pub(super) space: AddressSpace,
+    pub space: AddressSpace,
+    /// Whether other members of a union or variant part may stand in its bytes.
+    pub is_shared: bool,
     /// What it points to, with its size, where that is known.
-    pub(super) to: Option<(TypeId, u64)>,
+    pub to: Option<(TypeId, u64)>,
 }
 
 /// The pointers of a type, and whether those are all.
@@ -46,7 +48,7 @@ impl Pointers {
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let mut layout = Layout { debug, found: Vec::new(), parts: 0, is_whole: true };
+        let mut layout = Layout { debug, found: Vec::new(), parts: 0, is_whole: true, is_shared: false };
         layout.take(id, 0, 0);
         let found: Found = (layout.found.into(), layout.is_whole);
         if !self.held.iter().any(|held| Arc::ptr_eq(held, debug)) {
@@ -62,6 +64,7 @@ struct Layout<'a> {
     found: Vec<PointerAt>,
     parts: usize,
     is_whole: bool,
+    is_shared: bool,
 }
 
 impl Layout<'_> {
@@ -83,7 +86,13 @@ impl Layout<'_> {
                 let Some(bytes) = bytes.filter(|bytes| (1..=8).contains(bytes)) else { return };
                 let size = |to: &TypeId| self.debug.byte_size(*to).ok().flatten();
                 let to = to.map(|to| (to, size(&to).unwrap_or(1)));
-                self.found.push(PointerAt { offset, bytes, space: *address_space, to });
+                self.found.push(PointerAt {
+                    offset,
+                    bytes,
+                    space: *address_space,
+                    is_shared: self.is_shared,
+                    to,
+                });
             }
             TypeKind::Array { element: Some(element), dimensions, stride: None, rank: None, .. } => {
                 let count = dimensions.iter().try_fold(1u64, |count, dimension| {
@@ -105,6 +114,9 @@ impl Layout<'_> {
                 }
             }
             TypeKind::Record(record) => {
+                let was_shared = self.is_shared;
+                self.is_shared |= record.kind == RecordKind::Union && record.members.len() > 1
+                    || !record.variants.is_empty();
                 let variants = record.variants.iter().flat_map(|part| &part.variants);
                 for member in record.members.iter().chain(variants.flat_map(|variant| &variant.members)) {
                     let is_plain = member.place.is_none() && member.bit_size.is_none();
@@ -115,6 +127,7 @@ impl Layout<'_> {
                     let Some(at) = offset.checked_add(member.bit_offset / 8) else { continue };
                     self.take(id, at, depth + 1);
                 }
+                self.is_shared = was_shared;
             }
             _ => {}
         }

@@ -1,0 +1,323 @@
+//! Which bytes of private memory and LDS are pointers, as far as a client has the addresses of objects there.
+//!
+//! A pointer of the program holds the same number in every wave and lane: an address in an aperture. A client reads it as the
+//! address that `&object` has, which names wave and lane. The types of variables, and of what their pointers lead to, say where pointers
+//! are; no number is taken for a pointer because of its value. What has no known type stays as it is.
+//!
+//! LLDB keeps lines of memory, so that the pointers of a line are known before the line goes out: the first pointer of a
+//! stack that is asked for brings all variables of the stack, and each pointer brings what it leads to.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::tagged::{self, Holder};
+use crate::arch::SpaceScope;
+use crate::debuginfo::TypeId;
+use crate::session::{Inspect, Place, PointerAt, Unwritable};
+use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+/// Pointers and variables that are remembered; all are forgotten where there are more.
+const MAX_KNOWN: usize = 1 << 16;
+/// Passes over one read: each may find what the pointers in it lead to, in the same bytes.
+const MAX_PASSES: usize = 16;
+/// Pointers that are looked at for one object: its own, and those in what they lead to.
+const MAX_FOLLOWED: usize = 1 << 12;
+/// Bytes of a pointer that is shown as another address; smaller ones are numbers to a client, but for variables.
+pub(super) const POINTER: u64 = 8;
+
+/// What is known of one client's memory.
+#[derive(Debug, Default)]
+pub struct TypedMemory(RefCell<Known>);
+
+/// An object of a type.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Typed {
+    /// The code object that the type is of.
+    pub(super) code_object: usize,
+    pub(super) type_id: TypeId,
+    /// In bytes.
+    pub(super) size: u64,
+}
+
+/// Whose memory: LDS is a wave's here, as an address names one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Owner {
+    space: AddressSpace,
+    wave: WaveId,
+    lane: Option<LaneId>,
+}
+
+/// A pointer of 8 bytes, and the code object of its type.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    pointer: PointerAt,
+    code_object: usize,
+}
+
+/// By address.
+#[derive(Debug, Default)]
+struct Cells {
+    pointers: BTreeMap<u64, Cell>,
+    /// Variables: where each begins and ends.
+    variables: BTreeMap<u64, u64>,
+}
+
+impl Cells {
+    fn len(&self) -> usize {
+        self.pointers.len() + self.variables.len()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    owners: HashMap<Owner, Cells>,
+    /// Pointers and variables of all owners.
+    count: usize,
+    /// Stacks whose variables were looked at in that generation of the session.
+    stacks: HashSet<(WaveId, LaneId, bool)>,
+    generation: u64,
+}
+
+/// A pointer whose target is to be looked at: where it is, who holds it, and what it is.
+type Found = (Place, Cell);
+
+impl TypedMemory {
+    /// Learns where the variables of a stack are, once.
+    pub(super) fn stack(&self, session: &dyn Inspect, wave: WaveId, lane: LaneId, own_stack: bool) {
+        {
+            let mut known = self.0.borrow_mut();
+            let generation = session.generation();
+            if known.generation != generation {
+                known.generation = generation;
+                known.stacks.clear();
+            }
+            if !known.stacks.insert((wave, lane, own_stack)) {
+                return;
+            }
+        }
+        for object in session.with_pointers(wave, lane, own_stack).unwrap_or_default() {
+            let typed = Typed { code_object: object.code_object, type_id: object.type_id, size: object.size };
+            self.variable(session, object.place, typed);
+        }
+    }
+
+    /// Learns where a variable is. What was known of its bytes before holds no longer.
+    pub(super) fn variable(&self, session: &dyn Inspect, place: Place, typed: Typed) {
+        self.0.borrow_mut().learn(session, place, typed, true);
+    }
+
+    /// Learns what a pointer leads to. What variables say of these bytes goes before.
+    pub(super) fn target(&self, session: &dyn Inspect, place: Place, code_object: usize, to: (TypeId, u64)) {
+        let typed = Typed { code_object, type_id: to.0, size: to.1 };
+        self.0.borrow_mut().learn(session, place, typed, false);
+    }
+
+    /// Shows the pointers in bytes that were read from a place on.
+    pub fn show(&self, session: &dyn Inspect, place: Place, bytes: &mut [u8]) {
+        let mut known = self.0.borrow_mut();
+        let Some(owner) = owner(session, place) else { return };
+        // What a pointer leads to may have pointers in the same bytes.
+        for _ in 0..MAX_PASSES {
+            let before = known.count;
+            for (at, cell) in known.within(owner, place.address.0, bytes.len() as u64) {
+                let from = Place { address: Address(at), ..place };
+                let Some((shown, to)) = known.follow_one(session, from, cell) else { continue };
+                if let Some(to) = to {
+                    known.learn_target(session, to, cell);
+                }
+                overlay(bytes, place.address.0, at, &shown.to_le_bytes());
+            }
+            if known.count == before {
+                return;
+            }
+        }
+    }
+
+    /// The bytes to write at a place for those that a client wrote: pointers as the program has them.
+    ///
+    /// # Errors
+    /// A pointer that only another wave or lane has; a part of a pointer; the address of an object where the type is
+    /// not known.
+    pub fn written(&self, session: &dyn Inspect, place: Place, bytes: &[u8]) -> Result<Vec<u8>, Unwritable> {
+        let known = self.0.borrow();
+        let mut written = bytes.to_vec();
+        let cells = match owner(session, place) {
+            Some(owner) => {
+                let number = known.is_number(owner, place.address.0, bytes.len() as u64);
+                let cells = known.within(owner, place.address.0, bytes.len() as u64);
+                if cells.is_empty() && !number {
+                    tagged::refuse_address(session, bytes)?;
+                }
+                cells
+            }
+            None => {
+                tagged::refuse_address(session, bytes)?;
+                Vec::new()
+            }
+        };
+        for (at, cell) in cells {
+            let holder = Holder::of(session, place);
+            let mut current = [0; POINTER as usize];
+            let from = Place { address: Address(at), ..place };
+            let shown = match known.follow_one(session, from, cell) {
+                Some((shown, _)) => shown,
+                None if session.read(from, &mut current) == Ok(current.len()) => u64::from_le_bytes(current),
+                None => 0,
+            };
+            let mut new = shown.to_le_bytes();
+            overlay(&mut new, at, place.address.0, bytes);
+            let hardware = tagged::hardware(session, holder, &cell.pointer, u64::from_le_bytes(new))?;
+            let is_whole = at >= place.address.0 && at + POINTER <= place.address.0 + bytes.len() as u64;
+            if is_whole {
+                overlay(&mut written, place.address.0, at, &hardware.to_le_bytes());
+            } else if shown != u64::from_le_bytes(new) {
+                return Err(tagged::refused(
+                    "a part of a pointer cannot be written; write the whole pointer",
+                ));
+            }
+        }
+        Ok(written)
+    }
+}
+
+impl Known {
+    /// The pointers that lie in some bytes, or reach into them.
+    fn within(&self, owner: Owner, at: u64, length: u64) -> Vec<(u64, Cell)> {
+        let Some(cells) = self.owners.get(&owner) else { return Vec::new() };
+        let range = at.saturating_sub(POINTER - 1)..at.saturating_add(length);
+        cells.pointers.range(range).map(|(at, cell)| (*at, *cell)).collect()
+    }
+
+    /// Whether bytes are a variable's, which has no pointer there.
+    fn is_number(&self, owner: Owner, at: u64, length: u64) -> bool {
+        let Some(cells) = self.owners.get(&owner) else { return false };
+        let variable = cells.variables.range(..=at).next_back();
+        variable.is_some_and(|(_, end)| at.saturating_add(length) <= *end)
+    }
+
+    fn learn(&mut self, session: &dyn Inspect, place: Place, typed: Typed, is_variable: bool) {
+        let mut found = Vec::new();
+        let mut looked_at = self.add(session, place, typed, is_variable, &mut found);
+        while let Some((from, cell)) = found.pop() {
+            looked_at += 1;
+            if looked_at > MAX_FOLLOWED {
+                return;
+            }
+            if let Some((_, Some(to))) = self.follow_one(session, from, cell)
+                && let Some((type_id, size)) = cell.pointer.to
+            {
+                let typed = Typed { code_object: cell.code_object, type_id, size };
+                looked_at += self.add(session, to, typed, false, &mut found);
+            }
+        }
+    }
+
+    fn learn_target(&mut self, session: &dyn Inspect, to: Place, cell: Cell) {
+        if let Some((type_id, size)) = cell.pointer.to {
+            self.learn(session, to, Typed { code_object: cell.code_object, type_id, size }, false);
+        }
+    }
+
+    /// Adds the pointers of an object; those that are new to `found`. How many it has.
+    fn add(
+        &mut self,
+        session: &dyn Inspect,
+        place: Place,
+        typed: Typed,
+        is_variable: bool,
+        found: &mut Vec<Found>,
+    ) -> usize {
+        let Some(owner) = owner(session, place) else { return 0 };
+        let start = place.address.0;
+        let Some(end) = start.checked_add(typed.size).filter(|end| *end <= 1 << 32) else { return 0 };
+        let pointers = session.pointers_in(typed.code_object, typed.type_id);
+        if self.count.saturating_add(pointers.len()) >= MAX_KNOWN {
+            (self.owners, self.count) = (HashMap::new(), 0);
+            self.stacks.clear();
+        }
+        if pointers.is_empty() && !is_variable {
+            return 0;
+        }
+        let cells = self.owners.entry(owner).or_default();
+        let before = cells.len();
+        if is_variable {
+            cells.variables.retain(|from, to| *to <= start || *from >= end);
+            cells.variables.insert(start, end);
+            let of_it: HashMap<u64, &PointerAt> =
+                shown(&pointers).map(|pointer| (start.saturating_add(pointer.offset), pointer)).collect();
+            let stale: Vec<u64> = cells
+                .pointers
+                .range(start.saturating_sub(POINTER - 1)..end)
+                .map(|(at, _)| *at)
+                .filter(|at| !of_it.contains_key(at))
+                .collect();
+            for at in stale {
+                cells.pointers.remove(&at);
+            }
+        }
+        for pointer in shown(&pointers) {
+            let at = start.saturating_add(pointer.offset);
+            let cell = Cell { pointer: *pointer, code_object: typed.code_object };
+            let from = Place { address: Address(at), ..place };
+            match cells.pointers.get_mut(&at) {
+                Some(there) if is_variable => {
+                    *there = cell;
+                    found.push((from, cell));
+                }
+                Some(_) => {}
+                None => {
+                    let holder = cells.variables.range(..=at).next_back();
+                    let is_others = holder.is_some_and(|(_, end)| at < *end) && !is_variable;
+                    let range = at.saturating_sub(POINTER - 1)..at.saturating_add(POINTER);
+                    if !is_others && cells.pointers.range(range).next().is_none() {
+                        cells.pointers.insert(at, cell);
+                        found.push((from, cell));
+                    }
+                }
+            }
+        }
+        self.count = (self.count + cells.len()).saturating_sub(before);
+        pointers.len()
+    }
+
+    /// What a client is shown for a pointer, and the place in private memory or LDS that it leads to. `None` where its bytes were
+    /// not captured.
+    fn follow_one(&self, session: &dyn Inspect, from: Place, cell: Cell) -> Option<(u64, Option<Place>)> {
+        let mut raw = [0; POINTER as usize];
+        if session.read(from, &mut raw).ok()? < raw.len() {
+            return None;
+        }
+        let raw = u64::from_le_bytes(raw);
+        let holder = Holder::of(session, from);
+        Some(match tagged::target(session, holder, cell.pointer.space, raw) {
+            Some((place, shown)) => (shown, Some(place)),
+            None => (raw, None),
+        })
+    }
+}
+
+/// Pointers that are shown as other addresses.
+pub(super) fn shown(pointers: &[PointerAt]) -> impl Iterator<Item = &PointerAt> {
+    pointers.iter().filter(|pointer| u64::from(pointer.bytes) == POINTER && !pointer.is_shared)
+}
+
+/// Copies what of `from`, which begins at `at`, lies in `bytes`, which begin at `start`.
+pub(super) fn overlay(bytes: &mut [u8], start: u64, at: u64, from: &[u8]) {
+    for (index, byte) in from.iter().enumerate() {
+        let to = at.checked_add(index as u64).and_then(|at| at.checked_sub(start));
+        if let Some(to) = to.and_then(|to| bytes.get_mut(usize::try_from(to).ok()?)) {
+            *to = *byte;
+        }
+    }
+}
+
+/// Whose memory a place is in; `None` where it is neither private memory of a lane nor LDS.
+fn owner(session: &dyn Inspect, place: Place) -> Option<Owner> {
+    let wave = place.wave?;
+    let lane = match session.kind().target.space(place.space)?.scope {
+        SpaceScope::WorkGroup => None,
+        SpaceScope::Lane => Some(place.lane?),
+        _ => return None,
+    };
+    Some(Owner { space: place.space, wave, lane })
+}

@@ -1,0 +1,397 @@
+//! Linked structures in private memory and in LDS: one object has one address, which names its wave and lane, whoever follows a
+//! pointer to it and whatever is selected then. The expected values are the model's (tests/fixtures/models/chain.py).
+
+use serde_json::{Value, json};
+
+use super::dap;
+use super::harness::{Server, lldb_name};
+use super::lldb::MONITOR;
+use super::mi::Mi;
+use super::model::{Fixture, Wave, named};
+use super::script::{Debugger, Script};
+
+const DUMP: &str = "chain-gfx90a-O0";
+const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
+/// Bytes of a node.
+const NODE: u64 = 16;
+/// Where private memory begins for generic addresses.
+const PRIVATE_BASE: u64 = 2 << 48;
+
+/// What the model says of a wave in one of its lanes.
+struct Chain<'a> {
+    wave: &'a Wave,
+    lane: usize,
+    model: &'a Value,
+    shared: &'a Value,
+}
+
+impl<'a> Chain<'a> {
+    fn all(fixture: &'a Fixture) -> Vec<Self> {
+        let of_wave = |wave: &'a Wave| {
+            let each = wave.shown_lanes().into_iter().zip(wave.expected["linked"].as_array().unwrap());
+            each.map(move |(lane, model)| Chain { wave, lane, model, shared: &wave.expected["shared"] })
+        };
+        fixture.waves.iter().flat_map(of_wave).collect()
+    }
+
+    /// Whether the wave is in the kernel, which has the nodes.
+    fn is_kernel(&self) -> bool {
+        self.wave.expected["function"] == "chain"
+    }
+
+    /// A number of one of the lane's own nodes.
+    fn own(&self, index: usize, member: &str) -> i64 {
+        self.model["private"][index][member].as_i64().unwrap()
+    }
+
+    /// A number of one of the work-group's nodes.
+    fn shared(&self, index: usize, member: &str) -> i64 {
+        self.shared[index][member].as_i64().unwrap()
+    }
+
+    /// Where a node is in private memory.
+    fn offset(&self, index: usize) -> u64 {
+        self.model["nodes"].as_u64().unwrap() + NODE * index as u64
+    }
+
+    /// The address of a node as clients are shown it: the space, the wave's number, the lane (docs/protocol.md).
+    fn address(&self, index: usize) -> u64 {
+        5 << 56 | self.wave.thread << 39 | (self.lane as u64) << 32 | self.offset(index)
+    }
+
+    /// Paths with the number that each leads to, in words that both debuggers know.
+    fn numbers(&self) -> Vec<(&'static str, i64)> {
+        let mut all = vec![
+            ("cursor->id", self.own(1, "id")),
+            ("cursor->next->id", self.own(2, "id")),
+            ("cursor->next->weight", self.own(2, "weight")),
+            ("(**handle).weight", self.own(1, "weight")),
+            ("(*handle)->next->id", self.own(2, "id")),
+        ];
+        if self.is_kernel() {
+            all.extend([
+                ("nodes[0].next->next->id", self.own(2, "id")),
+                ("pool->id", self.shared(0, "id")),
+                ("pool->next->next->id", self.shared(2, "id")),
+                ("table[0]->weight", self.own(2, "weight")),
+                ("table[1]->weight", self.shared(1, "weight")),
+                ("table[1]->next->id", self.shared(2, "id")),
+                ("first.id", self.own(0, "id")),
+                ("first.next->id", self.own(1, "id")),
+                ("(*add.cursor)->next->id", self.own(2, "id")),
+                ("add.first.next->weight", self.own(1, "weight")),
+                ("cursor - nodes", 1),
+                ("table[0] - cursor", 1),
+            ]);
+        }
+        all
+    }
+
+    /// Comparisons that hold.
+    fn equal(&self) -> Vec<&'static str> {
+        let mut all = vec!["*handle == cursor", "cursor->next == &cursor[1]"];
+        if self.is_kernel() {
+            all.extend([
+                "cursor == &nodes[1]",
+                "&nodes[1] == cursor",
+                "nodes[0].next == cursor",
+                "handle == &cursor",
+                "table[0] == &nodes[2]",
+                "table[1] == pool->next",
+                "&first == nodes",
+            ]);
+        }
+        all
+    }
+
+    /// Numbers that look like pointers and are none, as they are.
+    fn lookalikes(&self) -> Vec<(&'static str, u64)> {
+        let pointer = PRIVATE_BASE | self.offset(1);
+        vec![
+            ("lookalike", pointer),
+            ("pair[0]", pointer & 0xffff_ffff),
+            ("pair[1]", pointer >> 32),
+            ("word.bits", pointer),
+        ]
+    }
+}
+
+#[test]
+fn gdb_follows_pointers_of_each_wave_and_lane() {
+    let fixture = named(DUMP);
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(DUMP);
+        script.say(format!("target remote {}", server.address));
+        for chain in Chain::all(&fixture) {
+            script.say(format!("thread {}", chain.wave.number));
+            script.say(format!("set var $lane = {}", chain.lane));
+            for (path, number) in chain.numbers() {
+                script.expect(format!("p {path}"), format!(" = {number}\n"));
+            }
+            for comparison in chain.equal() {
+                script.expect(format!("p {comparison}"), " = true\n");
+            }
+            script.expect("p/x (long)cursor", format!(" = {:#x}\n", chain.address(1)));
+            if chain.is_kernel() {
+                script.expect("p/x (long)&nodes[1]", format!(" = {:#x}\n", chain.address(1)));
+                for (path, number) in chain.lookalikes() {
+                    script.expect(format!("p {path}"), format!(" = {number}\n"));
+                }
+            }
+        }
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
+#[test]
+fn lldb_follows_pointers_of_each_wave_and_lane() {
+    let fixture = named(DUMP);
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(DUMP);
+    script.say(format!("gdb-remote {}", server.address));
+    for chain in Chain::all(&fixture) {
+        script.say(format!("thread select {}", chain.wave.number));
+        script.say(format!("register write lane {}", chain.lane));
+        for (path, number) in chain.numbers() {
+            script.expect(format!("p {path}"), format!(") {number}\n"));
+        }
+        for (path, number) in chain.numbers().into_iter().filter(|(path, _)| !path.contains([' ', '('])) {
+            script.expect(format!("frame variable {path}"), format!("{path} = {number}\n"));
+        }
+        for comparison in chain.equal() {
+            script.expect(format!("p {comparison}"), "(bool) true\n");
+        }
+        script.expect("p cursor", format!("0x{:016x}\n", chain.address(1)));
+        if chain.is_kernel() {
+            for (path, number) in chain.lookalikes() {
+                script.expect(format!("p {path}"), format!(") {number}\n"));
+            }
+        }
+    }
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// What is written to a pointer is what the program would have written, and what no pointer of the lane can hold is refused.
+#[test]
+fn gdb_writes_pointers_as_the_program_has_them() {
+    let fixture = named(DUMP);
+    let chains = Chain::all(&fixture);
+    let find = |thread: u64, lane: usize| {
+        chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (thread, lane)).unwrap()
+    };
+    let (here, other) = (find(1, 1), find(1, 17));
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(DUMP);
+        script.say(format!("target remote {}", server.address));
+        script.say("set var $lane = 1");
+        script.say("set var cursor = &nodes[2]");
+        script.expect("p cursor->id", format!(" = {}\n", here.own(2, "id")));
+        script.expect("p cursor == &nodes[2]", " = true\n");
+        script.expect("monitor print cursor", format!("{:#x}", PRIVATE_BASE | here.offset(2)));
+        script.say("set var nodes[2].next = nodes");
+        script.expect("p cursor->next->id", format!(" = {}\n", here.own(0, "id")));
+        script.expect("monitor print nodes[2].next", format!("{:#x}", PRIVATE_BASE | here.offset(0)));
+        script.say("set var table[0] = pool");
+        script.expect("p table[0]->next->id", format!(" = {}\n", here.shared(1, "id")));
+        script.expect("monitor print table[0]", "0x1000000000000");
+        script.say("set var cursor = 0");
+        script.expect("p cursor", " = (Node *) 0x0\n");
+        // Numbers are the user's.
+        script.say("set var lookalike = (unsigned long)&nodes[0]");
+        script.expect("p/x lookalike", format!(" = {:#x}\n", here.address(0)));
+        let refused = "Cannot access memory at address";
+        script.expect(format!("set var cursor = (Node *){:#x}", other.address(1)), refused);
+        script.expect("p cursor", " = (Node *) 0x0\n");
+        script.expect("set var *(long *)out = (long)&nodes[0]", refused);
+        // Another lane's pointer is that lane's.
+        script.say("set var $lane = 17");
+        script.expect("p cursor->id", format!(" = {}\n", other.own(1, "id")));
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
+#[test]
+fn lldb_writes_pointers_as_the_program_has_them() {
+    let fixture = named(DUMP);
+    let chains = Chain::all(&fixture);
+    let here = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 1)).unwrap();
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new(DUMP);
+    script.say(format!("gdb-remote {}", server.address));
+    script.say("register write lane 1");
+    script.say("expr cursor = &nodes[2]");
+    script.expect("p cursor->id", format!("(int) {}\n", here.own(2, "id")));
+    script.expect("p cursor == &nodes[2]", "(bool) true\n");
+    script.expect(format!("{MONITOR} print cursor"), format!("{:#x}", PRIVATE_BASE | here.offset(2)));
+    script.say("expr table[0] = pool");
+    script.expect("p table[0]->next->id", format!("(int) {}\n", here.shared(1, "id")));
+    script.expect(format!("{MONITOR} print table[0]"), "0x1000000000000");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// Python reads a value when it is printed, which may be after the lane has moved.
+#[test]
+fn values_that_python_collects_over_lanes_are_each_lanes() {
+    let fixture = named(DUMP);
+    let chains: Vec<Chain<'_>> = Chain::all(&fixture).into_iter().filter(Chain::is_kernel).collect();
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(DUMP);
+        script.say(format!("target remote {}", server.address));
+        script.say("python seen = []");
+        for chain in &chains {
+            script.say(format!("thread {}", chain.wave.number));
+            script.say(format!("set var $lane = {}", chain.lane));
+            script.say(
+                "python seen.append([gdb.parse_and_eval(path) for path in ('item', 'cursor', 'nodes', '*pool', 'add')])",
+            );
+        }
+        script.say("thread 3");
+        for (index, chain) in chains.iter().enumerate() {
+            let item = chain.wave.expected["locals"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|local| local["name"] == "item");
+            let at = chain.wave.shown_lanes().iter().position(|lane| *lane == chain.lane).unwrap();
+            let item = item.unwrap()["values"][at].as_str().unwrap();
+            for (path, expected) in [
+                ("[0]", item.to_owned()),
+                ("[1].dereference()['next']['id']", chain.own(2, "id").to_string()),
+                ("[2][0]['next']['weight']", chain.own(1, "weight").to_string()),
+                ("[3]['next']['id']", chain.shared(1, "id").to_string()),
+                ("[4]['cursor'].referenced_value()['id']", chain.own(1, "id").to_string()),
+            ] {
+                script.expect(format!("python print(seen[{index}]{path})"), format!("{expected}\n"));
+            }
+        }
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
+
+/// Variable objects of three threads and several lanes: made, opened, updated and read while another thread is selected.
+#[test]
+fn a_front_end_of_gdb_opens_pointers_of_threads_that_are_not_selected() {
+    let fixture = named(DUMP);
+    let chains = Chain::all(&fixture);
+    for (name, is_reversed) in [("gdb", false), ("gdb-multiarch", true)] {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut mi = Mi::start(name);
+        let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
+        assert_eq!(class, "connected");
+        mi.stopped_in(before);
+        for lane in [0, 17] {
+            let mut chains: Vec<&Chain<'_>> = chains.iter().filter(|chain| chain.lane == lane).collect();
+            assert_eq!(chains.len(), 3);
+            if is_reversed {
+                chains.reverse();
+            }
+            for chain in &chains {
+                let console = format!("\"set var $lane = {lane}\"");
+                mi.done(&format!("-interpreter-exec --thread {} console {console}", chain.wave.number));
+            }
+            for chain in &chains {
+                let thread = chain.wave.number;
+                mi.done(&format!("-var-create --thread {thread} --frame 0 v{thread} * \"cursor\""));
+            }
+            for selected in 1..=3 {
+                mi.done(&format!("-thread-select {selected}"));
+                for chain in chains.iter().rev() {
+                    let object = format!("v{}", chain.wave.number);
+                    assert_eq!(id_in(&mut mi, &object), chain.own(1, "id"), "{object}, thread {selected}");
+                    let next = format!("{object}.public.next");
+                    assert_eq!(id_in(&mut mi, &next), chain.own(2, "id"), "{next}, thread {selected}");
+                    let update = mi.done(&format!("-var-update --all-values {object}"));
+                    assert_eq!(update["changelist"], json!([]), "{object}, thread {selected}");
+                    let address = format!("{:#x}", chain.address(1));
+                    let value = mi.done(&format!("-var-evaluate-expression {object}"))["value"].clone();
+                    assert_eq!(value, address, "{object}, thread {selected}");
+                    let place = format!("--thread {} --frame 0", chain.wave.number);
+                    let value = mi.done(&format!("-data-evaluate-expression {place} cursor->next->weight"));
+                    assert_eq!(value["value"], chain.own(2, "weight").to_string());
+                }
+            }
+            for chain in &chains {
+                mi.done(&format!("-var-delete v{}", chain.wave.number));
+            }
+        }
+        mi.ask("-gdb-exit");
+        mi.talk.ends();
+        server.finish();
+    }
+}
+
+/// The member `id` of what a variable object points to.
+fn id_in(mi: &mut Mi, object: &str) -> i64 {
+    mi.done(&format!("-var-list-children {object}"));
+    let members = mi.done(&format!("-var-list-children --all-values {object}.public"));
+    let members = members["children"].as_array().unwrap();
+    let id = members.iter().find(|member| member["exp"] == "id").expect("a member id");
+    id["value"].as_str().unwrap().parse().unwrap()
+}
+
+#[test]
+fn an_editor_opens_pointers_through_lldb() {
+    let fixture = named(DUMP);
+    let server = Server::start(&fixture.dump, &[]);
+    let attach = json!({ "attachCommands": [format!("gdb-remote {}", server.address)], "stopOnEntry": true });
+    let mut dap = dap::attached(&fixture, &attach);
+    for chain in Chain::all(&fixture).iter().filter(|chain| [0, 17].contains(&chain.lane)) {
+        let top = dap::frames(&mut dap, chain.wave)[0]["id"].clone();
+        dap.ask("scopes", &json!({ "frameId": top }));
+        let command = format!("`register write lane {}", chain.lane);
+        dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
+        dap::resume(&mut dap, chain.wave, "next");
+        let frame = dap::frames(&mut dap, chain.wave)[0]["id"].clone();
+        let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
+        let locals = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Locals");
+        let mut reference = locals.unwrap()["variablesReference"].clone();
+        // cursor, then what it leads to, and so on.
+        for (member, index) in [("cursor", 1), ("next", 2)] {
+            let listed = dap.ask("variables", &json!({ "variablesReference": reference }));
+            let listed = listed["variables"].as_array().unwrap().clone();
+            let found = |name: &str, listed: &[Value]| {
+                let found = listed.iter().find(|variable| variable["name"] == name);
+                found.unwrap_or_else(|| panic!("no {name} in {listed:?}")).clone()
+            };
+            reference = found(member, &listed)["variablesReference"].clone();
+            let within = dap.ask("variables", &json!({ "variablesReference": reference }));
+            let within = within["variables"].as_array().unwrap().clone();
+            assert_eq!(found("id", &within)["value"], chain.own(index, "id").to_string(), "{member}");
+        }
+        for (path, number) in chain.numbers() {
+            // What the mouse points at is no arithmetic.
+            for context in ["watch", "hover"].into_iter().take(if path.contains(" - ") { 1 } else { 2 }) {
+                let asked = json!({ "expression": path, "frameId": frame, "context": context });
+                assert_eq!(dap.ask("evaluate", &asked)["result"], number.to_string(), "{path}");
+            }
+        }
+    }
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    server.finish();
+}
+
+/// The first read of a line of 512 bytes that memory ends in.
+#[test]
+fn lldb_reads_the_last_line_of_memory_at_the_first_try() {
+    let fixture = named(DUMP);
+    let chains = Chain::all(&fixture);
+    let chain = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 17)).unwrap();
+    let server = Server::start(&fixture.dump, &[]);
+    let lds = 3 << 56 | chain.wave.thread << 39;
+    for (address, number) in [(chain.address(2), chain.own(2, "id")), (lds, chain.shared(0, "id"))] {
+        let mut script = Script::new(DUMP);
+        script.say(format!("gdb-remote {}", server.address));
+        script.expect(format!("p *(int *){address:#x}"), format!("(int) {number}\n"));
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+    }
+    server.finish();
+}
