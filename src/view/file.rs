@@ -62,9 +62,9 @@ impl ViewFile {
     pub(super) fn with_part(&self, offset: u64, part: Bytes) -> Self {
         let mut file = self.clone();
         if let Some((_, old)) =
-            file.parts.iter_mut().find(|(at, old)| *at == offset && old.len() == part.len())
+            file.parts.iter_mut().find(|(at, old)| *at == offset && old.len() == part.len() as u64)
         {
-            *old = part;
+            *old = Part::Bytes(part);
         }
         file
     }
