@@ -134,6 +134,12 @@ impl FrameCode {
         Ok(Self { parts, spans, objects })
     }
 
+    /// The spans of addresses that are kept of it, each of some 40 bytes.
+    #[must_use]
+    pub fn spans(&self) -> usize {
+        self.spans.len()
+    }
+
     /// Where the frame begins when the instruction at an address is the next one.
     #[must_use]
     pub fn at(&self, address: u64) -> FrameStart {

@@ -225,7 +225,11 @@ impl Function {
 }
 
 pub(super) fn addresses(ranges: Vec<Range<u64>>) -> Vec<Range<ElfAddress>> {
-    ranges.into_iter().map(|range| ElfAddress(range.start)..ElfAddress(range.end)).collect()
+    let mut addresses: Vec<_> =
+        ranges.into_iter().map(|range| ElfAddress(range.start)..ElfAddress(range.end)).collect();
+    // Kept for each of perhaps a million scopes, most of which have one.
+    addresses.shrink_to_fit();
+    addresses
 }
 
 /// A location attribute of a DIE or its origins.

@@ -77,7 +77,8 @@ impl<'a> Tree<'a> {
     }
 
     /// The scopes, and what of them cannot be read.
-    pub(super) fn finish(self) -> (Vec<Scope>, Vec<DebugInfoError>) {
+    pub(super) fn finish(mut self) -> (Vec<Scope>, Vec<DebugInfoError>) {
+        self.scopes.shrink_to_fit();
         (self.scopes, self.damage.into_problems())
     }
 

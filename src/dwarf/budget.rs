@@ -7,7 +7,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::{Cause, Error};
-use super::limits::{MAX_OWN_WORK, MAX_QUESTION_WORK, OWN_ROW_WORK, WAVE_WORK};
+use super::limits::{
+    CODE_DWORD_WORK, MAX_OWN_WORK, MAX_QUESTION_WORK, OWN_CODE_WORK, OWN_ROW_WORK, WAVE_WORK,
+};
 use super::operation::{Encoding, Program};
 use crate::units::{ExprOffset, WaveId};
 
@@ -48,6 +50,17 @@ impl Budget {
     #[must_use]
     pub fn left(&self) -> u64 {
         self.left.load(Ordering::Relaxed)
+    }
+
+    /// Takes the work of following so many bytes of a function's code, beyond [`OWN_CODE_WORK`].
+    ///
+    /// # Errors
+    /// [`Cause::Limit`]: it is more than the question has left; nothing is taken.
+    pub fn take_code(&self, bytes: u64) -> Result<(), Cause> {
+        let mut share = Share::new(Some(self), OWN_CODE_WORK, ("units of work", u64::MAX));
+        share.take((bytes / 4).saturating_mul(CODE_DWORD_WORK))?;
+        share.spend();
+        Ok(())
     }
 
     fn spend(&self, units: u64) {

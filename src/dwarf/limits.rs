@@ -32,6 +32,12 @@ pub const FRAME_BYTE_WORK: u64 = 4;
 /// function that saves all its registers.
 pub const OWN_ROW_WORK: u64 = 4096 * FRAME_BYTE_WORK;
 
+/// Units of work that each dword of a function takes whose code is followed to find its frame: its state may change four times, and
+/// an instruction takes longer than an operation.
+pub const CODE_DWORD_WORK: u64 = 8;
+/// Units of work that the code of each function has of its own: that of 1,024 dwords.
+pub const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
+
 /// Units of work ([`MAX_WORK`]) of all rules of call frame information that are evaluated for one stack, its frames together.
 /// Real rules take tens of units for a register, those that gather the lanes of a vector some hundreds.
 pub const MAX_RULE_WORK: u32 = 4 * MAX_WORK;

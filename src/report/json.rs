@@ -176,7 +176,7 @@ pub fn locals(locals: &Locals) -> Value {
 
 pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
     let (state, value, why) = match &lane.state {
-        ValueState::Value(value) => ("ok", Some(value), None),
+        ValueState::Value(value) => ("ok", Some(&**value), None),
         ValueState::OptimizedOut(why) => ("optimized_out", None, Some(why)),
         ValueState::Unavailable(why) => ("unavailable", None, Some(why)),
         ValueState::Error(why) => ("error", None, Some(why)),

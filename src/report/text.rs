@@ -210,6 +210,7 @@ pub(super) fn runs<T>(
 pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
     match (one, other) {
         (ValueState::OptimizedOut(one), ValueState::OptimizedOut(other)) => one == other,
+        (ValueState::Value(one), ValueState::Value(other)) => one == other,
         _ => shown(one) == shown(other),
     }
 }
@@ -268,7 +269,7 @@ pub fn value(state: &ValueState) -> String {
 
 pub(super) fn shown(state: &ValueState) -> String {
     match state {
-        ValueState::Value(value) => value.clone(),
+        ValueState::Value(value) => value.to_string(),
         ValueState::OptimizedOut(_) => "<optimized out>".to_owned(),
         ValueState::Unavailable(why) => format!("<unavailable: {why}>"),
         ValueState::Error(why) => format!("<error: {why}>"),

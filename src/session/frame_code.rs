@@ -10,11 +10,14 @@ use crate::arch::{
 };
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
-use crate::dwarf::{FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
-use crate::units::DwarfReg;
+use crate::dwarf::{Budget, FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
+use crate::units::{DieOffset, DwarfReg};
 
 /// Functions whose code is kept of one code object; past this the cache starts anew.
 const MAX_CACHED: usize = 4096;
+
+/// Spans of addresses of those functions together: each dword of hostile code is one.
+const MAX_CACHED_SPANS: usize = 1 << 18;
 
 /// What is known of the frames of one function.
 #[derive(Clone, Debug)]
@@ -23,29 +26,61 @@ pub(super) struct Known {
     code: Result<Arc<FrameCode>, String>,
 }
 
-/// What was found of one code object: by the function's first address and the register that its frame base names.
+/// What was found of one code object.
 #[derive(Debug, Default)]
-pub(super) struct FrameCodes(Mutex<HashMap<(u64, u8), Arc<Known>>>);
+pub(super) struct FrameCodes(Mutex<Cached>);
+
+#[derive(Debug, Default)]
+struct Cached {
+    /// By the function's DIE and the register that its frame base names: functions may begin at one address and end at others.
+    known: HashMap<(DieOffset, u8), Arc<Known>>,
+    spans: usize,
+}
 
 impl FrameCodes {
-    /// The frames of a function; `None` where it has no first address.
-    pub(super) fn of(&self, object: &CodeObject, function: &Function, register: u8) -> Option<Arc<Known>> {
+    /// The frames of a function; `None` where it has no first address. What `budget` has no work left for is not kept: another
+    /// question has another budget.
+    pub(super) fn of(
+        &self,
+        object: &CodeObject,
+        function: &Function,
+        register: u8,
+        budget: &Budget,
+    ) -> Option<Arc<Known>> {
         let start = function.low_pc()?;
-        let key = (start.0, register);
+        let key = (function.scopes.first()?.die, register);
         // Entries are inserted whole, so that a thread that died while it held the lock left them sound.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&key) {
+        if let Some(known) = lock().known.get(&key) {
             return Some(Arc::clone(known));
         }
         let is_kernel = object.is_kernel_entry(start);
+        let size = size(function);
+        if size <= MAX_FUNCTION_CODE as u64
+            && let Err(spent) = budget.take_code(size)
+        {
+            return Some(Arc::new(Known { is_kernel, code: Err(spent.to_string()) }));
+        }
         let code = read(object, function, start, register, is_kernel);
+        let spans = code.as_ref().map_or(0, |code| code.spans());
         let known = Arc::new(Known { is_kernel, code });
         let mut cached = lock();
-        if cached.len() >= MAX_CACHED {
-            cached.clear();
+        if cached.known.len() >= MAX_CACHED || cached.spans.saturating_add(spans) > MAX_CACHED_SPANS {
+            *cached = Cached::default();
         }
-        Some(Arc::clone(cached.entry(key).or_insert(known)))
+        cached.spans = cached.spans.saturating_add(spans);
+        Some(Arc::clone(cached.known.entry(key).or_insert(known)))
     }
+}
+
+fn ranges(function: &Function) -> &[Range<ElfAddress>] {
+    function.scopes.first().map_or(&[][..], |scope| &scope.ranges)
+}
+
+/// Bytes of a function's code; those of ranges that overlap count again.
+fn size(function: &Function) -> u64 {
+    let sizes = ranges(function).iter().map(|range| range.end.0.saturating_sub(range.start.0));
+    sizes.fold(0, u64::saturating_add)
 }
 
 fn read(
@@ -55,17 +90,14 @@ fn read(
     register: u8,
     is_kernel: bool,
 ) -> Result<Arc<FrameCode>, String> {
-    let ranges = function.scopes.first().map_or(&[][..], |scope| &scope.ranges);
-    // Before bytes are copied: ranges may overlap.
-    let size =
-        ranges.iter().fold(0u64, |sum, range| sum.saturating_add(range.end.0.saturating_sub(range.start.0)));
-    if size > MAX_FUNCTION_CODE as u64 {
+    // Before bytes are copied.
+    if size(function) > MAX_FUNCTION_CODE as u64 {
         return Err("the function has more than 1 MiB of code".to_owned());
     }
     let part = |range: &Range<ElfAddress>| {
         Some((range.start.0, object.bytes_at(range.start, range.end.0.checked_sub(range.start.0)?)?))
     };
-    let bytes: Option<Vec<(u64, _)>> = ranges.iter().map(part).collect();
+    let bytes: Option<Vec<(u64, _)>> = ranges(function).iter().map(part).collect();
     let bytes = bytes.ok_or("the function's code is not in the code object's file")?;
     let parts: Vec<CodePart<'_>> =
         bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
@@ -177,8 +209,9 @@ impl FrameContext<'_> {
     fn known_code(&self, register: u8, function: &Function) -> Result<(Arc<Known>, ElfAddress), String> {
         // Where the wave is, also for a lane that is elsewhere: registers are as the wave has left them.
         let code = self.level.code()?;
-        let object = code.loaded.object(self.level.walk().reader.dump().capture())?;
-        let known = code.loaded.frame_codes().of(&object, function, register);
+        let reader = self.level.walk().reader;
+        let object = code.loaded.object(reader.dump().capture())?;
+        let known = code.loaded.frame_codes().of(&object, function, register, reader.budget());
         Ok((known.ok_or("the function has no first address")?, code.elf))
     }
 }

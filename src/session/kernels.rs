@@ -48,9 +48,9 @@ pub(super) fn of<'d>(
     }
     let name = dispatch.kernel.as_ref().ok_or("neither the kernel's descriptor nor its name is known")?;
     let found = dump.objects().each_for(agent).find_map(|loaded| {
-        let object = loaded.object(capture).ok()?;
+        let object = loaded.parsed(capture).as_ref().ok()?;
         let has = object.kernels().any(|kernel| kernel.name == *name);
-        has.then_some((loaded, object))
+        has.then(|| (loaded, Arc::clone(object)))
     });
     let (loaded, object) = found.ok_or_else(|| format!("no code object has a kernel {name}"))?;
     loaded.mark();

@@ -139,7 +139,7 @@ impl fmt::Display for Byte {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueState {
     /// A value, as C++ would print it; parts of it may say `<unavailable>`.
-    Value(String),
+    Value(Arc<str>),
     /// The compiler kept it nowhere at this PC.
     OptimizedOut(String),
     /// It is somewhere, but what is needed was not captured.
@@ -153,10 +153,8 @@ impl ValueState {
     #[must_use]
     pub fn words(&self) -> &str {
         match self {
-            Self::Value(words)
-            | Self::OptimizedOut(words)
-            | Self::Unavailable(words)
-            | Self::Error(words) => words,
+            Self::Value(words) => words,
+            Self::OptimizedOut(words) | Self::Unavailable(words) | Self::Error(words) => words,
         }
     }
 }

@@ -20,6 +20,7 @@ mod evaluate;
 mod frame;
 mod frame_code;
 mod groups;
+mod image_map;
 mod inspect;
 mod interrupt;
 mod kernels;

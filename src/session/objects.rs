@@ -1,11 +1,12 @@
 //! The loaded code objects: which one holds an address, what it holds there, and its debug information.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::frame_code::FrameCodes;
+use super::image_map::ImageMap;
 use super::regions::Interval;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
@@ -25,8 +26,38 @@ const WRITABLE: u32 = 2;
 #[derive(Debug)]
 pub(super) struct Objects {
     each: Vec<Loaded>,
+    sets: HashMap<Set, Listed>,
+    /// For each agent the first one of the same target.
+    targets: Vec<usize>,
+    /// By set, and by the agent of [`Self::targets`] whose waves run their code; `None`: any agent.
+    images: Mutex<HashMap<(Set, Option<usize>), Images>>,
     folders: Folders,
     watches: Watches,
+}
+
+/// Code objects by the agents that see them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Set {
+    All,
+    /// Those that are loaded on all agents.
+    Common,
+    /// Those that are loaded on one agent alone.
+    Of(usize),
+}
+
+/// Indexes of the code objects of a set.
+#[derive(Debug, Default)]
+struct Listed {
+    in_order: Vec<usize>,
+    by_address: Vec<usize>,
+}
+
+/// Where the first code objects of a set lie.
+#[derive(Debug, Default)]
+struct Images {
+    map: ImageMap,
+    /// How many were read so far, those that cannot be read included: none is looked at twice.
+    read: usize,
 }
 
 /// The mapped files that code objects and debug information are read from, each with its code object's index.
@@ -60,6 +91,23 @@ impl Objects {
     pub(super) fn new(capture: &Capture, dialect: Option<Dialect>, folders: &[PathBuf]) -> Self {
         let folders: Folders = folders.into();
         let watches = Watches::default();
+        let mut sets: HashMap<Set, Listed> = HashMap::new();
+        for (index, object) in capture.code_objects.iter().enumerate() {
+            for set in [Set::All, object.agent.map_or(Set::Common, Set::Of)] {
+                sets.entry(set).or_default().in_order.push(index);
+            }
+        }
+        for listed in sets.values_mut() {
+            listed.by_address = listed.in_order.clone();
+            // Stable: of those at one address the last one stays the last.
+            listed
+                .by_address
+                .sort_by_key(|index| capture.code_objects.get(*index).map(|object| object.address));
+        }
+        let mut firsts = HashMap::new();
+        let agents = capture.agents.iter().enumerate();
+        let targets =
+            agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
@@ -74,7 +122,14 @@ impl Objects {
             sources: Sources::default(),
             used: AtomicBool::new(false),
         });
-        Self { each: each.collect(), folders, watches }
+        let images = Mutex::default();
+        Self { each: each.collect(), sets, targets, images, folders, watches }
+    }
+
+    /// The sets of those that an agent sees; `None`: any agent.
+    fn seen(agent: Option<usize>) -> impl Iterator<Item = Set> {
+        let sets = agent.map_or([Some(Set::All), None], |agent| [Some(Set::Common), Some(Set::Of(agent))]);
+        sets.into_iter().flatten()
     }
 
     /// Where separate debug information is looked for.
@@ -119,7 +174,7 @@ impl Objects {
     /// Code objects that lie where another one lies, with one such other, for an agent that sees both.
     fn overlaps(&self, capture: &Capture) -> HashMap<usize, usize> {
         let image = |loaded: &Loaded| {
-            let image = loaded.object(capture).ok()?.image()?;
+            let image = loaded.parsed(capture).as_ref().ok()?.image()?;
             let size = image.end.0.checked_sub(image.start.0)?;
             let start = loaded.address.0.wrapping_add(image.start.0);
             (size > 0).then(|| (start, start.saturating_add(size), loaded.index, loaded.agent))
@@ -127,17 +182,18 @@ impl Objects {
         let mut images: Vec<_> = self.each.iter().filter_map(image).collect();
         images.sort_unstable();
         let mut found = HashMap::new();
-        // Of what begins below, the one that ends last; by agent.
-        let mut ends: BTreeMap<Option<usize>, (u64, usize)> = BTreeMap::new();
+        // Of what begins below, the one that ends last; by set.
+        let mut ends: HashMap<Set, (u64, usize)> = HashMap::new();
         for (start, end, index, agent) in images {
-            let seen = |other: Option<usize>| other.is_none() || agent.is_none() || other == agent;
-            let mut before = ends.iter().filter(|(other, (end, _))| seen(**other) && *end > start);
-            if let Some((_, (_, other))) = before.next() {
-                found.entry(index).or_insert(*other);
-                found.entry(*other).or_insert(index);
+            let mut before = Self::seen(agent).filter_map(|set| ends.get(&set).copied());
+            if let Some((_, other)) = before.find(|(end, _)| *end > start) {
+                found.entry(index).or_insert(other);
+                found.entry(other).or_insert(index);
             }
-            let last = ends.entry(agent).or_insert((end, index));
-            *last = (*last).max((end, index));
+            for set in [Set::All, agent.map_or(Set::Common, Set::Of)] {
+                let last = ends.entry(set).or_insert((end, index));
+                *last = (*last).max((end, index));
+            }
         }
         found
     }
@@ -170,13 +226,41 @@ impl Objects {
 
     /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
-        let found = self.each_for(agent).find(|loaded| {
-            let object = loaded.object(capture).ok();
-            let image = object.as_ref().and_then(|object| object.image());
-            image.is_some_and(|image| image.contains(&loaded.elf(address)))
-                && object.is_some_and(|object| loaded.runs_on(capture, &object, agent))
-        });
-        found.inspect(|loaded| loaded.mark())
+        let sets = Self::seen(agent);
+        let first = sets.fold(usize::MAX, |first, set| self.first(capture, address, (set, agent), first));
+        self.each.get(first).inspect(|loaded| loaded.mark())
+    }
+
+    /// The index of the first code object of a set whose image holds an address and whose code the agent runs, where it is below
+    /// `before`; else `before`. Reads no more of them than it has to.
+    fn first(
+        &self,
+        capture: &Capture,
+        address: u64,
+        (set, agent): (Set, Option<usize>),
+        before: usize,
+    ) -> usize {
+        let Some(listed) = self.sets.get(&set) else { return before };
+        let target = agent.map(|agent| self.targets.get(agent).copied().unwrap_or(agent));
+        // A thread that died while it held the lock left out one code object at the most.
+        let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
+        let Images { map, read } = images.entry((set, target)).or_default();
+        loop {
+            if let Some(found) = map.at(address) {
+                return found.min(before);
+            }
+            let next = listed.in_order.get(*read).copied().filter(|index| *index < before);
+            let Some(loaded) = next.and_then(|next| self.each.get(next)) else { return before };
+            *read += 1;
+            let object = loaded.parsed(capture).as_ref().ok();
+            let object = object.filter(|object| loaded.runs_on(capture, object, target));
+            let image = object.and_then(|object| object.image());
+            if let Some(image) = image
+                && let Some(size) = image.end.0.checked_sub(image.start.0)
+            {
+                map.add(loaded.address.0.wrapping_add(image.start.0), size, loaded.index);
+            }
+        }
     }
 
     /// The name of a code object whose file, or whose file of debug information, has changed since it was opened.
@@ -195,8 +279,13 @@ impl Objects {
     /// Why no code object holds a run-time address, where one that cannot be read begins before it; else nothing. The words go
     /// on with what was asked for.
     pub(super) fn why_none(&self, capture: &Capture, address: u64, agent: Option<usize>) -> String {
-        let before = self.each_for(agent).filter(|loaded| loaded.address.0 <= address);
-        let nearest = before.max_by_key(|loaded| loaded.address.0);
+        let below = |listed: &Listed| {
+            let begins = |index: &usize| self.each.get(*index).is_some_and(|each| each.address.0 <= address);
+            let count = listed.by_address.partition_point(begins);
+            self.each.get(*listed.by_address.get(count.checked_sub(1)?)?)
+        };
+        let nearest = Self::seen(agent).filter_map(|set| below(self.sets.get(&set)?));
+        let nearest = nearest.max_by_key(|loaded| (loaded.address.0, loaded.index));
         let why = nearest.and_then(|loaded| loaded.object(capture).err());
         why.map_or_else(String::new, |why| format!("; the one loaded before it cannot be read: {why}"))
     }
@@ -234,7 +323,7 @@ impl Objects {
     ) -> (Interval, Option<(bool, String)>) {
         let mut edges = Vec::new();
         for loaded in self.each_for(agent) {
-            let Ok(object) = loaded.object(capture) else { continue };
+            let Ok(object) = loaded.parsed(capture) else { continue };
             let image = object.image().map(|image| [image.start.0, image.end.0]);
             let fixed = object.segments().iter().filter(|segment| is_fixed(segment)).flat_map(|segment| {
                 let start = segment.addresses.start;
@@ -306,7 +395,12 @@ impl Loaded {
 
     /// The parsed file.
     pub(super) fn object(&self, capture: &Capture) -> Result<Arc<CodeObject>, String> {
-        let parsed = self.object.get_or_init(|| {
+        self.parsed(capture).clone()
+    }
+
+    /// The parsed file, or why there is none: read once.
+    pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, String> {
+        self.object.get_or_init(|| {
             let object = capture.code_objects.get(self.index).ok_or("no such code object")?;
             let extent =
                 object.extent.ok_or_else(|| format!("the bytes of {} are not at hand", object.name))?;
@@ -332,8 +426,7 @@ impl Loaded {
                 return Err(format!("{} is {why}; --force takes it all the same", object.name));
             }
             Ok(Arc::new(parsed))
-        });
-        parsed.clone()
+        })
     }
 
     /// The processor that its code is for, where that is not its agent's.

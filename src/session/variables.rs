@@ -36,8 +36,14 @@ const MAX_OBJECTS_BYTES: u64 = 1 << 26;
 /// Bytes of an object that count for nothing: thousands of scalars are no large frame.
 const FREE_OBJECT_BYTES: u64 = 64;
 
-/// Bytes of the text of all values of a frame's variables.
+/// Bytes of the text of all values of a frame's variables; lanes with the same value share it.
 const MAX_TEXT: usize = 1 << 25;
+
+/// Bytes of that text as it is printed, for each lane again.
+const MAX_LANES_TEXT: usize = 1 << 26;
+
+/// Bytes of a value's text that is shown in any case: a scalar of a frame whose text is spent.
+const FREE_TEXT: usize = 64;
 
 /// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
 ///
@@ -225,15 +231,25 @@ struct Read {
     bytes: Arc<[Byte]>,
 }
 
+/// That a bound of a frame's variables is reached.
+fn too_much(what: &'static str, limit: u64) -> dwarf::Error {
+    dwarf::Error { at: ExprOffset(0), op: "read", cause: Cause::Limit { what, limit } }
+}
+
 /// What the variables of a frame may still take together.
 struct Left {
     bytes: Cell<u64>,
     text: Cell<usize>,
+    lanes_text: Cell<usize>,
 }
 
 impl Default for Left {
     fn default() -> Self {
-        Self { bytes: Cell::new(MAX_OBJECTS_BYTES), text: Cell::new(MAX_TEXT) }
+        Self {
+            bytes: Cell::new(MAX_OBJECTS_BYTES),
+            text: Cell::new(MAX_TEXT),
+            lanes_text: Cell::new(MAX_LANES_TEXT),
+        }
     }
 }
 
@@ -247,12 +263,39 @@ impl Left {
         if size <= FREE_OBJECT_BYTES || size > MAX_OBJECT_BYTES {
             return Ok(());
         }
-        let left = self.bytes.get().checked_sub(size).ok_or_else(|| {
-            let cause = Cause::Limit { what: "bytes of all objects of a frame", limit: MAX_OBJECTS_BYTES };
-            dwarf::Error { at: ExprOffset(0), op: "read", cause }
-        })?;
-        self.bytes.set(left);
+        let left = self.bytes.get().checked_sub(size);
+        self.bytes.set(left.ok_or_else(|| too_much("bytes of all objects of a frame", MAX_OBJECTS_BYTES))?);
         Ok(())
+    }
+
+    /// A value's text; one that reaches the bound ends there with `...`.
+    ///
+    /// # Errors
+    /// The text of the frame is spent, and this is more than a scalar.
+    fn text(&self, value: &Value) -> Result<Arc<str>, dwarf::Error> {
+        let left = self.text.get();
+        let text = value.limited(left.max(FREE_TEXT));
+        let is_scalar = matches!(value, Value::Text { .. }) && text.len() <= FREE_TEXT;
+        if left == 0 && !is_scalar {
+            return Err(too_much("bytes of text of all values of a frame", MAX_TEXT as u64));
+        }
+        self.text.set(left.saturating_sub(text.len()));
+        Ok(text.into())
+    }
+
+    /// Counts a value's text for a lane that it is printed for.
+    ///
+    /// # Errors
+    /// There is no room for it; what is short counts for nothing.
+    fn print(&self, state: ValueState) -> Result<ValueState, dwarf::Error> {
+        let length = state.words().len();
+        if length > FREE_TEXT {
+            let left = self.lanes_text.get().checked_sub(length);
+            let too_much =
+                || too_much("bytes of text of all lanes' values of a frame", MAX_LANES_TEXT as u64);
+            self.lanes_text.set(left.ok_or_else(too_much)?);
+        }
+        Ok(state)
     }
 
     /// How many values of an object may be printed.
@@ -448,14 +491,16 @@ impl Frame<'_> {
                     }
                     Ok(Value::Absent { absent: Absence::Unavailable }) => not_captured("part of "),
                     shown => {
-                        let state = shown
-                            .map_or_else(ValueState::Error, |value| ValueState::Value(value.to_string()));
-                        self.left.text.set(self.left.text.get().saturating_sub(state.words().len()));
+                        let failed = |error: dwarf::Error| failed(&error, &self.context);
+                        let state = shown.map_or_else(ValueState::Error, |value| {
+                            self.left.text(&value).map_or_else(failed, ValueState::Value)
+                        });
                         before = (!object.was_asked()).then(|| (bits, state.clone()));
                         state
                     }
                 }
             };
+            let state = self.left.print(state).unwrap_or_else(|error| failed(&error, &self.context));
             LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state }
         });
         values.collect()

@@ -226,12 +226,16 @@ impl Walk<'_> {
         let shown_before = if outermost { self.virtual_bases.take() } else { Vec::new() };
         let mut members = Vec::new();
         for member in &record.members {
+            if self.left.get() == 0 {
+                members.push(Field { name: None, is_base: false, value: Value::text("...") });
+                break;
+            }
             members.extend(self.member(member, part, depth)?);
         }
         for problem in &record.problems {
             members.push(Field { name: None, is_base: false, value: Value::text(format!("<{problem}>")) });
         }
-        for varying in &record.variants {
+        for varying in record.variants.iter().take_while(|_| self.left.get() > 0) {
             members.extend(self.variant(varying, part, depth)?);
         }
         if outermost {
@@ -341,6 +345,10 @@ impl Walk<'_> {
             None => None,
         };
         for member in chosen.map_or(&[][..], |chosen| &chosen.members) {
+            if self.left.get() == 0 {
+                fields.push(Field { name: None, is_base: false, value: Value::text("...") });
+                break;
+            }
             fields.extend(self.member(member, part, depth)?);
         }
         Ok(fields)

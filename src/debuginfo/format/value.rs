@@ -1,6 +1,6 @@
 //! The tree of a printed value, and gdb's notation for it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -94,10 +94,34 @@ impl Value {
         Self::Text { text: text.into() }
     }
 
+    /// The notation, which ends with `...` where it has more bytes than that.
+    #[must_use]
+    pub fn limited(&self, bytes: usize) -> String {
+        let mut limited = Limited { text: String::new(), bytes };
+        if write!(limited, "{self}").is_err() {
+            limited.text.push_str("...");
+        }
+        limited.text
+    }
+
     /// A value that was not captured.
     pub const UNAVAILABLE: Self = Self::Absent { absent: Absence::Unavailable };
     /// A value that the program does not have.
     pub const OPTIMIZED_OUT: Self = Self::Absent { absent: Absence::OptimizedOut };
+}
+
+/// Text of so many bytes at the most.
+struct Limited {
+    text: String,
+    bytes: usize,
+}
+
+impl fmt::Write for Limited {
+    fn write_str(&mut self, part: &str) -> fmt::Result {
+        let left = self.bytes.saturating_sub(self.text.len());
+        self.text.push_str(part.get(..part.floor_char_boundary(left)).unwrap_or_default());
+        if part.len() > left { Err(fmt::Error) } else { Ok(()) }
+    }
 }
 
 impl fmt::Display for Value {

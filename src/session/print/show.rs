@@ -97,7 +97,7 @@ impl Walk<'_, '_, '_> {
                         ValueState::Unavailable(missing.clone())
                     }
                     (Value::Absent { .. }, _) => self.optimized_out(&object.location, &bits),
-                    _ => ValueState::Value(tree.to_string()),
+                    _ => ValueState::Value(tree.to_string().into()),
                 };
                 match state {
                     ValueState::Value(_) => (state, Some(tree), missing),
@@ -141,7 +141,7 @@ impl Walk<'_, '_, '_> {
             place: Some(object.location.clone()),
             idiom: None,
             bytes: Arc::default(),
-            state: ValueState::Value(text),
+            state: ValueState::Value(text.into()),
         };
         Ok((value, Some(tree), None))
     }

@@ -18,7 +18,7 @@ fn shown(function: &str) -> Vec<(String, String, String)> {
     let session = Session::new(maker.finish(), None).unwrap();
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     let value = |state: &ValueState| match state {
-        ValueState::Value(text) => text.clone(),
+        ValueState::Value(text) => text.to_string(),
         ValueState::OptimizedOut(why) => format!("optimized out: {why}"),
         ValueState::Unavailable(why) => format!("unavailable: {why}"),
         ValueState::Error(why) => format!("error: {why}"),

@@ -358,9 +358,12 @@ fn an_index_of_a_fortran_array_is_within_its_bounds() {
     let ValueState::Value(first) = print("hist[0]") else { panic!("{:?}", print("hist[0]")) };
     let first: u32 = first.parse().unwrap();
     // A dword on in private memory is 4 * 256 more.
-    assert_eq!(print("hist[7]"), ValueState::Value((first + 7 * 1024).to_string()));
+    assert_eq!(print("hist[7]"), ValueState::Value((first + 7 * 1024).to_string().into()));
     let ValueState::Value(low) = print("low[-3]") else { panic!("{:?}", print("low[-3]")) };
-    assert_eq!(print("low[4]"), ValueState::Value((low.parse::<u32>().unwrap() + 7 * 1024).to_string()));
+    assert_eq!(
+        print("low[4]"),
+        ValueState::Value((low.parse::<u32>().unwrap() + 7 * 1024).to_string().into())
+    );
     for (path, bounds) in [
         ("hist[-1]", "0 to 7"),
         ("hist[8]", "0 to 7"),
@@ -508,7 +511,7 @@ fn a_frame_register_that_may_be_the_callers_has_no_value() {
         let variable = locals.variables.iter().find(|variable| variable.name == "lost").unwrap();
         variable.lanes[0].state.clone()
     };
-    assert_eq!(state(1), ValueState::Value((0x40_0000_0040u64).to_string()));
+    assert_eq!(state(1), ValueState::Value((0x40_0000_0040u64).to_string().into()));
     let ValueState::Unavailable(why) = state(1 << 18) else { panic!("{:?}", state(1 << 18)) };
     assert!(why.contains("1 MiB"), "{why}");
 }

@@ -56,7 +56,7 @@ pub(super) fn shown(session: &Session, path: &str) -> (String, String) {
     let query = Query { path: path.to_owned(), letter: None };
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).expect(path);
     let text = match &printed.lanes[0].value.state {
-        ValueState::Value(text) => text.clone(),
+        ValueState::Value(text) => text.to_string(),
         ValueState::OptimizedOut(why) => format!("optimized out: {why}"),
         ValueState::Unavailable(why) => format!("unavailable: {why}"),
         ValueState::Error(why) => format!("error: {why}"),

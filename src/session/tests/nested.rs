@@ -64,7 +64,7 @@ fn at(function: &str, offset: u64, link: u32) -> Session {
 
 fn state(state: &ValueState) -> String {
     match state {
-        ValueState::Value(text) => text.clone(),
+        ValueState::Value(text) => text.to_string(),
         ValueState::OptimizedOut(why) => format!("optimized out: {why}"),
         ValueState::Unavailable(why) => format!("unavailable: {why}"),
         ValueState::Error(why) => format!("error: {why}"),

@@ -10,6 +10,7 @@ pub(super) const INLINED: u16 = 0x1d;
 pub(super) const VARIABLE: u16 = 0x34;
 pub(super) const BASE: u16 = 0x24;
 pub(super) const STRUCTURE: u16 = 0x13;
+pub(super) const MEMBER: u16 = 0x0d;
 pub(super) const NAMESPACE: u16 = 0x39;
 pub(super) const POINTER: u16 = 0x0f;
 pub(super) const TEMPLATE_TYPE: u16 = 0x2f;

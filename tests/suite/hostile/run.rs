@@ -14,7 +14,7 @@ const MEMORY: u32 = 1 << 20;
 const TIME: u32 = 10;
 
 /// Everything that opens a dump. `OUT` is a path that does not exist, `DUMP` the dump, `CODE` its code object.
-const OVER_DUMPS: [&str; 21] = [
+const OVER_DUMPS: [&str; 22] = [
     "info DUMP",
     "info --json DUMP",
     "waves DUMP",
@@ -27,6 +27,7 @@ const OVER_DUMPS: [&str; 21] = [
     "groups --lanes DUMP",
     "locals DUMP",
     "locals --json DUMP",
+    "locals --lane all DUMP",
     "disassemble DUMP",
     "dispatches DUMP",
     "arguments DUMP",

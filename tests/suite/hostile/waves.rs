@@ -46,6 +46,48 @@ fn code_of_branches() {
     }
 }
 
+/// Functions of 1 MiB that overlap: each wave is in one of its own.
+#[test]
+fn code_of_functions_that_overlap() {
+    let code = vec![0xbf80_0000; 1 << 18];
+    let mut dies = Dies::new();
+    dies.declare(5, SUBPROGRAM, true, &[NAME, LOW, HIGH, FRAME_BASE]);
+    let int = dies.int();
+    for at in 0..4 + WAVES {
+        let (start, size) = (TEXT + 4 * at, 4 * (code.len() as u64 - at));
+        dies.die(5, &[b"f\0", &start.to_le_bytes(), &(size as u32).to_le_bytes(), &[2, 0x90, 65]]);
+        // `DW_OP_fbreg` 0.
+        dies.die(4, &[b"x\0", &int.to_le_bytes(), &[2, 0x91, 0]]);
+        dies.variable("v", int);
+        dies.close(1);
+    }
+    dies.close(1);
+    let hostile = Hostile::with_waves(&code_object_of(&code, dies.sections()), WAVES);
+    let said =
+        hostile.each(&["locals DUMP", "slim DUMP -o OUT", "slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]);
+    said.says("locals DUMP", "v = 7");
+}
+
+/// Code objects of one file that is none: it is looked at once for each of them, and not again for each wave.
+#[test]
+fn code_objects_that_waves_look_up() {
+    let objects: Vec<String> = (0..50_000u64)
+        .map(|at| format!("{{\"path\":\"no.elf\",\"address\":{}}}", LOADED + 4096 * at))
+        .collect();
+    let waves: Vec<String> = (0..5_000u64)
+        .map(|at| format!("{{\"id\":{at},\"agent\":1,\"registers\":{{\"pc\":{}}}}}", LOADED + 4 * at))
+        .collect();
+    let manifest = format!(
+        "{{\"format\":1,\"agent\":[{{\"id\":1,\"target\":\"gfx90a\"}}],\"code_object\":[{}],\"wave\":[{}]}}",
+        objects.join(","),
+        waves.join(",")
+    );
+    let hostile = Hostile::with_manifest("manifest.json", manifest.as_bytes());
+    std::fs::write(hostile.folder().join("no.elf"), vec![1; 1 << 16]).unwrap();
+    let said = hostile.each(&["info DUMP", "waves DUMP", "groups DUMP", "dispatches DUMP"]);
+    said.says("groups", "cannot be read");
+}
+
 /// A line table of 900 addresses with a thousand rows each.
 #[test]
 fn rows_of_a_line_table_that_waves_look_up() {

@@ -1,7 +1,9 @@
 //! Work that many variables, or many waves, ask for again: each takes a bounded time, and all of them together do.
 
 use super::SOME;
-use super::dwarf::{ARRAY, COUNT, Dies, LOCATION, LOCATIONS, NAME, SUBRANGE, TYPE, VARIABLE, uleb};
+use super::dwarf::{
+    ARRAY, COUNT, Dies, LOCATION, LOCATIONS, MEMBER, NAME, SIZE, STRUCTURE, SUBRANGE, TYPE, VARIABLE, uleb,
+};
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
 use super::run::Hostile;
 use super::serve::Server;
@@ -180,6 +182,66 @@ fn long_texts() {
     dies.close(2);
     let said = Hostile::with_code(&dies.object()).every();
     said.says("locals DUMP", "last = 7");
+}
+
+/// What a frame of more text than its bound reports.
+const TEXT_SPENT: &str = "more than 33554432 bytes of text of all values of a frame";
+
+/// Variables of a type that `open` makes, over the code, and last a scalar.
+fn over_code(count: usize, record: impl FnOnce(&mut Dies, u32) -> u32) -> Hostile {
+    let mut dies = Dies::new();
+    dies.declare(5, STRUCTURE, true, &[NAME, SIZE]);
+    // DW_AT_data_member_location, DW_FORM_data1.
+    dies.declare(6, MEMBER, false, &[NAME, TYPE, (0x38, 0x0b)]);
+    let int = dies.int();
+    let record = record(&mut dies, int);
+    dies.function();
+    for _ in 0..count {
+        dies.die(4, &[b"x\0", &record.to_le_bytes(), &[9, 3], &TEXT.to_le_bytes()]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    Hostile::with_code(&dies.object())
+}
+
+/// Records of two records each: few bytes of many values, the same in all lanes.
+#[test]
+fn texts_that_lanes_share() {
+    for count in [500, 3_000] {
+        let hostile = over_code(count, |dies, int| {
+            (0..60).fold(int, |inner, _| {
+                let record = dies.die(5, &[b"S\0", &[4]]);
+                for name in [b"a\0", b"b\0"] {
+                    dies.die(6, &[name, &inner.to_le_bytes(), &[0]]);
+                }
+                dies.close(1);
+                record
+            })
+        });
+        let said =
+            hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP", "slim DUMP -o OUT"]);
+        said.says("locals --lane", "x:\n  lanes 0-63: {a = {");
+        said.says("locals --lane", "bytes of text of all lanes' values of a frame");
+        said.says("locals --lane", "last:\n  lanes 0-63: 7\n");
+    }
+}
+
+/// Records of 20,000 members in 64 bytes: a value ends at the bound, and those past it cost nothing. A scalar is shown.
+#[test]
+fn records_of_many_members() {
+    let hostile = over_code(3_000, |dies, int| {
+        let record = dies.die(5, &[b"S\0", &[64]]);
+        for at in 0..20_000 {
+            dies.die(6, &[b"m\0", &int.to_le_bytes(), &[4 * (at % 16)]]);
+        }
+        dies.close(1);
+        record
+    });
+    let said =
+        hostile.each(&["locals DUMP", "locals --lane all DUMP", "locals --json DUMP", "slim DUMP -o OUT"]);
+    said.says("locals", "m = ").lacks("m = ...");
+    said.says("locals DUMP", TEXT_SPENT).says("locals DUMP", "last = 7");
+    said.says("locals --json", TEXT_SPENT);
 }
 
 /// One read of a debugger over the pointers of thousands of variables, each of which is looked for among all.

@@ -49,7 +49,7 @@ fn printed(session: &Session, path: &str, lane: u8) -> String {
     let query = Query { path: path.to_owned(), letter: None::<Letter> };
     let answer = session.print(WAVE, LaneSet::one(LaneId(lane)), 0, &query).unwrap();
     match &answer.lanes[0].value.state {
-        ValueState::Value(text) => text.clone(),
+        ValueState::Value(text) => text.to_string(),
         other => format!("{other:?}"),
     }
 }
@@ -141,7 +141,7 @@ fn variables_read_as_they_were_written() {
 #[test]
 fn a_callers_register_is_written_where_it_was_saved() {
     let mut session = session("calls-gfx90a");
-    let (new, text) = (0x0102_0304_u32.to_le_bytes(), ValueState::Value("16909060".to_owned()));
+    let (new, text) = (0x0102_0304_u32.to_le_bytes(), ValueState::Value("16909060".into()));
     for lane in [LaneId(4), LaneId(3)] {
         let old = local(&session, WAVE, 2, "kept", lane).state;
         session.write_variable(WAVE, lane, 2, "kept", &new).unwrap();
@@ -163,7 +163,7 @@ fn a_callers_register_is_written_where_it_was_saved() {
         let variable = VariableIn { wave: WAVE, lane, own_stack: false, level: 2, variable: die.unwrap() };
         session.write_in(variable, 2, &[1, 0]).unwrap();
         let kept = 0x1_0000 + 500 + u32::from(lane.0);
-        assert_eq!(local(&session, WAVE, 2, "kept", lane).state, ValueState::Value(kept.to_string()));
+        assert_eq!(local(&session, WAVE, 2, "kept", lane).state, ValueState::Value(kept.to_string().into()));
         let beyond = session.write_in(variable, 3, &[1, 0]).unwrap_err().to_string();
         assert_eq!(beyond, "the variable takes 4 bytes, not 5");
         session.reset(Reset::All);
