@@ -464,11 +464,11 @@ impl Inspect for Fake {
             ("i", letter) => {
                 let text = match (&value.state, letter) {
                     (ValueState::Value(number), Some(letter)) => format!("{number} as {}", letter.letter()),
-                    (ValueState::Value(number), None) => number.clone(),
+                    (ValueState::Value(number), None) => number.to_string(),
                     _ => String::new(),
                 };
                 let known = matches!(value.state, ValueState::Value(_));
-                let state = if known { ValueState::Value(text.clone()) } else { value.state.clone() };
+                let state = if known { ValueState::Value(text.clone().into()) } else { value.state.clone() };
                 let tree = known.then(|| super::lib::debuginfo::format::Value::text(text));
                 PrintedLane {
                     value: LaneValue { state, ..value },
@@ -632,7 +632,7 @@ impl Inspect for Fake {
             idiom: None,
             bytes: vec![Byte::Known(lane.0), Byte::Known(0), Byte::Known(0), Byte::NotCaptured].into(),
             state: if lane.0 < 16 {
-                ValueState::Value(lane.0.to_string())
+                ValueState::Value(lane.0.to_string().into())
             } else {
                 ValueState::Unavailable("v0 was not captured".to_owned())
             },
