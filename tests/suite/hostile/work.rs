@@ -231,8 +231,8 @@ fn texts_that_lanes_share() {
 fn records_of_many_members() {
     let hostile = over_code(3_000, |dies, int| {
         let record = dies.die(5, &[b"S\0", &[64]]);
-        for at in 0..20_000 {
-            dies.die(6, &[b"m\0", &int.to_le_bytes(), &[4 * (at % 16)]]);
+        for at in 0..20_000u32 {
+            dies.die(6, &[b"m\0", &int.to_le_bytes(), &[4 * (at % 16) as u8]]);
         }
         dies.close(1);
         record
