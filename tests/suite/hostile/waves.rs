@@ -208,13 +208,14 @@ fn large_objects_of_honest_frames() {
     hostile.capture_global(LOADED + 0x20_0000_0000, &vec![5; 1 << 19]);
     let locals = hostile.each(&["locals --lane all DUMP", "locals --json --lane all DUMP"]);
     locals
-        .says("locals --lane", "last = 7")
-        .says("locals --lane", "captured = {5, 5")
+        .says("locals --lane", "int last:\n  lanes 0-7: 7\n  lanes 8-63 (inactive): 7\n")
+        .says("locals --lane", "lanes 8-63 (inactive): {5, 5")
         .lacks("bytes of all objects");
-    let absent = format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000);
+    let absent =
+        |at: u64| format!("<unavailable: global+{:#x} was not captured>", LOADED + 0x10_0000_0000 + at);
     locals
-        .says("locals --lane", &format!("common = {absent}"))
-        .says("locals --lane", &format!("own = {absent}"));
+        .says("locals --lane", &format!("lanes 8-63 (inactive): {}", absent(0)))
+        .says("locals --lane", &format!("lane 63 (inactive): {}", absent(63 << 18)));
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
