@@ -139,7 +139,8 @@ fn found(info: &DebugInfo, at: &VariableAt) -> Expected {
     Expected {
         offset: variable.die.0,
         name: variable.name.as_deref().unwrap_or_default().to_owned(),
-        type_name: type_name.replace(' ', ""),
+        // The tool prints the keyword alone of a type without a name.
+        type_name: type_name.replace("{...}", "").replace(' ', ""),
         location,
     }
 }

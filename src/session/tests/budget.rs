@@ -8,14 +8,15 @@ use crate::dwarf::limits::{MAX_QUESTION_WORK, WAVE_WORK};
 use crate::import;
 use crate::session::{Dump, Grouping, Inspect, Session};
 
-/// The most that a question about a wave of the fixtures takes beyond the shares of its evaluations, and what it is.
+/// The most that a question about a wave of the fixtures takes beyond the shares of its evaluations, and what it is. The first
+/// question of a function follows its code, which is kept; what each wave takes is seen when the same is asked again.
 #[test]
 fn honest_questions_take_less_than_a_wave_adds() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut paths = vec![fixtures.join("demo.zip")];
     let dumps = std::fs::read_dir(fixtures.join("dumps")).unwrap();
     paths.extend(dumps.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()));
-    let (mut most, mut questions) = ((0, String::new()), 0);
+    let (mut most, mut questions) = ([(0, String::new()), (0, String::new())], 0);
     for path in &paths {
         let Ok(opened) = import::open(path, &Targets::builtin(), &import::Options::default()) else {
             continue;
@@ -23,12 +24,14 @@ fn honest_questions_take_less_than_a_wave_adds() {
         let session = Session::new(Arc::new(Dump::new(opened.capture, Vec::new())), None).unwrap();
         let waves = session.waves();
         let mut ask = |what: &str, waves: usize, question: &mut dyn FnMut()| {
-            session.next_question();
-            question();
-            let granted = MAX_QUESTION_WORK + WAVE_WORK * waves as u64;
-            let taken = granted.saturating_sub(session.reader().budget().left()) / waves as u64;
+            for most in &mut most {
+                session.next_question();
+                question();
+                let granted = MAX_QUESTION_WORK + WAVE_WORK * waves as u64;
+                let taken = granted.saturating_sub(session.reader().budget().left()) / waves as u64;
+                *most = most.clone().max((taken, format!("{what} of {}", path.display())));
+            }
             questions += 1;
-            most = most.clone().max((taken, format!("{what} of {}", path.display())));
         };
         for wave in waves.iter() {
             let lanes = session.kind().wave_size.all();
@@ -44,5 +47,6 @@ fn honest_questions_take_less_than_a_wave_adds() {
             ask("groups", waves.len(), &mut || drop(session.groups(grouping).unwrap()));
         }
     }
-    assert!(questions > 100 && most.0 < WAVE_WORK, "{most:?}");
+    let [first, again] = &most;
+    assert!(questions > 100 && first.0 < MAX_QUESTION_WORK / 1000 && again.0 < WAVE_WORK, "{most:?}");
 }
