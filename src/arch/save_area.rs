@@ -318,7 +318,7 @@ pub struct Parked {
     pub since: u32,
 }
 
-/// Bytes from s0 to the buffer descriptor of private memory in s[0:3], where the compiler addresses it by buffers (AMDGPUUsage,
+/// Bytes from s0 to the buffer descriptor of private memory in `s[0:3]`, where the compiler addresses it by buffers (AMDGPUUsage,
 /// "Non-Kernel Functions").
 pub const SCRATCH_BUFFER: u64 = 0;
 

@@ -36,7 +36,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         }
     }
     if args.json {
-        return print_json(out, &all.iter().map(json::arguments).collect());
+        return print_json(out, &all.iter().map(json::arguments).collect::<Vec<_>>());
     }
     if all.is_empty() {
         writeln!(out, "{name} lists no dispatches")?;

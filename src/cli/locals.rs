@@ -28,7 +28,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let lanes = dump::lanes(&session, wave, args.lane.as_deref(), args.frame)?;
     let locals = session.locals(wave, lanes, args.frame)?;
     if args.of.json {
-        return print_json(out, &json::marked(&session, wave, json::locals(&locals)));
+        let head = json::marked(&session, wave, json::locals_head(&locals));
+        return print_json(out, &json::StreamedLocals { head: &head, locals: &locals });
     }
     out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(text::locals(&locals, Style::Coloured).as_bytes())?;

@@ -249,7 +249,7 @@ fn is_closed_pipe(error: &(dyn std::error::Error + 'static)) -> bool {
 }
 
 /// Writes a JSON answer, readable by people too.
-fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> Result<(), Failure> {
+fn print_json(out: &mut dyn Write, value: &(impl serde::Serialize + ?Sized)) -> Result<(), Failure> {
     serde_json::to_writer_pretty(&mut *out, value)?;
     out.write_all(b"\n")?;
     Ok(())

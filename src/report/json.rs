@@ -1,5 +1,6 @@
 //! Answers as JSON, for packets and `--json`. docs/protocol.md documents the shapes.
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use crate::dwarf::print;
@@ -146,22 +147,17 @@ pub fn lane_pc(wave: WaveId, of: &LaneInfo) -> Value {
 /// Variables of a frame, lane by lane.
 #[must_use]
 pub fn locals(locals: &Locals) -> Value {
-    let lane = |lane: &LaneValue| lane_value(lane, locals.states.of(lane.lane));
-    let variables = locals.variables.iter().map(|variable| {
-        json!({
-            "name": variable.name,
-            "scope": match variable.scope {
-                Scope::Argument => "argument",
-                Scope::Local => "local",
-                Scope::Static => "static",
-                Scope::Global => "global",
-            },
-            "type": variable.type_name,
-            "size": variable.size,
-            "line": variable.line,
-            "lanes": variable.lanes.iter().map(lane).collect::<Vec<_>>(),
-        })
-    });
+    let mut answer = locals_head(locals);
+    set(&mut answer, VARIABLES, locals.variables.iter().map(|of| variable(of, locals)).collect::<Vec<_>>());
+    answer
+}
+
+/// Where the variables stand among the members of [`locals`].
+const VARIABLES: &str = "variables";
+
+/// [`locals`] with `null` in place of the variables.
+#[must_use]
+pub fn locals_head(locals: &Locals) -> Value {
     json!({
         "thread": locals.wave.0 + 1,
         "frame": locals.frame,
@@ -169,8 +165,56 @@ pub fn locals(locals: &Locals) -> Value {
         "function": locals.function,
         "file": locals.file,
         "line": locals.line,
-        "variables": variables.collect::<Vec<_>>(),
+        VARIABLES: null,
         "problems": locals.problems,
+    })
+}
+
+/// The members of a head of [`locals_head`] with the variables at their place, each made when it is written: those of thousands of
+/// variables in 64 lanes take a thousand times their text.
+#[derive(Debug)]
+pub struct StreamedLocals<'a> {
+    /// The head; members may have been added.
+    pub head: &'a Value,
+    /// What it is the head of.
+    pub locals: &'a Locals,
+}
+
+impl Serialize for StreamedLocals<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Variables<'a>(&'a Locals);
+        impl Serialize for Variables<'_> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq(self.0.variables.iter().map(|of| variable(of, self.0)))
+            }
+        }
+        let members = self.head.as_object().into_iter().flatten();
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in members {
+            if key == VARIABLES {
+                map.serialize_entry(key, &Variables(self.locals))?;
+            } else {
+                map.serialize_entry(key, value)?;
+            }
+        }
+        map.end()
+    }
+}
+
+/// A variable of [`locals`].
+fn variable(variable: &crate::session::Variable, of: &Locals) -> Value {
+    json!({
+        "name": variable.name,
+        "scope": match variable.scope {
+            Scope::Argument => "argument",
+            Scope::Local => "local",
+            Scope::Static => "static",
+            Scope::Global => "global",
+        },
+        "type": variable.type_name,
+        "size": variable.size,
+        "line": variable.line,
+        "lanes": variable.lanes.iter().map(|lane| lane_value(lane, of.states.of(lane.lane))).collect::<Vec<_>>(),
     })
 }
 

@@ -43,7 +43,7 @@ const STT_FUNC: u8 = 2;
 /// appendix A.3, table A-2).
 pub const HIDDEN_CODE: u8 = 0x3f;
 
-/// The file name of the [`stub`].
+/// The file name of the `stub`.
 pub const STUB: &str = "lanescope";
 
 /// A section that no memory holds.
