@@ -92,9 +92,13 @@ impl Script {
         // Two threads of lldb 22 race for what they know of a source file, and now and then it dies of that. Only a
         // process that ended before its last command, or printed LLVM's crash handler during the last one, is asked again,
         // with a connection of its own, and twice at most; what it answers is judged whole.
+        // So is one in which another thread of lldb printed a frame into the variables that a command prints.
         for _ in 0..2 {
             let crashed = answers.len() < self.steps.len() || transcript.contains(CRASH_HANDLER);
-            if !crashed || !matches!(debugger, Debugger::Lldb(_)) {
+            let torn = self.steps.iter().zip(&answers).any(|(step, answer)| {
+                step.command.starts_with("frame variable") && answer.contains("frame #")
+            });
+            if !(crashed || torn) || !matches!(debugger, Debugger::Lldb(_)) {
                 break;
             }
             transcript = debugger.run(&commands).1;
