@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use lanescope::arch::{DescriptorFacts, DescriptorWords, Processor};
+use lanescope::arch::Processor;
 use lanescope::codeobject::{Bytes, CodeObject, ElfAddress, FatFile, Uri};
 use lanescope::debuginfo::{DebugInfo, UnitId};
 use libfuzzer_sys::fuzz_target;
@@ -66,14 +66,7 @@ fn ask(object: &Arc<CodeObject>) {
         let (Some(words), Some(processor)) = (object.kernel_descriptor(&kernel.name), processor) else {
             continue;
         };
-        let words = DescriptorWords {
-            rsrc1: words.compute_pgm_rsrc1,
-            rsrc2: words.compute_pgm_rsrc2,
-            rsrc3: words.compute_pgm_rsrc3,
-            properties: words.kernel_code_properties,
-            preload: words.kernarg_preload,
-        };
-        assert!(DescriptorFacts::read(processor.generation, &words).vgprs > 0);
+        assert!(words.facts(processor.generation).vgprs > 0);
     }
     places.extend(object.text().map(|text| ElfAddress(text.start.0.wrapping_add(0x40))));
     let Ok(debug) = DebugInfo::new(Arc::clone(object)) else { return };

@@ -3,6 +3,7 @@
 //! AMDGPUUsage, "Kernel Descriptor": 64 bytes that a dispatch packet points to.
 
 use super::elf::Fields;
+use crate::arch::{DescriptorFacts, DescriptorWords, Generation};
 
 /// A kernel descriptor, field by field as it stands in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,5 +44,18 @@ impl KernelDescriptor {
             kernel_code_properties: fields.u16(56),
             kernarg_preload: fields.u16(58),
         }
+    }
+
+    /// What its bits mean on GPUs of a generation.
+    #[must_use]
+    pub fn facts(&self, generation: Generation) -> DescriptorFacts {
+        let words = DescriptorWords {
+            rsrc1: self.compute_pgm_rsrc1,
+            rsrc2: self.compute_pgm_rsrc2,
+            rsrc3: self.compute_pgm_rsrc3,
+            properties: self.kernel_code_properties,
+            preload: self.kernarg_preload,
+        };
+        DescriptorFacts::read(generation, &words)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::describe::hex;
-use crate::arch::{DescriptorFacts, DescriptorWords, Generation, Processor};
+use crate::arch::{Generation, Processor};
 use crate::codeobject::{Argument, CodeObject, Kernel, KernelDescriptor};
 use crate::debuginfo::{DebugInfo, MAX_CHECKED_BYTES, Naming, UnitId, Variable, VariableKind};
 
@@ -97,14 +97,7 @@ fn descriptor_row(
     words: &KernelDescriptor,
     generation: Option<Generation>,
 ) -> DescriptorRow {
-    let bits = DescriptorWords {
-        rsrc1: words.compute_pgm_rsrc1,
-        rsrc2: words.compute_pgm_rsrc2,
-        rsrc3: words.compute_pgm_rsrc3,
-        properties: words.kernel_code_properties,
-        preload: words.kernarg_preload,
-    };
-    let facts = generation.map(|generation| DescriptorFacts::read(generation, &bits));
+    let facts = generation.map(|generation| words.facts(generation));
     DescriptorRow {
         address,
         entry,

@@ -15,7 +15,7 @@ use super::memory::CoreMemory;
 use super::missing::{Missing, OutsideGrid, count};
 use super::queues::{Lot, Waves};
 use super::wave::Launch;
-use crate::arch::{DescriptorFacts, DescriptorWords, Processor, Target};
+use crate::arch::{DescriptorFacts, Processor, Target};
 use crate::capture::{Capture, Dispatch, WorkGroup};
 use crate::codeobject::KernelDescriptor;
 
@@ -376,15 +376,7 @@ fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<D
     if !is_placed || reserved.copied().any(|byte| byte != 0) {
         return None;
     }
-    let words = KernelDescriptor::read(&bytes);
-    let words = DescriptorWords {
-        rsrc1: words.compute_pgm_rsrc1,
-        rsrc2: words.compute_pgm_rsrc2,
-        rsrc3: words.compute_pgm_rsrc3,
-        properties: words.kernel_code_properties,
-        preload: words.kernarg_preload,
-    };
-    Some(DescriptorFacts::read(generation, &words)).filter(|facts| facts.reserved.is_empty())
+    Some(KernelDescriptor::read(&bytes).facts(generation)).filter(|facts| facts.reserved.is_empty())
 }
 
 /// Whether a record and its kernel's descriptor allot VGPRs of the same size.

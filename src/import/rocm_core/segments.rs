@@ -43,6 +43,10 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
             left = rest;
             candidates.push((index, Range { size, ..*range }));
         }
+        let mut report = |range: Range, what: String, expected: &str| {
+            let key = format!("segment {}", range.index);
+            problems.report_at(file.name(), range.offset, key, what, expected);
+        };
         if let Some((range, there)) = cut {
             let others = match cuts - 1 {
                 0 => String::new(),
@@ -54,32 +58,17 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
                 "truncated at offset {end:#x}: {there} of {} bytes at address {:#x}{others}",
                 range.size, range.address
             );
-            let key = format!("segment {}", range.index);
-            problems.report_at(
-                file.name(),
-                range.offset,
-                key,
-                what,
-                "a file with all of it (was it cut short?)",
-            );
+            report(range, what, "a file with all of it (was it cut short?)");
         }
         if let Some((range, count, bytes)) = beyond {
             let what = format!(
                 "{count} segments with {bytes} bytes are left out: others already claim {MOST_CLAIMED} times the file"
             );
-            let key = format!("segment {}", range.index);
-            problems.report_at(
-                file.name(),
-                range.offset,
-                key,
-                what,
-                "segments that do not share bytes of the file",
-            );
+            report(range, what, "segments that do not share bytes of the file");
         }
         if let Some(range) = wrapped {
             let what = format!("{} bytes at address {:#x}, left out", range.size, range.address);
-            let key = format!("segment {}", range.index);
-            problems.report_at(file.name(), range.offset, key, what, "an end below 2^64");
+            report(range, what, "an end below 2^64");
         }
     }
     // Of equals the later one: merging tools append the GPU's segments to the host's.
