@@ -84,9 +84,14 @@ fn many_units() {
 
 /// Units that name one line table of so many rows, each a byte: a special opcode that adds `step` to the address.
 fn rows(units: usize, rows: usize, opcode: u8) -> Vec<u8> {
+    with_rows(units, &vec![opcode; rows])
+}
+
+/// Units that name one line table, whose program is these opcodes from the start of the code on.
+pub(super) fn with_rows(units: usize, opcodes: &[u8]) -> Vec<u8> {
     let mut program = vec![0, 9, 2];
     program.extend(TEXT.to_le_bytes());
-    program.resize(program.len() + rows, opcode);
+    program.extend(opcodes);
     // DW_LNS_advance_pc, DW_LNE_end_sequence.
     program.extend([2, 1, 0, 1, 1]);
     let dies =
@@ -220,6 +225,16 @@ fn dies_that_share_a_list_of_ranges() {
     }
 }
 
+/// A code object of these DIEs, with one location list, at offset 12 of its section.
+pub(super) fn with_list(dies: Dies, list: &[u8]) -> Vec<u8> {
+    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
+    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
+    section.extend(list);
+    let mut sections = dies.sections();
+    sections.push(Section::new(".debug_loclists", section));
+    code_object(sections)
+}
+
 /// Variables that all name one long location list, no entry of which holds the PC.
 #[test]
 fn variables_that_share_a_location_list() {
@@ -240,10 +255,5 @@ fn variables_that_share_a_location_list() {
         list.extend([4, 1, 0x30]);
     }
     list.push(0);
-    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
-    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
-    section.extend(list);
-    let mut sections = dies.sections();
-    sections.push(Section::new(".debug_loclists", section));
-    Hostile::with_code(&code_object(sections)).each(&SOME).says("locals", "v");
+    Hostile::with_code(&with_list(dies, &list)).each(&SOME).says("locals", "v");
 }

@@ -1,11 +1,12 @@
 //! Work that each of many waves asks for: what is read of a function, a table or a list counts once, or within bounds.
 
 use super::dwarf::{
-    ARRAY, BLOCK, COUNT, Dies, HIGH, LINES, LOCATION, LOW, NAME, RANGES, SUBPROGRAM, SUBRANGE, TYPE, UNIT,
-    VARIABLE, declaration, lines, place, uleb, unit,
+    ARRAY, BLOCK, COUNT, Dies, HIGH, LOCATION, LOW, NAME, RANGES, SUBPROGRAM, SUBRANGE, TYPE, VARIABLE,
+    place, uleb,
 };
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object, code_object_of};
 use super::run::{Hostile, LOADED};
+use super::tables::with_rows;
 
 /// Waves, each at an instruction of its own.
 const WAVES: u64 = 900;
@@ -91,26 +92,9 @@ fn code_objects_that_waves_look_up() {
 /// A line table of 900 addresses with a thousand rows each.
 #[test]
 fn rows_of_a_line_table_that_waves_look_up() {
-    let mut program = vec![0, 9, 2];
-    program.extend(TEXT.to_le_bytes());
-    for _ in 0..1_000 {
-        // A special opcode that adds neither line nor address, a thousand times; then one that adds 4 to the address.
-        program.resize(program.len() + 1_000, 18);
-        program.push(32);
-    }
-    program.extend([2, 1, 0, 1, 1]);
-    let dies =
-        [vec![1], b"a.cpp\0".to_vec(), place(), vec![0; 4], vec![2], b"f\0".to_vec(), place(), vec![0]];
-    let table = [
-        declaration(1, UNIT, true, &[NAME, LOW, HIGH, LINES]),
-        declaration(2, SUBPROGRAM, false, &[NAME, LOW, HIGH]),
-        vec![0],
-    ];
-    let object = code_object(vec![
-        Section::new(".debug_info", unit(0, &dies.concat())),
-        Section::new(".debug_abbrev", table.concat()),
-        Section::new(".debug_line", lines(&program)),
-    ]);
+    // A special opcode that adds neither line nor address, a thousand times; then one that adds 4 to the address.
+    let opcodes = [vec![18; 1_000], vec![32]].concat().repeat(1_000);
+    let object = with_rows(1, &opcodes);
     Hostile::with_waves(&object, WAVES).every().says("groups DUMP", "a.cpp").says("backtrace DUMP", "a.cpp");
 }
 

@@ -7,6 +7,7 @@ use super::dwarf::{
 use super::elf::{Section, TEXT, TEXT_SIZE, code_object};
 use super::run::Hostile;
 use super::serve::Server;
+use super::tables::with_list;
 
 /// What a question of more work than its budget reports.
 const SPENT: &str = "units of work of all evaluations of a question";
@@ -69,12 +70,7 @@ fn variables_that_share_a_long_expression() {
     list.extend(uleb(expression.len() as u64));
     list.extend(expression);
     list.push(0);
-    let mut section = ((list.len() + 8) as u32).to_le_bytes().to_vec();
-    section.extend([5, 0, 8, 0, 0, 0, 0, 0]);
-    section.extend(list);
-    let mut sections = dies.sections();
-    sections.push(Section::new(".debug_loclists", section));
-    let said = Hostile::with_code(&code_object(sections)).each(&SOME);
+    let said = Hostile::with_code(&with_list(dies, &list)).each(&SOME);
     said.says("locals", "last = 7").says("locals", SPENT);
     said.says("dwarf", "DIEs share lists");
 }
