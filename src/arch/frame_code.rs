@@ -168,7 +168,7 @@ impl FrameCode {
     }
 }
 
-/// What holds at one instruction of a function that is no kernel. `frame`: what its frame pointer holds in its body.
+/// The span of one instruction of a function other than a kernel. `frame`: its frame pointer's value in the body.
 fn of_function(register: u8, frame: Option<Value>, state: Option<State>) -> Span {
     let unknown = |why| Span { start: FrameStart::Unknown(why), is_held: false, entry: None };
     let Some(state) = state else {
@@ -213,7 +213,7 @@ fn computed(register: u8, add: u32, mask: u32) -> FrameStart {
     }
 }
 
-/// What holds at one instruction of a kernel.
+/// The span of one instruction of a kernel.
 fn of_kernel(paths: &Paths, register: u8, address: u64, state: Option<State>) -> Span {
     let at = |start, is_held| Span { start, is_held, entry: None };
     match paths.frame_set.filter(|_| register == FRAME) {

@@ -64,7 +64,7 @@ impl State {
         }
     }
 
-    /// What is the same in both.
+    /// The values that both states share.
     fn merged(self, other: Self) -> Self {
         let mut merged = self;
         for (one, other) in merged.0.iter_mut().zip(other.0) {
@@ -230,7 +230,7 @@ impl Paths {
         self.before.get(index).is_some_and(Option::is_none) && self.inside.get(index) == Some(&true)
     }
 
-    /// What the frame pointer holds in the function's body: the rounded stack pointer where it is rounded anywhere.
+    /// The frame pointer's value in the function's body: the rounded stack pointer where it is rounded anywhere.
     pub(super) fn frame(&self, register: u8) -> Option<Value> {
         let values = self.before.iter().flatten().map(|state| state.of(register));
         let mut rounded = None;

@@ -159,7 +159,7 @@ fn workgroup(text: &str) -> Result<Workgroup, String> {
 }
 
 impl PlaceArgs {
-    /// What was named; `None`: nothing.
+    /// The place that the options name; `None` without them.
     fn place(&self) -> Result<Option<GridPlace>, Failure> {
         Ok(Some(match (self.work_item, self.workgroup) {
             (None, None) => return Ok(None),
