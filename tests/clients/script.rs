@@ -28,8 +28,8 @@ pub(crate) enum Debugger {
     Lldb(String),
 }
 
-/// A frame of the stack that LLVM prints when it dies of a signal.
-const CRASH_HANDLER: &str = "llvm::sys::RunSignalHandlers";
+/// Runs commands in lldb, one thread for all.
+const COMMANDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients/commands.py");
 
 impl Script {
     pub(crate) fn new(subject: &str) -> Self {
@@ -87,23 +87,8 @@ impl Script {
     /// Runs all of it in one process, and returns what is wrong.
     pub(crate) fn run(&self, debugger: &Debugger) -> Vec<String> {
         let commands: Vec<&str> = self.steps.iter().map(|step| step.command.as_str()).collect();
-        let (name, mut transcript) = debugger.run(&commands);
-        let mut answers = debugger.answers(&commands, &transcript);
-        // Two threads of lldb 22 race for what they know of a source file, and now and then it dies of that. Only a
-        // process that ended before its last command, or printed LLVM's crash handler during the last one, is asked again,
-        // with a connection of its own, and twice at most; what it answers is judged whole.
-        // So is one in which another thread of lldb printed a frame into the variables that a command prints.
-        for _ in 0..2 {
-            let crashed = answers.len() < self.steps.len() || transcript.contains(CRASH_HANDLER);
-            let torn = self.steps.iter().zip(&answers).any(|(step, answer)| {
-                step.command.starts_with("frame variable") && answer.contains("frame #")
-            });
-            if !(crashed || torn) || !matches!(debugger, Debugger::Lldb(_)) {
-                break;
-            }
-            transcript = debugger.run(&commands).1;
-            answers = debugger.answers(&commands, &transcript);
-        }
+        let (name, transcript) = debugger.run(&commands);
+        let answers = debugger.answers(&commands, &transcript);
         self.judge(&name, &transcript, &answers)
     }
 
@@ -179,9 +164,8 @@ impl Debugger {
                 let path = scratch("commands.lldb");
                 std::fs::write(&path, commands.join("\n")).unwrap();
                 let mut command = tool(name);
-                command.args(["--no-lldbinit", "--batch"]);
-                command.args(["-O", "settings set interpreter.stop-command-source-on-error false"]);
-                command.args(["-O", "settings set stop-disassembly-display never", "-s"]).arg(&path);
+                command.args(["--no-lldbinit", "--batch"]).env("LANESCOPE_COMMANDS", &path);
+                command.args(["-O", &format!("command script import {COMMANDS}")]);
                 let transcript = run(&mut command);
                 std::fs::remove_file(&path).unwrap();
                 (name.clone(), transcript)

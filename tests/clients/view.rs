@@ -209,10 +209,6 @@ fn is_same_address(value: &str, got: &str) -> bool {
 
 pub(super) fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let mut script = Script::new(&fixture.name);
-    // After `register write` lldb prints the frame from another thread, and both threads lay out the source file's lines at the
-    // same time: lldb 22 now and then shows wrong lines or runs out of memory. Without source text there is nothing to lay out.
-    script.say("settings set stop-line-count-before 0");
-    script.say("settings set stop-line-count-after 0");
     script.check("attaching", format!("gdb-remote {address}"), |text| {
         let complaint = ["error", "warning"].into_iter().find(|word| text.contains(word));
         complaint.map_or(Ok(()), |word| Err(format!("{word:?} in {text:?}")))
