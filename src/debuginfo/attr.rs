@@ -1,4 +1,4 @@
-//! Attributes: names with vendor codes, and typed reads that say what they found.
+//! Attribute names with vendor codes, and typed reads with errors.
 //!
 //! LLVM's heterogeneous attributes have two sets of codes: those of LLVM's document (0x3e08 to 0x3e0c), which today's
 //! compilers use for other things, and those that compilers have assigned since (0x3e10 to 0x3e13). Both are read; the
@@ -102,7 +102,7 @@ pub(super) enum Heterogeneous {
 }
 
 impl Heterogeneous {
-    /// What an attribute means by its name in the drafts.
+    /// The meaning of an attribute name of the drafts.
     fn of_draft(name: &str) -> Option<Self> {
         Some(match name {
             "active_lane" => Self::ActiveLane,
@@ -120,7 +120,7 @@ impl Heterogeneous {
         })
     }
 
-    /// What LLVM means by an attribute, by code, form and the tag it stands on.
+    /// LLVM's meaning of an attribute, by its code, its form and the tag of its DIE.
     fn of_llvm(tag: DwTag, name: DwAt, form: DwForm) -> Option<Self> {
         let is_expression =
             matches!(form, gimli::DW_FORM_exprloc | gimli::DW_FORM_loclistx | gimli::DW_FORM_sec_offset);
@@ -185,7 +185,7 @@ fn is_string(form: DwForm) -> bool {
     )
 }
 
-/// gimli tells location lists from other section offsets by attribute name, and does not know LLVM's names.
+/// gimli distinguishes location lists from other section offsets by attribute name, and lacks LLVM's names.
 fn located<'a>(attribute: &gimli::Attribute<super::sections::Slice<'a>>) -> AttributeValue<'a> {
     match attribute.value() {
         AttributeValue::SecOffset(offset) => {

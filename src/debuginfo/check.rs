@@ -19,13 +19,13 @@ const MAX_CHECKED_PARTS: usize = 1 << 19;
 
 const TOO_MANY: &str = "more than 524288 scopes and variables; what follows is not checked";
 
-/// What a check has seen.
+/// Counts and problems of a check.
 struct Seen {
     lists: HashSet<(UnitId, ListOffset)>,
     parts: usize,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The problems, at most some dozens of them, each with its unit, and DIE and offset where it has them.
@@ -46,8 +46,8 @@ impl Checked {
 }
 
 impl DebugInfo {
-    /// Reads the units, their line tables, functions with all their variables and location lists, and named types, up to
-    /// [`MAX_CHECKED_BYTES`], and says what of all that cannot be read.
+    /// Reads the units, their line tables, functions with all their variables and location lists, and named types, up
+    /// to [`MAX_CHECKED_BYTES`], and reports the unreadable parts.
     #[must_use]
     pub fn check(&self) -> Checked {
         self.check_up_to(MAX_CHECKED_BYTES)

@@ -1,8 +1,8 @@
-//! What cannot be read while the rest is: each problem costs the object that it describes.
+//! Problems of partly readable debug information: each costs only the object that it describes.
 
 use super::error::{DebugInfoError, Result};
 
-/// Problems of one function or one code object that are told one by one; a file with more is broken as a whole.
+/// Reported problems of one function or one code object; a file with more is broken as a whole.
 pub(super) const MAX_PROBLEMS: usize = 64;
 
 /// The problems of what is being read.
@@ -12,7 +12,7 @@ pub(super) struct Damage {
 }
 
 impl Damage {
-    /// What was read; nothing, and a problem, where it could not be.
+    /// The value read, or the default value and a problem.
     pub(super) fn or_none<T>(&mut self, read: Result<T>) -> Option<T> {
         read.map_err(|problem| self.add(problem)).ok()
     }

@@ -22,7 +22,7 @@ use crate::units::DieOffset;
 /// No compiler chains more than an instance, its origin and its declaration.
 const MAX_ORIGINS: usize = 8;
 
-/// What one question reads with: the borrowed sections and the units.
+/// The inputs of one question: the borrowed sections and the units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reading<'a> {
     pub(super) info: &'a DebugInfo,
@@ -184,7 +184,7 @@ impl<'a> Origins<'a> {
         self.having(name).map_or(Ok(None), |die| die.reference(units, name))
     }
 
-    /// Where it is declared: file and line of the most concrete DIE that says a line.
+    /// Declaration place: file and line of the most concrete DIE that has a line.
     pub(super) fn declared(&self) -> Option<Place> {
         let place = |die: &Die<'_>| {
             die.place(gimli::DW_AT_decl_file, gimli::DW_AT_decl_line, gimli::DW_AT_decl_column)

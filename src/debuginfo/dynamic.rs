@@ -1,7 +1,8 @@
-//! Types whose shape an object tells: bounds of a C array of variable length, Fortran descriptors, virtual bases.
+//! Types whose shape depends on an object: bounds of a C array of variable length, Fortran descriptors, virtual
+//! bases.
 //!
-//! A type says such a number or place by an expression or by naming a variable. The type carries that as it stands;
-//! who prints a value answers through [`Object`]. DWARF 5 sections 2.5.1.6, 2.19, 5.5, 5.7.6 and 5.18.
+//! A type gives such a number or address by an expression or by naming a variable. The type keeps that attribute; the
+//! printer of a value evaluates it through [`Object`]. DWARF 5 sections 2.5.1.6, 2.19, 5.5, 5.7.6 and 5.18.
 
 use std::fmt;
 
@@ -28,8 +29,8 @@ pub struct DynamicAttribute {
     pub source: DynamicSource,
     /// Pushed before the expression runs: the dimension, from 0, for an attribute of a `DW_TAG_generic_subrange`.
     pub dimension: Option<u64>,
-    /// `Some`: the expression says where the number lies, in so many bytes (`DW_AT_string_length`); `None`: it gives the
-    /// number, or the attribute is a place.
+    /// `Some`: the expression gives the address of the number, which has that many bytes (`DW_AT_string_length`);
+    /// `None`: the expression gives the number, or the attribute is an address.
     pub stored: Option<u64>,
 }
 
@@ -41,13 +42,13 @@ impl DynamicAttribute {
         self.attribute.is(gimli::DW_AT_data_member_location) || self.names_table_entry()
     }
 
-    /// Whether it says where an entry of a table of virtual functions is: DWARF 5 section 5.7.8.
+    /// Whether the attribute locates an entry of a virtual function table: DWARF 5 section 5.7.8.
     fn names_table_entry(&self) -> bool {
         self.attribute.is(gimli::DW_AT_vtable_elem_location)
     }
 }
 
-/// What a dynamic attribute stands for.
+/// The role of a dynamic attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DynamicSource {
     /// An expression, or a list of them by PC.
@@ -75,7 +76,8 @@ impl OwnedContents {
     }
 }
 
-/// An object in a program's state, of which a type asks what it does not say itself. Errors are words for the user.
+/// An object in a program's state, which answers for the dynamic attributes of its type. Errors are messages for the
+/// user.
 pub trait Object: fmt::Debug {
     /// The number that an attribute has for the part that begins that many bits into the object.
     ///
@@ -83,7 +85,7 @@ pub trait Object: fmt::Debug {
     /// Why it is not known.
     fn number(&self, attribute: &DynamicAttribute, at: i64) -> Result<i64, String>;
 
-    /// The object that an attribute says the place of.
+    /// The object at the address that an attribute gives.
     ///
     /// # Errors
     /// Why it is not known.
@@ -153,8 +155,8 @@ impl Reading<'_> {
     }
 }
 
-/// A constant of any form. The fixed-size forms say no sign: all are unsigned but the one that compilers write for a bound
-/// of -1 in 32 bits, which makes an array without elements.
+/// A constant of any form. The fixed-size forms have no sign: all are unsigned except the bound of -1 that compilers
+/// write in 32 bits, which makes an array without elements.
 fn signed(value: &AttributeValue<'_>, form: Option<gimli::DwForm>) -> Option<i64> {
     let unsigned = super::view::unsigned(value);
     match (unsigned, form) {

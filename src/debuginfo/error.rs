@@ -1,4 +1,4 @@
-//! What can be wrong with DWARF, always with the unit, the DIE and the attribute.
+//! Errors in DWARF, always with the unit, the DIE and the attribute.
 
 use thiserror::Error;
 
@@ -24,14 +24,14 @@ pub enum DebugInfoError {
     /// A debug section cannot be read.
     #[error("debug section: {0}")]
     Section(#[from] CodeObjectError),
-    /// Bytes that are not DWARF, as the parser says, and what was being read.
+    /// Malformed bytes: the parser's error and the part that was read.
     #[error("{what} of the unit at {unit}: {why}")]
     Unit {
         /// Offset of the unit's header.
         unit: DieOffset,
-        /// What was being read: `header`, `abbreviations`, `line table` ...
+        /// The part that was read: `header`, `abbreviations`, `line table` ...
         what: &'static str,
-        /// What the parser says.
+        /// The parser's error.
         why: gimli::Error,
     },
     /// More of something than is read of one file (docs/security.md, "Bounds").
@@ -39,7 +39,7 @@ pub enum DebugInfoError {
     Bound {
         /// Offset of the unit's header.
         unit: DieOffset,
-        /// What was being read: `abbreviations`, `line table` ...
+        /// The part that was read: `abbreviations`, `line table` ...
         what: &'static str,
         /// The bound, and what is left out.
         why: &'static str,
@@ -61,13 +61,13 @@ pub enum DebugInfoError {
         unit: DieOffset,
         /// `address size` or `segment selector size`.
         what: &'static str,
-        /// What stands there.
+        /// The value found.
         found: u8,
         /// The section it stands in.
         section: &'static str,
         /// Its offset in that section.
         at: DieOffset,
-        /// What AMDGPU has: 8 and 0.
+        /// The value that AMDGPU has: 8 and 0.
         expected: u8,
     },
     /// The unit is a skeleton: its DIEs are in a file of their own (DWARF 5 section 7.3.2), which was not given.
@@ -89,7 +89,7 @@ pub enum DebugInfoError {
         die: DieOffset,
         /// The attribute; `DIE` where the DIE itself cannot be read.
         attribute: AttributeName,
-        /// What the parser says.
+        /// The parser's error.
         why: gimli::Error,
     },
     /// An attribute of a class that it cannot have.
@@ -111,7 +111,7 @@ pub enum DebugInfoError {
     Tag {
         /// The DIE.
         die: DieOffset,
-        /// What can stand there.
+        /// The allowed values.
         expected: &'static str,
         /// The tag's name.
         found: String,
@@ -126,7 +126,7 @@ pub enum DebugInfoError {
         unit: DieOffset,
         /// Its offset in `.debug_loclists` or `.debug_loc`.
         list: DieOffset,
-        /// What the parser says.
+        /// The parser's error.
         why: gimli::Error,
     },
     /// Something that an attribute refers to cannot be read.
@@ -136,7 +136,7 @@ pub enum DebugInfoError {
         attribute: AttributeName,
         /// The DIE.
         die: DieOffset,
-        /// What is wrong with what it refers to.
+        /// The error in the DIE that it refers to.
         error: Box<DebugInfoError>,
     },
     /// A type whose objects no address space can hold.
@@ -156,7 +156,7 @@ pub enum DebugInfoError {
     TooDeep {
         /// Where the chain starts.
         die: DieOffset,
-        /// What is chained: `types`, `abstract origins` ...
+        /// The kind of chain: `types`, `abstract origins` ...
         what: &'static str,
         /// The bound.
         limit: usize,

@@ -1,5 +1,5 @@
-//! What an evaluator of location expressions asks of the debug information: other DIEs, base types, indexed addresses,
-//! and which dialect the expressions are in.
+//! Answers for an evaluator of location expressions: other DIEs, base types, indexed addresses, and the dialect of
+//! the expressions.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::units::DieOffset;
 /// `DW_OP_LLVM_user`, as today's compilers use the byte.
 const DW_OP_LLVM_USER: u8 = 0xe9;
 
-/// What there is to choose a dialect by.
+/// The evidence by which a dialect is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DialectHint {
     /// `DW_AT_LLVM_augmentation` of the unit.
@@ -29,8 +29,8 @@ pub struct DialectHint {
     pub dialect: Option<Dialect>,
     /// Whether clang compiled the unit.
     pub producer_is_clang: bool,
-    /// Whether an expression of the function has `DW_OP_LLVM_user`: then the compiler knows address spaces, and its
-    /// `DW_OP_xderef` means what DWARF says.
+    /// Whether an expression of the function has `DW_OP_LLVM_user`: then the compiler has address spaces, and its
+    /// `DW_OP_xderef` has DWARF's meaning.
     pub llvm_user: bool,
 }
 
@@ -139,7 +139,7 @@ impl DebugInfo {
         dwarf.address(&view.unit, index).map_err(fail)
     }
 
-    /// What there is to choose the dialect of a function's expressions by.
+    /// The evidence for the dialect of a function's expressions.
     ///
     /// `DW_OP_LLVM_user` is looked for in all expressions of the function and not of its whole unit: a unit of 10 MB of
     /// location lists would cost more than all other questions together.

@@ -1,7 +1,7 @@
 //! Every expression of a unit, where it stands and for which PCs: what a listing of a code object shows.
 //!
-//! An expression is known by its form, not by its attribute, so that attributes that nobody has heard of are listed
-//! too. Blocks of DWARF 2 and 3 are expressions for the attributes that DWARF says so of.
+//! The form of an attribute identifies an expression, not its name, so that the list includes unknown attributes.
+//! Blocks of DWARF 2 and 3 are expressions for the attributes that DWARF lists.
 
 use std::ops::Range;
 use std::rc::Rc;

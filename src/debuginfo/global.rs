@@ -9,7 +9,7 @@ use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
 impl DebugInfo {
-    /// The unit whose code holds a PC; `None` where no unit says so.
+    /// The unit whose code holds a PC; `None` if no unit has ranges with it.
     ///
     /// # Errors
     /// A unit cannot be read.
@@ -33,9 +33,9 @@ impl DebugInfo {
         Ok(Variable::read(reading, reading.die(die)?, false))
     }
 
-    /// The variables of a unit that stand outside of functions, in DIE order: definitions, and declarations of what
-    /// other units define. The declarations of static class members are left out where the unit defines them. What
-    /// cannot be read of a variable is absent and among its problems.
+    /// The variables of a unit outside of functions, in DIE order: definitions, and declarations of variables that
+    /// other units define. The declarations of static class members are left out if the unit defines them. Unreadable
+    /// parts of a variable are absent and among its problems.
     ///
     /// # Errors
     /// The unit cannot be read.

@@ -1,4 +1,4 @@
-//! What `using` brings into a scope: imported declarations and modules. DWARF 5 sections 3.2.3 to 3.2.5.
+//! Names that `using` imports into a scope: imported declarations and modules. DWARF 5 sections 3.2.3 to 3.2.5.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ const MAX_IMPORTS: usize = 8;
 pub struct Import {
     /// The full name of what is imported: `ns::x`, `outer::ns`.
     pub of: Arc<str>,
-    /// What it brings.
+    /// The imported entity.
     pub kind: ImportKind,
 }
 
-/// What an import brings.
+/// The entity of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ImportKind {
     /// All names of a namespace: `using namespace ns`.
     Namespace,
-    /// One name, the last part of it or another that the import says: `using ns::x`, `namespace other = ns`.
+    /// One name, the last part of it or the import's own: `using ns::x`, `namespace other = ns`.
     Name(Arc<str>),
 }
 

@@ -16,7 +16,7 @@ use crate::bounds::MAX_DEPTH;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
-/// What one pass over a unit found.
+/// The result of one pass over a unit.
 #[derive(Debug)]
 pub(super) struct UnitIndex {
     functions: Intervals<DieOffset>,

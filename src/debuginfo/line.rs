@@ -28,7 +28,7 @@ pub struct Place {
     pub file: Option<Arc<str>>,
     /// Line, from 1; 0 when the code comes from no line.
     pub line: u64,
-    /// Column, from 1; 0 when not said.
+    /// Column, from 1; 0 if absent.
     pub column: u64,
 }
 
@@ -61,7 +61,7 @@ const MAX_HEADER: u64 = 1 << 21;
 const TOO_LARGE: &str = "its header has more than 2097152 bytes";
 /// Bytes of memory that the names of source files take, of all units.
 const MAX_NAMES: usize = 256 << 20;
-/// What a name takes beside its bytes.
+/// The cost of a name beside its bytes.
 const NAME: usize = 64;
 
 /// The line tables of a file, by their offsets.
@@ -262,7 +262,7 @@ fn table(view: &UnitView<'_>) -> Option<Arc<Result<LineTable>>> {
     view.root.line_offset.map(|offset| view.slot.lines().table(view, offset))
 }
 
-/// What of a unit's line table cannot be read.
+/// The unreadable part of a unit's line table.
 pub(super) fn table_problem(view: &UnitView<'_>) -> Option<DebugInfoError> {
     match &*table(view)? {
         Ok(table) => table.problem.clone(),
@@ -283,7 +283,7 @@ pub(super) fn check_header(view: &UnitView<'_>) -> Result<()> {
     let Some(offset) = view.root.line_offset else { return Ok(()) };
     match header_length(view.dwarf, offset) {
         Ok(length) if length > MAX_HEADER => Err(bound(view, TOO_LARGE)),
-        // What cannot be read the parser reads no further.
+        // The parser stops at an unreadable entry.
         _ => Ok(()),
     }
 }
@@ -344,7 +344,7 @@ fn text(dwarf: &Dwarf<'_>, view: &UnitView<'_>, value: AttributeValue<'_>) -> Op
     dwarf.attr_string(&view.unit, value).ok().map(|text| clean(text.to_string_lossy()).into_owned())
 }
 
-/// Directory 0 is the compilation directory: said so in DWARF 5, implied before.
+/// Directory 0 is the compilation directory: explicit in DWARF 5, implied before.
 fn join(view: &UnitView<'_>, header: &LineProgramHeader<Slice<'_>>, directory: u64, name: &str) -> String {
     let is_absolute = |path: &str| path.starts_with('/');
     if is_absolute(name) {

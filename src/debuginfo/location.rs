@@ -1,4 +1,4 @@
-//! Where an attribute says that something is: an expression, a list by PC, a constant, or nothing.
+//! Location attributes: an expression, a list by PC, a constant, or nothing.
 //!
 //! Expressions are handed on as bytes and never evaluated here. DWARF 5 sections 2.6 and 7.7.3; the old lists of
 //! `.debug_loc` (DWARF 4) answer the same way.
@@ -135,7 +135,7 @@ impl Drop for ListReading<'_> {
 }
 
 impl DebugInfo {
-    /// What a location attribute says at a PC. Of several entries that hold the PC the first counts.
+    /// The value of a location attribute at a PC. If several entries hold the PC, the first counts.
     ///
     /// # Errors
     /// The location list cannot be read.
@@ -157,7 +157,7 @@ impl DebugInfo {
         }
     }
 
-    /// All entries of a location list in the file's order: what there is to say about a variable that is not at a PC.
+    /// All entries of a location list in the file's order, for a variable without a location at a PC.
     ///
     /// # Errors
     /// The location list cannot be read.
@@ -226,7 +226,7 @@ impl DebugInfo {
         })
     }
 
-    /// Visits the entries of a list until one says that it is enough.
+    /// Visits the entries of a list until the visitor stops.
     fn each_entry<'a>(
         &self,
         view: &UnitView<'a>,

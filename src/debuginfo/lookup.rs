@@ -1,4 +1,4 @@
-//! What a name that somebody typed may mean: types, enumerators and functions, in one unit or in all.
+//! Meanings of a typed name: types, enumerators and functions, in one unit or in all.
 //!
 //! Nothing is indexed by name: who types a name waits for one reading of the units, which keep what they read.
 
@@ -11,7 +11,7 @@ use super::types::{Type, TypeId, TypeKind};
 use super::unit::UnitId;
 use super::variable::{Variable, VariableKind};
 
-/// What a full name must be like to be what was asked for.
+/// The condition for a full name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Naming {
     /// It is the name asked for, all of it.
@@ -21,7 +21,7 @@ pub enum Naming {
 }
 
 impl Naming {
-    /// Whether a full name answers to the one asked for. The namespace without a name need not be said.
+    /// Whether a full name matches the one asked for. The unnamed namespace may be omitted.
     #[must_use]
     pub fn matches(self, full: &str, asked: &str) -> bool {
         let asked = asked.strip_prefix("::").unwrap_or(asked);
@@ -43,7 +43,7 @@ impl Naming {
     }
 }
 
-/// A name without spaces that only tell how a compiler or a user writes template arguments: `Vec<float,3>`.
+/// A name without the spaces in which compilers and users differ in template arguments: `Vec<float,3>`.
 fn squeezed(name: &str) -> String {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let mut squeezed = String::with_capacity(name.len());

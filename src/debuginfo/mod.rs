@@ -171,10 +171,10 @@ impl DebugInfo {
         }
     }
 
-    /// The same with all units in that dialect, whatever they say; `None`: each as it says.
+    /// The same with all units in that dialect, whatever their own; `None`: each in its own.
     #[must_use]
     pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
-        // What was read so far may have been read otherwise.
+        // Cached results may depend on the dialect.
         let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
         Self { dialect, units, functions, cached_parts: AtomicUsize::new(0), types, ..self }
     }

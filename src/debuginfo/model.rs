@@ -10,7 +10,7 @@ const ADDRESS_SIZE: u8 = 8;
 const SEGMENT_SELECTOR_SIZE: u8 = 0;
 /// Bytes between the sizes and the base of a list table: `offset_entry_count`.
 pub(super) const OFFSET_COUNT: usize = 4;
-/// What a unit has after its length at the least: version, abbreviations' offset, address size.
+/// Fewest bytes of a unit after its length: version, abbreviations' offset, address size.
 const SHORTEST_UNIT: usize = 7;
 
 /// Offset of the version, and whether the unit is of the 64-bit format; `None` where it leaves the section.
@@ -71,7 +71,7 @@ fn check(
             let at = DieOffset(place as u64);
             Err(DebugInfoError::AddressModel { unit, what, found: *found, section, at, expected })
         }
-        // What is missing is for the parser to say.
+        // The parser reports missing bytes.
         _ => Ok(()),
     }
 }

@@ -1,9 +1,9 @@
 //! `.debug_names`: which units have a name, without reading them all. DWARF 5 section 6.1.1.
 //!
 //! The index is a shortcut and never the last word: each entry is compared with the DIE that it names, and one that
-//! disagrees shows that the index is not of this file. Where the index has nothing, the units are read as if there were
-//! none: an index may leave out units, and the rule of what belongs into it differs. The 2020 AMDGPU text ("Lookup By
-//! Name") adds variables whose location has `DW_OP_LLVM_form_aspace_address`; an index made by that rule says so in its
+//! disagrees shows that the index is not of this file. If the index lacks a name, the units are read as without an
+//! index: an index may leave out units, and rules differ on its contents. The 2020 AMDGPU text ("Lookup By Name")
+//! adds variables whose location has `DW_OP_LLVM_form_aspace_address`; an index made by that rule has that in its
 //! augmentation.
 
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use super::unit::UnitId;
 use crate::clean::clean;
 use crate::units::DieOffset;
 
-/// What the header of an index says.
+/// The header of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameIndexFacts {
     /// `augmentation_string` without padding: `LLVM0700` of LLVM, `[amd:v0.0]` of the 2020 text.
@@ -37,7 +37,7 @@ impl NameIndexFacts {
     }
 }
 
-/// What the indexes know of a name.
+/// The entries of a name in the indexes.
 pub(super) struct Named {
     /// Variables outside of functions with that name.
     pub(super) variables: Vec<DieOffset>,
@@ -63,7 +63,7 @@ impl DebugInfo {
     }
 }
 
-/// What the indexes have for a name without namespaces; `None` when there is none, or one is not of this file.
+/// The entries of a name without namespaces in the indexes; `None` if there is none, or one is not of this file.
 pub(super) fn named(reading: Reading<'_>, name: &str) -> Option<Named> {
     let mut found = Named { variables: Vec::new(), covered: HashSet::new() };
     // Rows may share their entries, which takes one byte of the section for each at least.

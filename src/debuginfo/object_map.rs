@@ -29,7 +29,7 @@ pub struct ObjectMap {
     pub element_size: LocationAttribute,
     /// `DW_AT_element_count`: elements of a chunk.
     pub element_count: LocationAttribute,
-    /// The PCs where the map holds; `None` where the DIE does not say.
+    /// The PCs where the map holds; `None` if the DIE has none.
     pub ranges: Option<Vec<Range<ElfAddress>>>,
 }
 

@@ -1,4 +1,4 @@
-//! What is at a PC: the function with its inlined calls, and the variables in scope.
+//! Lookup by PC: the function with its inlined calls, and the variables in scope.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct InlineFrame {
 }
 
 impl FunctionAt {
-    /// What the heterogeneous extensions say of a frame; the function's where the frame is not inlined.
+    /// Attributes of the heterogeneous extensions for a frame; the function's if the frame is not inlined.
     #[must_use]
     pub fn simd(&self, frame: usize) -> &SimdFacts {
         let scope = self.frames.get(frame).and_then(|frame| self.function.scopes.get(*frame.scopes.first()?));

@@ -23,7 +23,7 @@ use crate::units::DieOffset;
 /// How many lanes a function was compiled for: `DW_AT_LLVM_lanes`, `DW_AT_num_lanes` of the drafts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lanes {
-    /// Not said; the wave size bounds `DW_OP_LLVM_push_lane`.
+    /// Absent; the wave size bounds `DW_OP_LLVM_push_lane`.
     Missing,
     /// A number.
     Constant(u64),
@@ -31,7 +31,7 @@ pub enum Lanes {
     Expression(LocationAttribute),
 }
 
-/// What the heterogeneous extensions say of a function or an inlined call.
+/// Attributes of the heterogeneous extensions on a function or an inlined call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimdFacts {
     /// `DW_AT_LLVM_lanes`.
@@ -42,7 +42,7 @@ pub struct SimdFacts {
     pub active_lane: LocationAttribute,
 }
 
-/// What a scope is.
+/// Scope kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
     /// The function's body.
@@ -53,7 +53,7 @@ pub enum ScopeKind {
         subprogram: Arc<Subprogram>,
         /// Where it was called.
         call_site: Option<Place>,
-        /// What the heterogeneous extensions say of it.
+        /// Its attributes of the heterogeneous extensions.
         simd: SimdFacts,
     },
     /// A block of source text.
@@ -65,7 +65,7 @@ pub enum ScopeKind {
 pub struct Scope {
     /// Its DIE.
     pub die: DieOffset,
-    /// What it is.
+    /// The kind.
     pub kind: ScopeKind,
     /// The PCs it holds.
     pub ranges: Vec<Range<ElfAddress>>,
@@ -98,12 +98,11 @@ pub struct Function {
     pub static_link: LocationAttribute,
     /// `DW_AT_return_addr`: where the address to return to is, before a PC is known.
     pub return_addr: LocationAttribute,
-    /// What the heterogeneous extensions say of it.
+    /// Its attributes of the heterogeneous extensions.
     pub simd: SimdFacts,
     /// Its scopes: the first is the function, each comes after the one around it.
     pub scopes: Vec<Scope>,
-    /// What of it and in it cannot be read; each costs the object that it speaks of, or all that follow it where nothing
-    /// tells where they begin.
+    /// The unreadable parts; each costs its object, or all objects after it if their beginning is unknown.
     pub problems: Vec<DebugInfoError>,
 }
 
@@ -172,7 +171,7 @@ impl Function {
             view.entry(around).is_ok_and(|entry| is_function(entry.tag())).then_some(around)
         };
         let outside = around(offset);
-        // What an entry point leaves out its function says: they have one frame.
+        // An entry point inherits absent attributes from its function: they have one frame.
         let (entry_of, enclosing) = match outside.filter(|_| is_entry) {
             Some(function) => (Some(function), around(function)),
             None => (None, outside),

@@ -82,7 +82,7 @@ impl<'a> Tree<'a> {
         (self.scopes, self.damage.into_problems())
     }
 
-    /// Reads as far as the DIEs can be read: where one ends that cannot be, nothing tells.
+    /// Reads up to the first unreadable DIE: the beginning of the next one is unknown.
     pub(super) fn read_or_end(&mut self, function: DieOffset, origins: &Origins<'a>) {
         if let Err(end) = self.read(function, origins) {
             self.damage.add(end);
@@ -160,7 +160,7 @@ impl<'a> Tree<'a> {
                 None => {}
             }
         }
-        // What stood behind the end may well be what the abstract instance has: it is not inherited then.
+        // An object after the end may equal one of the abstract instance: it is not inherited then.
         if end.is_ok() {
             open.iter().rev().for_each(|closed| self.inherit_or_not(closed));
         }
@@ -174,7 +174,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Who reads the DIE itself says what is wrong with the attribute.
+    /// The reader of the DIE itself reports the error in the attribute.
     fn origin(&self, die: &Die<'_>) -> Option<DieOffset> {
         die.reference(self.reading.units, gimli::DW_AT_abstract_origin).ok().flatten()
     }
@@ -304,7 +304,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// What a concrete instance may leave out of an abstract one.
+    /// Attributes that a concrete instance may inherit from an abstract one.
     fn abstract_dies(&mut self, origin: DieOffset) -> Result<Vec<AbstractDie>> {
         let view = self.reading.holding(origin)?;
         let mut raw = view.entries_from(origin)?;

@@ -1,4 +1,4 @@
-//! What a function is called and where it is declared.
+//! Name and declaration of a function.
 
 use std::fmt;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Subprogram {
         self.demangled().or_else(named)
     }
 
-    /// What can be read of it.
+    /// The readable part.
     pub(super) fn read<'a>(
         reading: Reading<'a>,
         origins: &Origins<'a>,

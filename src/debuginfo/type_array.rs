@@ -11,7 +11,7 @@ use crate::bounds::MAX_TYPE_CHAIN;
 
 /// `DW_ORD_row_major` and `DW_ORD_col_major`.
 const ROW_MAJOR: u64 = 0;
-/// More dimensions than Fortran 2018 allows (15) are not believed when an object tells their number.
+/// More dimensions than Fortran 2018 allows (15) are rejected if an object gives their number.
 const MAX_RANK: u64 = 15;
 
 /// Each child is a dimension, by count or by an inclusive upper bound.
@@ -73,7 +73,7 @@ fn dimension(reading: Reading<'_>, die: &Die<'_>, is_generic: bool) -> Result<Di
     let default = || Number::Constant(die.view.facts().language.lower_bound());
     let lower = number(gimli::DW_AT_lower_bound)?.unwrap_or_else(default);
     let extent = match (number(gimli::DW_AT_count)?, number(gimli::DW_AT_upper_bound)?) {
-        // clang says a count of -1 for an array whose length is not known.
+        // clang writes a count of -1 for an array of unknown length.
         (Some(Number::Constant(-1)), _) | (None, None) => Extent::Unknown,
         (Some(count), _) => Extent::Count(count),
         (None, Some(upper)) => Extent::Upper(upper),
@@ -109,7 +109,7 @@ pub(super) fn stride_bits(stride: &Number, asked: Asked<'_>) -> Result<i64, Stri
     }
 }
 
-/// The dimensions for one object: as many as its rank says.
+/// The dimensions for one object: as many as its rank.
 pub(super) fn dimensions_for(
     dimensions: &[Dimension],
     rank: Option<&DynamicAttribute>,
@@ -140,7 +140,7 @@ pub(super) fn dimensions_for(
         .collect())
 }
 
-/// How many elements a dimension has for an object; `None` when nothing says it (`int []`).
+/// The number of elements of a dimension for an object; `None` if unknown (`int []`).
 pub(super) fn count_for(dimension: &Dimension, asked: Asked<'_>) -> Result<Option<u64>, String> {
     match &dimension.extent {
         Extent::Unknown => Ok(None),

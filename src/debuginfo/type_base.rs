@@ -1,4 +1,4 @@
-//! What base types and pointers say in numbers: encodings, scales (DWARF 5 section 5.1), address spaces.
+//! Numbers of base types and pointers: encodings, scales (DWARF 5 section 5.1), address spaces.
 
 use super::attr::{AttributeName, Heterogeneous};
 use super::die::{Die, Reading};

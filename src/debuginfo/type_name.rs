@@ -72,7 +72,7 @@ impl DebugInfo {
             TypeKind::Subroutine { returns, parameters, this, is_variadic, is_prototyped, .. } => {
                 let mut names = Vec::new();
                 for (index, parameter) in parameters.iter().enumerate() {
-                    // The language has `this` constant, compilers do not say it.
+                    // `this` is constant in the language; compilers omit that.
                     let constant = if *this == Some(index) { " const" } else { "" };
                     names.push(self.declare(*parameter, constant.to_owned(), budget)?);
                 }
@@ -146,7 +146,7 @@ impl DebugInfo {
     }
 }
 
-/// What may still be spent on one name.
+/// The budget left for one name.
 struct Budget {
     parts: usize,
     depth: usize,

@@ -86,7 +86,7 @@ impl DebugInfo {
         let mut found = self.type_of(id)?;
         for _ in 0..MAX_TYPE_CHAIN {
             let next = match found.kind {
-                // What stands between an object and its data must not be passed over.
+                // An indirection between an object and its data must not be skipped.
                 TypeKind::Typedef { of } | TypeKind::Qualified { of, .. } if found.indirect.is_none() => of,
                 _ => return Ok(Some(found)),
             };
@@ -198,7 +198,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         gimli::DW_TAG_union_type => record(reading, &die, RecordKind::Union)?,
         gimli::DW_TAG_enumeration_type => enumeration(reading, &die, target)?,
         gimli::DW_TAG_typedef | gimli::DW_TAG_template_alias => TypeKind::Typedef { of: target },
-        // The declaration of a member function says its type.
+        // The declaration of a member function has its type.
         gimli::DW_TAG_subroutine_type | gimli::DW_TAG_subprogram => subroutine(reading, &die, target)?,
         gimli::DW_TAG_unspecified_type => TypeKind::Unspecified,
         // A subrange is its base type with fewer values; one without a base type is an integer of its size.
@@ -209,7 +209,7 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
         | gimli::DW_TAG_dynamic_type => TypeKind::Typedef { of: target },
         _ => match qualifier(tag) {
             Some(qualifier) => TypeKind::Qualified { qualifier, of: target },
-            // Whatever says its size can be shown by its bytes.
+            // An object of known size can be shown by its bytes.
             None if is_other_type(tag) => TypeKind::Opaque { tag: tag.0 },
             None => {
                 return Err(DebugInfoError::Tag { die: id.0, expected: "a type", found: die.tag_name() });
@@ -230,8 +230,8 @@ fn read(reading: Reading<'_>, id: TypeId) -> Result<Type> {
     Ok(Type { id, unit, name, byte_size, is_declaration, memory_space, indirect, kind })
 }
 
-/// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, which the same types may have instead. A string whose length an
-/// object tells has in it the size of that length (DWARF 3, section 5.9).
+/// `DW_AT_byte_size`, or whole bytes of `DW_AT_bit_size`, which the same types may have instead. A string whose
+/// length depends on an object contains the size of that length (DWARF 3, section 5.9).
 fn byte_size(die: &Die<'_>, kind: &TypeKind) -> Option<u64> {
     if matches!(kind, TypeKind::String { length: Some(Number::Dynamic(_)), .. }) {
         return None;
@@ -263,8 +263,8 @@ fn integer() -> TypeKind {
     TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None, scale: None })
 }
 
-/// DWARF 5 section 5.11: `DW_AT_string_length` says where the length lies, in `DW_AT_string_length_byte_size` bytes (8
-/// where nothing says it, an address), or names what holds it.
+/// DWARF 5 section 5.11: `DW_AT_string_length` gives the address of the length, which has
+/// `DW_AT_string_length_byte_size` bytes (8, an address, by default), or names its variable.
 fn string(reading: Reading<'_>, die: &Die<'_>, character: Option<TypeId>) -> Result<TypeKind> {
     let width = character.and_then(|id| reading.info.byte_size(id).ok().flatten());
     let width = width.and_then(|width| u8::try_from(width).ok()).filter(|width| matches!(width, 1 | 2 | 4));
@@ -297,7 +297,7 @@ fn qualifier(tag: DwTag) -> Option<Qualifier> {
     }
 }
 
-/// Bytes of a pointer whose DIE does not say: AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the
+/// Bytes of a pointer whose DIE has no size: AMDGPUUsage, "DWARF Address Space Mapping": 8 for the default and the
 /// generic space, 4 for region, local and the private ones.
 fn pointer_size(space: AddressSpace) -> u64 {
     if space.0 <= 1 { 8 } else { 4 }

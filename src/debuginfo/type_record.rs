@@ -93,7 +93,7 @@ fn variant_part<'a>(reading: Reading<'a>, die: &Die<'a>) -> Result<VariantPart> 
     for child in children(die)?.iter().filter(|child| child.tag() == gimli::DW_TAG_variant) {
         let mut members = Vec::new();
         let mut inner = children(child)?;
-        // What varies inside of a variant is not resolved further: its members are shown side by side.
+        // Variants within a variant are not resolved further: their members are shown side by side.
         for _ in 0..MAX_VARIANT_DEPTH {
             let mut next = Vec::new();
             for inner in inner.drain(..) {
@@ -136,7 +136,7 @@ fn discriminants(die: &Die<'_>) -> Vec<std::ops::RangeInclusive<i64>> {
 /// Where a member is. DWARF 5 section 5.7.6: `DW_AT_data_bit_offset` counts from the object's start; before DWARF 4
 /// `DW_AT_bit_offset` counted from the most significant bit of a storage unit.
 ///
-/// One whose type, place or width cannot be read has a place that says so.
+/// A member with an unreadable type, place or width has that error as its place.
 pub(super) fn member(reading: Reading<'_>, die: &Die<'_>, is_base: bool) -> Result<Member> {
     let mut damage = Damage::default();
     let mut constant = |name| damage.absent(number_of(die, name));
@@ -218,7 +218,7 @@ fn number_of(die: &Die<'_>, name: gimli::DwAt) -> Result<Option<u64>> {
     }
 }
 
-/// DWARF 2 and 3 say an offset as `DW_OP_plus_uconst N`.
+/// DWARF 2 and 3 write an offset as `DW_OP_plus_uconst N`.
 fn constant_expression(value: &AttributeValue<'_>) -> Option<u64> {
     let bytes = match value {
         AttributeValue::Exprloc(expression) => expression.0,

@@ -1,7 +1,8 @@
 //! The model of source types. DWARF 5 chapter 5.
 //!
-//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite; [`type_of`](super::DebugInfo::type_of) reads
-//! one type and keeps it. What `void` is has no DIE: it is `None` wherever a type is optional.
+//! A type names other types by [`TypeId`], so that recursive types (a list node) are finite;
+//! [`type_of`](super::DebugInfo::type_of) reads one type and keeps it. `void` has no DIE: it is `None` wherever a
+//! type is optional.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -25,21 +26,21 @@ pub struct Type {
     pub unit: UnitId,
     /// `DW_AT_name` with namespaces and classes; `None` for types without one (pointers, arrays, unnamed structs).
     pub name: Option<Arc<str>>,
-    /// Size in bytes where the DIE says it; see [`DebugInfo::byte_size`](super::DebugInfo::byte_size) for all others.
+    /// Size in bytes if the DIE has one; see [`DebugInfo::byte_size`](super::DebugInfo::byte_size) for all others.
     pub byte_size: Option<u64>,
     /// Whether this only declares a type that is defined elsewhere.
     pub is_declaration: bool,
-    /// What stands between an object and its data; `None` for almost all types.
+    /// The indirection between an object and its data; `None` for almost all types.
     pub indirect: Option<Box<Indirect>>,
     /// `DW_AT_LLVM_memory_space`, `DW_AT_memory_space` of the drafts. It is the source language's storage, of which no
     /// address follows: nothing but a listing of types depends on it.
     pub memory_space: Option<MemorySpace>,
-    /// What it is.
+    /// The kind.
     pub kind: TypeKind,
 }
 
 impl Type {
-    /// What of it cannot be read.
+    /// The unreadable parts.
     pub(super) fn problems(&self) -> Vec<DebugInfoError> {
         let TypeKind::Record(record) = &self.kind else { return Vec::new() };
         let broken = record.members.iter().filter_map(Member::problem);
@@ -62,24 +63,23 @@ impl Member {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemorySpace(pub u64);
 
-/// What a type is.
+/// Type kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeKind {
     /// A number, character or truth value.
     Base(Base),
     /// A pointer.
     Pointer {
-        /// What it points to; `None` is `void`.
+        /// The type of the target; `None` is `void`.
         to: Option<TypeId>,
-        /// The DWARF address space of what it points to: `DW_AT_LLVM_address_space` or the drafts'
-        /// `DW_AT_address_space`, else `DW_AT_address_class`, which
-        /// compilers fill with the same numbers; 0 where the DIE says nothing. In units with augmentation `[amd:v0.0]`
-        /// the older table of classes holds, where nothing means generic.
+        /// The DWARF address space of the target: `DW_AT_LLVM_address_space` or the drafts' `DW_AT_address_space`,
+        /// else `DW_AT_address_class`, which compilers fill with the same numbers; 0 if the DIE has none. In units
+        /// with augmentation `[amd:v0.0]` the older table of classes holds, and an absent attribute means generic.
         address_space: AddressSpace,
     },
     /// A C++ reference.
     Reference {
-        /// What it refers to.
+        /// The type of the object that it refers to.
         to: Option<TypeId>,
         /// Whether it is `&&`.
         is_rvalue: bool,
@@ -92,13 +92,13 @@ pub enum TypeKind {
         to: Option<TypeId>,
         /// The class.
         class: Option<TypeId>,
-        /// `DW_AT_use_location`: how the pointer and an object make the member's place (DWARF 5 section 5.14); without it
-        /// the C++ ABI says.
+        /// `DW_AT_use_location`: the computation of the member's address from the pointer and an object (DWARF 5
+        /// section 5.14); without it the C++ ABI applies.
         use_location: Option<Box<DynamicAttribute>>,
     },
     /// An array, or a vector such as `float4`.
     Array {
-        /// What it holds.
+        /// The element type.
         element: Option<TypeId>,
         /// Its dimensions, outermost first; never empty.
         dimensions: Vec<Dimension>,
@@ -106,7 +106,8 @@ pub enum TypeKind {
         is_vector: bool,
         /// Bits from an element to the next of the innermost dimension; `None`: the element's size.
         stride: Option<Number>,
-        /// The number of dimensions where only an object tells: then `dimensions` has one, which stands for all.
+        /// The attribute of the number of dimensions, if that depends on the object: then `dimensions` has one, which
+        /// stands for all.
         rank: Option<DynamicAttribute>,
     },
     /// A string of the language's own: Fortran's `CHARACTER`.
@@ -122,8 +123,8 @@ pub enum TypeKind {
     Enum {
         /// Whether its enumerators are named through it (`enum class`).
         is_class: bool,
-        /// What stands before `::` and an enumerator's name: the enumeration for `enum class`, else the namespace or
-        /// class around it; `None` when there is none.
+        /// The qualifier of an enumerator's name, before `::`: the enumeration for `enum class`, else the namespace
+        /// or class around it; `None` if there is none.
         scope: Option<Arc<str>>,
         /// Its enumerators, in order.
         enumerators: Vec<Enumerator>,
@@ -144,7 +145,7 @@ pub enum TypeKind {
     },
     /// A function.
     Subroutine {
-        /// What it returns; `None` is `void`.
+        /// The return type; `None` is `void`.
         returns: Option<TypeId>,
         /// Its parameters.
         parameters: Vec<Option<TypeId>>,
@@ -166,12 +167,12 @@ pub enum TypeKind {
     },
 }
 
-/// A number of a type: known when compiled, or told by an object.
+/// A number of a type: known when compiled, or dependent on an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Number {
     /// Known.
     Constant(i64),
-    /// Told by an object.
+    /// Dependent on an object.
     Dynamic(Box<DynamicAttribute>),
 }
 
@@ -196,7 +197,7 @@ pub struct Base {
     pub bit_size: Option<u64>,
     /// `DW_AT_LLVM_vector_size`, `DW_AT_vector_size` of the drafts: elements of a vector base type; `byte_size` counts all of them.
     pub vector_size: Option<u64>,
-    /// What a fixed-point number is multiplied with; `None`: 1.
+    /// The scale factor of a fixed-point number; `None`: 1.
     pub scale: Option<Scale>,
 }
 
@@ -249,7 +250,7 @@ impl Encoding {
     pub const UNSIGNED_FIXED: Self = Self(0x0e);
     /// `DW_ATE_decimal_float`.
     pub const DECIMAL_FLOAT: Self = Self(0x0f);
-    /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name tells the sign.
+    /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name determines the sign.
     pub const COMPLEX_INTEGER: Self = Self(0x80);
     /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.
     pub const UTF: Self = Self(0x10);
@@ -273,7 +274,7 @@ impl Encoding {
 /// One dimension of an array. DWARF 5 sections 5.5 and 5.13.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// The first index: as said, or the language's default.
+    /// The first index: explicit, or the language's default.
     pub lower: Number,
     /// How long it is.
     pub extent: Extent,
@@ -284,7 +285,7 @@ pub struct Dimension {
 /// The length of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Not said: `int []`.
+    /// Absent: `int []`.
     Unknown,
     /// A number of elements.
     Count(Number),
@@ -293,7 +294,7 @@ pub enum Extent {
 }
 
 impl Dimension {
-    /// How many elements, where that is known without an object; `None` also when it is not said.
+    /// The number of elements, if known without an object; `None` also if absent.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         match (&self.extent, &self.lower) {
@@ -305,7 +306,7 @@ impl Dimension {
         }
     }
 
-    /// Whether only an object tells how many elements there are.
+    /// Whether the number of elements depends on an object.
     #[must_use]
     pub fn is_dynamic(&self) -> bool {
         !matches!(self.extent, Extent::Unknown) && self.count().is_none()
@@ -338,7 +339,7 @@ pub struct Record {
     pub members: Vec<Member>,
     /// Its member functions, in DIE order; those of its bases stand there.
     pub functions: Vec<MemberFunction>,
-    /// Parts that overlap, of which a discriminant tells the one that is there: Rust's enums, Ada's variants.
+    /// Overlapping parts, of which a discriminant selects one: Rust's enums, Ada's variants.
     pub variants: Vec<VariantPart>,
     /// Why members and functions are missing that it has: what cannot be read of it costs itself. A member whose place or
     /// type cannot be read is there, at a [`LocationAttribute::Broken`] place.
@@ -348,7 +349,7 @@ pub struct Record {
 /// A member function. DWARF 5 section 5.7.8.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberFunction {
-    /// Its declaration, which says its type: [`TypeKind::Subroutine`].
+    /// Its declaration, which has its type: [`TypeKind::Subroutine`].
     pub die: DieOffset,
     /// Name, without the class's.
     pub name: Option<Arc<str>>,
@@ -365,7 +366,7 @@ pub struct MemberFunction {
 /// A `DW_TAG_variant_part`. DWARF 5 section 5.7.10.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariantPart {
-    /// The member that tells.
+    /// The discriminant.
     pub discriminant: Option<Box<Member>>,
     /// The variants, in order.
     pub variants: Vec<Variant>,
@@ -405,7 +406,7 @@ pub struct Member {
     pub is_base: bool,
     /// Where it is when that is not known when compiled: a virtual base. `bit_offset` then counts from there.
     pub place: Option<Box<DynamicAttribute>>,
-    /// Whether it is a virtual base class, whose place may not even be said.
+    /// Whether it is a virtual base class, whose place may be absent.
     pub is_virtual: bool,
     /// Whether no source text wrote it: a table of virtual functions.
     pub is_artificial: bool,

@@ -24,7 +24,7 @@ use crate::units::DieOffset;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UnitId(pub u32);
 
-/// What the evaluator and the printer need to know of a unit.
+/// The properties of a unit that the evaluator and the printer need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitFacts {
     /// Which unit this is.
@@ -35,7 +35,7 @@ pub struct UnitFacts {
     pub version: u16,
     /// Bytes of an offset in the unit's format: 4 (32-bit DWARF) or 8; the operand size of `DW_OP_call_ref`.
     pub offset_size: u8,
-    /// Bytes of an address as the header says; 8 for AMDGPU.
+    /// Bytes of an address by the header; 8 for AMDGPU.
     pub address_size: u8,
     /// `DW_AT_language`.
     pub language: Language,
@@ -47,7 +47,7 @@ pub struct UnitFacts {
     pub comp_dir: Option<Arc<str>>,
     /// `DW_AT_LLVM_augmentation`, by its one known code 0x3e09.
     pub augmentation: Option<Arc<str>>,
-    /// The dialect of its expressions, where the user or the augmentation says it; `None`: what decodes tells.
+    /// The dialect of its expressions, by the user or the augmentation; `None`: the decoder infers it.
     pub dialect: Option<Dialect>,
     /// `DW_AT_low_pc`, the base of the unit's lists; 0 when absent.
     pub low_pc: u64,
@@ -83,12 +83,12 @@ impl Language {
     /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
     #[must_use]
     pub fn is_c(self) -> bool {
-        // C89, C, C99, C11, C17, C23, and units that do not say.
+        // C89, C, C99, C11, C17, C23, and units without a language.
         matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c | 0x3e)
     }
 
-    /// The first index of an array whose DIE does not say it: DWARF 5 table 7.17 and what was registered since. HIP, by
-    /// both of its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
+    /// The first index of an array whose DIE has none: DWARF 5 table 7.17 and later registrations. HIP, by both of
+    /// its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
     #[must_use]
     pub fn lower_bound(self) -> i64 {
         match self.0 {
@@ -106,11 +106,11 @@ impl Language {
     }
 }
 
-/// What the root DIE of a unit says.
+/// The attributes of a unit's root DIE.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) facts: UnitFacts,
-    /// From the lowest to the highest address of the unit; `None` when it does not say, or not readably.
+    /// From the lowest to the highest address of the unit; `None` if absent or unreadable.
     pub(super) span: Option<Range<u64>>,
     pub(super) line_offset: Option<gimli::DebugLineOffset>,
     str_offsets_base: gimli::DebugStrOffsetsBase,
@@ -119,10 +119,10 @@ pub(super) struct Root {
     rnglists_base: gimli::DebugRngListsBase,
 }
 
-/// What the units of a file share.
+/// The data that the units of a file share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The dialect that the user says all units to be in.
+    /// The user's dialect for all units.
     pub(super) said: Option<Dialect>,
     /// `.debug_loclists`, which `gimli` does not show.
     pub(super) loclists: Bytes,
@@ -201,7 +201,7 @@ impl UnitSlot {
         self.index.get_or_init(|| UnitIndex::read(view))
     }
 
-    /// Whether the unit says that it has code at the address.
+    /// Whether the unit's ranges contain the address.
     pub(super) fn holds(&self, dwarf: &Dwarf<'_>, address: u64) -> bool {
         if !self.root(dwarf).is_ok_and(|root| root.span.as_ref().is_some_and(|span| span.contains(&address)))
         {
@@ -240,7 +240,7 @@ impl UnitSlot {
         DebugInfoError::Unit { unit: self.die_offset(), what, why }
     }
 
-    /// The unit without what its root DIE says.
+    /// The unit without its root DIE's attributes.
     fn bare<'a>(&self, dwarf: &Dwarf<'a>) -> Result<GimliUnit<'a>> {
         let header = self.header(dwarf).map_err(|why| self.fail("header", why))?;
         let table = self.shared.tables.get(dwarf, header.debug_abbrev_offset());

@@ -20,7 +20,7 @@ use crate::units::DieOffset;
 
 /// Bytes of an address: AMDGPU has 64-bit code objects only ("32-Bit and 64-Bit DWARF Formats" of the 2020 text).
 const ADDRESS_SIZE: u8 = 8;
-/// A file with more bad units than this is said to have that many.
+/// A file with more bad units than this is reported with that many.
 const MAX_PROBLEMS: usize = 64;
 
 /// Units of a file: one takes 400 bytes of memory, and 11 bytes of the file.
@@ -33,7 +33,7 @@ pub(super) struct Units {
     /// Units that are left out, and why the list ends before the section does.
     pub(super) problems: Vec<DebugInfoError>,
     shared: Arc<Shared>,
-    /// From the first to the last address of each unit, and the units that do not say theirs.
+    /// From the first to the last address of each unit, and the units without ranges.
     by_address: OnceLock<(Intervals<UnitId>, Vec<UnitId>)>,
     /// `.debug_aranges`.
     by_aranges: OnceLock<Intervals<UnitId>>,
@@ -86,7 +86,7 @@ impl Units {
             });
             let end = match length {
                 Ok(end) => end,
-                // Nothing tells where the next one begins.
+                // The beginning of the next one is unknown.
                 Err(why) => return self.bad(base.saturating_add(at), "header", why),
             };
             if let Err(why) = self.unit(section, kind, base, at, end) {
@@ -170,8 +170,9 @@ impl Units {
         by_signature.get(&signature).copied()
     }
 
-    /// Units that may hold code at the address: those that `.debug_aranges` names and whose root agrees, then all whose
-    /// ranges say so, then those that do not say. Who finds an answer early spares the roots of all others.
+    /// Units that may hold code at the address: those that `.debug_aranges` names and whose root agrees, then all
+    /// with ranges that contain it, then those without ranges. A caller that stops early avoids reading the other
+    /// roots.
     ///
     /// Units whose root cannot be read are left out: they cannot answer anything either.
     pub(super) fn at<'a>(&'a self, dwarf: &'a Dwarf<'a>, address: u64) -> impl Iterator<Item = UnitId> + 'a {

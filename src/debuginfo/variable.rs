@@ -1,4 +1,4 @@
-//! Variables and parameters: what a DIE says of one, with everything its origins say.
+//! Variables and parameters: the attributes of their DIEs and of all their origins.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::types::TypeId;
 use super::unit::UnitId;
 use crate::units::DieOffset;
 
-/// What sort of variable it is.
+/// Kinds of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VariableKind {
     /// A formal parameter.
@@ -55,7 +55,7 @@ pub struct Variable {
     pub address_space: Option<u64>,
     /// Where it is, before a PC is known.
     pub location: LocationAttribute,
-    /// What of it cannot be read; what they speak of is absent above.
+    /// The unreadable parts; their objects are absent above.
     pub problems: Vec<DebugInfoError>,
 }
 

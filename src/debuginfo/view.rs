@@ -1,4 +1,4 @@
-//! A unit borrowed for one question: its DIEs and their attributes, with errors that say where.
+//! A unit borrowed for one question: its DIEs and their attributes, with errors that have places.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -123,7 +123,7 @@ impl<'a> UnitView<'a> {
         Ok(Some(Arc::from(clean(text.to_string_lossy()))))
     }
 
-    /// A constant attribute that cannot be negative; `None` when absent or not a constant (an expression, say).
+    /// A constant attribute that cannot be negative; `None` if absent or not a constant (for example an expression).
     pub(super) fn constant(&self, entry: &Entry<'a>, name: DwAt) -> Option<u64> {
         entry.attr_value(name).and_then(|value| unsigned(&value))
     }

@@ -211,7 +211,7 @@ impl Walk<'_> {
         Ok((count > 0).then(|| string(bytes, kind, self.options.max_elements, self.options.repeats)))
     }
 
-    /// What sort of character a type is, by its encoding and, for the wide ones, by a name on the way to it.
+    /// The character class of a type, by its encoding and, for the wide ones, by a name in its chain of types.
     pub(super) fn char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
         let TypeKind::Base(base) = &stripped.kind else { return Ok(None) };
         let width = stripped.byte_size.unwrap_or(0);

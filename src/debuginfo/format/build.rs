@@ -1,4 +1,4 @@
-//! The walk over a type and its bytes that makes a value's tree: records, and what an object itself has to tell.
+//! Builds a value's tree from a type and its bytes: records, and shapes that the object itself determines.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::debuginfo::error::{DebugInfoError, Result};
 use crate::debuginfo::types::{Indirect, Member, Record, Type, TypeId, TypeKind, VariantPart};
 
 impl DebugInfo {
-    /// The value of an object of a type, from its bytes. What is missing is said where it is missing.
+    /// The value of an object of a type, from its bytes. Missing bytes are marked at their places.
     ///
     /// # Errors
     /// A type cannot be read, or types contain each other without end.
@@ -257,7 +257,7 @@ impl Walk<'_> {
         }
         let inner = Part { is_base: member.is_base, ..part.skip(member.bit_offset) };
         let value = self.member_value(member, inner, part, depth);
-        // What is wrong with a member's type costs the member.
+        // An error in a member's type costs only the member.
         let value = value.unwrap_or_else(|why| Value::text(format!("<{why}>")));
         let name = self.field_name(member).ok().flatten();
         Ok(Some(Field { name, is_base: member.is_base, value }))

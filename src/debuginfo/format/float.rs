@@ -1,4 +1,4 @@
-//! Floating-point numbers as gdb prints them: `%g` with as many digits as the format can tell apart.
+//! Floating-point numbers as gdb prints them: `%g` with the digits that distinguish all values of the format.
 
 /// A format of IEEE 754 or like it.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +15,8 @@ const BFLOAT: Layout = Layout { exponent_bits: 8, mantissa_bits: 7, digits: 4 };
 const SINGLE: Layout = Layout { exponent_bits: 8, mantissa_bits: 23, digits: 9 };
 const DOUBLE: Layout = Layout { exponent_bits: 11, mantissa_bits: 52, digits: 17 };
 
-/// A number of 2, 4 or 8 bytes; `None` for sizes that AMDGPU has no format for. Two bytes are a half unless the type's
-/// name says bfloat.
+/// A number of 2, 4 or 8 bytes; `None` for sizes that AMDGPU has no format for. Two bytes are a half unless the
+/// type's name contains bfloat.
 pub(super) fn float(bits: u64, bytes: u64, type_name: &str) -> Option<String> {
     let layout = match bytes {
         2 if type_name.contains("bf16") || type_name.contains("bfloat") => BFLOAT,

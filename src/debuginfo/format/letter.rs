@@ -190,7 +190,7 @@ impl Walk<'_> {
             true => part.signed(bits).map(|number| number as u128),
             false => part.unsigned(bits),
         };
-        // What is missing is said by whoever goes on.
+        // The caller reports missing bytes.
         let Ok(bits) = number else { return Ok(None) };
         let number = Scalar { bits, size: whole as u32, is_signed, is_float };
         Ok(letter.write(number, self.options.symbol_name).map(Value::text))

@@ -114,7 +114,7 @@ fn decode(bytes: &[u8], width: usize) -> Vec<Unit> {
     }
 }
 
-/// Writes one character between quotes. `was_hex` says that the last one was a hex escape, which a digit would extend.
+/// Writes one character between quotes. `was_hex`: the last one was a hex escape, which a digit would extend.
 fn escape(text: &mut String, unit: Unit, quote: char, kind: CharKind, was_hex: &mut bool) {
     let extends = *was_hex;
     *was_hex = false;

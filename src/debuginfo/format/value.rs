@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-/// A value as it is shown: what is missing is said, never made up.
+/// A printed value: missing parts are marked, never invented.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -145,7 +145,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// `{<Base> = {x = 1}, y = 2}`; a record without members of its own says so after its bases.
+/// `{<Base> = {x = 1}, y = 2}`; a record without members of its own has a mark for that after its bases.
 fn write_members(f: &mut fmt::Formatter<'_>, members: &[Field]) -> fmt::Result {
     f.write_str("{")?;
     let (bases, own): (Vec<_>, Vec<_>) = members.iter().partition(|field| field.is_base);

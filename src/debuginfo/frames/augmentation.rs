@@ -1,4 +1,4 @@
-//! Augmentation strings: what they say of the fields that follow.
+//! Augmentation strings and the fields that they announce.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,14 +11,15 @@ const VENDORS: [&str; 3] = ["llvm", "amd", "draft"];
 pub struct Augmentation {
     /// The string.
     pub text: Arc<str>,
-    /// What it means for the fields.
+    /// The effect on the fields.
     pub kind: AugmentationKind,
 }
 
-/// What an augmentation means for the fields after it.
+/// The effect of an augmentation on the fields after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AugmentationKind {
-    /// Nothing: it is empty, or `[llvm:vX.Y]`, `[amd:vX.Y]` or `[draft:vX.Y]`, which speak of instructions and operations.
+    /// No effect: it is empty, or `[llvm:vX.Y]`, `[amd:vX.Y]` or `[draft:vX.Y]`, which concern instructions and
+    /// operations.
     Plain,
     /// Begins with `z`: the length of augmentation data follows, and each letter has its part of that.
     Sized,
@@ -27,7 +28,7 @@ pub enum AugmentationKind {
 }
 
 impl Augmentation {
-    /// Tells the augmentations apart.
+    /// Classifies an augmentation string.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let kind = match text {

@@ -49,7 +49,7 @@ impl fmt::Display for FrameSection {
     }
 }
 
-/// What FDEs share: a CIE.
+/// A CIE: the part that FDEs share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cie {
     /// Where it begins in the section.
@@ -108,7 +108,7 @@ pub enum BadEntry {
     /// The section itself cannot be read.
     #[error(transparent)]
     Section(#[from] CodeObjectError),
-    /// A field is cut or no number, as the parser says.
+    /// A field is truncated or no number; the error is the parser's.
     #[error("{0}")]
     Field(#[from] gimli::Error),
     /// A version that no document describes.
@@ -194,7 +194,7 @@ impl CallFrames {
         &self.entries
     }
 
-    /// What cannot be read.
+    /// The unreadable parts.
     #[must_use]
     pub fn problems(&self) -> &[FrameProblem] {
         &self.problems

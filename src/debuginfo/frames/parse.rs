@@ -14,7 +14,7 @@ use crate::units::DwarfReg;
 
 pub(super) type Slice<'s> = EndianSlice<'s, LittleEndian>;
 
-/// Bytes of an address where the entry does not say: a code object is a 64-bit file.
+/// Bytes of an address where the entry has no size: a code object is a 64-bit file.
 const ADDRESS_SIZE: u8 = 8;
 
 /// Reads all entries of a section that is loaded at an address.
@@ -48,7 +48,7 @@ struct Raw<'s> {
     end: u64,
     dwarf64: bool,
     kind: RawKind,
-    /// What follows the id.
+    /// The bytes after the id.
     body: Slice<'s>,
 }
 
