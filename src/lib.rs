@@ -2,7 +2,7 @@
 //!
 //! *You give* a dump: waves with registers, LDS, scratch and global memory, and the code objects they ran.
 //! *You get* threads, registers by AMD's names, memory of every address space and the variables of every lane.
-//! *Not for* live GPUs: nothing runs, nothing is changed, and what was not captured is said to be absent.
+//! *Not for* live GPUs: nothing runs, captures stay unchanged, and missing data is reported as absent.
 //!
 //! Rooms, lowest first; a room imports only rooms with a lower number, and equals do not see each other:
 //!

@@ -10,8 +10,8 @@
 //!   the file's size and by its time of modification. Whoever made an answer of mapped bytes asks it before the answer goes
 //!   out.
 //!
-//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MOST_COPIED`] it is also copied when the time of the
-//! file's last modification is too near to tell a later one from it, and when all places of the guard are taken.
+//! A range is copied when it is shorter than [`LEAST_MAPPED`]. Up to [`MOST_COPIED`] it is also copied when the
+//! file's last modification is too recent to distinguish a later one, and when all places of the guard are taken.
 //! Replacing a file by renaming another one over it changes neither a copy nor a mapping.
 //!
 //! Three writers are not found: one that sets the time of modification back to the nanosecond, one that writes through a
@@ -150,8 +150,8 @@ fn cut(size: u64, end: u64) -> io::Error {
 /// `length` bytes of a file from `offset` on.
 ///
 /// # Errors
-/// `UnexpectedEof` where the range leaves the file; `OutOfMemory` where it is too long to be copied and the guard has no place;
-/// or what the operating system says.
+/// `UnexpectedEof` if the range leaves the file; `OutOfMemory` if it is too long to copy and the guard has no place;
+/// or the operating system's error.
 pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
     let stamp = Stamp::of(file)?;
     let end = offset.checked_add(length).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -183,7 +183,7 @@ pub fn map(file: &File, offset: u64, length: u64) -> io::Result<Mapped> {
 
 fn is_fresh(file: &File) -> io::Result<bool> {
     let modified = file.metadata()?.modified()?;
-    // A time to come says nothing.
+    // A time in the future proves nothing.
     Ok(SystemTime::now().duration_since(modified).is_ok_and(|since| since < FRESH)
         || modified > SystemTime::now())
 }

@@ -46,7 +46,7 @@ mod system {
     /// Those of the signals that the process does not ignore.
     fn mask() -> SigSet {
         let all = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
-        // What is blocked is not ignored any more: under `nohup` the end of a terminal is to change nothing.
+        // Blocking a signal cancels that it is ignored: under `nohup` the end of a terminal must change nothing.
         let ignored = ignored();
         all.into_iter().filter(|signal| ignored >> (*signal as i32 - 1) & 1 == 0).collect()
     }

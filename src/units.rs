@@ -1,6 +1,6 @@
 //! Newtypes for every number with a unit, so that a lane cannot be passed where a byte offset is due.
 //!
-//! This room imports nothing; every other room imports it. "Address" kinds are told apart here: a [`Pc`] is a
+//! This module imports nothing; every other module imports it. It distinguishes kinds of addresses: a [`Pc`] is a
 //! run-time address of code, an [`Address`] is an offset in some address space and means nothing without its
 //! [`AddressSpace`].
 
@@ -36,7 +36,7 @@ unit!(
     /// A DWARF address space number (DW_ASPACE), the operand of `DW_OP_LLVM_form_aspace_address`.
     AddressSpace(u64), "{:#x}");
 unit!(
-    /// A DWARF register number; `u64` because an expression may say anything (`DW_OP_regx -1`).
+    /// A DWARF register number; `u64` because an expression may contain any (`DW_OP_regx -1`).
     DwarfReg(u64), "{}");
 unit!(
     /// A lane of a wave, 0 to 63.
@@ -54,7 +54,7 @@ unit!(
     /// A byte offset of an operation within its DWARF expression.
     ExprOffset(usize), "{}");
 unit!(
-    /// An offset of a DIE within `.debug_info`, or within its unit where that is said.
+    /// An offset of a DIE within `.debug_info`, or within its unit if so documented.
     DieOffset(u64), "{:#x}");
 
 /// How many lanes a wave has; the hardware knows two sizes.

@@ -16,10 +16,10 @@ const APERTURE_MASK: u64 = 0xffff_ffff;
 pub const SWIZZLE_BYTES: u64 = 4;
 
 impl Target {
-    /// What a generic address names: a space and an address in it; `None` only if the target has no global space.
+    /// Resolves a generic address: a space and an address in it; `None` only if the target has no global space.
     ///
-    /// `apertures` are the bases that the capture's agent gives; the target's own stand in for missing ones. What lies in
-    /// no aperture is global, as are the generic NULL and addresses of no memory at all.
+    /// `apertures` are the bases from the capture's agent; the target's own replace missing ones. An address in no
+    /// aperture is global, including the generic NULL and addresses without memory.
     #[must_use]
     pub fn resolve_generic<S: BuildHasher>(
         &self,

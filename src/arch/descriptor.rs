@@ -1,4 +1,4 @@
-//! What the bits of a kernel descriptor mean, generation by generation.
+//! Bits of a kernel descriptor, generation by generation.
 //!
 //! AMDGPUUsage, "Kernel Descriptor": tables `compute_pgm_rsrc1` to `compute_pgm_rsrc3` and `kernel_code_properties`. One
 //! table of bit fields with the first and the last generation that have each; counts of registers follow from granules.
@@ -21,7 +21,7 @@ pub struct DescriptorWords {
     pub preload: u16,
 }
 
-/// What a kernel descriptor asks for, on one generation.
+/// The resources that a kernel descriptor requests, on one generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescriptorFacts {
     /// Lanes of a wave.
@@ -30,7 +30,7 @@ pub struct DescriptorFacts {
     pub vgprs: u32,
     /// The first of them that is an accumulation VGPR, where they share a file.
     pub accum_offset: Option<u32>,
-    /// SGPRs that a wave is given; `None`: all that there are, whatever the descriptor says (GFX10 and later).
+    /// SGPRs allocated to a wave; `None`: all, independent of the descriptor (GFX10 and later).
     pub sgprs: Option<u32>,
     /// Every bit field that the generation has, reserved ones left out, with its value.
     pub fields: Vec<(&'static str, u32)>,

@@ -1,7 +1,7 @@
 //! The DWARF register mapping: which register a number means, and why it means none.
 //!
-//! Numbers come in long runs, so the map is a sorted list of runs. A number of the other wave size is known by name as
-//! well: a compiler that was told the wrong wave size is a common reason for nonsense, and "VGPR0 of wave64" says so.
+//! Numbers come in long runs, so the map is a sorted list of runs. The map also names the numbers of the other wave
+//! size: a wrong wave size in the compiler's options is a common error, and "VGPR0 of wave64" points to it.
 
 use super::error::DwarfRegError;
 use super::names::Names;
@@ -17,7 +17,7 @@ pub(super) struct DwarfRun {
     pub(super) means: Means,
 }
 
-/// What the numbers of a run mean.
+/// The meaning of a run's numbers.
 #[derive(Clone, Debug)]
 pub(super) enum Means {
     /// Registers: their names in the mapping, their place among the file's blocks, and the wave size, if only one.
@@ -28,7 +28,7 @@ pub(super) enum Means {
     Reserved { names: Option<Names>, what: String },
 }
 
-/// All runs of a file, by number. What overlaps or is missing is for [`super::check`] to say.
+/// All runs of a file, by number. [`super::check`] reports overlaps and gaps.
 pub(super) fn runs(file: &File) -> Vec<DwarfRun> {
     let mut runs = Vec::new();
     for (block, register) in file.register.iter().enumerate() {
@@ -61,11 +61,11 @@ pub struct DwarfRange {
     pub last: DwarfReg,
     /// The first and the last name in AMDGPUUsage's spelling, where the numbers mean registers.
     pub names: Option<(String, String)>,
-    /// What they mean here.
+    /// Their meaning here.
     pub meaning: DwarfMeaning,
 }
 
-/// What a run of DWARF numbers means to one kind of wave.
+/// The meaning of a run of DWARF numbers for one kind of wave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DwarfMeaning {
     /// Registers, from this one on.

@@ -1,4 +1,4 @@
-//! What can be wrong with a target, a register's name or number, or an address space.
+//! Errors in a target, a register's name or number, or an address space.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ pub enum TargetError {
     /// No file describes it.
     #[error("there is no target {name:?}; there are {known}")]
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is, separated by commas.
+        /// The known names, separated by commas.
         known: String,
     },
     /// It does not run waves of that size.
@@ -21,7 +21,7 @@ pub enum TargetError {
     WaveSize {
         /// The target.
         target: String,
-        /// What was asked for.
+        /// The requested name.
         wave_size: WaveSize,
     },
     /// A file or folder cannot be read.
@@ -82,7 +82,7 @@ pub struct TargetProblem {
     pub block: String,
     /// The key within it.
     pub key: &'static str,
-    /// What is wrong, with the value.
+    /// The error, with the value.
     pub what: String,
 }
 
@@ -101,7 +101,7 @@ pub enum DwarfRegError {
         number: DwarfReg,
         /// First and last number of the reserved range.
         range: (DwarfReg, DwarfReg),
-        /// What it is kept for.
+        /// The purpose it is reserved for.
         what: String,
         /// The target.
         target: String,

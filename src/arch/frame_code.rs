@@ -30,7 +30,7 @@ pub enum FrameStart {
     Rounded {
         /// The number of the scalar register.
         register: u8,
-        /// What is added, modulo 2^32.
+        /// The addend, modulo 2^32.
         add: u32,
         /// The bits that are kept.
         mask: u32,
@@ -50,7 +50,7 @@ pub struct FrameCode {
     objects: Option<FrameObjects>,
 }
 
-/// What holds for a run of addresses.
+/// The state for a run of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Span {
     start: FrameStart,

@@ -3,7 +3,7 @@
 //! *Situation.* Arguments that find no register lie at the stack pointer of the function's entry. A function with an over-aligned
 //! object rounds its frame pointer up, and reaches such arguments by the base pointer s34. Clang 22 (-O0 to -O2) describes both
 //! kinds of objects by offsets to the frame pointer, as if it had not been rounded. LLVM lays out the arguments first and the
-//! function's own objects behind them, so that the offset tells them apart.
+//! function's own objects behind them, so that the offset distinguishes them.
 //!
 //! *What it needs.* The code itself names the register of each object that it reaches. The highest offset to the stack pointer of
 //! the entry belongs to an argument, the lowest offset to the frame pointer to an own object.

@@ -51,7 +51,7 @@ pub(super) enum Arithmetic {
     And,
 }
 
-/// What an instruction does to scalar registers or to the flow of control.
+/// The effect of an instruction on scalar registers or on the flow of control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Nothing.
@@ -75,7 +75,7 @@ pub(super) enum Effect {
 pub(super) struct Instruction {
     /// Its size in bytes.
     pub(super) size: u8,
-    /// What it does.
+    /// Its effect.
     pub(super) effect: Effect,
 }
 

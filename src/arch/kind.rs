@@ -107,8 +107,8 @@ impl Kind {
     /// The register of that DWARF number.
     ///
     /// # Errors
-    /// The number is reserved, beyond the mapping, or names a register that this kind of wave does not have; the error
-    /// says which register that is.
+    /// The number is reserved, beyond the mapping, or names a register that this kind of wave does not have; the
+    /// error names that register.
     pub fn dwarf(&self, number: DwarfReg) -> Result<&Register, DwarfRegError> {
         let id = self.dwarf.find(number)?;
         let unknown = || DwarfRegError::Unknown { number, target: self.target.name.clone() };

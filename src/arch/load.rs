@@ -144,8 +144,9 @@ impl Targets {
         Self { entries: SHARED.clone() }
     }
 
-    /// The space of a pointer by its `DW_AT_address_class` in units of that augmentation, where no wave says which target
-    /// is meant: a test holds that all built-in targets have the same table. `None`: the class means nothing there.
+    /// The space of a pointer by its `DW_AT_address_class` in units of that augmentation, where no wave determines
+    /// the target: a test holds that all built-in targets have the same table. `None`: the class has no meaning
+    /// there.
     #[must_use]
     pub fn address_class(augmentation: &str, class: Option<u64>) -> Option<AddressSpace> {
         let targets = Self::builtin();

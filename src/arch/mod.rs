@@ -1,9 +1,9 @@
-//! What a GPU is: `targets/*.toml` read into registers, widths, aliases, bit fields, address spaces and stop reasons.
+//! GPU models: `targets/*.toml` read into registers, widths, aliases, bit fields, address spaces and stop reasons.
 //!
-//! Facts are data: no register number stands outside `targets/` and this room. A [`Target`] is one processor; a
+//! Facts are data: no register number stands outside `targets/` and this module. A [`Target`] is one processor; a
 //! [`Kind`] is a target at one wave size, the unit in which registers have a fixed set, order and width. [`Targets`]
-//! finds both by name. A [`Processor`] is less: what an ELF header can name, also where no file says more, with the meaning
-//! of its kernel descriptors' bits.
+//! finds both by name. A [`Processor`] is less: a processor that an ELF header can name, also without a target file,
+//! with the layout of its kernel descriptors.
 
 mod address;
 mod check;

@@ -1,7 +1,7 @@
 //! Every processor that an ELF header can name, in one small table: also those that have no file in `targets/`.
 //!
-//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, as LLVM 22 has it. What is known here of a processor is its name
-//! and its generation: enough to say what a code object is for and to read its kernel descriptors.
+//! AMDGPUUsage, "ELF Header", table `EF_AMDGPU_MACH`, of LLVM 22. A processor has a name and a generation: enough to
+//! identify the target of a code object and to read its kernel descriptors.
 
 use super::target::Target;
 

@@ -176,7 +176,7 @@ impl RegisterValue {
         self.words.get(..usize::from(self.dwords)).unwrap_or_default().as_flattened()
     }
 
-    /// Room for the bytes; the caller then says which dwords it filled with [`Self::set_known`].
+    /// The byte buffer; the caller marks the dwords that it filled with [`Self::set_known`].
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.words.get_mut(..usize::from(self.dwords)).unwrap_or_default().as_flattened_mut()
     }
@@ -193,7 +193,7 @@ impl RegisterValue {
         self.known
     }
 
-    /// Says which dwords are known; bits beyond the register are dropped.
+    /// Sets the known dwords; bits beyond the register are dropped.
     pub fn set_known(&mut self, known: u64) {
         self.known = known & self.all();
     }

@@ -1,5 +1,5 @@
-//! Where the trap handler's context save leaves a wave: bits of the control stack, order and sizes of the blocks, and
-//! what the trap temporaries say. Facts of `[save_area]` in a target's file; `import` walks save areas with them.
+//! Save areas of the trap handler: bits of the control stack, order and sizes of the blocks, and fields of the trap
+//! temporaries. Facts of `[save_area]` in a target's file; `import` reads save areas with them.
 
 use std::collections::BTreeMap;
 
@@ -84,7 +84,7 @@ pub struct Count {
     pub plus: u32,
     /// Units in a granule.
     pub times: BySize,
-    /// What is counted and kept elsewhere.
+    /// The item that is counted here and stored elsewhere.
     #[serde(default)]
     pub less: u32,
 }
@@ -141,7 +141,7 @@ pub struct SaveArea {
     pub gap: u32,
     /// Dwords of a state record of the control stack: 1 or 2.
     pub state_words: u8,
-    /// SGPR slots of every wave, where the state does not say.
+    /// SGPR slots of every wave, if the state has no count.
     pub sgpr_slots: Option<u32>,
     /// First dword of a state record.
     pub state: State,
@@ -151,7 +151,7 @@ pub struct SaveArea {
     pub hwregs: BTreeMap<String, u8>,
     /// SGPR slots near the end of the allocation whose saved values are stale: a hardware register has them.
     pub stale_sgprs: Option<Stale>,
-    /// What the trap temporaries say.
+    /// Fields of the trap temporaries.
     pub ttmps: Ttmps,
     /// Where the PC of a parked wave is; left out: waves are not parked.
     pub parked: Option<Parked>,
@@ -164,7 +164,7 @@ pub struct SaveArea {
     pub no_vgprs: Option<RegisterBit>,
     /// Private memory.
     pub scratch: ScratchRing,
-    /// Where all this is said.
+    /// Sources of these facts.
     #[serde(default)]
     pub source: String,
 }
@@ -179,7 +179,7 @@ pub struct Stale {
     pub register: String,
 }
 
-/// What the first dword of a state record says of the waves that follow.
+/// Fields of the first dword of a state record, which describe the waves that follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
@@ -212,7 +212,7 @@ pub struct Whole {
     pub bytes: u32,
 }
 
-/// What the dword of a wave says.
+/// Fields of a wave's dword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WaveWord {
@@ -248,14 +248,14 @@ pub struct Ttmps {
     pub stopped: TtmpBits,
     /// Its HALT before that.
     pub halt: TtmpBits,
-    /// What trap it raised.
+    /// The id of the trap that it raised.
     pub trap_id: TtmpBits,
     /// Dispatch facts are there whatever the runtime was asked for.
     #[serde(default)]
     pub always: bool,
     /// Set: this wave has no dispatch facts. Runtimes since interface version 10.
     pub absent: Option<TtmpBits>,
-    /// What the trap handler writes counts only with this bit set; left out: wherever dispatch facts are there.
+    /// The bit that validates the trap handler's fields; absent: they are valid wherever dispatch facts are.
     pub mark: Option<TtmpBits>,
     /// SKIP_EXPORT, a bit of STATUS that marks it as well, for runtimes since interface version 10.
     pub skip_export: Option<u8>,
@@ -273,8 +273,8 @@ pub struct Launch {
 }
 
 impl Ttmps {
-    /// The trap temporaries that say where a wave was launched and that are not known, in order. Without the one that says so,
-    /// those of `y` and `z` may not be needed: they are none of it.
+    /// The trap temporaries that hold a wave's launch position and are unknown, in order. Without the one that gives
+    /// the number of dimensions, those of `y` and `z` may be unused: the list omits them.
     pub fn missing(&self, read: impl Fn(u8) -> Option<u32>) -> Vec<u8> {
         let has_yz = self.has_yz.map(|has| read(has.ttmp).map(|word| has.bits.of(word) != 0));
         let yz = matches!(has_yz, None | Some(Some(true))).then_some([self.y, self.z]);

@@ -19,7 +19,7 @@ pub struct Target {
     pub wave_sizes: Vec<WaveSize>,
     /// Whether private memory is reached through buffers: the frame base then counts bytes of the whole wave.
     pub buffer_scratch: bool,
-    /// What it is sold as.
+    /// The product name.
     pub products: String,
     /// Target features that a code object may switch: `xnack`, `sramecc`.
     pub features: Vec<String>,
@@ -31,21 +31,21 @@ pub struct Target {
     pub spaces: Vec<Space>,
     /// Ranges of address space numbers, both ends included, that mean nothing.
     pub reserved_spaces: Vec<(AddressSpace, AddressSpace)>,
-    /// What `DW_AT_address_class` means, by augmentation.
+    /// The meaning of `DW_AT_address_class`, by augmentation.
     pub address_classes: Vec<AddressClasses>,
-    /// What is known of its save areas; `None`: nothing, so that its cores cannot be read.
+    /// Its save areas; `None`: unknown, so that its cores cannot be read.
     pub save_area: Option<SaveArea>,
-    /// What words of a wave's status say beyond its registers; `None`: nothing is known of them.
+    /// Words of a wave's status beyond its registers; `None`: unknown.
     pub wave_words: Option<WaveWords>,
     /// The stop reasons, with their words and signals.
     pub stop_reasons: Vec<StopReason>,
     /// Register bits from which stop reasons follow.
     pub fault_bits: Vec<FaultBits>,
-    /// What trap ids mean: the id (`None`: every other one but 0) and an index into `stop_reasons`.
+    /// The meaning of trap ids: the id (`None`: every other one but 0) and an index into `stop_reasons`.
     pub trap_ids: Vec<(Option<u8>, usize)>,
 }
 
-/// What an address space belongs to, and so what must be known to read it.
+/// The owner of an address space, which determines the data needed to read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpaceScope {
     /// One for the process: global memory.
@@ -75,9 +75,9 @@ pub struct Space {
     pub address_bits: u8,
     /// The address that points to nothing.
     pub null: Address,
-    /// What it belongs to.
+    /// Its owner.
     pub scope: SpaceScope,
-    /// Base of its aperture in the generic space, where it has one; a capture's agent may say otherwise.
+    /// Base of its aperture in the generic space, if it has one; a capture's agent may override it.
     pub aperture: Option<Address>,
 }
 
@@ -86,13 +86,13 @@ pub struct Space {
 pub struct StopReason {
     /// Its name in dumps: `memory_violation`.
     pub name: String,
-    /// What a person reads: "memory violation (page fault)".
+    /// The text for a person: "memory violation (page fault)".
     pub words: String,
     /// The signal in gdb's numbering: 11 for SIGSEGV.
     pub signal: u8,
 }
 
-/// What address classes mean in units of one augmentation.
+/// The meaning of address classes in units of one augmentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressClasses {
     /// The unit's augmentation (`[amd:v0.0]`); `None`: every unit that no other table claims.
@@ -116,7 +116,7 @@ pub struct AddressClass {
     pub space: AddressSpace,
 }
 
-/// A register bit that says why a wave stopped.
+/// A register bit that gives the reason of a stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultBits {
     /// Name of the register: `trapsts`.

@@ -1,4 +1,4 @@
-//! What words of a wave's status say that debuggers do not show as registers: `[wave_words]` of a target's file. Tools that
+//! Words of a wave's status that debuggers do not show as registers: `[wave_words]` of a target's file. Tools that
 //! read the hardware have them (umr); `import` reads waves with them.
 
 use serde::Deserialize;
@@ -15,7 +15,7 @@ pub struct WaveWords {
     pub sgprs: Option<WordCount>,
     /// With this bit set the trap handler's own SGPRs may be among those that `sgprs` counts.
     pub trap_handler: Option<RegisterBit>,
-    /// Where all this is said.
+    /// Sources of these facts.
     #[serde(default)]
     pub source: String,
 }

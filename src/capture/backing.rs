@@ -18,7 +18,7 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8]) -> usize {
 
 /// A store of captured bytes.
 pub trait Backing: Debug + Send + Sync {
-    /// What a person calls it: the file's name as the dump gives it.
+    /// The name for a person: the file's name as the dump gives it.
     fn name(&self) -> &str;
 
     /// Its size in bytes.
@@ -32,13 +32,13 @@ pub trait Backing: Debug + Send + Sync {
     /// Reads up to `buffer.len()` bytes from `offset`; fewer only where the store ends.
     ///
     /// # Errors
-    /// What the operating system says of the file.
+    /// The operating system's error for the file.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize>;
 
     /// A lasting view of a range, mapped where that is possible: for code objects, whose debug sections are large.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the range leaves the store, or what the operating system says of the file.
+    /// `UnexpectedEof` if the range leaves the store, or the operating system's error for the file.
     fn view(&self, offset: u64, length: u64) -> io::Result<Bytes>;
 }
 

@@ -13,7 +13,7 @@ pub struct Segment {
     pub address: u64,
     /// Where the bytes lie; its length is the segment's.
     pub extent: Extent,
-    /// What it is, if the dump says.
+    /// Its description, if the dump has one.
     pub name: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl MemoryMap {
     /// `stores` are what the extents' backings are indexes of.
     ///
     /// # Errors
-    /// What the operating system says of the file.
+    /// The operating system's error for the file.
     pub fn read(&self, stores: &[Arc<dyn Backing>], address: u64, buffer: &mut [u8]) -> io::Result<usize> {
         let mut done = 0;
         while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
@@ -97,7 +97,7 @@ impl MemoryMap {
             let Some(offset) = segment.extent.offset.checked_add(skip) else { break };
             let got = match store.read_at(offset, part) {
                 Ok(got) => got,
-                // What was read before stays read: the answer is short.
+                // Bytes read before the error stay: the answer is short.
                 Err(error) if done == 0 => return Err(error),
                 Err(_) => break,
             };

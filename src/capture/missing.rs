@@ -1,4 +1,4 @@
-//! What a capture lacks that a person would look for.
+//! Absent parts of a capture that a person would look for.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::{Capture, Wave};
 const MAX_LISTED: usize = 16;
 
 impl Capture {
-    /// What a user would expect and not find, and why.
+    /// An expected part that is absent, and the reason.
     #[must_use]
     pub fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();

@@ -1,8 +1,8 @@
-//! What was seen: agents, queues, dispatches, work-groups, waves, memory and code objects, immutable.
+//! Captured state: agents, queues, dispatches, work-groups, waves, memory and code objects, immutable.
 //!
-//! No parsing here: `import` builds a [`Capture`] and reports the problems it met. Bulk bytes stay where they are; an
-//! [`Extent`] says where, and reading goes to the [`Backing`] by range. Nothing here is proportional to the size of
-//! captured memory. What was not captured is absent: a read comes back short, a dword unknown, never zero.
+//! No parsing here: `import` builds a [`Capture`] and reports the problems it met. Bulk bytes stay in their files; an
+//! [`Extent`] locates them, and reads go to the [`Backing`] by range. Nothing here is proportional to the size of
+//! captured memory. Missing data is absent: a read comes back short, a dword unknown, never zero.
 
 mod backing;
 mod memory;

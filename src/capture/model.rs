@@ -14,7 +14,7 @@ use crate::units::{Address, AddressSpace, LaneSet, WaveId};
 /// Everything that a dump holds. Tables are in the dump's order; references between them are indexes.
 #[derive(Debug, Default)]
 pub struct Capture {
-    /// What was opened, as the user named it.
+    /// The opened file or folder, as the user named it.
     pub name: String,
     /// Where the dump comes from, in its own words.
     pub provenance: Provenance,
@@ -55,7 +55,7 @@ pub struct Provenance {
     pub command: Option<String>,
     /// Anything else.
     pub note: Option<String>,
-    /// What its writer noted that a reader has to know: what was lost on the way. Bounded by who reads it.
+    /// Notes of its writer for a reader: data lost on the way. The importer bounds them.
     pub notes: Vec<String>,
 }
 
@@ -64,13 +64,13 @@ pub struct Provenance {
 pub struct Agent {
     /// The dump's id.
     pub id: u32,
-    /// What it is.
+    /// The processor.
     pub target: Arc<Target>,
     /// Marketing name.
     pub name: Option<String>,
     /// Bases of apertures in the generic space, where the dump gives them.
     pub apertures: HashMap<AddressSpace, Address>,
-    /// What the driver says of it.
+    /// The driver's facts.
     pub hardware: Option<Hardware>,
 }
 
@@ -169,7 +169,7 @@ pub struct Dispatch {
     pub group_segment_size: Option<u64>,
     /// Address of the kernel's first instruction.
     pub entry: Option<Address>,
-    /// Dimensions of the grid, 1 to 3, as its packet says.
+    /// Dimensions of the grid, 1 to 3, by its packet.
     pub dimensions: Option<u8>,
     /// Address of the completion signal; 0: none.
     pub completion: Option<Address>,
@@ -197,9 +197,9 @@ pub struct WorkGroup {
 pub struct Wave {
     /// The dump's id.
     pub id: u32,
-    /// What the capture calls it, where that says more than its number: the hardware's slot that it was in.
+    /// The capture's name for it, if that has more than its number: its hardware slot.
     pub label: Option<Box<str>>,
-    /// What it is: GPU and wave size.
+    /// GPU and wave size.
     pub kind: Arc<Kind>,
     /// Index of its agent.
     pub agent: usize,
@@ -211,15 +211,14 @@ pub struct Wave {
     pub stop: Option<Vec<usize>>,
     /// Allocated SGPR slots, aliases among them, if known.
     pub sgpr_count: Option<u16>,
-    /// What was captured of its registers.
+    /// Its captured registers.
     pub registers: Registers,
-    /// Private memory that was captured, in its backing layout (space private_wave). A name of its segments says what its place was
-    /// inferred from.
+    /// Captured private memory, in its backing layout (space private_wave). A segment's name gives the source of an
+    /// inferred place.
     pub private: MemoryMap,
     /// Bytes of private memory that it owns, if known.
     pub private_size: Option<u64>,
-    /// Why its values may be wrong, in words: what the capture contradicts itself in, or does not confirm. `None`: nothing speaks
-    /// against them.
+    /// Reasons to doubt its values: contradictions in the capture, or values without confirmation. `None`: no reason.
     pub unconfirmed: Option<Box<str>>,
     /// Which of its values have one source only, with the reasons, in words: nothing contradicts them, and nothing else in the
     /// capture confirms them. `None`: no such values are known.
@@ -279,7 +278,7 @@ pub struct CodeObject {
     pub build_id: Option<Vec<u8>>,
     /// Index of its agent; `None`: all agents.
     pub agent: Option<usize>,
-    /// What a person calls it: file name or URI.
+    /// The name for a person: file name or URI.
     pub name: String,
     /// The bytes are its image as it was loaded, byte 0 its ELF header, and not its file: no debug information, symbols from
     /// the dynamic section.
@@ -334,7 +333,7 @@ impl Capture {
     /// A wave's register as it was captured, aliases not followed.
     ///
     /// # Errors
-    /// What the operating system says of the file.
+    /// The operating system's error for the file.
     pub fn register(&self, wave: &Wave, register: RegId) -> io::Result<RegisterValue> {
         let mut value =
             RegisterValue::unknown(wave.kind.register(register).map_or(0, |register| register.dwords));
@@ -360,7 +359,7 @@ impl Capture {
     /// Reads captured bytes from `address` on, as far as they reach without a gap; 0 where the first was not captured.
     ///
     /// # Errors
-    /// What the operating system says of the file.
+    /// The operating system's error for the file.
     pub fn read(&self, map: &MemoryMap, address: u64, buffer: &mut [u8]) -> io::Result<usize> {
         map.read(&self.backings, address, buffer)
     }
@@ -368,7 +367,7 @@ impl Capture {
     /// A lasting view of an extent.
     ///
     /// # Errors
-    /// `UnexpectedEof` where it leaves its store, or what the operating system says of the file.
+    /// `UnexpectedEof` if it leaves its store, or the operating system's error for the file.
     pub fn view(&self, extent: Extent) -> io::Result<Bytes> {
         let backing = self.backing(extent.backing).ok_or(io::ErrorKind::NotFound)?;
         backing.view(extent.offset, extent.length)

@@ -105,11 +105,11 @@ impl DebugInfo {
         self.size_for(id, Asked::NOBODY)
     }
 
-    /// [`Self::byte_size`] for one object, which tells the lengths that the type does not. For a type with
-    /// `DW_AT_data_location` it is the size of what is at the object, not of its data.
+    /// [`Self::byte_size`] for one object, which determines the lengths that the type leaves open. For a type with
+    /// `DW_AT_data_location` it is the size of the descriptor at the object's address, not of its data.
     ///
     /// # Errors
-    /// As for [`Self::byte_size`]; a length that the object cannot tell is no error but an unknown size.
+    /// As for [`Self::byte_size`]; a length that the object does not give is an unknown size, not an error.
     pub fn byte_size_of(&self, id: TypeId, object: &dyn Object) -> Result<Option<u64>> {
         self.size_for(id, Asked { object: Some(object), at: 0 })
     }

@@ -21,7 +21,7 @@ pub enum DisassembleError {
         tool: String,
         /// The processor.
         processor: String,
-        /// What it said.
+        /// Its output.
         words: String,
     },
     /// The program cannot be started.
@@ -39,7 +39,7 @@ pub enum DisassembleError {
         tool: String,
         /// How it ended.
         status: String,
-        /// The first line that it said.
+        /// The first line of its output.
         words: String,
     },
     /// It took too long, and was ended.
@@ -58,12 +58,12 @@ pub enum DisassembleError {
         /// How much was read.
         limit: usize,
     },
-    /// What it printed is no listing of the code that it was given.
+    /// Its output is no listing of the given code.
     #[error("{tool} printed no listing of what it was given: {why}")]
     NoListing {
         /// The program.
         tool: String,
-        /// What is wrong, and where.
+        /// The error, and its place.
         why: String,
     },
 }

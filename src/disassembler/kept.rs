@@ -1,4 +1,4 @@
-//! What was decoded, for the next who asks: `x/10i` asks ten times.
+//! Cache of decoded instructions: `x/10i` asks ten times.
 //!
 //! Found by processor and address, and only as good as its bytes: a client's what-if writes change them.
 
@@ -13,7 +13,7 @@ pub const MAX_KEPT: usize = 16;
 /// Code that was decoded in one go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What it is for.
+    /// The processor.
     pub machine: Machine,
     /// Where it lies.
     pub address: u64,

@@ -1,7 +1,8 @@
 //! `llvm-mc --disassemble`: text without addresses, and how it encodes again what it has decoded.
 //!
-//! A line is text and encoding: `s_nop 0    ; encoding: [0x00,0x00,0x80,0xbf]`. What is no instruction is said on standard
-//! error, by the line of the input, so that there is a dword on each. Where the encoding is not the code's, the listing ends before.
+//! A line is text and encoding: `s_nop 0    ; encoding: [0x00,0x00,0x80,0xbf]`. The tool reports invalid instructions
+//! on standard error, by the line of the input, so each line has one dword. If an encoding differs from the code, the
+//! listing ends before it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +12,7 @@ use super::run;
 use super::tools::Tool;
 use super::{DisassembleError, Instruction, Machine};
 
-/// What it says of bytes that are no instruction.
+/// Its message for bytes that are no instruction.
 const INVALID: &str = "invalid instruction encoding";
 const ENCODING: &str = "; encoding: [";
 
@@ -46,7 +47,7 @@ fn input(bytes: &[u8]) -> String {
     text
 }
 
-/// The instructions of a listing and of what was said beside it.
+/// The instructions of a listing and of its messages.
 pub(super) fn listing(
     text: &str,
     said: &str,

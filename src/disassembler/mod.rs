@@ -4,9 +4,9 @@
 //! *You get* instructions with address, size, text and branch target, kept for the next who asks for the same.
 //! *Not for* reading captures, nor for names: who asks knows both.
 //!
-//! `llvm-objdump` comes first, `llvm-mc` where there is none. Both take 50 ms to start and 0.3 s for 256 KiB (LLVM 22), but
-//! only the former says where each instruction lies and where a branch goes: `llvm-mc` prints text alone, and sizes are to
-//! be had from its second encoding of what it has decoded. `objdump` reads a file of ELF, so one is made around the bytes.
+//! `llvm-objdump` comes first, `llvm-mc` if it is missing. Both take 50 ms to start and 0.3 s for 256 KiB (LLVM 22),
+//! but only the former prints addresses and branch targets: `llvm-mc` prints text alone, and sizes come from its
+//! second encoding of the decoded text. `objdump` reads an ELF file, so one is made around the bytes.
 //!
 //! This is the one room that starts programs: without a shell, with bounded input, output and time.
 
@@ -38,11 +38,11 @@ pub const ALIGNMENT: u64 = 4;
 pub const MAX_BLOCK: usize = 64 * 1024;
 /// How long a tool may take: a hundred times what it needs.
 pub const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Bytes of zero that follow the code for the tool alone, longer than any instruction: `llvm-objdump` 22 crashes where a
-/// literal lies beyond the section's end. What reaches into them is cut off.
+/// Zero bytes after the code for the tool alone, longer than any instruction: `llvm-objdump` 22 crashes if a literal
+/// lies beyond the section's end. Instructions that reach into them are cut off.
 const PADDING: usize = 32;
 
-/// What code is for.
+/// The processor that code is for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Machine {
     /// The processor as LLVM's `-mcpu` takes it: `gfx90a`, `gfx11-generic`.
@@ -58,7 +58,7 @@ pub struct Instruction {
     pub address: u64,
     /// Its size in bytes: a multiple of 4.
     pub size: u8,
-    /// What the tool prints: `s_cbranch_execz 12`; of what is no instruction its bytes, `.long 0xffffffff`.
+    /// The tool's text: `s_cbranch_execz 12`; for an invalid instruction its bytes, `.long 0xffffffff`.
     pub text: String,
     /// Whether it is an instruction.
     pub is_decoded: bool,
@@ -79,7 +79,7 @@ impl Instruction {
 pub struct Disassembler {
     /// The one that the user named; `None`: what is installed.
     named: Option<Tool>,
-    /// What is installed, once somebody asked, the one to use first at the front.
+    /// The installed tools, after the first question; the preferred one at the front.
     found: Mutex<Vec<Tool>>,
     kept: Kept,
     time_limit: Duration,
@@ -127,7 +127,8 @@ impl Disassembler {
         if !address.is_multiple_of(ALIGNMENT) {
             return Err(DisassembleError::Unaligned(address));
         }
-        // Names come from a user's targets, too: what looks like none is not said to a tool, which takes any for the default.
+        // Names come from a user's targets, too: an invalid name is not passed to a tool, which takes any for the
+        // default.
         let is_name = machine.processor.starts_with("gfx");
         let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if !is_name || !machine.processor.chars().all(is_letter) {

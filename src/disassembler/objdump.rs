@@ -45,7 +45,7 @@ pub(super) fn listing(text: &str, address: u64, length: usize) -> Result<Vec<Ins
         let target = rest.rsplit_once('<').and_then(|(_, target)| target.split_once('>'));
         let target = target.and_then(|(target, _)| address_of(target, address));
         let mut text = code.trim().to_owned();
-        // What the tool has to remark: `; Warning: SGPR_64: scalar reg isn't aligned 7`.
+        // A remark of the tool: `; Warning: SGPR_64: scalar reg isn't aligned 7`.
         if let Some((_, remark)) = rest.split_once(';') {
             let remark = remark.rsplit_once('<').map_or(remark, |(remark, _)| remark);
             text = format!("{text} ; {}", remark.trim());

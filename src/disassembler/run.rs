@@ -14,10 +14,10 @@ pub const MAX_OUTPUT: usize = 8 << 20;
 /// How often it is looked after a tool that has closed its outputs and has not ended.
 const POLL: Duration = Duration::from_millis(2);
 
-/// All that an output will have said, once it ends.
+/// The complete output, once it ends.
 type Heard = Option<Receiver<Vec<u8>>>;
 
-/// What a tool said.
+/// The output of a tool.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) status: ExitStatus,

@@ -1,4 +1,4 @@
-//! The programs: where they are, what they are told of the processor, and whether they knew it.
+//! The programs: their paths, their processor arguments, and whether they know the processor.
 
 use std::cmp::Reverse;
 use std::path::PathBuf;
@@ -8,10 +8,10 @@ use super::{DisassembleError, Machine};
 
 /// Tools that are tried in turn for a processor that the first ones do not know.
 pub const MAX_TRIED: usize = 6;
-/// Where ROCm is unless `ROCM_PATH` says otherwise, and where in it LLVM's tools are.
+/// ROCm's default folder, overridden by `ROCM_PATH`, and LLVM's tools in it.
 const ROCM: &str = "/opt/rocm";
 const LLVM: [&str; 2] = ["llvm/bin", "lib/llvm/bin"];
-/// Letters of what a tool said that an error repeats.
+/// Characters of a tool's output that an error repeats.
 const MAX_WORDS: usize = 200;
 
 /// Which of the two it is.
@@ -60,7 +60,7 @@ impl Tool {
         name.to_string_lossy().into_owned()
     }
 
-    /// The arguments that say what the code is for.
+    /// The arguments that name the processor.
     pub(super) fn for_machine(&self, machine: &Machine) -> Vec<String> {
         let mut arguments = vec![format!("--mcpu={}", machine.processor)];
         if !machine.features.is_empty() {

@@ -45,7 +45,7 @@ impl Entry {
 
 static TABLE: [Entry; PLACES] = [const { Entry::free() }; PLACES];
 
-/// What SIGBUS did before; an error number where the handler could not be installed.
+/// The previous action for SIGBUS; an error number if the handler could not be installed.
 static BEFORE: OnceLock<Result<SigAction, Errno>> = OnceLock::new();
 
 /// Bytes of a page.
@@ -114,7 +114,7 @@ fn install() -> io::Result<()> {
 extern "C" fn on_bus_error(_: c_int, info: *mut siginfo_t, _: *mut c_void) {
     let errno = Errno::last_raw();
     // SAFETY: the kernel gives a handler with SA_SIGINFO a siginfo_t; the address is a part of it for SIGBUS that the
-    // kernel raised itself, which a positive code says (sigaction(2)).
+    // kernel raised itself, which a positive code shows (sigaction(2)).
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
     if code > 0 && replace(address) {
         Errno::set_raw(errno);

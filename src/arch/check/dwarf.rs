@@ -4,7 +4,7 @@ use super::Report;
 use crate::arch::dwarf_map;
 use crate::arch::schema::File;
 
-/// The last number that the mapping of AMDGPUUsage speaks of.
+/// The last number in AMDGPUUsage's mapping.
 const LAST: u64 = 4095;
 
 pub(super) fn dwarf_names_match_registers(file: &File, report: &mut Report) {
@@ -57,7 +57,7 @@ pub(super) fn reject_overlapping_dwarf_numbers(file: &File, report: &mut Report)
     }
 }
 
-/// A number that nobody speaks of would be "unknown" where the truth is "reserved".
+/// A missing number would read as "unknown", although it is "reserved".
 pub(super) fn dwarf_numbers_leave_no_gap(file: &File, report: &mut Report) {
     let mut next = 0;
     for run in dwarf_map::runs(file) {

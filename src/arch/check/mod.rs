@@ -1,4 +1,4 @@
-//! What must hold of a target file beyond its shape: one named check for each rule.
+//! Rules for a target file beyond its shape: one named check for each rule.
 //!
 //! A user's file goes through the same checks as the built-in ones, when its folder is named. All that is wrong is
 //! reported at once, each with block, key and the check's name.

@@ -50,7 +50,7 @@ pub(super) fn widths_are_possible(file: &File, report: &mut Report) {
     }
 }
 
-/// What every session asks for: where a wave is, which lanes it runs, and its general registers.
+/// The registers that every session reads: a wave's position, its active lanes, and its general registers.
 pub(super) fn required_registers_present(file: &File, report: &mut Report) {
     for size in file.target.sizes() {
         let lanes = u16::from(size.lanes());

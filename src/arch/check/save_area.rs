@@ -131,7 +131,7 @@ pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) 
     if let Some((name, slot)) = area.hwregs.iter().find(|(_, slot)| **slot >= SLOTS) {
         report.say(block, "hwregs", format!("{name}: slot {slot} of {SLOTS}"));
     }
-    // What is rewritten for the user is read from a slot first.
+    // A field that is rewritten for the user must be read from a slot first.
     let bits = [Some(&area.halt), area.no_vgprs.as_ref()].into_iter().flatten();
     let bits = bits.map(|RegisterBit { register, bit }| (register, *bit));
     let hidden = area.hidden.iter().flat_map(|one| one.bits.iter().map(move |bit| (&one.register, *bit)));

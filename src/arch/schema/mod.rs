@@ -1,4 +1,4 @@
-//! The shape of a file in `targets/`, as it is written; [`super::check`] says what else must hold of it.
+//! The written shape of a file in `targets/`; [`super::check`] has the rules beyond it.
 //!
 //! One flat file per processor and no inheritance: a reader with AMDGPUUsage at hand can check a file by eye, from top
 //! to bottom, and a mistake in one processor stays in one processor. Unknown keys are errors, so that a misspelt one is

@@ -26,7 +26,7 @@ impl SpaceBlock {
     }
 }
 
-/// What a space belongs to.
+/// The owner of a space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::arch) enum ScopeName {
@@ -69,7 +69,7 @@ impl SpaceGap {
     }
 }
 
-/// `[[address_classes]]`: what `DW_AT_address_class` says in units of one augmentation.
+/// `[[address_classes]]`: the meaning of `DW_AT_address_class` in units of one augmentation.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct ClassTable {
@@ -120,7 +120,7 @@ impl Reason {
     }
 }
 
-/// `[[faults]]`: bits of a register that say why a wave stopped.
+/// `[[faults]]`: bits of a register that give the reason of a stop.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct Faults {
@@ -153,7 +153,7 @@ pub(in crate::arch) struct FaultBit {
     pub(in crate::arch) unless: Option<u8>,
 }
 
-/// `[[trap_id]]`: what the id that the trap handler saved says.
+/// `[[trap_id]]`: the meaning of the id that the trap handler saved.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::arch) struct TrapId {

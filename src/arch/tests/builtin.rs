@@ -193,7 +193,7 @@ fn stop_reasons_have_gdbs_signals() {
     }
 }
 
-/// What AMD's library concludes from register values; the cases are those of its `signaled_exceptions`.
+/// Conclusions of AMD's library from register values; the cases are those of its `signaled_exceptions`.
 #[test]
 fn faults_follow_from_registers() {
     /// Target, registers, whether only what the library concludes, stop reasons.

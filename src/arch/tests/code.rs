@@ -12,7 +12,7 @@ fn encoding(name: &str) -> Encoding {
     Encoding::of(Processor::named(name).unwrap()).unwrap()
 }
 
-/// Every instruction of every object that a compiler or assembler wrote is as long as llvm-objdump says.
+/// Every instruction of every object that a compiler or assembler wrote has llvm-objdump's length.
 #[test]
 fn instructions_are_as_long_as_llvm_objdump_prints_them() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -47,7 +47,7 @@ fn instructions_are_as_long_as_llvm_objdump_prints_them() {
     assert!(counts.len() >= 6 && counts.values().all(|count| *count > 800), "{counts:?}");
 }
 
-/// What the text of an instruction says that it does, for those that frames are set up with.
+/// The effect of an instruction by its text, for those that set up frames.
 fn said(mnemonic: &str, operands: &[&str]) -> Effect {
     let register = |text: &str| text.strip_prefix('s').and_then(|number| number.parse::<u8>().ok());
     let operand = |text: &str| match (register(text), text.strip_prefix("0x"), text.parse::<i64>()) {

@@ -1,4 +1,4 @@
-//! The DWARF register mapping (AMDGPUUsage, AMDGPU DWARF Register Mapping), and what is said of a wrong number.
+//! The DWARF register mapping (AMDGPUUsage, AMDGPU DWARF Register Mapping), and errors for wrong numbers.
 
 use super::{every_kind, kind};
 use crate::arch::DwarfMeaning;

@@ -1,4 +1,4 @@
-//! What AMD's debugger library shows: names, sizes, numbers and the layout of a whole `g` packet.
+//! Registers as AMD's debugger library shows them: names, sizes, numbers and the layout of a whole `g` packet.
 
 use super::kind;
 use crate::arch::{Kind, RegId};

@@ -80,7 +80,7 @@ fn bits_and_counts() {
     assert_eq!((sgprs.of(0, WaveSize::W64), sgprs.of(6 << 6, WaveSize::W64)), (0, 96));
 }
 
-/// What is wrong with a save area is said with the check's name.
+/// An error in a save area carries the check's name.
 #[test]
 fn wrong_save_areas_are_refused() {
     let (_, text) = BUILT_IN.iter().find(|(name, _)| *name == "gfx90a").unwrap();

@@ -5,7 +5,7 @@ use std::process::Command;
 use super::fixed::fixed;
 use crate::debuginfo::types::Scale;
 
-/// What gdb prints.
+/// gdb's output.
 fn printed(values: &[f64]) -> Vec<String> {
     let commands = values
         .iter()
@@ -66,7 +66,7 @@ fn decimal_scales_and_fractions_are_exact() {
     assert_eq!(decimal(99_999_999_999_999_999_995, -1), "1e+19");
 }
 
-/// What cannot be multiplied out in 128 bits is said as it stands.
+/// A number beyond 128 bits is printed as mantissa and scale.
 #[test]
 fn scales_are_bounded() {
     assert_eq!(fixed(false, 3, None), "3");

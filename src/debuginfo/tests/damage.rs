@@ -249,7 +249,7 @@ fn a_die_of_a_function_costs_itself() {
     let words =
         format!("DW_AT_location of DIE {}: the location list at 0x7777 of the unit at 0x0", object.die("v3"));
     assert!(why.to_string().starts_with(&words), "{why}");
-    // The function says what it lacks.
+    // The function names its missing parts.
     let function = info.function_at(pc).unwrap().unwrap().function;
     let said: Vec<String> = function.problems.iter().map(ToString::to_string).collect();
     let [name, end] = &said[..] else { panic!("{said:?}") };
@@ -258,7 +258,7 @@ fn a_die_of_a_function_costs_itself() {
         "{name}"
     );
     assert!(end.contains(&format!("DIE {} in the unit at 0x0", object.die("bad"))), "{end}");
-    // What follows the DIE that cannot be read is nowhere, and the reason is that DIE and no other.
+    // Objects after the unreadable DIE are nowhere, and the reason is that DIE and no other.
     let lost = info.function_at(ElfAddress(0x2010)).unwrap_err().to_string();
     assert!(lost.contains("DIE"), "{lost}");
     assert!(info.line_at(pc).unwrap_err().to_string().starts_with("line table of the unit at 0x0"));

@@ -129,7 +129,7 @@ fn the_numbers_mean_something_in_draft_units_alone() {
     );
     let error = silent.object_map(map).unwrap_err().to_string();
     assert!(error.contains("expected DW_TAG_object_map of the draft dialect"), "{error}");
-    // Unless the user says so, and not where the user says something else.
+    // Unless the user chooses it, and not where the user chooses another.
     let said = silent.in_dialect(Some(Dialect::Draft));
     assert_eq!(maps(&said), maps(&object()));
     assert_eq!(said.object_map(map), object().object_map(map));

@@ -24,7 +24,7 @@ pub(super) struct Dump {
     by_offset: HashMap<u64, usize>,
 }
 
-/// What llvm-dwarfdump prints; a missing tool is a failure, since nothing else checks the reader.
+/// The output of llvm-dwarfdump; a missing tool is a failure, since nothing else checks the reader.
 pub(super) fn tool(arguments: &[&str], object: &Path) -> String {
     let name = crate::codeobject::newest_llvm("llvm-dwarfdump");
     let output = Command::new(name).args(arguments).arg(object).output().expect("llvm-dwarfdump runs");

@@ -49,7 +49,7 @@ fn has_section(info: &DebugInfo, name: &str) -> bool {
     info.code_object().section(name).is_some_and(|section| section.size > 0)
 }
 
-/// What must be told apart, so that a form is not tested by an object that has another.
+/// The forms to distinguish, so that no form is tested by an object that has another.
 fn check(name: &str, flags: &[&str], is_that_form: impl Fn(&DebugInfo) -> bool) {
     let info = debug_info(taken(&compiled("values/values.cpp", name, flags)));
     assert!(is_that_form(&info), "{name}: the compiler wrote another form");
@@ -209,7 +209,7 @@ fn debug_information_by_link() {
     std::fs::create_dir_all(hidden.join(".debug")).expect("a folder");
     std::fs::copy(&parted.debug, hidden.join(".debug/values.debug")).expect("copied");
     values::check(&parted.found(&[hidden]).expect("found"));
-    // A file with the right name and other contents is not used, and said so.
+    // A file with the right name and other contents is rejected with a problem.
     std::fs::write(&parted.debug, &parted.whole).expect("written");
     let error = parted.found(std::slice::from_ref(&parted.folder)).expect_err("another file").to_string();
     assert!(error.contains("values.debug: its checksum is not the"), "{error}");
@@ -232,7 +232,7 @@ fn debug_information_by_build_id() {
     assert!(error.contains(".debug: it has another build id"), "{error}");
 }
 
-/// What a file from a stranger says never leads out of the folders that the user chose.
+/// Contents of an untrusted file never lead out of the folders that the user chose.
 #[test]
 fn a_link_stays_in_its_folder() {
     let parted = parted("hostile");

@@ -122,7 +122,7 @@ fn arrays_begin_where_their_language_says() {
         assert_eq!(info.type_name(Some(array)).expect(name), format!("int [{expected}]"), "{name}");
         ones += u32::from(expected == 3);
     }
-    // Those that count from 1 are told apart at all.
+    // The list contains languages that count from 1.
     assert_eq!(ones, 10);
 }
 

@@ -27,7 +27,7 @@ fn a_missing_byte_takes_its_scalar_and_no_more() {
     assert_eq!(shown("arr", unavailable).to_string(), "{1, <unavailable>, 3, 4}");
     let undefined = Contents { undefined: &gone, ..Contents::known(&bytes) };
     assert_eq!(shown("arr", undefined).to_string(), "{1, <optimized out>, 3, 4}");
-    // What was optimised out is said first, as by gdb.
+    // Optimised out comes first, as in gdb.
     let both = Contents { undefined: &gone, unavailable: &[0xff; 8], bytes: &bytes };
     assert_eq!(shown("arr", both).to_string(), "{<unavailable>, <optimized out>, 3, 4}");
     assert_eq!(

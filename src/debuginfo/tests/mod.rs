@@ -1,4 +1,5 @@
-//! Debug information against what other programs say of the same files: llvm-dwarfdump of the DIEs, gdb of values.
+//! Debug information compared with other programs' output for the same files: llvm-dwarfdump for DIEs, gdb for
+//! values.
 
 mod damage;
 mod drafts;

@@ -8,7 +8,7 @@ use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, DynamicAttribute, Object, OwnedContents, TypeId, TypeKind};
 
-/// An object whose virtual base lies where `base` says.
+/// An object whose virtual base lies at `base`.
 #[derive(Debug)]
 struct WithBase<'a> {
     bytes: &'a [u8],
@@ -100,7 +100,7 @@ fn member_functions_are_named_by_their_slot_or_address() {
     assert_eq!(slots, [(Some("f"), Some(0)), (Some("g"), Some(1))]);
 }
 
-/// A virtual base stands where the object's table says, and is shown once however many bases share it.
+/// A virtual base lies where the object's table puts it, and is shown once however many bases share it.
 #[test]
 fn a_virtual_base_is_shown_once() {
     let source = Source::new(&compiled("values/pointers.cpp", "bases", &["-fno-rtti"]));

@@ -154,9 +154,10 @@ fn pointers_name_their_space_by_the_units_rules() {
         TypeKind::Pointer { address_space, .. } => address_space,
         ref other => panic!("{other:?}"),
     };
-    // LLVM_address_space wins. Else the 2020 classes in a unit that says so: 4 is constant, none is generic.
+    // LLVM_address_space wins. Else the 2020 classes in a unit with their augmentation: 4 is constant, none is
+    // generic.
     assert_eq!([space("p_both"), space("p_class"), space("p_none")], [5, 0, 1].map(AddressSpace));
-    // A unit that says nothing uses address space numbers.
+    // A unit without augmentation uses address space numbers.
     assert_eq!(space("far_type"), AddressSpace(4));
     let far = variable(&info, "far", 0).variable.type_id.expect("a type");
     assert_eq!(info.type_name(Some(far)).expect("a name"), "int *");

@@ -1,4 +1,4 @@
-//! Programs that take too long, say too much, fail, or are not there.
+//! Programs that run too long, print too much, fail, or are missing.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,7 +19,7 @@ fn script(folder: &tempfile::TempDir, text: &str) -> PathBuf {
     path
 }
 
-/// What comes of a tool that does as the script says, within a second.
+/// The result of a tool that runs the script, within a second.
 fn ends_with(text: &str) -> DisassembleError {
     let folder = tempfile::tempdir().unwrap();
     let limit = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! What tools print, by hand: what is a listing, and what is none.
+//! Output of tools, by hand: valid and invalid listings.
 
 use crate::disassembler::{mc, objdump};
 
@@ -105,7 +105,7 @@ fn a_listing_of_mc_ends_where_its_encoding_is_not_the_codes() {
     ] {
         let found = mc::listing(&DECODED.replace(from, to), SAID, 0x1000, &BYTES);
         if to == "]" {
-            // Its bytes are the code's as far as they go; then nothing is said of the rest.
+            // Its bytes are the code's as far as they go; the rest has no message.
             assert!(found.unwrap_err().contains("it says nothing of the byte 12"));
             continue;
         }
