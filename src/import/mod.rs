@@ -1,8 +1,9 @@
 //! Foreign bytes to a [`Capture`] and what is wrong with them.
 //!
-//! [`open`] tells the format by content, never by name. One folder for each format; a format's reader gives
-//! [`Opened`], in which all that is sound is loaded and everything else is a [`Problem`], or an [`ImportError`] where
-//! nothing is. Input may be hostile: nothing here panics, and every loop and allocation is bounded by the input's size.
+//! [`open`] detects the format by content, never by name. Each format has one folder; a format's reader returns
+//! [`Opened`], in which all sound parts are loaded and everything else is a [`Problem`], or an [`ImportError`] if
+//! nothing is. Input may be hostile: nothing here panics, and every loop and allocation is bounded by the input's
+//! size.
 //!
 //! Formats: lanescope's own dump (docs/dump-format.md); ROCm core files, logs of ROCm's debug agent, and what umr prints
 //! (docs/captures.md).
@@ -164,7 +165,8 @@ pub fn open_zip_bytes(name: &str, bytes: &'static [u8], targets: &Targets) -> Re
     dump::open_bytes(name, Cow::Borrowed(bytes), targets)
 }
 
-/// Opens a dump that is in memory: a zip, a manifest without side files, a core, a log, or umr's text or JSON. What a fuzzer calls.
+/// Opens a dump that is in memory: a zip, a manifest without side files, a core, a log, or umr's text or JSON. Fuzz
+/// targets call it.
 ///
 /// # Errors
 /// As [`open`].

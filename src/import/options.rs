@@ -1,11 +1,11 @@
-//! What a user adds to a capture that does not say everything itself.
+//! The user's additions to an incomplete capture.
 
 use std::path::PathBuf;
 
-/// What goes with a capture; the default adds nothing.
+/// Additions to a capture; the default adds nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What messages call the capture, where that is not the path of its file: `standard input`.
+    /// The capture's name in messages, if that is not the path of its file: `standard input`.
     pub name: Option<String>,
     /// The core of the host process, for a GPU core that was written beside it.
     pub host_core: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub struct Options {
     pub r_version: Option<u32>,
     /// Whether files of this machine count that the capture names.
     pub local_files: LocalFiles,
-    /// The processor, where a format does not say: `gfx90a`.
+    /// The processor, for formats without it: `gfx90a`.
     pub target: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub enum LocalFiles {
     /// Of a core that is the user's own: those whose loaded bytes are all in captured memory.
     #[default]
     Auto,
-    /// Those that match what the capture tells of them.
+    /// Those that match the capture's facts.
     Yes,
     /// None is opened.
     No,

@@ -1,4 +1,4 @@
-//! What is wrong with a dump, said so that its writer can mend it: which file, where in it, what, and what was expected.
+//! Problems of a dump for its writer: the file, the place in it, the error, and the expected value.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -15,9 +15,9 @@ pub struct Problem {
     /// Where in the file, and which key of the manifest is concerned.
     #[serde(flatten)]
     pub place: Place,
-    /// What is wrong, and what became of the entry where that is not plain.
+    /// The error, and its effect on the entry if that is not obvious.
     pub what: String,
-    /// What was expected instead.
+    /// The expected value.
     pub expected: String,
 }
 
@@ -63,7 +63,7 @@ pub enum ImportError {
     Io {
         /// The file.
         file: String,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A folder or a zip without a manifest.
@@ -85,15 +85,15 @@ pub enum ImportError {
     NotADump {
         /// The file.
         file: String,
-        /// What it looks like.
+        /// The detected format.
         found: String,
     },
-    /// What was given as the host's core is none.
+    /// The file given as the host's core is none.
     #[error("--host-core {file}: {found}; expected an ELF core of the host process")]
     NotACore {
         /// The file.
         file: String,
-        /// What it looks like.
+        /// The detected format.
         found: String,
     },
     /// The processor that the user names is not known.
@@ -111,7 +111,7 @@ pub enum ImportError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's error.
         what: String,
         /// The language it was read as.
         expected: &'static str,
@@ -121,7 +121,7 @@ pub enum ImportError {
     Format {
         /// The manifest.
         file: String,
-        /// What it says of its format.
+        /// The declared format.
         found: String,
     },
     /// The manifest is too large to be one.
@@ -153,7 +153,7 @@ pub enum ImportError {
     Zip {
         /// The zip.
         file: String,
-        /// What is wrong with it.
+        /// The error.
         what: String,
     },
     /// The manifest is in a zip, but not in a form that can be read in place.

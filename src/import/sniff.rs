@@ -1,4 +1,4 @@
-//! What a file is, told by its bytes and never by its name.
+//! Detects a file's format by its bytes, never by its name.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, Read};
@@ -30,8 +30,8 @@ pub(super) enum Format {
     UmrJson,
 }
 
-/// The format of a file that begins so, or what it is instead; `again` reads the file from its beginning, where its first
-/// bytes do not say.
+/// The format of a file by its first bytes, or a description of an unsupported one; `again` reads the file from its
+/// beginning if its first bytes do not decide.
 pub(super) fn format<R: Read>(
     start: &[u8],
     again: impl FnMut() -> io::Result<R>,
@@ -121,7 +121,7 @@ const MOST_LEFT: usize = 64 << 10;
 /// The most bytes that are read to see whether they are one JSON document: those of the largest manifest.
 const MOST_DOCUMENT: u64 = 64 << 20;
 
-/// How far a file is looked at to tell its format.
+/// Bytes of a file that are read to detect its format.
 #[derive(Clone, Copy, Debug)]
 struct Most {
     searched: u64,
@@ -175,7 +175,7 @@ fn has_format(text: &[u8]) -> bool {
         }
     }
     let found = Cell::new(false);
-    // What breaks off is an error; what came before it counts.
+    // A truncated file is an error; the bytes before count.
     let _ = serde_json::Deserializer::from_slice(text).deserialize_map(Keys(&found));
     found.get()
 }
@@ -186,7 +186,7 @@ fn begins_json(start: &[u8]) -> bool {
     inner.is_some_and(|inner| matches!(inner.first(), None | Some(b'"' | b'}')))
 }
 
-/// What a text that begins as JSON is.
+/// The format of a text that begins as JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Document {
     /// One document.
@@ -200,7 +200,7 @@ enum Document {
 fn document(source: impl Read) -> Document {
     let mut source = BufReader::new(source);
     let mut start = [0; 3];
-    // One with that mark is not looked at further: what it lacks, its reader says.
+    // A file with that mark is read no further: its reader reports errors.
     if source.read_exact(&mut start).is_ok() && start == *b"\xef\xbb\xbf" {
         return Document::Broken;
     }
@@ -234,7 +234,7 @@ fn resembles_toml(start: &[u8]) -> bool {
         || lines.any(|line| line.starts_with(b"[[") || (line.starts_with(b"format") && is_key(&line)))
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     format: Option<Format>,
@@ -315,7 +315,7 @@ pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
 
-/// ELF: EI_CLASS at 4, EI_DATA at 5, e_type at 16. What the core holds is for its reader to say.
+/// ELF: EI_CLASS at 4, EI_DATA at 5, e_type at 16. The core's reader judges its contents.
 fn elf(start: &[u8]) -> Result<Format, &'static str> {
     match (start.get(4), start.get(5), start.get(16..18)) {
         (Some(1), ..) => Err("a 32-bit ELF file"),

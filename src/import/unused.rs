@@ -1,9 +1,9 @@
-//! Options that a capture's format has no use for: said, so that nobody waits for their effect.
+//! Options without effect for a capture's format: each has a problem, so that nobody waits for its effect.
 
 use super::problem::{Place, Problem};
 use super::{LocalFiles, Opened, Options};
 
-/// What reads a capture.
+/// The reader of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reads {
     /// lanescope's own dump.
@@ -12,7 +12,7 @@ pub(super) enum Reads {
     Core,
     /// A debug agent's log.
     Log,
-    /// What umr prints.
+    /// Output of umr.
     Umr,
 }
 

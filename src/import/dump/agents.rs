@@ -83,7 +83,7 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// What the driver says of a GPU; a number that is missing or none costs all of it.
+    /// The driver's facts of a GPU; one missing or malformed number makes all of them absent.
     fn hardware(&mut self, key: &Key<'_>, field: &Field<manifest::Hardware<'_>>) -> Option<Hardware> {
         let given = self.problems.given(key, "hardware", field)?;
         let key = key.name("hardware");
@@ -92,7 +92,7 @@ impl Builder<'_, '_> {
             self.problems.required(&key, name, field)?;
             self.problems.small(&key, name, field)
         };
-        // All six are looked at before any is missed, so that each that is wrong is told.
+        // Reads all six before it gives up, so that each error is reported.
         let vendor = number("vendor", &given.vendor);
         let device = number("device", &given.device);
         let location = number("location", &given.location);

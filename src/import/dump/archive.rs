@@ -15,7 +15,7 @@ use crate::capture::{Backing, Bytes};
 use crate::clean::clean;
 use crate::import::problem::{Place, Problem};
 
-/// What a zip's bytes are read from.
+/// A source of a zip's bytes.
 #[derive(Clone, Debug)]
 pub(super) enum Source {
     /// A file.
@@ -95,15 +95,15 @@ impl Seek for Cursor {
 pub(super) struct Archive {
     directory: Directory,
     source: Source,
-    /// What every name in the dump is preceded by: `""`, or `"dump/"` where the folder itself was zipped.
+    /// The common prefix of all names in the dump: `""`, or `"dump/"` if the folder itself was zipped.
     prefix: String,
 }
 
 #[derive(Debug)]
 enum Directory {
-    /// As the zip says.
+    /// By the zip's directory.
     Whole(ZipArchive<Cursor>),
-    /// As the entries say, because the zip's directory cannot be read; and why.
+    /// By the entries' headers, because the zip's directory is unreadable; with the reason.
     Lost(Walk, String),
 }
 
@@ -134,7 +134,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// What is wrong with the zip as a whole, if it can be read nevertheless.
+    /// An error of the zip as a whole that leaves it readable.
     pub(super) fn problem(&self, name: &str) -> Option<Problem> {
         let (offset, what, expected) = match &self.directory {
             Directory::Whole(zip) if zip.has_duplicate_names() => (

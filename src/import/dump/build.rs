@@ -22,14 +22,14 @@ use crate::import::LocalFiles;
 use crate::import::problem::{Problem, Problems};
 use crate::units::{Address, WaveSize};
 
-/// What the two bits of a packet that say how many dimensions a grid has can hold.
+/// Values of the two bits of a packet that hold a grid's number of dimensions.
 const MOST_DIMENSIONS: u8 = 3;
 
 /// The most notes of `x-slim` that are taken, and the most characters of each.
 const MOST_NOTES: usize = 256;
 const MOST_NOTE: usize = 2000;
 
-/// What a manifest comes to, while it is read.
+/// The state while a manifest is read.
 #[derive(Debug)]
 pub(super) struct Builder<'m, 'de> {
     pub(super) targets: &'m Targets,
@@ -107,7 +107,7 @@ impl<'m> Builder<'m, '_> {
         self.capture.provenance = provenance;
     }
 
-    /// What `lanescope slim` noted. The table is a writer's own: of another shape it is somebody else's.
+    /// The notes of `lanescope slim`. The table is a writer's own: one of another shape belongs to another writer.
     fn notes(&self) -> Vec<String> {
         let Field::Given(slim) = &self.manifest.slim else { return Vec::new() };
         let Field::Given(notes) = &slim.notes else { return Vec::new() };
@@ -212,7 +212,7 @@ impl<'m> Builder<'m, '_> {
                 problems.report(key.name("queue"), "not the dispatch's; the dispatch counts", "its queue");
             }
             let queue = of_dispatch.or(own);
-            // What is named and not sound was told; what is not named is not known.
+            // A named and malformed value already has its problem; an unnamed one is unknown.
             if queue.is_none() && (entry.dispatch.is_given() || entry.queue.is_given()) {
                 continue;
             }
@@ -241,7 +241,7 @@ impl<'m> Builder<'m, '_> {
                 let what = format_args!("{position:?} is the place of an earlier entry, too");
                 problems.report(key.name("position"), what, "one work-group at each place");
             }
-            // What the hardware says is not judged.
+            // The hardware's values are not validated.
             let position = position.or(recorded);
             let lds_size = problems.number(&key, "lds_size", &entry.lds_size);
             let target = queue.and_then(|queue| self.target_of(queue));

@@ -36,7 +36,7 @@ type Known = HashMap<String, Option<BackingId>>;
 /// A path and the build id that a code object there must have.
 type Outside = (String, Option<Vec<u8>>);
 
-/// What a table says of its bytes.
+/// A table's description of its bytes.
 #[derive(Debug)]
 pub(super) enum Found {
     /// Where they lie.

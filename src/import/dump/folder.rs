@@ -40,7 +40,7 @@ impl Folder {
         &self.root
     }
 
-    /// What is below the folder.
+    /// The files below the folder.
     pub(super) fn beneath(&self) -> &Beneath {
         &self.pool.beneath
     }

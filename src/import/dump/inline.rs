@@ -1,4 +1,4 @@
-//! Inline values of registers: what the manifest may say after a register's name, before the register is known.
+//! Inline values of registers: the allowed forms after a register's name, before the register is known.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -27,7 +27,7 @@ pub(super) enum Inline {
     Wrong(Box<str>),
 }
 
-/// What a person is told was expected where nothing more is known.
+/// The expected form in a message if nothing more is known.
 pub(super) const EXPECTED: &str = "an integer, \"0x...\", \"xx\", an array of them, or { f32 = [...] }";
 
 /// Reads an [`Inline`] with what room there is.
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for InlineShape<'_> {
     }
 }
 
-/// What a value looks like, for a message.
+/// The form of a value, for a message.
 pub(super) fn found(value: &Inline) -> String {
     match value {
         Inline::Number(value) => format!("{value:#x}"),

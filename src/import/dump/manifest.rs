@@ -220,11 +220,11 @@ impl<'de> Manifest<'de> {
     /// Reads a manifest as far as there is room.
     ///
     /// # Errors
-    /// As the deserializer says.
+    /// The deserializer's error.
     pub(super) fn read<D: Deserializer<'de>>(deserializer: D, room: &Room) -> Result<Self, D::Error> {
         match AnyShape::<Self>::new(room).deserialize(deserializer)? {
             Field::Given(manifest) => Ok(manifest),
-            // A document that is no table has no format either, which is what its reader is told.
+            // A document that is no table has no format either; the message reports that.
             Field::Absent | Field::Wrong(_) => Ok(Self::default()),
         }
     }
@@ -274,7 +274,7 @@ impl<'de> Shape<'de> for InlineRegisters<'de> {
     }
 }
 
-/// The `u32` of *data*: already bytes, so that a list costs no more than what it says.
+/// The `u32` of *data*: already bytes, so that a list costs no more than its contents.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// Little-endian.

@@ -1,4 +1,4 @@
-//! lanescope's own dump: a folder or a zip with a manifest and side files, as docs/dump-format.md says.
+//! lanescope's own dump: a folder or a zip with a manifest and side files; docs/dump-format.md specifies it.
 //!
 //! [`store`] finds side files and gives them as backings; [`shape`] and [`manifest`] parse the manifest leniently;
 //! [`build`] and its siblings check it and make the capture. Opening reads the manifest and nothing else.
@@ -62,7 +62,7 @@ enum Language {
 }
 
 impl Language {
-    /// What a manifest in it is, for a message.
+    /// The name of a manifest in it, for a message.
     fn expected(self) -> &'static str {
         match self {
             Self::Toml => "a TOML document",
@@ -274,7 +274,7 @@ fn parse<'de>(
     };
     match language {
         Language::Json => json(text, room).map_err(|error| {
-            // The message ends with the place, which is said once.
+            // The message ends with the place, which appears once.
             let message = error.to_string();
             let place = format!(" at line {} column {}", error.line(), error.column());
             let what = message.strip_suffix(&place).unwrap_or(&message).to_owned();

@@ -1,15 +1,15 @@
-//! Register names to registers, at little cost where 10,000 waves say the same ones.
+//! Maps register names to registers, cheaply if 10,000 waves have the same ones.
 
 use std::collections::HashMap;
 
 use super::registers::{KindIndex, WaveKind};
 use crate::arch::{RangeError, RegId};
 
-/// Names and ranges that were found before; checking `v0-v255` walks it, and 10,000 waves may say it.
+/// Cache of names and ranges: checking `v0-v255` visits each register, and 10,000 waves may have it.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     known: HashMap<KindIndex, HashMap<Box<str>, (RegId, u16)>>,
-    /// What the last waves said, in their order: the next one most likely says the same, which costs no hashing.
+    /// The last waves' names, in their order: the next wave most likely has the same, which needs no hashing.
     recent: Vec<(KindIndex, Box<str>, (RegId, u16))>,
     /// How many names of the present wave have been looked up.
     at: usize,

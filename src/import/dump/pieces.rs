@@ -9,10 +9,10 @@ use super::shape::Field;
 use crate::capture::{Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
 
-/// What pieces of one address space must keep to.
+/// Rules for pieces of one address space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Whether a piece must say its address, or begins at 0.
+    /// Whether a piece needs an address, or begins at 0.
     pub(super) address_required: bool,
     /// The first address that is beyond, and why: `lds_size`.
     pub(super) end: Option<(u64, &'static str)>,

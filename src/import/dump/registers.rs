@@ -47,7 +47,7 @@ pub(super) struct WaveKind<'a> {
 }
 
 impl<'m, 'de> Layouts<'m, 'de> {
-    /// Reads the names; blocks wait for a wave that says what registers there are.
+    /// Reads the names; blocks are deferred until a wave determines the set of registers.
     pub(super) fn new(
         problems: &mut Problems,
         root: &Key<'_>,
@@ -216,7 +216,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let mut spans: Vec<Span> = blocks.iter().map(|block| Span::of(block, SpanSource::Image)).collect();
         report_twice(problems, &key, wave.kind, &[], spans.clone());
         spans.sort_unstable();
-        // Overlaps have just been reported, once; merged runs are few whatever the manifest says.
+        // Overlaps already have a problem; merged runs are few for any manifest.
         spans.dedup_by(|span, before| {
             let overlap = span.first <= before.last;
             before.last = if overlap { before.last.max(span.last) } else { before.last };
@@ -239,7 +239,7 @@ impl<'m, 'de> Layouts<'m, 'de> {
         let register = wave.kind.registers().get(usize::from(first.0))?;
         let mut known = LaneSet::lowest(register.dwords.into());
         if lanes.is_given() && register.is_vector() {
-            // A mask that cannot be read says that not all were captured, and not which.
+            // An unreadable mask means that an unknown part of the bits is missing.
             let mask = problems.number(key, "lanes", lanes)?;
             if mask & !wave.kind.wave_size.all().0 != 0 {
                 let what = format_args!("{mask:#x} has lanes that a {} does not have", wave.kind.wave_size);

@@ -1,4 +1,5 @@
-//! What the values of a manifest may take in memory: a value of two characters takes hundreds of bytes as an entry of a table.
+//! Memory budget for the values of a manifest: a value of two characters takes hundreds of bytes as an entry of a
+//! table.
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Display;

@@ -28,7 +28,7 @@ pub(super) enum Field<T> {
 /// Bytes of memory of what was found instead, beside its field.
 const WRONG: usize = 96;
 
-/// What was found instead. Boxed, because there are many fields and few are wrong.
+/// The value found instead. Boxed, because there are many fields and few are wrong.
 #[derive(Debug)]
 pub(super) struct Found(String);
 
@@ -49,9 +49,9 @@ impl<T> Field<T> {
     }
 }
 
-/// What a key's value may look like; a shape takes what it knows and leaves the rest to be described.
+/// Allowed shapes of a key's value; a shape takes the values it knows and leaves the rest for a message.
 pub(super) trait Shape<'de>: Sized {
-    /// What a person is told was expected.
+    /// The expected shape, for a message.
     const EXPECTED: &'static str;
 
     /// An integer.

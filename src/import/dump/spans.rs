@@ -15,7 +15,7 @@ pub(super) struct Span {
     source: SpanSource,
 }
 
-/// What gives a run; of two that give one register the later one counts.
+/// The source of a run; if two give one register, the later one counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SpanSource {
     Image,

@@ -23,9 +23,9 @@ pub(super) enum Store {
 /// Why a side file cannot be used.
 #[derive(Debug)]
 pub(super) struct Refusal {
-    /// What is wrong with it.
+    /// The error.
     pub(super) what: String,
-    /// What was expected.
+    /// The expected form.
     pub(super) expected: &'static str,
 }
 
@@ -49,8 +49,8 @@ impl Store {
 
     /// The code object at a `path`: a file of the dump's folder, else one of this machine where the user allows that.
     ///
-    /// `build_id`: what the dump says of it. Whatever stands at a path outside of the dump, and whether anything does, the
-    /// refusal is the same.
+    /// `build_id`: the dump's own. The refusal of a path outside of the dump is the same whether or not a file is
+    /// there.
     pub(super) fn find_outside(
         &mut self,
         path: &str,

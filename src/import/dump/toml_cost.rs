@@ -1,4 +1,4 @@
-//! What a TOML document takes in memory once it is parsed, by its text alone: the parser keeps a tree of all of it, in which a
+//! Estimates the memory of a parsed TOML document by its text alone: the parser keeps a tree of all of it, in which a
 //! part of a key of two characters takes more than a kilobyte.
 
 /// Bytes of memory that the parser takes for a document at the most.
@@ -36,7 +36,7 @@ pub(super) fn estimate(text: &str) -> u64 {
     cost
 }
 
-/// What follows a string, of which the first quote was read: `"` with escapes or `'` without, one or three of them.
+/// The text after a string whose first quote was read: `"` with escapes or `'` without, one or three of them.
 fn after_string(quote: u8, after: &[u8]) -> &[u8] {
     let is_long = after.starts_with(&[quote, quote]);
     let end: &[u8] = if is_long { &[quote; 3] } else { &[quote] };

@@ -20,7 +20,7 @@ pub(super) struct Values<'a> {
 }
 
 impl Values<'_> {
-    /// Takes what the manifest says of `name`, which means that range of the kind's registers.
+    /// Takes the manifest's value of `name`, which means that range of the kind's registers.
     pub(super) fn take(&mut self, key: &Key<'_>, name: &str, (first, count): (RegId, u16), value: &Inline) {
         let (value, floats) = match value {
             Inline::Floats(inner) => (&**inner, true),

@@ -8,7 +8,7 @@ use std::io;
 
 use super::archive::Source;
 
-/// What the headers of a zip say.
+/// The headers of a zip.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     /// Entries by name, the last one of each.

@@ -191,7 +191,7 @@ impl<'m, 'de> Builder<'m, 'de> {
                 expected,
             );
         }
-        // An empty list would say that the wave was running, which nobody said.
+        // An empty list would mean that the wave was running; here that is unknown.
         (!lost || !reasons.is_empty()).then_some(reasons)
     }
 }

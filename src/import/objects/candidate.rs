@@ -19,7 +19,7 @@ pub(super) struct Candidate {
     pub(super) build_id: Option<Bytes>,
     /// Where it begins in its file, unless that was packed.
     pub(super) offset: Option<u64>,
-    /// What a person calls it: its file, and the entry where that has several.
+    /// The name for a person: its file, and the entry if that has several.
     pub(super) label: String,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     Ok(candidates)
 }
 
-/// Bytes that are said to be a code object: what a dump says is not unpacked.
+/// Bytes that a dump declares as a code object: they are not unpacked.
 pub(super) fn of_object(bytes: Bytes, label: &str) -> Result<Vec<Arc<Candidate>>, String> {
     let object = CodeObject::parse(bytes.clone()).map_err(|error| error.to_string())?;
     let build_id = object.build_id();
@@ -90,7 +90,8 @@ pub(super) fn of_open(file: &File, label: &str) -> Result<Vec<Arc<Candidate>>, S
     of_bytes(&map_open(file)?, label)
 }
 
-/// A part of a file of this machine that a capture names, if it is a code object; `None` tells no cause.
+/// A part of a file of this machine that a capture names, if it is a code object; `None` has one cause for the
+/// reader, so that it reveals nothing.
 pub(super) fn of_range(path: &Path, offset: u64, size: Option<u64>, label: &str) -> Option<Arc<Candidate>> {
     // A relative path would count from wherever this program runs.
     let bytes = path.is_absolute().then(|| map(path).ok()).flatten()?;

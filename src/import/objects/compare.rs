@@ -1,7 +1,8 @@
 //! Whether a code object is the one that was loaded: its build id, and its bytes against captured memory.
 //!
-//! What the program or the loader may change is left out: writable segments, and fields that relocations fill in. So are the
-//! fields of the ELF header that describe sections, which differ between a file and its stripped copy.
+//! The comparison leaves out bytes that the program or the loader may change: writable segments, and fields that
+//! relocations fill in. It also leaves out the fields of the ELF header that describe sections, which differ between
+//! a file and its stripped copy.
 
 use std::cell::Cell;
 
@@ -24,23 +25,23 @@ const SHOWN: usize = 8;
 /// `e_shoff`, and `e_shentsize` to `e_shstrndx`, by file offset.
 const SECTION_FIELDS: [(u64, u64); 2] = [(40, 8), (58, 6)];
 
-/// What comparing told.
+/// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Everything that could be compared is equal: so many bytes of code, and whether the build ids are.
     Same { code: u64, by_id: bool },
-    /// All that a text says of it holds, and tells it from others; `exact`: it lies in its file where the text says, too.
+    /// All facts of a text hold, and distinguish it from others; `exact`: its offset in its file agrees, too.
     Said { exact: bool },
     /// It is another one; why, in words.
     Differs(String),
 }
 
-/// How much speaks for a candidate.
+/// The strength of the evidence for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Strength {
     /// It is another one.
     Nothing,
-    /// Nothing speaks against it.
+    /// Nothing contradicts it.
     Possible,
     /// It is surely the one.
     Proof,
@@ -58,7 +59,7 @@ impl Verdict {
         }
     }
 
-    /// How much it says for the candidate.
+    /// The strength of this evidence.
     pub(super) fn strength(&self) -> Strength {
         match self {
             Self::Differs(_) => Strength::Nothing,
@@ -137,7 +138,7 @@ fn fixed(object: &CodeObject) -> Vec<&Segment> {
 /// ELF addresses, each with a length, whose bytes in memory may differ from the file's; in order.
 fn exempt(object: &CodeObject) -> Vec<(u64, u64)> {
     let mut exempt: Vec<(u64, u64)> = Vec::new();
-    // In a linked file a relocation speaks of addresses of the image, and no field is wider than 8 bytes.
+    // In a linked file relocations refer to addresses of the image, and no field is wider than 8 bytes.
     if !object.header().is_relocatable() {
         exempt.extend(object.relocations().map(|relocation| (relocation.offset, 8)));
     }

@@ -1,9 +1,9 @@
 //! A client of debuginfod servers: asks for files by build id and keeps them where elfutils' own client does.
 //!
 //! debuginfod(8): `GET URL/buildid/HEX/executable` and `/debuginfo`. Environment as debuginfod-client-config(7):
-//! `DEBUGINFOD_URLS` (with spaces between), `DEBUGINFOD_CACHE_PATH`, `DEBUGINFOD_TIMEOUT`, `DEBUGINFOD_MAXSIZE`. The cache is
-//! `CACHE/HEX/executable`, so that both clients share it. Servers see nothing but build ids. TLS is not spoken: servers of
-//! distributions have no GPU code objects, and one's own is near.
+//! `DEBUGINFOD_URLS` (with spaces between), `DEBUGINFOD_CACHE_PATH`, `DEBUGINFOD_TIMEOUT`, `DEBUGINFOD_MAXSIZE`. The
+//! cache is `CACHE/HEX/executable`, so that both clients share it. Servers receive only build ids. TLS is not
+//! supported: servers of distributions have no GPU code objects, and a private one is near.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 use super::candidate::map;
 use crate::codeobject::{CodeObject, hex};
 
-/// Seconds that a request may take in all where the environment does not say.
+/// Default limit of seconds for a whole request.
 const TIMEOUT: u64 = 90;
-/// The largest file that is taken where the environment does not say: 4 GiB.
+/// Default limit of a file's size: 4 GiB.
 const MAX_SIZE: u64 = 4 << 30;
 /// Requests for one capture.
 const MAX_REQUESTS: usize = 512;
@@ -39,7 +39,7 @@ pub struct Debuginfod {
     pub max_size: u64,
     /// Requests that are left.
     pub(super) requests: usize,
-    /// What no server has: build id and kind. The same file may be loaded many times.
+    /// Files that no server has, by build id and kind. The same file may be loaded many times.
     absent: BTreeSet<(Vec<u8>, String)>,
 }
 
@@ -69,7 +69,7 @@ impl Debuginfod {
     /// `Ok(None)`: no server has it. Errors are of servers, in words; one that fails is not asked again.
     ///
     /// # Errors
-    /// What went wrong, where no server answered otherwise.
+    /// The error, unless a server answered.
     pub fn fetch(&mut self, build_id: &[u8], kind: &str) -> Result<Option<PathBuf>, String> {
         if self.urls.is_empty() || !BUILD_ID.contains(&build_id.len()) {
             return Ok(None);

@@ -1,7 +1,8 @@
-//! Images of code objects in captured memory: read where one is said to be, and found around an address.
+//! Images of code objects in captured memory: read at a known address, or found around an address.
 //!
-//! ROCr loads a code object as one piece with its ELF header first, on a page of its own. So the header is looked for below
-//! the address, page by page. What is found is an image: segments, notes and dynamic symbols, and nothing that is not loaded.
+//! ROCr loads a code object as one piece with its ELF header first, on a page of its own. So the search for the
+//! header goes down from the address, page by page. The result is an image: segments, notes and dynamic symbols, and
+//! no unloaded part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -120,7 +121,7 @@ pub(super) fn captured(memory: &dyn Memory, address: u64, most: u64) -> u64 {
     done.min(most)
 }
 
-/// What was found around addresses.
+/// Images found around addresses.
 #[derive(Debug, Default)]
 pub(super) struct Discovered {
     /// Code objects that hold one of them, in order of load addresses.
@@ -170,7 +171,7 @@ pub(super) fn discover(memory: &dyn Memory, hints: &[&BTreeSet<u64>]) -> Discove
     found
 }
 
-/// What looking below an address came to.
+/// The result of a search below an address.
 enum Outcome {
     /// A code object holds it.
     Found,
@@ -187,7 +188,7 @@ struct Search<'m> {
     left: u64,
     /// Pages that were: the last of each run by its first, as addresses. Runs do not touch.
     seen: BTreeMap<u64, u64>,
-    /// What begins on them, by the address of the ELF header.
+    /// The images that begin on them, by the address of the ELF header.
     images: BTreeMap<u64, Image>,
     /// Headers of those that hold an address.
     wanted: BTreeSet<u64>,
@@ -200,7 +201,7 @@ impl Search<'_> {
         let lowest = first.saturating_sub((depth - 1) * PAGE);
         let mut page = first;
         while page >= lowest {
-            // What was seen before may hold it; a code object is mostly the nearest below.
+            // A known image may hold it; it is mostly the nearest below.
             let run = self.seen.range(..=page).next_back().filter(|(_, last)| **last >= page);
             if let Some((start, _)) = run.map(|(start, last)| (*start, *last)) {
                 let near = self.images.range(start..=page).rev().take(RECENT);

@@ -59,7 +59,7 @@ pub(in crate::import) fn find(
     Found { code_objects: search.finish(problems) }
 }
 
-/// Finds the bytes for code objects that a text lists. There is no memory to compare them with: what the text says decides.
+/// Finds the bytes for code objects that a text lists. Without memory to compare them with, the text's facts decide.
 ///
 /// The first code objects found are those of the list, in its order.
 pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problems: &mut Problems) -> Found {
@@ -76,7 +76,7 @@ pub(in crate::import) fn find_listed(list: &List<'_>, options: &Options, problem
 struct Search<'s> {
     memory: &'s dyn Memory,
     options: &'s Options,
-    /// Whether a code object is for the GPU, as far as the capture says.
+    /// Whether a code object is for the GPU, by the capture's facts.
     fits: &'s dyn Fn(&CodeObject) -> bool,
     places: Vec<Place>,
     /// Hints that no place explains.
@@ -126,7 +126,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// What the user gives with an address is there, unless memory says otherwise; the rest is handed back.
+    /// A file that the user gives with an address is taken unless memory contradicts it; the rest is returned.
     fn take_placed(&mut self, problems: &mut Problems) -> Vec<Unplaced> {
         let mut unplaced = Vec::new();
         for supplied in &self.options.code_objects {
@@ -214,7 +214,8 @@ impl<'s> Search<'s> {
         }));
     }
 
-    /// Gives each place what it turns out to be; whether any took it, and why not. `least`: what has to speak for it.
+    /// Gives each place its code object; returns whether any took it, and the reason if none. `least`: the weakest
+    /// evidence to accept.
     fn offer(&mut self, candidate: &Arc<Candidate>, origin: &str, least: Strength) -> Result<(), String> {
         let (mut taken, mut refusals) = (false, Vec::new());
         for place in &mut self.places {
@@ -272,7 +273,8 @@ impl<'s> Search<'s> {
     fn take_unplaced(&mut self, supplied: &[Unplaced], problems: &mut Problems) {
         for (file, candidates) in supplied {
             let (mut taken, mut refusals) = (false, Vec::new());
-            // A program may have been loaded as several code objects. Each gets what most speaks for.
+            // A program may have been loaded as several code objects. Each gets the candidate with the strongest
+            // evidence.
             for least in [Strength::Exact, Strength::Proof, Strength::Possible] {
                 refusals.clear();
                 for candidate in candidates {
@@ -286,7 +288,7 @@ impl<'s> Search<'s> {
                         Err(why) => refusals.push(format!("{}: {why}", candidate.label)),
                     }
                 }
-                // What memory proves is the same however often one asks.
+                // Memory's evidence does not change between questions.
                 if taken && least <= Strength::Proof || self.places.iter().all(|place| place.listed.is_none())
                 {
                     break;
@@ -315,7 +317,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// What a debug agent saved beside its log, or the user has in a folder under its name.
+    /// The file that a debug agent saved beside its log, or that the user's folder has under its name.
     fn take_saved(&mut self, beside: Option<&Path>) {
         let symbols = &self.options.symbols;
         for place in self.places.iter_mut().filter(|place| !place.is_satisfied()) {
@@ -332,14 +334,14 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// What has to be searched for.
+    /// The code objects to search for.
     fn take_rest(&mut self, problems: &mut Problems) {
         self.take_folders(problems);
         self.take_twins();
         self.take_debuginfod(problems);
     }
 
-    /// What the runtime says where it had each code object from.
+    /// The runtime's source of each code object.
     fn take_uris(&mut self) {
         for index in 0..self.places.len() {
             let Some(place) = self.places.get(index).filter(|place| !place.is_satisfied()) else { continue };
@@ -362,7 +364,7 @@ impl<'s> Search<'s> {
 
     /// Takes a code object from captured memory of the host process.
     fn take_captured(&mut self, index: usize, uri: &str, address: u64, size: u64) -> Result<(), String> {
-        // What straddles runs is copied.
+        // A range over several runs is copied.
         let segment = self.memory.segment(address);
         if segment.is_none_or(|(_, last)| last - address < size.saturating_sub(1)) {
             let left = self.copies.get().checked_sub(size);
@@ -443,7 +445,7 @@ impl<'s> Search<'s> {
             let refused = self.offer(&candidate, "--symbols ", Strength::Proof);
             let id = candidate.build_id.as_deref();
             if let (Err(why), Some(id)) = (refused, id) {
-                // The build is right and the bytes are not: that needs saying.
+                // The build matches and the bytes do not: that needs a message.
                 for place in self.places.iter_mut().filter(|place| place.build_id() == Some(id)) {
                     place.because(format!("{}: {why}", candidate.label));
                 }

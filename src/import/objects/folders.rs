@@ -1,8 +1,8 @@
 //! Code objects in folders of the user: by the name that a build id leads to, then every file.
 //!
-//! Layouts by build id: gdb's and Debian's `.build-id/ab/cdef.debug` (and `cdef` for the file itself), debuginfod's cache
-//! `abcdef/executable` and `abcdef/debuginfo`. Files are told by content: libraries and programs are opened for the GPU code in
-//! them, everything else is skipped.
+//! Layouts by build id: gdb's and Debian's `.build-id/ab/cdef.debug` (and `cdef` for the file itself), debuginfod's
+//! cache `abcdef/executable` and `abcdef/debuginfo`. Content determines the format: libraries and programs are opened
+//! for the GPU code in them, everything else is skipped.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(super) const MAX_DEPTH: usize = 32;
 /// Entries that are looked at in all folders together.
 pub(super) const MAX_ENTRIES: usize = 200_000;
-/// Bytes of a file that tell what it is: an ELF header's first 20, a bundle's magic.
+/// Bytes that identify a file: an ELF header's first 20, a bundle's magic.
 const START: usize = 24;
 
 /// The files that a build id leads to.
@@ -30,7 +30,7 @@ pub(super) fn by_build_id(folder: &Path, hex: &str) -> Vec<PathBuf> {
     files
 }
 
-/// What a walk through folders gave.
+/// The result of a search through folders.
 #[derive(Debug, Default)]
 pub(super) struct Walk {
     /// Files that may hold code objects: AMDGPU ELF files first, since the others may have to be unpacked; by path.

@@ -30,7 +30,7 @@ pub(in crate::import) fn is_version(version: u32) -> bool {
     (FIRST_VERSION..=i32::MAX as u32).contains(&version)
 }
 
-/// What ROCr says of the code objects.
+/// ROCr's facts of the code objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkMap {
     /// `r_version`: the version of the runtime's interface to debuggers; `None` where it was not captured or is none that
@@ -38,7 +38,7 @@ pub struct LinkMap {
     pub r_version: Option<u32>,
     /// The loaded code objects, in the list's order.
     pub entries: Vec<Entry>,
-    /// What is wrong with it.
+    /// The error.
     pub problems: Vec<Problem>,
 }
 
@@ -51,21 +51,22 @@ pub struct Entry {
     pub uri: Option<String>,
 }
 
-/// What is wrong with the list, and where in memory.
+/// An error in the list, and its address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Address of what is wrong.
     pub address: u64,
     /// Which part.
     pub part: &'static str,
-    /// What is wrong with it.
+    /// The error.
     pub what: String,
-    /// What was expected.
+    /// The expected value.
     pub expected: &'static str,
 }
 
 impl LinkMap {
-    /// Reads the list whose `r_debug` is at an address. Nothing is an error: what cannot be read is absent, and said.
+    /// Reads the list whose `r_debug` is at an address. It has no error: unreadable entries are absent and have a
+    /// problem.
     #[must_use]
     pub fn read(memory: &dyn Memory, r_debug: u64) -> Self {
         let mut map = Self::default();

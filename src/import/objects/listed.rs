@@ -1,7 +1,7 @@
-//! Code objects that a text lists, where no memory was captured to compare with: what it says of each has to hold.
+//! Code objects that a text lists, without captured memory to compare with: all of the text's facts must hold.
 //!
-//! A log says where a code object lies and how long it is there, where the runtime had it from, and at which addresses kernels
-//! begin. Lengths are often the same, since images end on a page: alone they refute and do not prove.
+//! A log has a code object's address and length, its source in the runtime, and the addresses of its kernels. Lengths
+//! are often the same, since images end on a page: alone they refute and do not prove.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub(super) const MAX_KERNELS: usize = 64;
 /// A file under the agent's name: what it is called, and its code objects or why it has none.
 pub(super) type Saved = (String, Result<Vec<Arc<Candidate>>, String>);
 
-/// What a text says of a code object.
+/// A text's facts of a code object.
 #[derive(Clone, Debug)]
 pub(in crate::import) struct Listed {
     /// Load address.
@@ -37,7 +37,7 @@ pub(in crate::import) struct List<'l> {
     pub(in crate::import) objects: Vec<Listed>,
     /// The folder in which the text lies: code objects may be saved beside it.
     pub(in crate::import) beside: Option<&'l Path>,
-    /// Whether a code object is for the GPU, as far as the text says which that is.
+    /// Whether a code object is for the GPU, if the text names it.
     pub(in crate::import) fits: &'l dyn Fn(&CodeObject) -> bool,
 }
 
@@ -66,7 +66,7 @@ impl Listed {
         own.into_iter().chain(of_user).collect()
     }
 
-    /// Whether a code object is what the text says. `known_id`: the build id of what was found so far.
+    /// Whether a code object agrees with the text. `known_id`: the build id of the candidate so far.
     pub(super) fn check(&self, candidate: &Candidate, known_id: Option<&[u8]>) -> Verdict {
         let own_id = candidate.build_id.as_deref();
         if let (Some(known), Some(own)) = (known_id, own_id)

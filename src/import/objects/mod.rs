@@ -4,13 +4,14 @@
 //! of waves, kernel descriptors of dispatches).
 //! *You get* each loaded code object with the best bytes for it, where they came from, and what was refused and why.
 //!
-//! Which code objects there are: the runtime's link map (`link_map`) where host memory was captured, what the user says
-//! with an address, and what `discover` finds around addresses that nobody else explains. Bytes come from, in this order,
-//! what the user gives, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
-//! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than bytes
-//! without. All bytes are compared with memory (`compare`) before they are taken: variables of another build would be read
-//! from the wrong places. A file of this machine that the capture names counts as `Options::local_files` allows, and its refusals are
-//! alike (docs/security.md). A text that lists code objects has no memory: there what it says of each has to hold (`listed`).
+//! The set of code objects comes from the runtime's link map (`link_map`) if host memory was captured, the user's
+//! addresses, and the images that `discover` finds around unexplained addresses. Bytes come from, in this order, the
+//! user's file, the URI that the runtime kept, folders of the user, other code objects of the same build, debuginfod,
+//! and at last the image in memory, which has symbols and no DWARF. Bytes with debug information are better than
+//! bytes without. All bytes are compared with memory (`compare`) before they are taken: variables of another build
+//! would be read from the wrong places. A file of this machine that the capture names counts as
+//! `Options::local_files` allows, and its refusals are alike (docs/security.md). A text that lists code objects has
+//! no memory: all of its facts must hold (`listed`).
 
 mod candidate;
 mod compare;
@@ -59,7 +60,7 @@ pub(super) struct Hints {
     pub(super) pcs: BTreeSet<u64>,
 }
 
-/// What [`find()`] found.
+/// The result of [`find()`].
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// The code objects: those of the link map in its order, then those that the user placed, then discovered ones.
@@ -77,7 +78,7 @@ pub(super) struct FoundObject {
     pub(super) uri: Option<String>,
     /// The build id of the image in memory, else of the bytes; `None` where the user insists on another build.
     pub(super) build_id: Option<Vec<u8>>,
-    /// What a person calls it.
+    /// The name for a person.
     pub(super) name: String,
     /// Where the bytes come from, in words.
     pub(super) origin: Option<String>,

@@ -19,10 +19,10 @@ pub(super) struct Place {
     pub(super) address: u64,
     pub(super) uri: Option<String>,
     pub(super) image: Option<Image>,
-    /// What a text says of it, where there is no memory.
+    /// A text's facts of it, if there is no memory.
     pub(super) listed: Option<Listed>,
     pub(super) best: Option<Match>,
-    /// What does not match and is taken if the user insists and nothing else matches.
+    /// A candidate that does not match, taken if the user insists and nothing else matches.
     pub(super) refused: Option<Match>,
     /// Why it has nothing better, in words.
     pub(super) reasons: Vec<String>,
@@ -136,7 +136,7 @@ impl Place {
         Ok(())
     }
 
-    /// Candidates for a text's list, those for which most speaks first; memory tells them apart without.
+    /// Candidates for a text's list, the strongest evidence first; with memory, the comparison decides.
     fn best_first<'c>(
         &self,
         candidates: &'c [Arc<Candidate>],

@@ -1,4 +1,4 @@
-//! A manifest as text, and what is said of it: every rule of docs/dump-format.md through one door, [`check`].
+//! A manifest as text, and its problems: every rule of docs/dump-format.md through one function, [`check`].
 
 mod broken;
 mod docs;

@@ -139,7 +139,7 @@ fn the_path_of_a_code_object_leaves_the_dump_where_the_user_allows_it() {
     let refused = "it lies outside of the dump, and is not opened";
     for (dump, by_default, allowed) in [
         ("d", [None, Some(1), None, Some(1)], [own, Some(1), other, Some(1)]),
-        // What lies beside a zip is no part of it.
+        // Files beside a zip are no part of it.
         ("d/z", [None, None, None, Some(1)], [own, None, other, Some(1)]),
     ] {
         let path = folder.0.join(dump);
@@ -157,7 +157,7 @@ fn the_path_of_a_code_object_leaves_the_dump_where_the_user_allows_it() {
     }
 }
 
-/// Whatever stands outside: the refusal does not tell.
+/// The refusal is the same for any file outside.
 #[test]
 fn refusals_of_files_outside_are_alike() {
     let (_, other) = code();

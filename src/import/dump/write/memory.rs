@@ -30,13 +30,13 @@ impl<'a> Part<'a> {
     }
 }
 
-/// What a map holds below an address.
+/// The contents of a map below an address.
 pub(super) fn below(map: &MemoryMap, end: u64) -> impl Iterator<Item = Part<'_>> {
     let segments = map.segments().iter().take_while(move |segment| segment.address < end);
     segments.map(move |segment| Part::of(segment, (segment.address, segment.last().min(end - 1))))
 }
 
-/// What of a run of addresses a map holds, segment by segment.
+/// The contents of a map in a run of addresses, segment by segment.
 pub(super) fn parts(map: &MemoryMap, (first, last): (u64, u64)) -> impl Iterator<Item = Part<'_>> {
     let from = map.segments().partition_point(|segment| segment.last() < first);
     let rest = map.segments().get(from..).unwrap_or_default();

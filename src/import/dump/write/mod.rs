@@ -27,7 +27,7 @@ use self::tables::Kept;
 use crate::capture::{Bytes, Capture, Extent, MemoryMap};
 use crate::units::WaveId;
 
-/// What of a capture is written.
+/// The parts of a capture to write.
 #[derive(Clone, Default)]
 pub struct Plan {
     /// The waves in the capture's order, each once.
@@ -71,7 +71,7 @@ pub struct PlannedWave {
 pub struct PlannedObject {
     /// Its index in the capture.
     pub index: usize,
-    /// The ELF file to store; `None`: the dump says that it was loaded and nothing more.
+    /// The ELF file to store; `None`: the dump records only that it was loaded.
     pub file: Option<Bytes>,
     /// A file of its separate debug information to store beside it.
     pub debug: Option<Bytes>,
@@ -112,13 +112,13 @@ pub struct Written {
     pub code_objects: u64,
     /// Source files.
     pub sources: u64,
-    /// What could not be copied, in words: at most [`MOST_LOSSES`], and then how many more.
+    /// Messages for bytes that could not be copied: at most [`MOST_LOSSES`], and then the number of others.
     pub losses: Vec<String>,
     /// Losses beyond those.
     pub more_losses: usize,
 }
 
-/// The most losses that are told one by one.
+/// The most losses with a message each.
 pub const MOST_LOSSES: usize = 100;
 
 impl Written {
@@ -148,7 +148,7 @@ pub enum WriteError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         source: io::Error,
     },
     /// A file of the capture is not what was opened.
@@ -161,12 +161,12 @@ pub enum WriteError {
         size: usize,
         /// Of how many waves.
         waves: usize,
-        /// What a reader takes.
+        /// The limit of a reader.
         limit: u64,
     },
 }
 
-/// What the manifest says of the dump's making, once it is known what went in.
+/// The manifest's note on the dump's making, after its contents are known.
 #[derive(Clone, Debug, Default)]
 pub struct Account {
     /// For people: `provenance.note`.
@@ -190,11 +190,11 @@ pub fn is_free(to: &Path) -> Result<(), WriteError> {
 /// Writes `plan` of `capture` to a new folder, or a new zip where the name ends in `.zip`. It appears under its name when it
 /// is whole: what was begun and failed is taken away.
 ///
-/// `progress` is told of every run of bytes that is written, by its length. `changed`: a file that has changed since it was
+/// `progress` gets the length of every run of bytes that is written. `changed`: a file that has changed since it was
 /// opened, asked for at the end.
 ///
 /// # Errors
-/// [`WriteError`]; bytes that cannot be read are left out and told in [`Written::losses`].
+/// [`WriteError`]; unreadable bytes are left out and listed in [`Written::losses`].
 pub fn write(
     capture: &Capture,
     plan: &Plan,
@@ -215,7 +215,7 @@ pub fn write(
     }
     sink.begin(super::JSON, text.len() as u64).map_err(io)?;
     sink.write_all(&text).map_err(io)?;
-    // What was read of a changed file may be another one's bytes, and what was not read looks as if it was not captured.
+    // Bytes read of a changed file may be another file's, and unread ones look like missing data.
     if let Some(what) = changed() {
         return Err(WriteError::Changed(what));
     }

@@ -1,8 +1,8 @@
 //! Registers as they lie in the capture: images by layouts that waves share, and what a wave has of its own.
 //!
-//! A register that a wave has twice (its image and a block of its own, say) is written once, as it counts: a layout is then
-//! written again without it. Bytes are copied and not looked at. A register of which only a part was captured is an entry of
-//! its own with a mask, and no part of a layout.
+//! A register that a wave has twice (for example in its image and in a block of its own) is written once, with the
+//! value that counts: a layout is then written again without it. Bytes are copied unread. A partly captured register
+//! is an entry of its own with a mask, and no part of a layout.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -50,7 +50,7 @@ struct Layout {
     end: u64,
 }
 
-/// What of a wave's registers is copied.
+/// The parts of a wave's registers to copy.
 struct Claimed {
     /// Registers in blocks of their own, the last first.
     own: Vec<(BackingId, RegisterBlock)>,
@@ -93,7 +93,7 @@ impl RegisterWriter {
         Self { stored, layouts: Layouts::default() }
     }
 
-    /// Puts into a wave's table where its registers are, and writes what no copied byte says.
+    /// Puts the places of a wave's registers into its table, and writes the values that no copied byte holds.
     pub(super) fn wave(
         &mut self,
         capture: &Capture,
@@ -174,7 +174,7 @@ impl RegisterWriter {
 }
 
 impl Layouts {
-    /// What of a wave's registers is copied.
+    /// The parts of a wave's registers to copy.
     fn claimed(&mut self, wave: &Wave) -> Claimed {
         // The later one of two counts, and blocks of its own before those of its image.
         let mut taken = vec![false; wave.kind.registers().len()];
@@ -185,7 +185,8 @@ impl Layouts {
         let (Some(blocks), Some(image)) = (&wave.registers.layout, wave.registers.image) else {
             return Claimed { own, image: None, taken };
         };
-        // Of registers that half the lanes share only those are stored: no layout says that, an entry of its own does.
+        // Registers that half the lanes share are stored for those lanes only: no layout has that, an entry of its
+        // own does.
         for block in blocks.iter().rev().filter(|block| is_narrow(block, &wave.kind)) {
             for mut run in runs(block, &wave.kind, &mut taken) {
                 let end = run.offset.saturating_add(u64::from(run.width));
@@ -249,7 +250,7 @@ fn beyond(blocks: &[RegisterBlock], kind: &Kind, taken: &[bool], end: u64) -> Ve
     each.collect()
 }
 
-/// Whether registers can be copied: of one scalar a part may be known, which only an entry with a mask can say.
+/// Whether registers can be copied: one scalar may be partly known, which only an entry with a mask can express.
 fn is_copied(run: &RegisterBlock) -> bool {
     let dwords = LaneSet::lowest((run.width / 4).into());
     is_vector(run) || run.known.and(dwords) == dwords

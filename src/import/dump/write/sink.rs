@@ -16,7 +16,7 @@ const MODE: u32 = 0o600;
 /// Entries from this size on have their sizes in 64 bits.
 const LARGE: u64 = u32::MAX as u64;
 
-/// What this process is writing and has not finished. Held while names are made, changed or taken away.
+/// Unfinished files of this process. Held while names are made, changed or removed.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -40,7 +40,7 @@ fn remove(partial: &Path) {
 /// A dump that is being written.
 pub(super) struct Sink<'p> {
     to: PathBuf,
-    /// What is written, beside `to`; empty once it has its name.
+    /// The file being written, beside `to`; empty once it has its name.
     partial: PathBuf,
     form: Form,
     position: u64,
@@ -52,8 +52,8 @@ enum Form {
     Zip(Option<Box<ZipWriter<BufWriter<Once>>>>),
 }
 
-/// A file that refuses once. A zip that is not finished writes its directory when it is dropped, and says on standard error
-/// that it could not; what was refused is taken away in any case.
+/// A file that refuses once. An unfinished zip writes its directory when it is dropped, and prints an error on
+/// standard error if it cannot; the file is removed in any case.
 struct Once {
     file: File,
     refused: bool,
@@ -182,7 +182,7 @@ impl Write for Sink<'_> {
 }
 
 impl Drop for Sink<'_> {
-    /// What was begun and did not end well leaves nothing behind.
+    /// A failed write leaves nothing behind.
     fn drop(&mut self) {
         if self.partial.as_os_str().is_empty() {
             return;

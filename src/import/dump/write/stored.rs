@@ -12,7 +12,7 @@ use crate::capture::{Capture, Extent, distinct};
 /// Bytes that are copied at a time.
 const CHUNK: usize = 1 << 20;
 
-/// What one file of the dump holds.
+/// The contents of one file of the dump.
 #[derive(Debug, Default)]
 pub(super) struct Stored {
     /// By store and offset of the first byte: the offset behind the last one, and where the first lies in the file.

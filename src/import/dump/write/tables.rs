@@ -1,4 +1,4 @@
-//! The manifest's tables that are small: agents, queues, dispatches, work-groups, and what is said of waves.
+//! The small tables of the manifest: agents, queues, dispatches, work-groups, and the facts of waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What the plan's waves and code objects belong to.
+    /// The owners of the plan's waves and code objects.
     pub(super) fn of(capture: &Capture, plan: &Plan) -> Self {
         let mut kept = Self::default();
         if plan.waves.len() == capture.waves.len() {
@@ -119,7 +119,7 @@ impl Kept {
 pub(super) fn workgroup(capture: &Capture, kept: &Kept, group: &WorkGroup) -> Map<String, Value> {
     let queue = group.queue.and_then(|index| capture.queues.get(index));
     let position = || group.position.map(|position| json!(position));
-    // Work-groups of several dispatches may have one position: where the queue alone is known, nothing tells them apart.
+    // Work-groups of several dispatches may have one position: with the queue alone they are ambiguous.
     let is_recorded = is_outside(capture, group) || (group.dispatch.is_none() && queue.is_some());
     table([
         ("id", Some(json!(group.id))),
@@ -188,13 +188,13 @@ pub(super) fn waves(capture: &Capture, plan: &Plan) -> Vec<Map<String, Value>> {
     waves.collect()
 }
 
-/// What stands in a slim dump's note between how it was made and what is in it.
+/// The part of a slim dump's note between its making and its contents.
 pub const CONTAINS: &str = "; contains ";
 
 /// Where the capture comes from: its own words, and how this dump was made of it.
 pub(super) fn provenance(capture: &Capture, note: String) -> Value {
     let from = &capture.provenance;
-    // What another slim dump contained is not true of this one; how it was made is.
+    // The contents of another slim dump are not this one's; its making is.
     let is_slim = from.producer.as_deref().is_some_and(|producer| producer.starts_with("lanescope "));
     let before = from.note.as_deref().map(|before| match before.rsplit_once(CONTAINS) {
         Some((made, _)) if is_slim && made.contains("slimmed from ") => made,

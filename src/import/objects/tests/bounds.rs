@@ -1,4 +1,4 @@
-//! What is bounded, at the bound and one beyond.
+//! Bounds, each at its value and one beyond.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;

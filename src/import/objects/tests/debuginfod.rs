@@ -98,7 +98,7 @@ fn debians_server_gives_a_saved_code_object_and_the_cache_is_elfutils() {
         assert_eq!(std::fs::read(&file).unwrap(), kernels.bytes(), "{kind}");
     }
     assert_eq!(servers.fetch(&[7; 20], "executable"), Ok(None));
-    // What it does not have it is asked for once.
+    // A missing file is requested once.
     let left = servers.requests;
     assert_eq!((servers.fetch(&[7; 20], "executable"), servers.requests), (Ok(None), left));
     assert_eq!((servers.fetch(&[7; 20], "debuginfo"), servers.requests), (Ok(None), left - 1));

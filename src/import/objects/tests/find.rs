@@ -141,7 +141,7 @@ fn a_bare_core_has_the_objects_around_its_pcs_and_descriptors() {
     cut.0.remove(&AT);
     let (found, _) = run(&cut, false, &[AT + pc(&first)], &Options::default());
     assert!(found.code_objects.is_empty());
-    // Then the code itself tells where the user's file was loaded.
+    // Then the code itself determines where the user's file was loaded.
     let (found, problems) =
         run(&cut, false, &[AT + pc(&first)], &supplied(&kernels.path(KERNEL), None, false));
     assert_eq!((found.code_objects[0].address, problems.len()), (AT, 0), "{problems:?}");
@@ -177,7 +177,7 @@ fn the_users_file_is_found_by_build_id_or_content_and_has_debug_information() {
     memory.list(LIST, 10, &[(AT, &format!("file://{}", lean.display()))]);
     let (found, _) = run(&memory, true, &hints, &in_folder(kernels.folder()));
     assert_eq!(file(&found.code_objects[0]), Some(&bytes[..]));
-    // Without a build id on either side, content tells.
+    // Without a build id on either side, content decides.
     let nameless = folder.path().join("nameless.hsaco");
     stripped(&kernels.path(KERNEL), &nameless, &["--remove-section=.note.gnu.build-id"]);
     let nameless_bytes = std::fs::read(&nameless).unwrap();
@@ -379,7 +379,7 @@ fn files_by_build_id_are_found_without_a_walk() {
     }
 }
 
-/// What a capture may learn of a file that it names: nothing, whatever stands there, but what it already has.
+/// A capture that names a file learns only the bytes that it already has.
 #[test]
 fn refusals_of_local_files_are_alike() {
     let kernels = Kernels::new();
@@ -434,7 +434,7 @@ fn refusals_of_local_files_are_alike() {
         // Once where the file is the one that was loaded.
         assert_eq!(said(&uri("sound"), &memory, &options).0, local_files != LocalFiles::No);
     }
-    // One byte that is not captured proves nothing: it would be told by whether the file is taken.
+    // One missing byte prevents a match: acceptance of the file would reveal it.
     let mut cut = Made(memory.0.clone());
     let code_end = (segment.addresses.start + segment.file_size) as usize;
     cut.0.get_mut(&AT).unwrap().truncate(code_end - 1);

@@ -172,7 +172,7 @@ fn damaged_files_of_a_folder_do_no_harm() {
     memory.load(AT, &file);
     let options = Options { symbols: vec![folder.path().to_owned()], ..Options::default() };
     let mut problems = Problems::new("core");
-    // The longest copies have all code, and no section says so.
+    // The longest copies have all code, and no section names it.
     let hints = Hints { pcs: [AT + 0x1a40].into(), ..Hints::default() };
     let found = find(&memory, &LinkMap::default(), &hints, &options, &mut problems);
     assert_eq!(found.code_objects.len(), 1);
@@ -194,7 +194,7 @@ fn deep_folders_are_bounded() {
     assert!(few.files.len() < 7 && few.problems[0].contains("more than 7 files and folders"), "{few:?}");
 }
 
-/// Memory in pieces of a page, which says how much of it was to be put together.
+/// Memory in pieces of a page, which counts the bytes put together.
 struct Pieces(Made, Cell<u64>);
 
 impl Memory for Pieces {

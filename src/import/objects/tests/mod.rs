@@ -85,8 +85,8 @@ fn word(file: &[u8], at: usize, size: usize) -> usize {
     file[at..at + size].iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte))
 }
 
-/// What a loader puts into memory: PT_LOAD of the program headers (ELF64: `p_offset` at 8, `p_vaddr` at 16, `p_filesz` at 32,
-/// `p_memsz` at 40), up to the end of the last page.
+/// The bytes that a loader puts into memory: PT_LOAD of the program headers (ELF64: `p_offset` at 8, `p_vaddr` at 16,
+/// `p_filesz` at 32, `p_memsz` at 40), up to the end of the last page.
 fn image(file: &[u8]) -> Vec<u8> {
     let mut image = Vec::new();
     for index in 0..word(file, 56, 2) {
