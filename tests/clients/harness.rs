@@ -43,14 +43,21 @@ pub(crate) struct Server {
 impl Server {
     /// Serves a dump; returns when clients can connect.
     pub(crate) fn start(dump: &Path, options: &[&str]) -> Self {
+        let dump = dump.as_os_str();
+        Self::with([dump].into_iter().chain(options.iter().map(OsStr::new)))
+    }
+
+    /// Serves with those arguments of `lanescope serve`; without a dump, the demo.
+    pub(crate) fn with<'a>(arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         let log = scratch("server.log");
         // Who runs the tests in the background may ignore some signals; a server that inherits that ignores them too.
         let mut child = Command::new("env")
             .arg("--default-signal")
             .arg(lanescope())
             .arg("serve")
-            .args([OsStr::new("--port"), OsStr::new("0"), dump.as_os_str()])
-            .args(options)
+            .args(["--port", "0"])
+            .args(arguments)
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
             .env_remove("RUST_LOG")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -73,7 +80,7 @@ impl Server {
                 return server;
             }
         }
-        panic!("the server of {} never listened: {}", dump.display(), server.said());
+        panic!("the server never listened: {}", server.said());
     }
 
     /// What it wrote to standard error.

@@ -10,6 +10,7 @@ mod cores;
 mod dap;
 mod disassembly;
 mod disguise;
+mod documents;
 mod edges;
 mod first;
 mod focus;

@@ -19,6 +19,7 @@ mod lanes;
 mod leak;
 mod logs;
 mod operations;
+mod pages;
 mod print;
 mod processors;
 mod scopes;

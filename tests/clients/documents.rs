@@ -1,0 +1,167 @@
+//! Transcripts of README.md and docs: each `console` block is played, and prints what the page shows.
+//!
+//! `$ lanescope ...` runs the command, `$ lanescope serve ...` a server for the blocks that follow (the demo before the first one),
+//! `$ gdb ...` and `$ lldb ...` a client of it, whose commands stand behind `(gdb)` and `(lldb)`. A block that begins with a client's
+//! command has a client of its own. `...` stands for any lines, or for any text within a line.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use super::harness::{Server, lanescope, lldb_name, run, tool};
+use super::script::{Debugger, Script, fail_with};
+
+/// Words that stand for anything.
+const ANY: &str = "...";
+
+/// A line that is typed, and the lines that it prints.
+struct Step<'a> {
+    typed: &'a str,
+    shown: Vec<&'a str>,
+}
+
+#[test]
+fn readme_shows_what_is_printed() {
+    play("README.md", 12);
+}
+
+#[test]
+fn the_tutorial_shows_what_is_printed() {
+    play("docs/tutorial.md", 18);
+}
+
+/// Plays the blocks of a page; `least` lines are typed in it.
+fn play(page: &str, least: usize) {
+    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let mut server = Server::with([]);
+    let (mut wrong, mut typed) = (Vec::new(), 0);
+    for block in blocks(&text) {
+        typed += block.len();
+        let mut steps = block.into_iter().peekable();
+        while let Some(step) = steps.next() {
+            if let Some(command) = step.typed.strip_prefix("$ lanescope ") {
+                let words = words(command);
+                if words[0] == "serve" {
+                    server = Server::with(words[1..].iter().map(OsStr::new));
+                } else {
+                    let printed = run(tool(lanescope()).args(words).current_dir(env!("CARGO_MANIFEST_DIR")));
+                    wrong.extend(compare(page, &step, &printed));
+                }
+                continue;
+            }
+            let lldb = step.typed.starts_with("$ lldb ") || step.typed.starts_with("(lldb) ");
+            let prompt = if lldb { "(lldb) " } else { "(gdb) " };
+            let mut script = Script::new(page);
+            let connect = if lldb { "gdb-remote" } else { "target remote" };
+            let connect = format!("{connect} {}", server.address);
+            match step.typed.strip_prefix(prompt) {
+                Some(command) => {
+                    script.say(connect);
+                    add(&mut script, page, command, step);
+                }
+                None => {
+                    assert!(step.typed.contains(":1234") || step.typed.contains(" 1234"), "{}", step.typed);
+                    add(&mut script, page, &connect, step);
+                }
+            }
+            while let Some(next) = steps.next_if(|next| next.typed.starts_with(prompt)) {
+                add(&mut script, page, &next.typed[prompt.len()..], next);
+            }
+            // Its text is no part of the last command's.
+            script.say("detach");
+            let debugger = if lldb { Debugger::Lldb(lldb_name()) } else { Debugger::Gdb("gdb") };
+            wrong.extend(script.run(&debugger));
+        }
+    }
+    fail_with(wrong);
+    assert!(typed >= least, "{page} has {typed} lines to type");
+}
+
+/// A client's command of a page, and what the page shows of it; a command that shows nothing there is not judged.
+fn add(script: &mut Script, page: &str, command: &str, step: Step<'_>) {
+    if step.shown.is_empty() {
+        return script.say(command);
+    }
+    let (page, typed) = (page.to_owned(), step.typed.to_owned());
+    let shown: Vec<String> = step.shown.iter().map(|line| (*line).to_owned()).collect();
+    script.check("", command, move |printed| {
+        let shown = shown.iter().map(String::as_str).collect();
+        compare(&page, &Step { typed: &typed, shown }, printed).map_or(Ok(()), Err)
+    });
+}
+
+/// The steps of each `console` block.
+fn blocks(text: &str) -> Vec<Vec<Step<'_>>> {
+    let parts = text.split("\n```console\n").skip(1).map(|rest| rest.split("\n```").next().unwrap());
+    parts
+        .map(|block| {
+            let mut steps: Vec<Step<'_>> = Vec::new();
+            for line in block.lines() {
+                if ["$ ", "(gdb) ", "(lldb) "].iter().any(|prompt| line.starts_with(prompt)) {
+                    steps.push(Step { typed: line, shown: Vec::new() });
+                } else {
+                    steps.last_mut().expect("a block begins with a prompt").shown.push(line);
+                }
+            }
+            steps
+        })
+        .collect()
+}
+
+/// A shell's words: quotes keep blanks, a comment ends the line.
+fn words(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for letter in command.chars() {
+        let word = words.last_mut().unwrap();
+        match letter {
+            '\'' => quoted = !quoted,
+            '#' if !quoted && word.is_empty() => break,
+            ' ' if !quoted && !word.is_empty() => words.push(String::new()),
+            ' ' if !quoted => {}
+            _ => word.push(letter),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn compare(page: &str, step: &Step<'_>, printed: &str) -> Option<String> {
+    let printed: Vec<&str> = printed.trim_matches('\n').lines().map(str::trim_end).collect();
+    (!step.shown.is_empty() && !fits(&step.shown, &printed)).then(|| {
+        format!(
+            "{page}: `{}` shows\n{}\nand prints\n{}",
+            step.typed,
+            step.shown.join("\n"),
+            printed.join("\n")
+        )
+    })
+}
+
+/// Whether lines are those shown.
+fn fits(shown: &[&str], printed: &[&str]) -> bool {
+    match (shown, printed) {
+        ([], printed) => printed.is_empty(),
+        ([ANY, rest @ ..], printed) => (0..=printed.len()).any(|skipped| fits(rest, &printed[skipped..])),
+        ([line, rest @ ..], [first, others @ ..]) => is_like(line, first) && fits(rest, others),
+        _ => false,
+    }
+}
+
+/// Whether a line is the one shown.
+fn is_like(shown: &str, printed: &str) -> bool {
+    let mut parts = shown.split(ANY);
+    let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    true
+}

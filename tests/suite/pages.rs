@@ -1,0 +1,81 @@
+//! Documents: every page is in the index, and links lead to files and headings that exist.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// README.md, its siblings and docs/.
+fn pages() -> Vec<PathBuf> {
+    let files =
+        [root().to_owned(), root().join("docs")].into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let pages: Vec<PathBuf> = files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|end| end == "md"))
+        .collect();
+    assert!(pages.len() > 20, "{pages:?}");
+    pages
+}
+
+/// The targets of a page's links, code left out.
+fn links(text: &str) -> Vec<String> {
+    let mut fenced = false;
+    let lines = text.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        !fenced && !fence
+    });
+    lines
+        .flat_map(|line| line.split("](").skip(1).filter_map(|rest| rest.split_once(')')))
+        .map(|(target, _)| target.to_owned())
+        .collect()
+}
+
+/// GitHub's anchors of the headings: lower case, blanks as hyphens, other signs left out.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings =
+        text.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    headings
+        .map(|heading| {
+            let letters = heading.to_lowercase().replace(' ', "-");
+            letters.chars().filter(|letter| letter.is_alphanumeric() || "-_".contains(*letter)).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn every_page_is_in_the_index() {
+    let index: BTreeSet<String> =
+        links(&fs::read_to_string(root().join("docs/README.md")).unwrap()).into_iter().collect();
+    let files = fs::read_dir(root().join("docs"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap());
+    let missing: Vec<String> =
+        files.filter(|name| name.ends_with(".md") && name != "README.md" && !index.contains(name)).collect();
+    assert!(missing.is_empty(), "docs/README.md lacks {missing:?}");
+}
+
+#[test]
+fn links_lead_to_files_and_headings() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for link in links(&fs::read_to_string(&page).unwrap()) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((&link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let found = match fs::read_to_string(&target) {
+                Ok(text) => anchor.is_empty() || anchors(&text).contains(anchor),
+                Err(_) => target.exists() && anchor.is_empty(),
+            };
+            if !found {
+                wrong.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
