@@ -33,6 +33,35 @@ pub(super) struct Features {
     pub(super) list_threads: bool,
 }
 
+/// Why the last write of memory was refused.
+#[derive(Debug, Default)]
+pub(super) struct Refused {
+    words: String,
+    /// Whether a stop has shown it.
+    is_shown: bool,
+}
+
+impl Refused {
+    /// Notes and logs a refusal.
+    pub(super) fn note(&mut self, words: &str) {
+        log::info!("a write of memory is refused: {words}");
+        words.clone_into(&mut self.words);
+        self.is_shown = false;
+    }
+
+    fn notice(&self) -> Option<String> {
+        (!self.words.is_empty()).then(|| format!("the last refused write: {}", self.words))
+    }
+
+    /// A line for a stop, once for each refusal.
+    pub(super) fn line(&mut self) -> String {
+        if std::mem::replace(&mut self.is_shown, true) {
+            return String::new();
+        }
+        self.notice().map_or_else(String::new, |words| format!("Note: {words}\n"))
+    }
+}
+
 /// A stop as a client is told of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
@@ -80,6 +109,8 @@ pub(super) struct State {
     pub(super) short_line: Option<(u64, u64)>,
     /// What the client has learnt of memory through its view.
     pub(super) typed: TypedMemory,
+    /// Why the last write of memory was refused, which neither debugger prints.
+    pub(super) refused: Refused,
     /// Files of views that the client has open.
     pub(super) handles: Handles,
     /// Whether gdb has begun to prepare a call: it writes registers of the arguments next.
@@ -120,6 +151,7 @@ impl State {
             grown: Grown::default(),
             short_line: None,
             typed: TypedMemory::default(),
+            refused: Refused::default(),
             handles: Handles::default(),
             prepares_call: false,
             code: CodeReads::default(),
@@ -196,6 +228,7 @@ impl State {
         notices.extend(self.facade.note(&self.session.kind().target));
         let problems = self.view().into_iter().flat_map(View::problems);
         notices.extend(problems.map(|problem| format!("the view has a problem: {problem}")));
+        notices.extend(self.refused.notice());
         notices
     }
 

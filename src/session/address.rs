@@ -72,6 +72,19 @@ pub fn decode(address: u64) -> Token {
     }
 }
 
+/// The wave and the lane that a number names where clients take it for the address of an object: of private memory, LDS or a
+/// window. `None`: it is no such address. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in them, and text looks
+/// like them.
+#[must_use]
+pub fn object(number: u64) -> Option<(Option<WaveId>, Option<LaneId>)> {
+    match decode(number) {
+        Token::Space { space: AddressSpace(..0x20), wave, lane, .. } | Token::Window { wave, lane, .. } => {
+            Some((wave, lane))
+        }
+        _ => None,
+    }
+}
+
 /// Wave, lane and offset of an address with a tag.
 fn fields(address: u64) -> (Option<WaveId>, Option<LaneId>, u32) {
     let wave = address >> 39 & MAX_WAVES;

@@ -1,6 +1,6 @@
 //! Where the pointers of a type are: looked up once for each type, arrays and members laid out.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::debuginfo::{DebugInfo, Number, RecordKind, TypeId, TypeKind};
@@ -26,7 +26,7 @@ pub struct PointerAt {
     pub space: AddressSpace,
     /// Whether other members of a union or variant part may stand in its bytes.
     pub is_shared: bool,
-    /// What it points to, with its size, where that is known.
+    /// What it points to, with its size, where that is known. Pointers of several members that stand in the same bytes agree.
     pub to: Option<(TypeId, u64)>,
 }
 
@@ -50,6 +50,7 @@ impl Pointers {
         }
         let mut layout = Layout { debug, found: Vec::new(), parts: 0, is_whole: true, is_shared: false };
         layout.take(id, 0, 0);
+        layout.agree();
         let found: Found = (layout.found.into(), layout.is_whole);
         if !self.held.iter().any(|held| Arc::ptr_eq(held, debug)) {
             self.held.push(Arc::clone(debug));
@@ -68,6 +69,21 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
+    /// Makes pointers that stand in the same bytes lead to the same type, or to none where their types differ.
+    fn agree(&mut self) {
+        let mut targets: HashMap<u64, (TypeId, u64)> = HashMap::new();
+        let mut differ = HashSet::new();
+        for (offset, to) in self.found.iter().filter_map(|pointer| Some((pointer.offset, pointer.to?))) {
+            if *targets.entry(offset).or_insert(to) != to {
+                differ.insert(offset);
+            }
+        }
+        for pointer in self.found.iter_mut().filter(|pointer| pointer.is_shared) {
+            let to = targets.get(&pointer.offset).copied();
+            pointer.to = to.filter(|_| !differ.contains(&pointer.offset));
+        }
+    }
+
     fn take(&mut self, id: TypeId, offset: u64, depth: usize) {
         self.parts += 1;
         if depth > MAX_DEPTH || self.parts > MAX_PARTS || self.found.len() >= MAX_POINTERS {

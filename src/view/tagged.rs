@@ -1,5 +1,7 @@
 //! Pointers as the program has them, and as a client is shown them: with the wave and the lane whose memory they lead to.
 
+use super::layout::STRIDE;
+use super::typed::POINTER;
 use crate::session::address::{self, GENERIC, GLOBAL, Token};
 use crate::session::{Inspect, Place, PointerAt, Unwritable, ValueState, WaveInfo};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
@@ -21,22 +23,25 @@ impl Holder {
 
 /// Where in private memory, LDS or another space of a wave a pointer leads to, and the address that a client is shown. `None`: to
 /// global memory, to nothing, or to what has no such address; the client is shown the number as it is.
+///
+/// Where other members of a union stand in the same bytes, the number decides whether the pointer is the active one: it leads to memory.
 pub(super) fn target(
     session: &dyn Inspect,
     holder: Holder,
-    space: AddressSpace,
-    pointer: u64,
+    pointer: &PointerAt,
+    number: u64,
 ) -> Option<(Place, u64)> {
     let Holder { wave, lane } = holder;
-    let place = match space {
-        GLOBAL | GENERIC => match address::decode(pointer) {
-            Token::Plain(_) => session.place(pointer, wave).ok()?,
+    let place = match pointer.space {
+        GLOBAL | GENERIC => match address::decode(number) {
+            Token::Plain(_) => session.place(number, wave).ok()?,
             _ => return None,
         },
-        space => Place { space, address: Address(pointer), wave: None, lane: None },
+        space => Place { space, address: Address(number), wave: None, lane: None },
     };
     let place = Place { wave: Some(wave), lane: Some(lane), ..place };
-    Some((place, shown(place)?))
+    let shown = shown(place)?;
+    (!pointer.is_shared || session.exists(place)).then_some((place, shown))
 }
 
 /// The address that a client is shown for a place in a space of a wave; `None` for global memory.
@@ -44,7 +49,7 @@ pub(super) fn shown(place: Place) -> Option<u64> {
     address::encode(place.space, place.wave, place.lane, u32::try_from(place.address.0).ok()?)
 }
 
-/// The pointer as the program has it for the address that a client writes.
+/// The pointer as the program has it for the address that a client writes. Other numbers may be those of another member of a union.
 ///
 /// # Errors
 /// The address names what the pointer cannot: memory of another wave, lane or work-group, a variable outside of
@@ -55,6 +60,9 @@ pub(super) fn hardware(
     pointer: &PointerAt,
     written: u64,
 ) -> Result<u64, Unwritable> {
+    if pointer.is_shared && !names_object(session, written) {
+        return Ok(written);
+    }
     let (space, wave, lane, offset) = match address::decode(written) {
         Token::Space { space, wave, lane, offset } => (space, wave, lane, offset),
         Token::Window { .. } => {
@@ -99,25 +107,45 @@ pub(super) fn hardware(
     number.ok_or_else(|| refused("the pointer has no number for that address space"))
 }
 
-/// Refuses 8 bytes that are the address of an object as clients are shown it.
+/// Refuses bytes with the address of an object as clients are shown it, where no pointer is known to stand. `first`: the address of the
+/// bytes, for their alignment.
 ///
 /// # Errors
-/// They are.
-pub(super) fn refuse_address(session: &dyn Inspect, bytes: &[u8]) -> Result<(), Unwritable> {
-    let Ok(bytes) = <[u8; 8]>::try_from(bytes) else { return Ok(()) };
-    let (wave, lane) = match address::decode(u64::from_le_bytes(bytes)) {
-        Token::Space { space: AddressSpace(0x20..), .. } => return Ok(()),
-        Token::Space { wave: Some(wave), lane: Some(lane), .. }
-        | Token::Window { wave: Some(wave), lane: Some(lane), .. } => (wave, lane),
-        _ => return Ok(()),
-    };
-    if !session.has_wave(wave) || !session.kind().wave_size.has(lane) {
-        return Ok(());
+/// 8 bytes name an object of a served wave; among more bytes those on a boundary of 8 that lead to memory do.
+pub(super) fn refuse_addresses(session: &dyn Inspect, first: u64, bytes: &[u8]) -> Result<(), Unwritable> {
+    let is_one = bytes.len() as u64 == POINTER;
+    let skipped = if is_one { 0 } else { (first.wrapping_neg() % POINTER) as usize };
+    let aligned = bytes.get(skipped..).unwrap_or_default();
+    for number in aligned.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)) {
+        if names_object(session, number) && (is_one || leads_to_memory(session, number)) {
+            return Err(refused(&format!(
+                "{number:#x} is the address of an object as debuggers see it, and no type says that a pointer is there; \
+                 `monitor set` writes the program's number"
+            )));
+        }
     }
-    Err(refused(
-        "the number is the address of an object as debuggers see it, and no type says that a pointer is there; \
-         `monitor set` writes pointers as the program has them",
-    ))
+    Ok(())
+}
+
+/// Whether a number is an address as clients are shown those of objects, of a served wave and one of its lanes.
+fn names_object(session: &dyn Inspect, number: u64) -> bool {
+    address::object(number).is_some_and(|(wave, lane)| {
+        wave.is_none_or(|wave| session.has_wave(wave))
+            && lane.is_none_or(|lane| session.kind().wave_size.has(lane))
+    })
+}
+
+/// Whether such an address leads to memory, or into the variables of a window.
+fn leads_to_memory(session: &dyn Inspect, number: u64) -> bool {
+    /// Windows are sparse: their variables are at their beginning.
+    const NEAR: u32 = 1 << 16;
+    match address::decode(number) {
+        Token::Space { space, wave, lane, offset } => {
+            session.exists(Place { space, address: Address(offset.into()), wave, lane })
+        }
+        Token::Window { offset, .. } => offset % STRIDE < NEAR,
+        _ => false,
+    }
 }
 
 fn is_generic(space: AddressSpace) -> bool {

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::tagged::{self, Holder};
 use crate::arch::SpaceScope;
 use crate::debuginfo::TypeId;
+use crate::session::print::ObjectAt;
 use crate::session::{Inspect, Place, PointerAt, Unwritable};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
@@ -37,6 +38,8 @@ pub(super) struct Typed {
     pub(super) type_id: TypeId,
     /// In bytes.
     pub(super) size: u64,
+    /// Whether it is there only if a union's pointer, which leads to it, is the active member.
+    pub(super) is_shared: bool,
 }
 
 /// Whose memory: LDS is a wave's here, as an address names one.
@@ -52,6 +55,15 @@ struct Owner {
 struct Cell {
     pointer: PointerAt,
     code_object: usize,
+}
+
+impl Cell {
+    /// What it leads to, where its type says so.
+    fn target(&self) -> Option<Typed> {
+        let Self { pointer, code_object } = *self;
+        let (type_id, size) = pointer.to?;
+        Some(Typed { code_object, type_id, size, is_shared: pointer.is_shared })
+    }
 }
 
 /// By address.
@@ -96,7 +108,8 @@ impl TypedMemory {
             }
         }
         for object in session.with_pointers(wave, lane, own_stack).unwrap_or_default() {
-            let typed = Typed { code_object: object.code_object, type_id: object.type_id, size: object.size };
+            let ObjectAt { code_object, type_id, size, .. } = object;
+            let typed = Typed { code_object, type_id, size, is_shared: false };
             self.variable(session, object.place, typed);
         }
     }
@@ -107,9 +120,14 @@ impl TypedMemory {
     }
 
     /// Learns what a pointer leads to. What variables say of these bytes goes before.
-    pub(super) fn target(&self, session: &dyn Inspect, place: Place, code_object: usize, to: (TypeId, u64)) {
-        let typed = Typed { code_object, type_id: to.0, size: to.1 };
-        self.0.borrow_mut().learn(session, place, typed, false);
+    pub(super) fn target(
+        &self,
+        session: &dyn Inspect,
+        place: Place,
+        code_object: usize,
+        pointer: &PointerAt,
+    ) {
+        self.0.borrow_mut().learn_target(session, place, Cell { pointer: *pointer, code_object });
     }
 
     /// Shows the pointers in bytes that were read from a place on.
@@ -141,21 +159,15 @@ impl TypedMemory {
     pub fn written(&self, session: &dyn Inspect, place: Place, bytes: &[u8]) -> Result<Vec<u8>, Unwritable> {
         let known = self.0.borrow();
         let mut written = bytes.to_vec();
-        let cells = match owner(session, place) {
-            Some(owner) => {
-                let number = known.is_number(owner, place.address.0, bytes.len() as u64);
-                let cells = known.within(owner, place.address.0, bytes.len() as u64);
-                if cells.is_empty() && !number {
-                    tagged::refuse_address(session, bytes)?;
-                }
-                cells
+        let end = place.address.0.saturating_add(bytes.len() as u64);
+        let cells =
+            owner(session, place).map(|owner| known.within(owner, place.address.0, bytes.len() as u64));
+        for (at, cell) in cells.unwrap_or_default() {
+            let is_whole = at >= place.address.0 && at + POINTER <= end;
+            // A part of another member of the union.
+            if cell.pointer.is_shared && !is_whole {
+                continue;
             }
-            None => {
-                tagged::refuse_address(session, bytes)?;
-                Vec::new()
-            }
-        };
-        for (at, cell) in cells {
             let holder = Holder::of(session, place);
             let mut current = [0; POINTER as usize];
             let from = Place { address: Address(at), ..place };
@@ -167,7 +179,6 @@ impl TypedMemory {
             let mut new = shown.to_le_bytes();
             overlay(&mut new, at, place.address.0, bytes);
             let hardware = tagged::hardware(session, holder, &cell.pointer, u64::from_le_bytes(new))?;
-            let is_whole = at >= place.address.0 && at + POINTER <= place.address.0 + bytes.len() as u64;
             if is_whole {
                 overlay(&mut written, place.address.0, at, &hardware.to_le_bytes());
             } else if shown != u64::from_le_bytes(new) {
@@ -176,6 +187,7 @@ impl TypedMemory {
                 ));
             }
         }
+        tagged::refuse_addresses(session, place.address.0, &written)?;
         Ok(written)
     }
 }
@@ -188,13 +200,6 @@ impl Known {
         cells.pointers.range(range).map(|(at, cell)| (*at, *cell)).collect()
     }
 
-    /// Whether bytes are a variable's, which has no pointer there.
-    fn is_number(&self, owner: Owner, at: u64, length: u64) -> bool {
-        let Some(cells) = self.owners.get(&owner) else { return false };
-        let variable = cells.variables.range(..=at).next_back();
-        variable.is_some_and(|(_, end)| at.saturating_add(length) <= *end)
-    }
-
     fn learn(&mut self, session: &dyn Inspect, place: Place, typed: Typed, is_variable: bool) {
         let mut found = Vec::new();
         let mut looked_at = self.add(session, place, typed, is_variable, &mut found);
@@ -204,17 +209,16 @@ impl Known {
                 return;
             }
             if let Some((_, Some(to))) = self.follow_one(session, from, cell)
-                && let Some((type_id, size)) = cell.pointer.to
+                && let Some(typed) = cell.target()
             {
-                let typed = Typed { code_object: cell.code_object, type_id, size };
                 looked_at += self.add(session, to, typed, false, &mut found);
             }
         }
     }
 
     fn learn_target(&mut self, session: &dyn Inspect, to: Place, cell: Cell) {
-        if let Some((type_id, size)) = cell.pointer.to {
-            self.learn(session, to, Typed { code_object: cell.code_object, type_id, size }, false);
+        if let Some(typed) = cell.target() {
+            self.learn(session, to, typed, false);
         }
     }
 
@@ -257,7 +261,9 @@ impl Known {
         }
         for pointer in shown(&pointers) {
             let at = start.saturating_add(pointer.offset);
-            let cell = Cell { pointer: *pointer, code_object: typed.code_object };
+            let is_shared = pointer.is_shared || typed.is_shared;
+            let pointer = PointerAt { is_shared, ..*pointer };
+            let cell = Cell { pointer, code_object: typed.code_object };
             let from = Place { address: Address(at), ..place };
             match cells.pointers.get_mut(&at) {
                 Some(there) if is_variable => {
@@ -289,7 +295,7 @@ impl Known {
         }
         let raw = u64::from_le_bytes(raw);
         let holder = Holder::of(session, from);
-        Some(match tagged::target(session, holder, cell.pointer.space, raw) {
+        Some(match tagged::target(session, holder, &cell.pointer, raw) {
             Some((place, shown)) => (shown, Some(place)),
             None => (raw, None),
         })
@@ -298,7 +304,7 @@ impl Known {
 
 /// Pointers that are shown as other addresses.
 pub(super) fn shown(pointers: &[PointerAt]) -> impl Iterator<Item = &PointerAt> {
-    pointers.iter().filter(|pointer| u64::from(pointer.bytes) == POINTER && !pointer.is_shared)
+    pointers.iter().filter(|pointer| u64::from(pointer.bytes) == POINTER)
 }
 
 /// Copies what of `from`, which begins at `at`, lies in `bytes`, which begin at `start`.

@@ -184,10 +184,17 @@ impl<'a> Frame<'a> {
             }
             let from = start.checked_sub(first).and_then(|from| usize::try_from(from).ok());
             let given = from.and_then(|from| bytes.get(from..from.checked_add(8)?)?.try_into().ok());
-            let Some(given) = given else { return Err(tagged::refused(PART_OF_POINTER)) };
+            let Some(given) = given else {
+                // A part of another member of the union.
+                if pointer.is_shared {
+                    continue;
+                }
+                return Err(tagged::refused(PART_OF_POINTER));
+            };
             let number = tagged::hardware(self.session, holder, pointer, u64::from_le_bytes(given))?;
             typed::overlay(&mut written, first, start, &number.to_le_bytes());
         }
+        tagged::refuse_addresses(self.session, at.into(), &written)?;
         Ok((self.asked(slot), u64::from(at), written))
     }
 
@@ -260,7 +267,8 @@ impl<'a> Frame<'a> {
         let Ok(Whereabouts::Memory(place)) = self.session.locate(self.asked(slot)) else { return room() };
         self.typed.stack(self.session, wave, lane, own_stack);
         if let (Some(object), Some(type_id)) = (self.object, slot.of) {
-            let typed = Typed { code_object: object.index, type_id, size: slot.size.into() };
+            let typed =
+                Typed { code_object: object.index, type_id, size: slot.size.into(), is_shared: false };
             self.typed.variable(self.session, place, typed);
         }
         match reading {
@@ -327,7 +335,7 @@ impl<'a> Frame<'a> {
             if self.bytes(slot, pointer.offset, &mut raw)? < raw.len() {
                 continue;
             }
-            let shown = tagged::target(self.session, self.holder(), pointer.space, u64::from_le_bytes(raw));
+            let shown = tagged::target(self.session, self.holder(), pointer, u64::from_le_bytes(raw));
             if let Some((place, shown)) = shown {
                 self.leads_to(pointer, place);
                 typed::overlay(into, first, pointer.offset, &shown.to_le_bytes());
@@ -377,8 +385,8 @@ impl<'a> Frame<'a> {
 
     /// Notes what a pointer leads to.
     fn leads_to(&self, pointer: &PointerAt, place: Place) {
-        if let (Some(object), Some(to)) = (self.object, pointer.to) {
-            self.typed.target(self.session, place, object.index, to);
+        if let Some(object) = self.object {
+            self.typed.target(self.session, place, object.index, pointer);
         }
     }
 }

@@ -35,4 +35,5 @@ mod sources;
 mod stdio;
 mod talk;
 mod two_dumps;
+mod unions;
 mod view;

@@ -183,8 +183,8 @@ fn each_of_several_code_objects_has_its_variables() {
     server.finish();
 }
 
-/// Pointers of four bytes are numbers within a struct, since gdb has one size for all pointers to a type: not wrong, and
-/// what they lead to is the server's to show.
+/// Pointers of four bytes are structures with an offset within a struct, since gdb has one size for all pointers to a type: debuggers
+/// refuse to follow, compare and assign them, and what they lead to is the server's to show.
 #[test]
 fn small_pointers_within_structs_are_where_they_lead() {
     for (name, waves) in [("pointers-gfx90a-O0", 1), ("pointers-gfx1100-O0", 2)] {
@@ -223,20 +223,49 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
                 false => format!("set var $lane={lane}"),
             });
             // tests/fixtures/models/pointers.py: `slot` is &tile[item] of LDS from 0, `own` the lane's `keep` at 0x34.
-            script.expect(format!("{print} links.slot"), format!(" = {}\n", item * 4));
-            script.expect(format!("{print} links.own"), format!(" = {}\n", 0x34));
+            let offset = |number: u64| match lldb {
+                true => format!(" = (offset = {number})\n"),
+                false => format!(" = {{offset = {number}}}\n"),
+            };
+            script.expect(format!("{print} links.slot"), offset(item * 4));
+            script.expect(format!("{print} links.own"), offset(0x34));
+            let thread = wave.thread;
+            script.expect(
+                format!("{monitor} thread {thread} set lane {lane} links.own = &item"),
+                "links.own = ",
+            );
+            script.expect(
+                format!("{monitor} thread {thread} print lane {lane} *links.own"),
+                format!(" = {item} "),
+            );
+            script.expect(
+                format!("{monitor} thread {thread} set lane {lane} links.own = &keep"),
+                "links.own = ",
+            );
+            script.expect(format!("{print} links.own.offset"), format!(" = {}\n", 0x34));
             script.expect(format!("{print} links.key"), format!(" = {item}\n"));
             script.expect(format!("{print} links.last"), format!(" = {}\n", -(item as i64)));
-            script.expect(format!("{print} shared->own"), format!(" = {}\n", 0x34));
+            script.expect(format!("{print} shared->own"), offset(0x34));
             let far = 0x7f00_0021_0000 + item * 4;
             script.expect(
                 format!("{print} links.far"),
                 format!("{far:0width$x}\n", width = if lldb { 16 } else { 0 }),
             );
-            // Reading through the number as if it were an address of global memory finds nothing, and no wrong thing.
-            let refused =
-                if lldb { "dereference failed: not a pointer" } else { "Cannot access memory at address 0x" };
-            script.expect(format!("{print} *links.slot"), refused);
+            let (not_followed, set, not_set) = match lldb {
+                true => ("dereference failed: not a pointer", "expr", "no viable overloaded '='"),
+                false => ("Structure has no component named operator*.", "set var", "Invalid cast."),
+            };
+            script.expect(format!("{print} *links.slot"), not_followed);
+            // The address of an object of the right space, of another space and of another lane.
+            for assigned in
+                ["links.own = &keep", "links.slot = &keep", "links.own = (int *)0x0500008200000034"]
+            {
+                script.expect(format!("{set} {assigned}"), not_set);
+            }
+            let compared =
+                if lldb { "invalid operands to binary expression" } else { "no component named operator==" };
+            script.expect("p links.own == &keep", compared);
+            script.expect(format!("{print} links.own"), offset(0x34));
             for member in ["slot", "own"] {
                 let value = pointed[member].as_i64().unwrap();
                 script.expect(

@@ -16,16 +16,16 @@ const KERNEL: &str = "saxpy.hip";
 const DUMP: &str = "saxpy-gfx90a-O0";
 
 /// A folder of the test's, which goes with it.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let folder = scratch(name);
         fs::create_dir_all(&folder).unwrap();
         Self(folder.canonicalize().unwrap())
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -36,7 +36,7 @@ impl Drop for Folder {
     }
 }
 
-fn debuggers() -> [Debugger; 3] {
+pub(super) fn debuggers() -> [Debugger; 3] {
     [Debugger::Gdb("gdb"), Debugger::Gdb("gdb-multiarch"), Debugger::Lldb(lldb_name())]
 }
 

@@ -106,10 +106,16 @@ fn write(
     }
     if begins_call(state, address, bytes)? {
         state.prepares_call = true;
-        reply.text("OK");
-        return Ok(Flow::Continue);
+    } else if let Err(fault) = write_bytes(state, address, pairs.or(after).unwrap_or_default(), bytes) {
+        state.refused.note(&fault.words);
+        return Err(fault);
     }
-    match meant(state, address, pairs.or(after).unwrap_or_default())? {
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> Result<(), Fault> {
+    match meant(state, address, pairs)? {
         Meant::Window { views, grown, address, wave } => {
             let view = grown.as_deref().unwrap_or_else(|| views.get());
             view::write(view, &mut *state.session, address, wave, bytes)?;
@@ -121,8 +127,7 @@ fn write(
         Meant::Place(place) if !bytes.is_empty() => state.session.write(place, bytes)?,
         Meant::Place(_) => {}
     }
-    reply.text("OK");
-    Ok(Flow::Continue)
+    Ok(())
 }
 
 /// Whether a write is the first of those by which gdb prepares a call: one INT3 of x86-64 below the stack.

@@ -14,6 +14,7 @@ use super::super::front::router::Request;
 use super::super::registers::{Slot, Source};
 use super::super::state::State;
 use super::super::threads::Thread;
+use crate::session::address;
 use crate::units::{LaneId, WaveId};
 
 /// `p NUMBER[;thread:ID;]`
@@ -77,6 +78,7 @@ pub(crate) fn write_one(
         return Err(Fault::new(READ_ONLY, words));
     }
     is_seen(state, thread.wave, &slot)?;
+    is_pc_of_program(state, &slot, &value)?;
     state.session.write_register(thread.wave, id, &value)?;
     state.forget_list();
     reply.text("OK");
@@ -116,6 +118,7 @@ pub(crate) fn write_short(
             continue;
         }
         is_seen(state, thread.wave, slot)?;
+        is_pc_of_program(state, slot, value)?;
         writes.push((id, value));
     }
     if !rest.is_empty() {
@@ -157,6 +160,17 @@ fn fits(slot: &Slot, value: &[u8]) -> Result<(), Fault> {
         return Ok(());
     }
     let words = format!("register {} takes {} bytes, not {}", slot.number, slot.bytes, value.len());
+    Err(Fault::new(MALFORMED, words))
+}
+
+/// Refuses a PC that is the address of an object as clients are shown it. Other registers of 8 bytes are masks of lanes, and numbers.
+fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), Fault> {
+    let Ok(value) = <[u8; 8]>::try_from(value) else { return Ok(()) };
+    let value = u64::from_le_bytes(value);
+    if Some(slot.number) != state.registers().pc || address::object(value).is_none() {
+        return Ok(());
+    }
+    let words = format!("{value:#x} is the address of an object as debuggers see it, and no address of code");
     Err(Fault::new(MALFORMED, words))
 }
 

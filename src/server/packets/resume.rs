@@ -49,7 +49,8 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         return Ok(Flow::Continue);
     }
     let inactive = inactive_lane(state, thread);
-    reply.console(&format!("{WORDS}{}{inactive}{}", changed_pc(state, thread), state.grown.words()));
+    let refused = state.refused.line();
+    reply.console(&format!("{WORDS}{}{inactive}{}{refused}", changed_pc(state, thread), state.grown.words()));
     if lldb {
         stop::write(state, thread, reply)?;
         if has_new_files {

@@ -8,6 +8,7 @@ use super::path::{Node, Path, Unary};
 use super::typed::{Shape, Sort};
 use crate::arch::Register;
 use crate::dwarf::Storage;
+use crate::session::address;
 use crate::session::changes::{Batch, draft};
 use crate::session::variables::with_frame;
 use crate::session::{Reader, Unreadable, Unwritable, ValueState};
@@ -185,6 +186,7 @@ impl Walk<'_, '_, '_> {
             return Err(Unwritable::Nowhere { what, why: "a constant that the compiler folded" });
         }
         let bytes = bytes(self, &object).map_err(state)?;
+        self.refuse_address(&bytes)?;
         let (expected, given) = (size.div_ceil(8), bytes.len() as u64);
         if expected != given {
             return Err(Unwritable::Size { what, expected, given });
@@ -194,6 +196,23 @@ impl Walk<'_, '_, '_> {
             Unwritable::Nowhere { why, .. } => Unwritable::Nowhere { what, why },
             other => other,
         })
+    }
+
+    /// Refuses a number that a client copied from an address of an object: the program has another number for that object.
+    fn refuse_address(&self, bytes: &[u8]) -> Result<(), Unwritable> {
+        let Ok(bytes) = <[u8; 8]>::try_from(bytes) else { return Ok(()) };
+        let number = u64::from_le_bytes(bytes);
+        let reader = self.scene.reader;
+        let Some((wave, lane)) = address::object(number) else { return Ok(()) };
+        let wave = reader.wave(wave.unwrap_or(self.scene.wave));
+        if wave.is_err() || wave.is_ok_and(|wave| lane.is_some_and(|lane| !wave.kind.wave_size.has(lane))) {
+            return Ok(());
+        }
+        let why = format!(
+            "{number:#x} is the address of an object as debuggers see it, which the program does not have; write a path with `&`, or \
+             the program's number"
+        );
+        Err(Unwritable::State(ValueState::Error(why)))
     }
 
     /// A register that DWARF has no number for is read as a value; it can be written all the same.

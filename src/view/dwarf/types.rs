@@ -14,10 +14,14 @@ use crate::debuginfo::{TypeId, TypeKind};
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
-/// Stand-ins for pointers of 4 bytes within other types: numbers that are named like them. gdb takes all pointers to a
-/// type for as large as one of them.
+/// Stand-ins for pointers of 4 bytes within other types: structures with the offset, that are named like the pointers. gdb takes all
+/// pointers to a type for as large as one of them. It would cut an address that is assigned to a number to its low 4 bytes, which name neither
+/// space nor lane; it compares such a number with addresses, too. Debuggers refuse both for a structure.
 #[derive(Default)]
 pub(super) struct SmallPointers(HashMap<DieOffset, UnitEntryId>);
+
+/// The member of a stand-in, and its type.
+const OFFSET: &[u8] = b"offset";
 
 pub(super) fn is_pointer(tag: DwTag) -> bool {
     matches!(
@@ -61,12 +65,22 @@ impl<'r> Conversion<'_, '_, '_, 'r> {
         }
         let size = self.unit.debug.byte_size(TypeId(of)).ok().flatten().unwrap_or(4);
         let name = self.unit.type_name(of);
-        let root = self.to.unit.root();
-        let id = self.to.unit.add(root, constants::DW_TAG_base_type);
-        let new = self.to.unit.get_mut(id);
+        let unit = &mut self.to.unit;
+        let root = unit.root();
+        let id = unit.add(root, constants::DW_TAG_structure_type);
+        let new = unit.get_mut(id);
         new.set(constants::DW_AT_name, AttributeValue::String(name.into_bytes()));
+        new.set(constants::DW_AT_byte_size, AttributeValue::Udata(size));
+        let number = unit.add(root, constants::DW_TAG_base_type);
+        let new = unit.get_mut(number);
+        new.set(constants::DW_AT_name, AttributeValue::String(OFFSET.to_vec()));
         new.set(constants::DW_AT_encoding, AttributeValue::Encoding(constants::DW_ATE_unsigned));
         new.set(constants::DW_AT_byte_size, AttributeValue::Udata(size));
+        let member = unit.add(id, constants::DW_TAG_member);
+        let new = unit.get_mut(member);
+        new.set(constants::DW_AT_name, AttributeValue::String(OFFSET.to_vec()));
+        new.set(constants::DW_AT_type, AttributeValue::UnitRef(number));
+        new.set(constants::DW_AT_data_member_location, AttributeValue::Udata(0));
         self.small.0.insert(of, id);
         Some(AttributeValue::UnitRef(id))
     }
