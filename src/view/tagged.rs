@@ -1,10 +1,14 @@
 //! Pointers as the program has them, and as a client is shown them: with the wave and the lane whose memory they lead to.
 
+use std::ops::Range;
+
 use super::layout::STRIDE;
 use super::typed::POINTER;
 use crate::session::address::{self, GENERIC, GLOBAL, Token};
 use crate::session::{Inspect, Place, PointerAt, Unwritable, ValueState, WaveInfo};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
+
+pub(super) const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
 
 /// The wave and the lane that a pointer is read by.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,32 @@ pub(super) fn target(
 /// The address that a client is shown for a place in a space of a wave; `None` for global memory.
 pub(super) fn shown(place: Place) -> Option<u64> {
     address::encode(place.space, place.wave, place.lane, u32::try_from(place.address.0).ok()?)
+}
+
+/// What to write in place of the bytes `part` of a pointer, which is shown as `shown` and with what a client writes becomes `new`. `None`: the
+/// bytes as they are, which are those of another member of a union.
+///
+/// # Errors
+/// As [`hardware`], and a part of a pointer is written.
+pub(super) fn stored(
+    session: &dyn Inspect,
+    holder: Holder,
+    pointer: &PointerAt,
+    shown: u64,
+    new: u64,
+    part: Range<u64>,
+) -> Result<Option<u64>, Unwritable> {
+    let is_whole = part == (0..POINTER);
+    if new == shown || is_whole && (!pointer.is_shared || names_object(session, new)) {
+        return hardware(session, holder, pointer, new).map(Some);
+    }
+    // What is written goes back to what was read: lane and low bits of the wave stay, and the bits above them change. A bit-field.
+    let [.., lane, wave, above, tag] = (shown ^ new).to_le_bytes();
+    let keeps_lane = [lane, wave] == [0; 2] && [above, tag] != [0; 2] && part.start <= 4;
+    if !pointer.is_shared || keeps_lane && names_object(session, shown) {
+        return Err(refused(PART_OF_POINTER));
+    }
+    Ok(None)
 }
 
 /// The pointer as the program has it for the address that a client writes. Other numbers may be those of another member of a union.

@@ -163,11 +163,6 @@ impl TypedMemory {
         let cells =
             owner(session, place).map(|owner| known.within(owner, place.address.0, bytes.len() as u64));
         for (at, cell) in cells.unwrap_or_default() {
-            let is_whole = at >= place.address.0 && at + POINTER <= end;
-            // A part of another member of the union.
-            if cell.pointer.is_shared && !is_whole {
-                continue;
-            }
             let holder = Holder::of(session, place);
             let mut current = [0; POINTER as usize];
             let from = Place { address: Address(at), ..place };
@@ -178,13 +173,10 @@ impl TypedMemory {
             };
             let mut new = shown.to_le_bytes();
             overlay(&mut new, at, place.address.0, bytes);
-            let hardware = tagged::hardware(session, holder, &cell.pointer, u64::from_le_bytes(new))?;
-            if is_whole {
-                overlay(&mut written, place.address.0, at, &hardware.to_le_bytes());
-            } else if shown != u64::from_le_bytes(new) {
-                return Err(tagged::refused(
-                    "a part of a pointer cannot be written; write the whole pointer",
-                ));
+            let part = place.address.0.saturating_sub(at)..end.saturating_sub(at).min(POINTER);
+            let new = u64::from_le_bytes(new);
+            if let Some(number) = tagged::stored(session, holder, &cell.pointer, shown, new, part)? {
+                overlay(&mut written, place.address.0, at, &number.to_le_bytes());
             }
         }
         tagged::refuse_addresses(session, place.address.0, &written)?;

@@ -15,7 +15,6 @@ use crate::units::{Address, LaneId, WaveId};
 
 /// What a write that no variable takes goes to.
 const NO_ROOM: &str = "that place of the frame, which holds no variable outside of memory,";
-const PART_OF_POINTER: &str = "a part of a pointer cannot be written; write the whole pointer";
 
 /// A frame of a window's address.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +168,7 @@ impl<'a> Frame<'a> {
             && let Some(pointer) = pointers.first()
         {
             let Ok(written) = <[u8; 8]>::try_from(bytes) else {
-                return Err(tagged::refused(PART_OF_POINTER));
+                return Err(tagged::refused(tagged::PART_OF_POINTER));
             };
             let number = tagged::hardware(self.session, holder, pointer, u64::from_le_bytes(written))?;
             let number = number.to_le_bytes().get(..usize::from(pointer.bytes)).map(<[u8]>::to_vec);
@@ -182,17 +181,20 @@ impl<'a> Frame<'a> {
             if end <= first || start >= first.saturating_add(bytes.len() as u64) {
                 continue;
             }
-            let from = start.checked_sub(first).and_then(|from| usize::try_from(from).ok());
-            let given = from.and_then(|from| bytes.get(from..from.checked_add(8)?)?.try_into().ok());
-            let Some(given) = given else {
-                // A part of another member of the union.
-                if pointer.is_shared {
-                    continue;
-                }
-                return Err(tagged::refused(PART_OF_POINTER));
-            };
-            let number = tagged::hardware(self.session, holder, pointer, u64::from_le_bytes(given))?;
-            typed::overlay(&mut written, first, start, &number.to_le_bytes());
+            let mut current = [0; typed::POINTER as usize];
+            // A pointer that is not known is written as a whole.
+            let known = self.bytes(slot, start, &mut current).unwrap_or(0);
+            let number = if known == current.len() { u64::from_le_bytes(current) } else { 0 };
+            let shown =
+                tagged::target(self.session, holder, pointer, number).map_or(number, |(_, shown)| shown);
+            let mut new = shown.to_le_bytes();
+            typed::overlay(&mut new, start, first, bytes);
+            let last = first.saturating_add(bytes.len() as u64);
+            let part = first.saturating_sub(start)..last.saturating_sub(start).min(typed::POINTER);
+            let new = u64::from_le_bytes(new);
+            if let Some(number) = tagged::stored(self.session, holder, pointer, shown, new, part)? {
+                typed::overlay(&mut written, first, start, &number.to_le_bytes());
+            }
         }
         tagged::refuse_addresses(self.session, at.into(), &written)?;
         Ok((self.asked(slot), u64::from(at), written))

@@ -27,7 +27,7 @@ fn with_more_members(folder: &Folder) -> PathBuf {
     let replaced = [
         (
             "union Word {\n  Node *node;\n  unsigned long bits;\n};",
-            "struct Word { union { Node *node; const Node *other; unsigned long bits; struct { int low, high; } halves[1]; char bytes[8]; }; };\
+            "struct Word { union { Node *node; const Node *other; unsigned long bits; struct { int low, high; } halves[1]; struct { unsigned long low : 48, tag : 16; } parts; }; };\
              struct Slot { union { Node *node; int number; void *any; }; };",
         ),
         ("Node *table[2] = {&nodes[2], &shared[1]};", "Slot table[2] = {{{&nodes[2]}}, {{&shared[1]}}};"),
@@ -214,6 +214,38 @@ fn addresses_of_objects_are_not_written_as_numbers() {
 
 fn of_object_as_said(address: u64) -> String {
     format!("{address:#x} is the address of an object as debuggers see it, which the program does not have")
+}
+
+/// Parts of a union's pointer that are other members: those that hold numbers are written, those that hold a part of the address are not.
+#[test]
+fn parts_of_a_unions_pointer_are_written_as_the_program_has_them() {
+    let (fixture, folder) = (named(DUMP), Folder::new("union-parts"));
+    let dump = with_more_members(&folder);
+    let chains = in_kernel(&fixture);
+    let here = chains.iter().find(|chain| (chain.wave.thread, chain.lane) == (1, 1)).unwrap();
+    for debugger in debuggers() {
+        let server = Server::start(&dump, &[]);
+        let lldb = matches!(debugger, Debugger::Lldb(_));
+        let (monitor, set) = if lldb { (MONITOR, "expr") } else { ("monitor", "set var") };
+        let shown = if lldb { ')' } else { '=' };
+        let mut script = Script::new(DUMP);
+        script.say(format!("{} {}", if lldb { "gdb-remote" } else { "target remote" }, server.address));
+        script.say(if lldb { "register write lane 1" } else { "set var $lane = 1" });
+        script.say(format!("{set} word.halves[0].low = {}", here.offset(2)));
+        script.expect("p word.node->id", format!("{shown} {}\n", here.own(2, "id")));
+        let number = PRIVATE_BASE | here.offset(2);
+        script.expect(format!("{monitor} print lane 1 word.bits"), format!(" = {number} "));
+        let refused = if lldb { "write to memory" } else { "Cannot access memory at address" };
+        script.expect(format!("{set} word.parts.tag = 3"), refused);
+        script.expect(format!("{monitor} notices"), "a part of a pointer cannot be written");
+        script.expect(format!("{monitor} print lane 1 word.bits"), format!(" = {number} "));
+        script.say(format!("{set} word.halves[0].high = 7"));
+        let number = 7 << 32 | here.offset(2);
+        script.expect(format!("{monitor} print lane 1 word.bits"), format!(" = {number} "));
+        script.expect("p word.bits", format!("{shown} {number}\n"));
+        script.must_pass(&debugger);
+        server.finish();
+    }
 }
 
 /// A value of gdb's history and of Python stays with its wave and lane.
