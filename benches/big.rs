@@ -121,7 +121,7 @@ fn first_answer(dump: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Milliseconds that this thread has run: on a machine with other work the clock on the wall says little of 10 ms.
+/// Milliseconds of this thread's processor time: on a busy machine wall time means little for 10 ms.
 fn processor_milliseconds() -> Result<f64, Failure> {
     let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds: f64 = schedule.split_whitespace().next().ok_or("no time")?.parse()?;

@@ -70,7 +70,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let [of_small, of_large] = &openings;
     let median = sorted(of_large, |one| one.milliseconds)[RUNS / 2];
     let memory = of_large.iter().map(|one| one.kilobytes).max().unwrap_or(0);
-    // What else the machine does counts least in the least time on a processor.
+    // Other load has the least weight in the least processor time.
     let least = |openings: &[Opening]| sorted(openings, |one| one.own)[0];
     let ratio = least(of_large) / least(of_small);
     let list = listing(&large)?;

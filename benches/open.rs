@@ -118,7 +118,7 @@ const HEAD: &str = r#""format": 1,
   {"registers": "a0-a63", "offset": 16384}, {"registers": "s0-s101", "offset": 32768}]}],
 "#;
 
-/// What a writer gives: one image for each wave by the layout, small registers inline, a piece of private memory.
+/// A writer's output: one image for each wave by the layout, small registers inline, a piece of private memory.
 fn by_layout(pretty: bool) -> String {
     manifest(pretty, |wave| {
         format!(

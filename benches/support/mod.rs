@@ -1,4 +1,5 @@
-//! What the benches share: one core for everything, servers on free ports, a raw client, and how a promise is printed.
+//! Shared parts of the benches: one core for everything, servers on free ports, a raw client, and the format of a
+//! promise.
 //!
 //! A wake-up on another core costs more than most answers here, and moves from run to run by a factor of ten. So client
 //! and servers share one core, A and B take turns in one run, and what counts is the worst of the ratios.
@@ -77,7 +78,7 @@ impl Server {
         while let Some(line) = lines.next() {
             if let Some(address) = line?.strip_prefix("Listening on ") {
                 let address = address.trim().to_owned();
-                // What it prints after that must not fill the pipe.
+                // Its later output must not fill the pipe.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok(Self { child, address });
             }
@@ -145,7 +146,7 @@ impl Drop for Server {
     }
 }
 
-/// Waits for clients of a part, after saying where.
+/// Waits for clients of a part, after printing the address.
 pub(crate) fn listen() -> Result<TcpListener, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     println!("{}", listener.local_addr()?);
@@ -288,7 +289,7 @@ impl Promises {
         self.missed += usize::from(!kept);
     }
 
-    /// Success, unless a promise was missed and LANESCOPE_BENCH_STRICT says that this is a failure.
+    /// Success, unless a promise was missed and LANESCOPE_BENCH_STRICT makes that a failure.
     pub(crate) fn end(&self) -> ExitCode {
         let strict = std::env::var_os("LANESCOPE_BENCH_STRICT").is_some_and(|value| value == "1");
         if self.missed > 0 && strict { ExitCode::FAILURE } else { ExitCode::SUCCESS }

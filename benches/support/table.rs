@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use super::{Failure, Server, TURNS, listen, scratch};
 
-/// What gdb is to do.
+/// gdb's task.
 pub(crate) struct Task<'a> {
     /// Whether `target remote` is a part of what is measured.
     pub(crate) attaching: bool,
@@ -28,7 +28,7 @@ pub(crate) fn part() -> Option<Result<ExitCode, Failure>> {
     (part == "table").then(|| {
         let table = read_table(&fs::read(table)?)?;
         answer_from(&table, listen()?)?;
-        // What it took is read before it is ended.
+        // Its cost is read before it is ended.
         std::thread::sleep(std::time::Duration::from_secs(60));
         Ok(ExitCode::SUCCESS)
     })
@@ -63,7 +63,7 @@ struct Spent {
     server: f64,
 }
 
-/// What gdb computes for the task and its server meanwhile; gdb's start is not counted.
+/// Processor time of gdb and its server for the task; gdb's start is not counted.
 fn gdb(server: &Server, address: &str, task: &Task<'_>) -> Result<Spent, Failure> {
     const BEGIN: &str = "python begin = spent()";
     // As `Server::processor_time` has it, at the moments that gdb knows.
@@ -92,7 +92,7 @@ struct Exchange {
     answer: Vec<u8>,
 }
 
-/// Runs gdb over the server with this process between them, and keeps what was said.
+/// Runs gdb over the server with this process between them, and keeps the packets.
 fn record(server: &Server, task: &Task<'_>) -> Result<Vec<Exchange>, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let between = listener.local_addr()?.to_string();

@@ -1,5 +1,5 @@
-//! Any bytes as a code object, a bundle of them or a host program, and as the mutation of a sound one: the first bytes say
-//! which fixture and where it is overwritten. Then everything that a code object is asked for.
+//! Any bytes as a code object, a bundle of them or a host program, and as the mutation of a sound one: the first
+//! bytes choose the fixture and the offset of the mutation. Then every question about a code object.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

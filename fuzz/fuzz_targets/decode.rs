@@ -1,5 +1,5 @@
-//! Any bytes as an expression of every dialect: decoding ends, and what it says is exact: printing and assembling it, or
-//! encoding it, gives the bytes back.
+//! Any bytes as an expression of every dialect: decoding ends, and its result is exact: printing and assembling it,
+//! or encoding it, gives the bytes back.
 #![no_main]
 
 use lanescope::dwarf::print::NoNames;

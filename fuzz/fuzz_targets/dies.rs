@@ -1,5 +1,5 @@
-//! DWARF that is put together of any bytes: DIEs within DIEs, as deep as the bytes say, and units that share tables of abbreviations.
-//! Then everything that a debugger asks, and the view.
+//! DWARF put together of any bytes: DIEs within DIEs, as deep as the bytes lead, and units that share tables of
+//! abbreviations. Then every question of a debugger, and the view.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

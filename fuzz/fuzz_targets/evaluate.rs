@@ -1,5 +1,5 @@
-//! Any bytes as an expression in any state: it ends, within its bounds, and lanes together give what each gives alone.
-//! The first bytes are the state: what registers hold, which are there, what entries say.
+//! Any bytes as an expression in any state: it ends, within its bounds, and lanes together give the result of each
+//! alone. The first bytes are the state: contents of registers, which are there, contents of entries.
 #![no_main]
 
 use std::sync::Arc;

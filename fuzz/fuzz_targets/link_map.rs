@@ -1,5 +1,5 @@
-//! Any memory as the runtime's list of code objects: the input is cut into pieces that lie where it says, and the list begins
-//! where it says.
+//! Any memory as the runtime's list of code objects: the input has pieces with their addresses, and the address of
+//! the list.
 #![no_main]
 
 use std::collections::BTreeMap;

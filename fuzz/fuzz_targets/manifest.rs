@@ -1,5 +1,5 @@
-//! Any bytes as a dump: manifest.toml, manifest.json or a zip, told apart by content as in life. What opens is then read
-//! from end to end, because an extent that leaves its store is as bad as a panic while parsing.
+//! Any bytes as a dump: manifest.toml, manifest.json or a zip, distinguished by content as in life. An opened dump is
+//! then read from end to end, because an extent that leaves its store is as bad as a panic while parsing.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,6 +1,7 @@
-//! Any bytes as the descriptor of ROCm's note, in a core whose memory repeats itself: agents, queues and whatever save areas
-//! their addresses lead to. The first byte says which writer's headers the core has: with one segment that is the whole file, or as ROCr
-//! writes them, whose segments lie where the headers say or, through a pipe, up to 15 bytes before.
+//! Any bytes as the descriptor of ROCm's note, in a core whose memory repeats itself: agents, queues and whatever
+//! save areas their addresses lead to. The first byte chooses the writer whose headers the core has: with one segment
+//! that is the whole file, or as ROCr writes them, whose segments lie at the headers' offsets or, through a pipe, up
+//! to 15 bytes before.
 #![no_main]
 
 use std::sync::LazyLock;

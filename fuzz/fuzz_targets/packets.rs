@@ -1,8 +1,8 @@
 //! Any bytes from a client. The first byte chooses what the client is taken for and how the rest is sent: as it is, line
 //! by line as well-formed packets, because hardly any random packet has the right checksum, or as a burst of 64 KiB of them.
 //!
-//! What must hold: no panic, all that comes back is well framed, one answer is bounded however much was sent, and the next
-//! packet is answered.
+//! Properties: no panic, all answers are well framed, one answer is bounded for any input, and the next packet is
+//! answered.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};
@@ -16,7 +16,7 @@ use libfuzzer_sys::fuzz_target;
 
 static DEMO: &[u8] = include_bytes!("../../tests/fixtures/demo.zip");
 
-/// What the transport reads at a time.
+/// The transport's chunk size.
 const BURST: usize = 64 << 10;
 /// Answers of a burst that are looked at.
 const ANSWERS: usize = 200;

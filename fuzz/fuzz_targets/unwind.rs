@@ -1,6 +1,6 @@
-//! Any call frame information over any wave: a code object whose `.debug_frame` is the input, a wave whose registers and
-//! private memory follow from it, and the stack, each lane's stack and the variables of every frame. What comes out must
-//! be within its bounds, and the same when it is asked for again.
+//! Any call frame information over any wave: a code object whose `.debug_frame` is the input, a wave whose registers
+//! and private memory follow from it, and the stack, each lane's stack and the variables of every frame. The result
+//! must be within its bounds, and the same when it is asked for again.
 #![no_main]
 
 use std::sync::{Arc, LazyLock};

@@ -42,7 +42,7 @@ pub(crate) fn block_layout(counts: Counts, lds: u32) -> BlockLayout {
 /// A wave in a control stack: the index of the work-group that it opens, and whether it closes one.
 pub(crate) type Entry<'a> = (Of<'a>, Option<u32>, bool);
 
-/// What is stored in one wave's block.
+/// The contents of one wave's block.
 pub(crate) struct Block {
     pub(crate) layout: BlockLayout,
     /// From v0 to the scalars; empty where a plan leaves them out (holes of a sparse file).

@@ -156,7 +156,7 @@ fn put_together(plan: &Plan, sizes: &[u64], mut segments: Vec<Segment>, areas: V
     let file = &plan.file;
     let descriptor = note::descriptor(plan, sizes);
     let (gpu_note, at) = note::note("AMDGPU", 33, &descriptor.bytes);
-    // What a host's dumper puts first; a reader looks for neither. Another note of the same name is metadata.
+    // The first notes of a host's dumper; a reader skips both. Another note of the same name is metadata.
     let (mut host_notes, _) = note::note("CORE", 1, &[0x5a; 336]);
     host_notes.extend(note::note("LINUX", 0x202, &[0x6b; 100]).0);
     host_notes.extend(note::note("AMDGPU", 32, b"not this one").0);

@@ -153,7 +153,7 @@ pub(crate) fn image(plan: &FilePlan, host: bool, notes: Vec<Notes>, segments: Ve
     let mut note_headers = Vec::new();
     let mut load_headers = Vec::new();
     let unpadded = rocr && plan.quirks.unpadded;
-    // Where the bytes are, and where the header says that they are.
+    // The offset of the bytes, and the offset in the header.
     let mut place = |bytes: u64, align: u64| {
         let stated = if rocr { at.next_multiple_of(align) } else { at };
         let offset = if unpadded { at } else { stated };

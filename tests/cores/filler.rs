@@ -1,6 +1,6 @@
 //! The value of every word that nothing else decides: a hash of what it is and where, so that no two are alike.
 
-/// What a word is. The numbers are those of the sample cores, so that their words can be written again.
+/// The value of a word. The numbers are those of the sample cores, so that their words can be written again.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Vector = 1,

@@ -238,7 +238,7 @@ fn scratch(family: Family, engines: u32, chooser: &mut Chooser) -> Option<Scratc
         Family::Navi3 | Family::Navi4 => {
             Scratch { waves: 8, wave_bytes: 256 * chooser.of(&[1, 3, 10]), slack }
         }
-        // They divide among the engines, or nobody can say whose is whose.
+        // They divide evenly among the engines, or owners would be ambiguous.
         _ => {
             let odd = u32::from(chooser.one_in(6));
             Scratch { waves: engines * 8 + odd, wave_bytes: 1024 * chooser.of(&[1, 2, 4]), slack }
@@ -286,7 +286,7 @@ fn queue_of(plan: &Plan, agent: usize, id: u32, lanes: u32, chooser: &mut Choose
     if plan.process.r_version >= 11
         && let Some(scratch) = &mut queue.scratch
     {
-        // Nothing says how large a part is any more.
+        // The size of a part is no longer recorded.
         scratch.slack = 0;
     }
     for number in 0..3 {
@@ -362,7 +362,7 @@ fn group(
     let granules = chooser.of(&[0, 1, 2, 5]);
     let lds = if takeover { 128 << 10 } else { granules * family.lds_granule() };
     let same = chooser.one_in(2).then(|| counts(family, lanes, chooser));
-    // What all waves of a group share is taken from its first one, so the first one has it if any has.
+    // Shared values of a group come from its first wave, so the first one has them if any has.
     let nameless = chooser.of(&[None, None, None, Some(0), Some(1)]);
     // On gfx12 the dispatcher always fills them.
     let nameless = nameless.filter(|_| plan.process.r_version >= 10 && family != Family::Navi4);

@@ -1,11 +1,11 @@
 //! Cores of every GPU generation, written by something that shares no layout with the importer.
 //!
-//! A [`plan::Plan`] says what there is: agents, queues, work-groups, waves, and how the file is put together.
-//! [`core::build`] makes the file of it, and [`model::of`] what a reader has to find: both from the plan, the model never
-//! from the file. What the layouts are was taken from the descriptions alone (AMD's note and save area, LLVM's "Core file
-//! format", the corrections found by running AMD's library) and is checked against sample cores that AMD's library read
-//! (tests/suite/written_cores/samples.rs). Where words of the file have no meaning they hold noise, so that a reader that reads
-//! the wrong ones is found out.
+//! A [`plan::Plan`] has the contents: agents, queues, work-groups, waves, and the layout of the file. [`core::build`]
+//! makes the file of it, and [`model::of`] the values that a reader has to find: both from the plan, the model never
+//! from the file. The layouts come from the descriptions alone (AMD's note and save area, LLVM's "Core file format",
+//! the corrections found by running AMD's library) and are checked against sample cores that AMD's library read
+//! (tests/suite/written_cores/samples.rs). Words without meaning hold noise, so that a reader of the wrong words
+//! fails.
 //!
 //! | file | what it knows |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a reader has to find in a core, from the plan: never from the file.
+//! The values that a reader has to find in a core, from the plan: never from the file.
 
 use std::collections::BTreeMap;
 
@@ -99,7 +99,7 @@ pub(crate) fn of(plan: &Plan) -> Model {
 
 /// Whether the dispatcher's words of that wave can be believed.
 fn has_info(of: Of<'_>) -> bool {
-    // Older trap handlers did not say so, and nothing is lost: the plan does not ask for it there.
+    // Older trap handlers did not record it, and nothing is lost: the plan does not ask for it there.
     of.plan.has_dispatch_info(of.agent) && !of.wave.no_dispatch_info
 }
 
@@ -132,12 +132,13 @@ fn group(of: Of<'_>, index: u32) -> GroupModel {
     }
 }
 
-/// Whether the file says that the wave has stopped; else it counts as one that merely ran.
+/// Whether the file marks the wave as stopped; else it counts as one that merely ran.
 fn is_known_to_have_stopped(of: Of<'_>) -> bool {
     let marked = match of.agent.gpu.family {
         // Their trap handlers mark what they set up.
         Family::Aqua | Family::Gfx950 | Family::Navi4 => true,
-        // The others' words count where the dispatcher filled them, or STATUS says that the handler halted the wave.
+        // The others' words count if the dispatcher filled them, or if STATUS has the bit that the handler halted the
+        // wave.
         _ => of.plan.has_dispatch_info(of.agent) || of.plan.process.r_version >= 10,
     };
     of.wave.stop.is_some() && marked
@@ -149,7 +150,7 @@ fn wave(of: Of<'_>) -> WaveModel {
     let pc = if stopped { wave.pc } else { words::hardware_pc(wave) };
     let lanes = wave.counts.lanes;
     let info = has_info(of);
-    // What waves of a group share comes from its first one.
+    // Shared values of a group come from its first wave.
     let first = Of { wave: &group.waves[0], ..of };
     let dispatch = dispatch(first);
     WaveModel {

@@ -1,4 +1,4 @@
-//! What a core holds, in words of a debugger.
+//! The contents of a core, in terms of a debugger.
 
 use super::gpu::{Counts, Gpu, Slot};
 
@@ -70,7 +70,7 @@ pub(crate) struct Scratch {
     pub(crate) waves: u32,
     /// Bytes of one wave.
     pub(crate) wave_bytes: u32,
-    /// Bytes that an XCC's part is larger than its waves need; until r_version 10 the queue says how large it is.
+    /// Bytes that an XCC's part is larger than its waves need; until r_version 10 the queue has its size.
     pub(crate) slack: u64,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Dispatch {
     pub(crate) grid: [u32; 3],
     pub(crate) private_bytes: u32,
     pub(crate) group_bytes: u32,
-    /// The command processor has taken the packet: its header says "invalid".
+    /// The command processor has taken the packet: its header is "invalid".
     pub(crate) invalidated: bool,
 }
 
@@ -108,7 +108,7 @@ pub(crate) struct Wave {
     pub(crate) exec: u64,
     /// `None`: it merely ran when the queue was taken off.
     pub(crate) stop: Option<Stop>,
-    /// Bits of STATUS that say nothing of stopping: neither 5, 13 nor 18.
+    /// Bits of STATUS without meaning for stops: neither 5, 13 nor 18.
     pub(crate) status: u32,
     /// HALT of a wave that ran.
     pub(crate) halted: bool,
@@ -116,7 +116,7 @@ pub(crate) struct Wave {
     pub(crate) mode: u32,
     /// gfx11 and later: it gave its VGPRs back.
     pub(crate) no_vgprs: bool,
-    /// The trap handler says that the dispatcher did not fill this wave's TTMPs (r_version 10 and later).
+    /// The trap handler's mark that the dispatcher did not fill this wave's TTMPs (r_version 10 and later).
     pub(crate) no_dispatch_info: bool,
     /// gfx94x and gfx12: the trap handler never ran for this wave, so its marks are not there. It cannot have stopped.
     pub(crate) unmarked: bool,
@@ -197,7 +197,7 @@ impl FilePlan {
     }
 }
 
-/// What versions of ROCr do otherwise than others (rocm-systems, amd_core_dump.cpp).
+/// Differences between versions of ROCr (rocm-systems, amd_core_dump.cpp).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Quirks {
     /// #1979 to #7502, through a pipe: program headers as for a file, and no padding between segments.

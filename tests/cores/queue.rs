@@ -107,7 +107,7 @@ pub(crate) fn scratch(of: Of<'_>) -> Option<(u64, u64)> {
     Some((scratch_backing(of.queue_index) + part + offset, u64::from(scratch.wave_bytes)))
 }
 
-/// What a wave's scratch holds.
+/// The contents of a wave's scratch.
 pub(crate) fn scratch_words(seed: u32, wave: u32, bytes: u64) -> Vec<u32> {
     (0..bytes as u32 / 4).map(|index| filler::word(seed, Kind::Scratch, wave, index, 0)).collect()
 }

@@ -282,7 +282,7 @@ fn traps(of: Of<'_>) -> [Bits; 16] {
             word.set(24, 0, packet);
         }
     } else if wave.unmarked {
-        // What a reader finds that does not look at the marks: a wave stopped by trap 1.
+        // The result of a reader that ignores the marks: a wave stopped by trap 1.
         slots[6].set(30, 25, 0b10_0001);
     }
     if family.is_aqua() {

@@ -20,8 +20,8 @@ use crate::view::ask;
 
 const NAME: &str = "call-gfx90a-O0";
 
-/// What names are made of: colours, a title, CR, LF with the begin of a forged line, BEL, C1's CSI, bidirectional controls,
-/// characters without width.
+/// Characters of hostile names: colours, a title, CR, LF with the begin of a forged line, BEL, C1's CSI,
+/// bidirectional controls, characters without width.
 const UNITS: [&str; 12] = [
     "\x1b[31m",
     "\x1b]0;t\x07",
@@ -67,7 +67,7 @@ fn hostile_code(mut bytes: Vec<u8>) -> Vec<u8> {
         while at < end {
             let length = bytes[at..end].iter().position(|byte| *byte == 0).unwrap_or(end - at);
             let word = bytes[at..at + length].to_vec();
-            // The augmentation says which dialect a unit is in.
+            // The augmentation determines a unit's dialect.
             if !word.is_empty() && word[0] != b'[' {
                 bytes[at..at + length].copy_from_slice(&hostile(&word));
                 words.push(word);
@@ -159,7 +159,7 @@ fn check(what: &str, text: &str) {
     assert!(!text.lines().any(|line| line.trim_start().starts_with("#!")), "{what}: a forged line: {text}");
 }
 
-/// What a JSON document holds once its escapes are undone.
+/// The strings of a JSON document without their escapes.
 fn check_json(what: &str, value: &Value) {
     match value {
         Value::String(text) => {
@@ -243,7 +243,7 @@ fn every_command_prints_clean_names() {
                 !has_names || text.contains("\\u{1b}") || text.contains("\\u{202e}"),
                 "{command}: {text}"
             );
-            // What has no JSON refuses it, in clean words.
+            // A command without JSON refuses the option, in clean text.
             checked(&[&[command], &arguments[..], &["--json"]].concat());
         }
     }
@@ -254,7 +254,7 @@ fn every_command_prints_clean_names() {
     // A file that is not there, and one that is no dump.
     checked(&["info", "/nowhere/\x1b[31m\u{202e}"]);
     checked(&["info", code]);
-    // What slim wrote is passed on.
+    // A dump written by slim passes its names on.
     for file in fs::read_dir(&slim).unwrap().map(|file| file.unwrap().path()) {
         if file.extension().is_some_and(|extension| extension == "json" || extension == "toml") {
             let text = fs::read_to_string(&file).unwrap();
@@ -474,7 +474,7 @@ fn the_views_names_are_clean() {
     }
 }
 
-/// A packet that leads nowhere still says so in clean words.
+/// The error of a packet that leads nowhere is clean text, too.
 #[test]
 fn names_of_clients_reach_no_terminal() {
     let dump = open(&fixtures().join("dumps").join(NAME));

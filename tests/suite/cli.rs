@@ -42,7 +42,7 @@ fn every_client_can_be_chosen() {
     assert!(text(&refused.stderr).contains("amdgcn-lldb"), "{}", text(&refused.stderr));
 }
 
-/// What is at the path of a unix socket and is no socket belongs to somebody.
+/// A file that is no socket, at the path of a unix socket, belongs to somebody.
 #[test]
 fn a_file_is_not_taken_for_an_abandoned_socket() {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("precious.toml");
@@ -203,8 +203,8 @@ fn an_export_bounds_packets_and_counts_those_that_are_left_out() {
     assert_eq!(told[4..], few);
 }
 
-/// docs/export-format.md: of a scalar the digits that were not captured are `x`, and null is nothing at all. umr says `bebebeef`
-/// of what it cannot read: here of the lower half of vcc.
+/// docs/export-format.md: missing digits of a scalar are `x`, and null is a missing value. umr prints `bebebeef` for
+/// unreadable registers: here for the lower half of vcc.
 #[test]
 fn half_a_scalar_is_shown_by_programs_as_by_people() {
     const WAVE: &str = "------------------------------------------------------

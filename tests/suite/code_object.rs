@@ -63,7 +63,7 @@ fn directives(object: &Path, kernel: &str) -> BTreeMap<String, String> {
     lines.collect()
 }
 
-/// Compares all that objdump says of a descriptor; how many facts those were.
+/// Compares all that objdump prints of a descriptor; returns the number of facts.
 fn same_descriptor(object: &Path, kernel: &Value) -> usize {
     let name = kernel["name"].as_str().unwrap();
     let descriptor = &kernel["descriptor"];
@@ -71,7 +71,7 @@ fn same_descriptor(object: &Path, kernel: &Value) -> usize {
     assert!(theirs.len() > 20, "{object:?} {name}: {theirs:?}");
     let mut compared = 0;
     for (fact, value) in &theirs {
-        // What the assembler reserves on top is part of the count; `kernel` is the heading.
+        // The count includes the assembler's reserve; `kernel` is the heading.
         if fact.starts_with("reserve_") || fact == "kernel" {
             continue;
         }
@@ -168,7 +168,7 @@ fn descriptors_of_all_generations_are_objdumps() {
     }
 }
 
-/// GFX6 and GFX7, which objdump does not take apart: what the assembler was told, granules by AMDGPUUsage.
+/// GFX6 and GFX7, which objdump does not decode: the assembler's input, granules by AMDGPUUsage.
 #[test]
 fn descriptors_before_gfx8_say_what_the_assembler_was_told() {
     let folder = folder("old-descriptors");

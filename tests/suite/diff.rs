@@ -51,8 +51,8 @@ fn diff(a: &Path, b: &Path, more: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), text)
 }
 
-/// What the changes are is what the manifest says: the first wave's stop, a register of the second (where the debug
-/// information has `value`), and one of the third that was not captured.
+/// The changes are the manifest's: the first wave's stop, a register of the second (where the debug information has
+/// `value`), and a missing one of the third.
 const CHANGES: &[(&str, &str)] = &[
     ("stop = [\"breakpoint\"]", "stop = [\"memory_violation\"]"),
     ("v2 = [32, 39, 46, 53, 60, 3,", "v2 = [33, 40, 46, 54, 61, 4,"),
@@ -168,7 +168,7 @@ fn what_only_one_dump_has_is_said() {
     assert_eq!(diff(&a, &b, &["--wave", "1:1"]).0, Some(1));
 }
 
-/// Lines and PCs of waves differ, and their functions do not: what is said of all of them is true of each.
+/// Lines and PCs of waves differ, and their functions do not: statements about all of them hold for each.
 #[test]
 fn waves_at_several_places_are_headed_by_none_of_them() {
     let folder = Scratch::new("diff-places");

@@ -146,7 +146,7 @@ fn functions_are_as_llvm_objdump_lists_them() {
     assert!(seen > 100 && lines > 1000, "{seen} waves, {lines} lines");
 }
 
-/// Each lane stands where the model says that it goes on; without `DW_AT_LLVM_lane_pc` the active ones stand at the PC.
+/// Each lane is at the model's position; without `DW_AT_LLVM_lane_pc` the active ones are at the PC.
 #[test]
 fn lanes_stand_where_the_models_say() {
     let seen = std::cell::Cell::new([0; 3]);
@@ -158,7 +158,7 @@ fn lanes_stand_where_the_models_say() {
         if states.is_none() && (expected["lane_stacks"].is_array() || expected["lane_pc"].is_array()) {
             return;
         }
-        // Those of a draft's fixture are told by its attributes, which this model does not list.
+        // The attributes of a draft's fixture identify it; this model does not list them.
         if states.is_none() && expected["file"] == "draft_ops.hip" {
             return;
         }
@@ -247,7 +247,7 @@ fn counts_addresses_and_surroundings_choose() {
     }
 }
 
-/// What an address or a number may be that somebody types.
+/// Valid and invalid forms of a typed address or number.
 #[test]
 fn odd_questions_have_short_answers() {
     let (session, wave, pc) = saxpy();
@@ -268,7 +268,7 @@ fn odd_questions_have_short_answers() {
     assert!(error(odd).contains("multiples of 4 bytes"));
     let last = Instructions { address: Some(u64::MAX), count: Some(5), ..none.clone() };
     assert!(error(last).contains("multiples of 4 bytes"));
-    // Without DW_AT_LLVM_lane_pc nothing tells where an inactive lane waits; the wave's PC was captured.
+    // Without DW_AT_LLVM_lane_pc the position of an inactive lane is unknown; the wave's PC was captured.
     let inactive =
         session.lanes(wave).unwrap().into_iter().find(|lane| lane.state == Some(LaneState::Inactive));
     let inactive = inactive.unwrap().lane;
@@ -364,7 +364,7 @@ fn the_command_lists_marks_and_refuses() {
     }
 }
 
-/// Without LLVM all else works, and the message says what to install.
+/// Without LLVM all else works, and the message names the package to install.
 #[test]
 fn without_a_tool_the_user_reads_what_to_install() {
     let dump = fixtures().join("dumps/saxpy-gfx90a-O0");
@@ -372,7 +372,7 @@ fn without_a_tool_the_user_reads_what_to_install() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("llvm-objdump or llvm-mc") && said.contains("apt install llvm"), "{said}");
-    // What is in the folder that the program was started in is not run.
+    // A program in the current folder is not run.
     let output = lanescope(&["disassemble", dump.to_str().unwrap()], Some(":.:"));
     assert_eq!(output.status.code(), Some(1));
 }
@@ -396,7 +396,7 @@ fn llvm_mc_lists_the_same_instructions() {
     assert_eq!(texts(&by_mc), texts(&session));
 }
 
-/// What the manifest says of a dispatch, in the columns of AMD's gdb.
+/// The manifest's values of a dispatch, in the columns of AMD's gdb.
 #[test]
 fn dispatches_have_the_columns_of_amds_gdb() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The draft dialect end to end: the fixture's code object with other numbers, with and without a file that says them.
+//! The draft dialect end to end: the fixture's code object with other numbers, with and without a file of numbers.
 
 use std::fs;
 use std::io::Write as _;
@@ -78,7 +78,7 @@ fn agrees(options: &[&str], dump: &Path) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// No variable of any lane has a value, and each says the operation's code.
+/// No variable of any lane has a value, and each error has the operation's code.
 fn has_no_values(options: &[&str], dump: &Path, codes: std::ops::RangeInclusive<u8>) {
     let mut count = 0;
     for wave in expected() {
@@ -105,7 +105,7 @@ fn other_numbers_give_the_same_values_where_a_file_says_them() {
     let numbers = numbers();
     agrees(&["--draft", numbers.to_str().unwrap()], &folder.dump());
     has_no_values(&[], &folder.dump(), 0xb0..=0xbe);
-    // And the other way round: the built-in numbers are gone where a file says others.
+    // And the other way round: a file of numbers replaces the built-in ones.
     let own = fixtures().join("dumps").join(DUMP);
     has_no_values(&["--draft", numbers.to_str().unwrap()], &own, 0xe1..=0xf1);
 }

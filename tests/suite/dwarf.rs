@@ -77,7 +77,7 @@ fn names(words: &str) -> Vec<String> {
     words.filter(|word| *word != "DW_OP_LLVM_user").map(str::to_owned).collect()
 }
 
-/// What llvm-dwarfdump says of a code object's expressions.
+/// llvm-dwarfdump's listing of a code object's expressions.
 fn theirs(tool: &Path, object: &Path) -> Expressions {
     let dump = ran(Command::new(tool).args(["--debug-info", "--show-form"]).arg(object));
     let hex = |text: &str| u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).unwrap();

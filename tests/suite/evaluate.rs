@@ -1,7 +1,7 @@
 //! `lanescope eval` over the fixtures: what a user's expression finds in a wave, against the models.
 //!
-//! The expressions are made of what the expected files say: of llvm-dwarfdump's text of a location, or of the addresses of
-//! memory that the model wrote. The bytes expected there are the model's.
+//! The expressions come from the expected files: from llvm-dwarfdump's text of a location, or from the addresses of
+//! memory that the model wrote. The expected bytes are the model's.
 
 use std::process::{Command, Output};
 
@@ -37,7 +37,7 @@ const fn location(size: Option<u64>) -> Want {
 
 const IDIOM: Want = Want::Location { size: None, legacy: true };
 
-/// What each lane's `bytes` are in the JSON; null where there are none.
+/// Each lane's `bytes` in the JSON; null where there are none.
 fn bytes(evaluation: &Evaluation) -> Vec<Value> {
     let json = evaluation::json(evaluation);
     json["lanes"].as_array().unwrap().iter().map(|lane| lane["bytes"].clone()).collect()
@@ -124,7 +124,7 @@ fn memory_of_every_space_is_what_the_models_wrote() {
     each_wave(|session, wave, expected, wrong| {
         for (key, space) in [("private_lane", 5), ("private_wave", 6), ("lds", 3), ("global", 0)] {
             for piece in expected[key].as_array().into_iter().flatten() {
-                // What was not captured has null for bytes: one is asked for.
+                // Missing bytes are null: one is requested.
                 let known = piece["bytes"].as_str();
                 let bytes = known.unwrap_or("xx");
                 let size = bytes.len() as u64 / 2;
@@ -185,7 +185,8 @@ fn values_are_the_lane_and_the_pc() {
     });
 }
 
-/// Wave 5 of absent-gfx90a has no PC: registers and memory are there, what needs debug information says why it is not.
+/// Wave 5 of absent-gfx90a has no PC: registers and memory are there, and answers that need debug information have
+/// the reason.
 #[test]
 fn without_a_pc_only_what_needs_it_is_missing() {
     let dump = open(&fixtures().join("dumps/absent-gfx90a"));
@@ -223,7 +224,7 @@ fn without_a_pc_only_what_needs_it_is_missing() {
     assert_eq!((error.class(), error.at.0, error.op), (Class::Unavailable, 2, "DW_OP_fbreg"));
 }
 
-/// What the expression's text or the location itself says decides how much is read.
+/// The expression's text or the location itself determines the number of bytes.
 #[test]
 fn sizes_come_from_the_location_or_the_user() {
     let dump = open(&fixtures().join("demo.zip"));

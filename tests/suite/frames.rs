@@ -15,7 +15,7 @@ fn wave_stack(session: &Session, wave: WaveId) -> Value {
     stack::json(&session.backtrace(wave, None).unwrap())
 }
 
-/// `{"space": 6, "address": "0x800"}` as an answer says it.
+/// `{"space": 6, "address": "0x800"}` as in an answer.
 fn cfa(expected: &Value) -> Value {
     assert_eq!(expected["space"], 6);
     json!(format!("private_wave+{}", expected["address"].as_str().unwrap()))
@@ -43,7 +43,7 @@ fn callers_agree_with_the_models() {
             if frame["cfa"] != cfa(&caller["cfa"]) {
                 wrong(format!("CFA of caller {number}: {}", frame["cfa"]));
             }
-            // The variables of the caller, in all lanes that the model speaks of.
+            // The variables of the caller, in all lanes of the model.
             let locals = session.locals(wave, session.kind().wave_size.all(), number + 1);
             let locals = locals.map(|locals| json::locals(&locals)).map_err(|error| error.to_string());
             let mut caller = caller.clone();
@@ -123,7 +123,7 @@ fn without_call_frame_information_there_are_the_inlined_frames_of_one() {
         }
         let Some(function) = expected["function"].as_str() else { return };
         let reason = stack["end"]["reason"].as_str().unwrap();
-        // user_ops.s, stopped in its kernel, has a table that says that this is the outermost frame.
+        // user_ops.s, stopped in its kernel, has a table that marks this as the outermost frame.
         let normal = function == "outer" && expected["file"] == "user_ops.hip";
         if reason != if normal { "outermost" } else { "no-unwind-information" } {
             wrong(format!("{stack}"));

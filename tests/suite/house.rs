@@ -71,7 +71,7 @@ fn sources() -> Vec<(String, PathBuf, String)> {
     files
 }
 
-/// The code of a file: comment lines and what a line says after `//` left out.
+/// The code of a file, without comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(number, line)| {
         let line = line.split_once("//").map_or(line, |(code, _)| code);
@@ -192,7 +192,7 @@ fn unsafe_only_in_the_mapping() {
     }
 }
 
-/// What starts a program has to bound its time and its output, and to keep from shells: once is enough.
+/// A module that starts a program must bound its time and its output, and avoid shells: once is enough.
 #[test]
 fn programs_are_started_only_by_the_disassembler() {
     for (room, path, text) in sources() {
@@ -236,7 +236,7 @@ fn no_register_numbers_outside_arch_and_no_xml_outside_server() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Which bits of a status word and which trap temporaries say what is data of targets/, too.
+/// The meaning of status bits and trap temporaries is data of targets/, too.
 #[test]
 fn no_bits_of_gpus_in_the_importers() {
     let digit = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
@@ -324,7 +324,7 @@ fn the_code_map_is_true() {
     }
 }
 
-/// What is committed speaks of the project alone.
+/// Committed text concerns the project alone.
 #[test]
 fn no_paths_of_a_machine_in_the_sources() {
     for (_, path, text) in sources() {

@@ -1,4 +1,4 @@
-//! What each value's lane does in the frame that it is of, and which lanes are in which frames, against the models.
+//! The state of each value's lane in its frame, and the lanes of each frame, against the models.
 
 use std::cell::Cell;
 use std::process::{Command, Output};
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
 
-/// The state of each lane as a model has it; `None`: the model does not say.
+/// The state of each lane by a model; `None`: the model has none.
 fn states(expected: &Value) -> Option<Vec<&str>> {
     if let Some(states) = expected["lane_states"].as_array() {
         return states.iter().map(|state| state[0].as_str()).collect();
@@ -220,7 +220,7 @@ fn print_fails_where_no_lane_has_a_value() {
     assert!(code == Some(1) && text.contains("there is no `nothing`"), "{text}");
     let (code, text) = status(&["--frame", "1", "--json", "x"]);
     assert!(code == Some(1) && text.contains("\"state\": \"optimized_out\""), "{text}");
-    // A dump whose name is misspelt is taken for a path in the demo, which is said.
+    // A misspelt name of a dump is taken for a path in the demo, and the message names both.
     let output = run(&["print", "nofile.zip"]);
     let words = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
@@ -230,7 +230,7 @@ fn print_fails_where_no_lane_has_a_value() {
     );
 }
 
-/// LDS pointers say their space, as `locals` has them: by DWARF, and by the metadata alone.
+/// LDS pointers have their space, as in `locals`: by DWARF, and by the metadata alone.
 #[test]
 fn arguments_say_the_space_of_pointers() {
     let text = text_of(&["arguments", "dumps/lds-gfx90a-O0"]);

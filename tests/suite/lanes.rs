@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::fixtures::{each_wave, expected, fixtures, open};
 
-/// Active is what EXEC says, not entered is where lane_pc is undefined, and a lane is where its innermost frame is.
+/// EXEC determines the active lanes, an undefined lane_pc the lanes that have not entered, and a lane's position is
+/// that of its innermost frame.
 #[test]
 fn lanes_are_where_the_models_say() {
     let mut seen = std::cell::Cell::new([0; 3]);
@@ -76,7 +77,7 @@ fn without_lane_pc_inactive_lanes_are_nowhere() {
     assert!(*seen.get_mut() > 100, "only {} inactive lanes", seen.get());
 }
 
-/// Where active_lane, lane_pc and EXEC each tell a part; the last wave of a group has lanes without work-items.
+/// active_lane, lane_pc and EXEC each contribute a part; the last wave of a group has lanes without work-items.
 #[test]
 fn lanes_are_active_as_the_source_means_it() {
     let mut seen = std::cell::RefCell::new(BTreeMap::<(String, String), usize>::new());
@@ -164,7 +165,7 @@ fn compare(name: &str, by: GroupBy, lanes: bool, model: impl Fn(&Value) -> Vec<V
     assert!([true, false].into_iter().all(|of| counts(of).is_sorted_by(|one, next| one >= next)));
 }
 
-/// What of a frame counts, as the models and the answers have it.
+/// The compared parts of a frame, in the models and in the answers.
 fn of_frame(by: GroupBy, frame: &Value) -> Value {
     let pc = if by == GroupBy::Pc { &frame["pc"] } else { &Value::Null };
     json!([frame["function"], frame["line"], pc])
@@ -237,7 +238,7 @@ fn print_explains_operation_by_operation() {
         text.contains("lane 0:\n") && text.contains("before: empty") && text.contains("so it is at "),
         "{text}"
     );
-    // It has no value there, which its status says too.
+    // It has no value there, and its status reports that.
     let lost = Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .args(["print", &dump, "--wave", "1", "--lane", "0", "--explain", "__lex_1_save_exec"])
         .output()
@@ -260,7 +261,7 @@ fn print_explains_operation_by_operation() {
     assert_eq!(json["names"][0]["explained"][0]["lanes"], json!([0]));
 }
 
-/// A lane is a thread where it is active, and where it waits and lane_pc tells where; a wave without EXEC is one itself.
+/// A lane is a thread where it is active, and where it waits at a known lane_pc; a wave without EXEC is one itself.
 #[test]
 fn lanes_that_are_threads_are_those_of_the_models() {
     let mut seen = std::cell::Cell::new([0; 3]);
@@ -285,7 +286,7 @@ fn lanes_that_are_threads_are_those_of_the_models() {
         let lanes = expected["wave_size"].as_u64().unwrap() as usize;
         let shown = expected["lanes"].as_array().unwrap();
         for lane in 0..lanes {
-            // Where attributes say which lanes are active, the model has the states.
+            // With attributes for active lanes, the model has the states.
             let states = expected["lane_states"].as_array();
             let is_active = states.map_or(exec >> lane & 1 == 1, |states| states[lane][0] == "active");
             let index = shown.iter().position(|shown| *shown == lane);
@@ -293,7 +294,7 @@ fn lanes_that_are_threads_are_those_of_the_models() {
                 Some(states) => states[lane][0] == "inactive" && states[lane][2] == "lane_pc",
                 None => index.is_some_and(|index| expected["lane_pc"][index].is_string()),
             };
-            // Of lanes that the model does not show it says nothing but whether they are active.
+            // For lanes that the model does not show, it has only whether they are active.
             let is_told = states.is_some() || index.is_some() && expected["file"] != "draft_ops.hip";
             if !is_active && !is_told {
                 continue;

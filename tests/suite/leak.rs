@@ -1,4 +1,5 @@
-//! docs/security.md, "Files of the reader's machine": no output tells a byte of a file outside of the capture, or whether it exists.
+//! docs/security.md, "Files of the reader's machine": no output reveals a byte of a file outside of the capture, or
+//! whether it exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,8 +21,8 @@ const SECRET: &str = "root:x:0:0:s3cret";
 /// The runtime's URI of the second code object of the sample.
 const URI: &str = "file:///srv/app/lib%2Bkernels.so#offset=40960&size=9888";
 const SAMPLE: &str = "gfx90a-unified";
-/// What stands at paths of one length: nothing, a text, an empty file, a folder, a pipe, a code object of another GPU, a program; and what
-/// single tests put there.
+/// Files at paths of one length: none, a text, an empty file, a folder, a pipe, a code object of another GPU, a
+/// program; and the files of single tests.
 const KINDS: [&str; 9] = ["none", "text", "null", "dirs", "fifo", "code", "host", "same", "hide"];
 const COMMANDS: [&str; 4] = ["info", "export", "waves", "backtrace"];
 
@@ -63,7 +64,7 @@ impl Machine {
     }
 }
 
-/// What a command says, standard error included. A pipe that nobody writes to must not hold it up.
+/// The output of a command, standard error included. A pipe without a writer must not block it.
 fn said(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     command.args(arguments).env_remove("DEBUGINFOD_URLS").stdin(Stdio::null());
@@ -95,7 +96,7 @@ fn monitor(capture: &Path) -> String {
     answers.concat()
 }
 
-/// All that is said of a capture, with one word for what it names.
+/// All output about a capture, with one word for the names in it.
 fn all_said(capture: &Path, names: &str, options: &[&str], slim: &Path) -> String {
     let capture = capture.to_str().unwrap();
     let mut text = String::new();
@@ -273,7 +274,7 @@ fn a_hang_folder_learns_nothing_of_what_its_links_lead_to() {
     is_alike(texts.collect());
 }
 
-/// What an agent saved lies beside the log, and a link there leads nowhere else.
+/// The agent's saved files lie beside the log, and a link there leads nowhere else.
 #[test]
 fn a_log_learns_nothing_of_links_beside_it() {
     let machine = Machine::new();

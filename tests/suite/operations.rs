@@ -190,7 +190,7 @@ fn every_case_has_a_name_of_its_own_and_expects_something() {
     }
 }
 
-/// What can only fail, and why.
+/// Operations that can only fail, and the reasons.
 const NEVER_SUCCEED: &[(&str, &str)] = &[
     ("DW_OP_form_tls_address", "a GPU has no thread-local storage"),
     ("DW_OP_GNU_push_tls_address", "a GPU has no thread-local storage"),

@@ -301,7 +301,7 @@ impl Case {
     }
 }
 
-/// The kernel's source says the values: gains, visits, and what the members were set to.
+/// The kernel's source has the values: gains, visits, and the members.
 #[test]
 fn names_outside_of_the_function() {
     let case = Case::of("call-gfx90a-O0", 1);

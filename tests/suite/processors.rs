@@ -99,7 +99,7 @@ fn a_log_does_not_take_code_for_another_processor() {
     let scratch = Scratch::new("processors-log");
     let [log, file] = ["log", "code.hsaco"].map(|name| scratch.path(name));
     let sound = fs::read(fixtures().join("code/saxpy-gfx90a-O0.hsaco")).unwrap();
-    // The log says how many bytes were loaded: those up to the end of the last PT_LOAD.
+    // The log has the number of loaded bytes: those up to the end of the last PT_LOAD.
     let word = |at: usize| u64::from_le_bytes(sound[at..at + 8].try_into().unwrap());
     let (table, count) = (word(32) as usize, usize::from(sound[56]));
     let headers = (0..count).map(|index| table + index * 56).filter(|at| sound[*at] == 1);

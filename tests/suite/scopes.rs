@@ -1,5 +1,5 @@
-//! What is at a PC of every code object among the fixtures: functions, inlined calls and lines against llvm-symbolizer,
-//! variables in scope against the tree that llvm-dwarfdump prints.
+//! Facts at every PC of every code object among the fixtures: functions, inlined calls and lines against
+//! llvm-symbolizer, variables in scope against the tree that llvm-dwarfdump prints.
 
 use std::collections::HashSet;
 use std::fs;

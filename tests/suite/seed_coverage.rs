@@ -6,8 +6,9 @@ use std::fs;
 
 use super::dwarf::root;
 
-/// What the five seeds have, by seed: headings, operations, attributes, tags, call frame instructions and rules, tables and
-/// address spaces, separated by semicolons. Taken from the documents themselves, which are not part of the repository.
+/// The contents of the five seeds, by seed: headings, operations, attributes, tags, call frame instructions and
+/// rules, tables and address spaces, separated by semicolons. Taken from the documents themselves, which are not part
+/// of the repository.
 const SEEDS: &[(&str, &str)] = &[
     (
         "Seed 000: General Support for Address Spaces",
@@ -187,12 +188,12 @@ fn defines(line: &str, item: &str, toml: bool) -> bool {
     RUST.iter().any(|word| inner.strip_prefix(word).is_some_and(names)) || is_member && names(inner)
 }
 
-/// What a cell has in backquotes.
+/// The text in a cell's backquotes.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// What is wrong with a row.
+/// The error in a row.
 fn problems(row: &Row, files: &mut Files) -> Vec<String> {
     const FEWEST_WORDS: usize = 4;
     let mut found = Vec::new();

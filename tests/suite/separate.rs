@@ -1,5 +1,5 @@
-//! A stripped code object whose debug information is in a file of its own, as llvm-objcopy takes it apart: call stacks and
-//! variables are the same as before, for those who say where the file is.
+//! A stripped code object with its debug information in a separate file, as llvm-objcopy splits it: call stacks and
+//! variables are the same as before, with the option for the file's folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn call_stacks_come_from_the_debug_file() {
         assert_eq!(got, wanted, "wave {id}");
         assert_eq!(stack["end"]["reason"], "outermost");
         callers += got.len() - 1;
-        // Nobody looks anywhere but where the user says: names are then those of symbols, and there is one frame.
+        // Only the user's folders are searched: names are then those of symbols, and there is one frame.
         let alone = parted.ask(&["backtrace", "--wave", &id], false);
         assert_eq!(alone["end"]["reason"], "no-unwind-information", "{alone}");
         assert_eq!(alone["frames"].as_array().unwrap().len(), 1);

@@ -143,7 +143,7 @@ fn those_that_faulted_and_one_of_each_stack_are_chosen() {
         error,
         format!("lanescope: {} has no wave 900-901; `lanescope waves` lists them\n", dump.display())
     );
-    // What is there is not written over, and what failed leaves nothing.
+    // Existing files are not overwritten, and a failed run leaves nothing.
     let (_, error) = said(&["slim", words(&dump), "-o", words(&scratch.path("a"))]);
     assert!(error.ends_with(" exists; choose another name\n"), "{error}");
     let mut left: Vec<_> =
@@ -388,7 +388,7 @@ pub(crate) fn exported(dump: &Path) -> Vec<Value> {
     waves(&said(&["export", words(dump)]).0)
 }
 
-/// `lanescope slim --dir DIR -` over those bytes, after which the writer waits as long as `hold` says.
+/// `lanescope slim --dir DIR -` over those bytes, after which the writer waits for `hold`.
 pub(crate) fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (Option<i32>, String, String) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .args(["slim", "--json", "--all-waves", "--dir", words(folder), "-"])
@@ -408,7 +408,7 @@ pub(crate) fn piped(bytes: &[u8], folder: &Path, more: &[&str], hold: bool) -> (
     (output.status.code(), text(output.stdout), text(output.stderr))
 }
 
-/// What a folder holds.
+/// The files of a folder.
 pub(crate) fn listed(folder: &Path) -> Vec<PathBuf> {
     fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
@@ -425,7 +425,7 @@ fn a_core_from_standard_input_comes_to_the_same() {
     let (status, report, _) = piped(&fs::read(core(name)).unwrap(), &folder, &[], false);
     let report: Value = serde_json::from_str(&report).unwrap();
     let to = PathBuf::from(report["to"].as_str().unwrap());
-    // Of a core that lacks something the warnings speak of standard input, not of a file that is gone.
+    // Warnings about missing parts of a core name standard input, not a file that is gone.
     let cut = fs::read(core(name)).unwrap();
     let elsewhere = scratch.path("cut");
     fs::create_dir(&elsewhere).unwrap();
@@ -439,7 +439,7 @@ fn a_core_from_standard_input_comes_to_the_same() {
     // The spool is gone, and what was made is nobody else's.
     assert_eq!((status, listed(&folder)), (Some(0), vec![to.clone()]));
     assert_eq!(fs::metadata(&to).unwrap().permissions().mode() & 0o777, 0o600);
-    // What is wrong with the core itself; nothing with the stream.
+    // Errors of the core itself; none of the stream.
     let notes = of_file["notes"].to_string().replace(words(&core(name)), "standard input");
     assert_eq!((&report["from"], report["notes"].to_string()), (&json!("standard input"), notes));
     assert_eq!(exported(&direct), exported(&to));
@@ -456,7 +456,7 @@ fn beyond_the_limit_registers_stay() {
     let notes = report["notes"].as_array().unwrap();
     let (first, rest) = notes.split_first().unwrap();
     assert!(first.as_str().unwrap().starts_with("the limit was reached (--spool-limit): "), "{notes:?}");
-    // What the core lacks then is said of it.
+    // The core's missing parts are then reported.
     let is_of = |note: &Value, start: &str| note.as_str().unwrap().starts_with(start);
     assert!(is_of(&rest[0], "of these "), "{notes:?}");
     assert!(rest.iter().all(|note| is_of(note, "of these ") || is_of(note, "standard input: ")), "{notes:?}");
@@ -465,7 +465,7 @@ fn beyond_the_limit_registers_stay() {
         waves.into_iter().map(|wave| json!([wave["id"], wave["pc"], wave["registers"]])).collect()
     };
     assert_eq!(kept(exported(&core(name))), kept(exported(Path::new(report["to"].as_str().unwrap()))));
-    // Where not even they fit, that is said.
+    // If not even they fit, that is reported.
     let (_, _, error) = piped(&bytes, &scratch.0, &["--spool-limit", "8K"], false);
     assert!(error.contains(" are of queues and save areas: waves are missing"), "{error}");
 }
@@ -538,7 +538,7 @@ fn what_cannot_be_written_leaves_nothing() {
         assert!(!output.status.success() && error.contains(" exists; choose another name"), "{error}");
     }
     assert_eq!((fs::read(&there).unwrap(), listed(&folder).len()), (b"mine".to_vec(), 1));
-    // What is there is told before a core is read that comes once only.
+    // An existing file is reported before the core is read, which comes once only.
     let (status, error) = limited("true", &["slim", "-o", words(&there), "-"], &from);
     assert!(status == Some(1) && error.contains(" exists; choose another name"), "{error}");
     for to in ["none/x.zip", "none/x"] {
@@ -669,7 +669,7 @@ fn odd_registers_and_numbers_are_kept() {
         all
     };
     assert_eq!(all(&dump), all(&to));
-    // What was made is made again to the byte, and of itself.
+    // A small dump is made again to the byte, from its source and from itself.
     let (first, second) = (scratch.path("first.zip"), scratch.path("second.zip"));
     slim_loudly(&dump, &first);
     slim_loudly(&dump, &second);

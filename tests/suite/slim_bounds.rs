@@ -130,7 +130,7 @@ fn global_variables_are_kept_up_to_the_bound() {
         "-o",
     ]);
     ran(clang.arg(scratch.path("k.hsaco")).arg(scratch.path("k.cl")));
-    // Where the kernel's code and the buffer are, LLVM says.
+    // LLVM gives the addresses of the kernel's code and of the buffer.
     let symbols = ran(Command::new(newest("llvm-nm")).args(["--defined-only"]).arg(scratch.path("k.hsaco")));
     let symbol = |name: &str| {
         let line = symbols.lines().find(|line| line.ends_with(&format!(" {name}"))).unwrap();
@@ -156,7 +156,7 @@ fn global_variables_are_kept_up_to_the_bound() {
     assert!(notes.iter().any(|note| note.as_str().unwrap().contains(&said)), "{notes:?}");
 }
 
-/// What cannot be read again is not written; docs/dump-format.md says 64 MiB.
+/// A dump that cannot be read again is not written; the limit of docs/dump-format.md is 64 MiB.
 #[test]
 fn a_manifest_is_as_large_as_can_be_read() {
     let scratch = Scratch::new("slim-manifest");

@@ -37,7 +37,7 @@ fn debug_folder(scratch: &Scratch, file: &Path) -> PathBuf {
     scratch.path("debug")
 }
 
-/// What is said of the variables of each wave, without its number in the order of its dump.
+/// The output about the variables of each wave, without its number in the order of its dump.
 fn locals(dump: &Path, waves: &[String], more: &[&str]) -> Vec<String> {
     let of = |wave: &String| {
         let arguments = ["locals", words(dump), "--wave", wave, "--lane", "3"];
@@ -95,7 +95,7 @@ fn separate_debug_information_stays_with_an_image() {
 
 const LOADED: u64 = 0x7f00_0000_0000;
 
-/// An image in memory in which all that the file does not say is somebody's secret.
+/// An image in memory in which everything outside of the file is somebody's secret.
 #[test]
 fn without_global_memory_an_image_has_what_its_file_says() {
     const SECRET: &[u8] = b"a-secret-of-memory-";

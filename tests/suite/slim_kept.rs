@@ -1,4 +1,4 @@
-//! What goes into small dumps of captures that lack something: no code object, odd sizes, damaged headers in a stream.
+//! Contents of small dumps of incomplete captures: no code object, odd sizes, damaged headers in a stream.
 
 use std::fs;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn code_of_no_code_object_is_kept_from_umrs_text() {
     assert!(text.contains(" of code around PCs, as --no-global says; "), "{text}");
 }
 
-/// On gfx12 the hardware leaves work-groups in TTMP8 and those behind it, and nothing tells their dispatch or queue.
+/// On gfx12 the hardware leaves work-groups in TTMP8 and the next ones, and their dispatch and queue are unknown.
 #[test]
 fn work_groups_of_no_known_queue_are_kept_from_umrs_text() {
     let scratch = Scratch::new("slim-umr-groups");
@@ -254,7 +254,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
             assert_eq!(exported(&to), streamed, "{name}, {what}");
             // None of these is damage that loses a wave.
             assert_eq!(streamed, sound, "{name}, {what}");
-            // What the file says of itself is said of the stream as well.
+            // The file's own facts hold for the stream as well.
             let notes = report["notes"].as_array().unwrap();
             if what != "PN_XNUM with section 0 at the end" && !what.contains("GPUs' state") {
                 let of_headers = |note: &&Value| {
@@ -276,7 +276,7 @@ fn a_stream_with_damaged_headers_is_taken_as_the_file_is() {
     }
 }
 
-/// What a process had in memory is nobody else's to read, wherever the folder is moved or copied to.
+/// A process's memory is for its user's eyes only, wherever the folder is moved or copied to.
 #[test]
 fn every_file_of_a_folder_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;

@@ -41,7 +41,7 @@ fn sources_that_share_bytes_do_not_grow() {
     assert!(notes.contains("24 source files of the capture left out"), "{notes}");
 }
 
-/// What is no pair of folders is refused before anything is written.
+/// An argument that is no pair of folders is refused before anything is written.
 #[test]
 fn a_source_map_is_a_pair_of_folders() {
     let scratch = Scratch::new("slim-map");

@@ -21,7 +21,7 @@ fn descriptor(bytes: &[u8]) -> usize {
     bytes.windows(8).position(|bytes| bytes == b"AMDGPU\0\0").unwrap() + 8
 }
 
-/// What `lanescope export --json` prints of a file, without the names that it has from it.
+/// The output of `lanescope export --json` for a file, without the names that it has from it.
 fn exported(path: &Path) -> Value {
     let arguments = ["export", "--json", words(path)];
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope")).args(arguments).output().unwrap();

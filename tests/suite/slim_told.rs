@@ -1,5 +1,5 @@
-//! What a small dump says of itself: what its source lacked, what was asked for and is not there, what was lost on the way. Who
-//! opens it reads that.
+//! A small dump's notes: missing parts of its source, requested parts that do not exist, losses on the way. Its
+//! readers print them.
 
 use std::fs;
 use std::path::Path;
@@ -59,7 +59,7 @@ fn what_is_wrong_with_a_core_is_read_in_what_was_made_of_it() {
     let (before, after) = (info(&cut), info(&to));
     let wrong = texts(&before["problems"]);
     assert!(wrong.iter().any(|problem| problem.contains("truncated at offset")), "{wrong:?}");
-    // What is missing stands without the name of the dump in which it is missing.
+    // Missing parts come without the name of their dump.
     let missing = texts(&before["missing"]).into_iter().map(|what| format!("{}: {what}", cut.display()));
     let notes = texts(&after["notes"]);
     for said in wrong.iter().cloned().chain(missing) {
@@ -119,7 +119,7 @@ fn notes_are_bounded_where_they_are_read_and_where_they_are_taken_over() {
     assert_eq!(notes.len(), 257);
     assert_eq!((notes[255].as_str(), notes[256].as_str()), ("note 255", "44 more notes, not listed"));
     let told = notices(&dump);
-    // The last one speaks of the wave, which has no PC.
+    // The last one concerns the wave, which has no PC.
     assert_eq!(told.len(), 10, "{told:?}");
     assert_eq!(told[8], "the dump's writer noted 249 things more, which `lanescope info` lists");
     // A terminal would obey; of what is long the first part is read; what is no note is somebody else's.
@@ -242,7 +242,7 @@ fn code_objects_without_bytes_are_told_from_those_that_nobody_needs() {
     assert!(text.contains("; 1 whose bytes are not at hand\n") && !text.contains("needs"), "{text}");
 }
 
-/// What a dump contained is not true of one that was made of it with less.
+/// The contents of a dump are not those of one made of it with less.
 #[test]
 fn a_note_says_what_this_dump_contains_and_how_all_were_made() {
     let scratch = Scratch::new("slim-told-chain");

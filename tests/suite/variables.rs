@@ -105,7 +105,7 @@ impl Asking {
     }
 }
 
-/// What cannot be answered is JSON as well.
+/// An error is JSON as well.
 fn refused(answer: Value) -> Result<Value, String> {
     match answer.get("error") {
         Some(error) => Err(error.to_string()),
@@ -144,7 +144,7 @@ pub(crate) fn compare(answer: Result<Value, String>, expected: &Value, wrong: &m
         }
         if let Some(scope) = expected["scope"].as_str()
             && variable["scope"] != scope
-            // A local of a function with a fixed address has static storage; the models do not tell.
+            // A local of a function with a fixed address has static storage; the models do not distinguish it.
             && !(scope == "local" && variable["scope"] == "static")
         {
             wrong(format!("{name}: scope {}, expected {scope}", variable["scope"]));
@@ -180,7 +180,7 @@ fn place(answer: &Value, expected: &Value, wrong: &mut dyn FnMut(String)) {
 
 fn differs(lane: &Value, expected: &Value, index: usize) -> Option<String> {
     let state = expected["state"].as_str().unwrap();
-    // Parts of a value may be missing; then its text says so.
+    // A value may lack parts; its text has marks there.
     let wanted = if state.starts_with("partly_") { "ok" } else { state };
     let bytes = &expected["bytes"][index];
     let value = &expected["values"][index];

@@ -128,7 +128,7 @@ fn windows_that_name_nothing_are_errors() {
     let token = |wave: u32, lane: u8, frame: u32, offset: u32| {
         address::window(WaveId(wave), Some(LaneId(lane)), frame << 24 | offset).unwrap()
     };
-    // What is there: frame 2 is the outermost of the three.
+    // The existing frames: frame 2 is the outermost of the three.
     for frame in 0..3 {
         assert_eq!(read(token(wave.0, 0, frame, 0x200), 8), Ok(8), "{name} frame {frame}");
     }
@@ -188,7 +188,7 @@ fn a_room_ends_with_its_variable() {
     }
 }
 
-/// What a client must not change: below the token, tables of pointers, beyond a variable, other frames.
+/// Read-only places for a client: below the token, tables of pointers, beyond a variable, other frames.
 #[test]
 fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     let (_, dump, _) = expected().into_iter().find(|(name, ..)| name == "calls-gfx90a").unwrap();
@@ -223,7 +223,7 @@ fn writes_that_no_variable_takes_are_refused_as_a_whole() {
     assert_eq!(session.changes(16).unwrap().registers.len(), 1);
 }
 
-/// What was lost of a view is told to who asks for notices.
+/// Parts that a view lacks are among the notices.
 fn are_noted(dump: &Arc<lanescope::session::Dump>, problems: &[String]) {
     let session = || Session::new(Arc::clone(dump), None).unwrap();
     let views = Some(Arc::new(Views::new(Arc::clone(dump), session(), Extent::Stacks)));
@@ -396,7 +396,7 @@ fn a_program_that_is_no_view_is_moved_out_of_the_way() {
 /// the other, and each is a unit that the client's view has not.
 #[test]
 fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() {
-    /// What docs/view.md promises a client.
+    /// The promises of docs/view.md to a client.
     const MOST: u64 = 64;
     const WORDS: &str = "More than 64 further files of code objects would be needed";
     const STEP: u64 = 0x10_0000;
@@ -452,7 +452,7 @@ fn further_files_have_an_end_that_the_user_is_told_of_and_the_session_has_not() 
     }
 }
 
-/// What is printed to be typed is one word for the shell and one argument for the debugger, whatever the names hold.
+/// A printed command is one word for the shell and one argument for the debugger, with any names.
 #[test]
 fn commands_to_type_hold_names_with_blanks_and_quotes() {
     let scratch = crate::slim::Scratch::new("view-quoted");

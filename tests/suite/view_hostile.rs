@@ -148,8 +148,8 @@ fn number(line: &str) -> Option<u64> {
     u64::from_str_radix(text.split_once(')')?.0, 16).ok()
 }
 
-/// Debuggers find tables by their names: one that says it is loaded would stand before the view's own, and gdb would look into
-/// `.debug_gdb_scripts` for scripts to run.
+/// Debuggers find tables by their names: a loaded one of that name would come before the view's own, and gdb would
+/// search `.debug_gdb_scripts` for scripts to run.
 #[test]
 fn tables_for_debuggers_are_the_views_own_even_where_the_file_loads_some() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,8 +200,8 @@ fn every_file_has_a_name_of_its_own() {
     assert_eq!((count, given.len()), (names.len(), names.len()), "{given:?}");
 }
 
-/// A code object of that source, with `'` for `"`, and a wave in its function f; what its view could not have, what
-/// llvm-dwarfdump says of the view, and the bytes of a section of the code object.
+/// A code object of that source, with `'` for `"`, and a wave in its function f; the parts that its view lacks,
+/// llvm-dwarfdump's verdict on the view, and the bytes of a section of the code object.
 fn assembled(source: &str, section: &str) -> (Vec<String>, String, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);

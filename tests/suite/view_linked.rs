@@ -1,5 +1,5 @@
-//! Views of code objects that were linked as bitcode: units that refer to one another's DIEs, each of which has to be in a
-//! view once, and with code only where its functions are. What is in a code object llvm-dwarfdump says.
+//! Views of code objects that were linked as bitcode: units that refer to one another's DIEs, each of which must be
+//! in a view once, and with code only where its functions are. llvm-dwarfdump lists a code object's contents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -47,7 +47,7 @@ impl Stopped {
         View::new(&self.dump, &self.session, extent)
     }
 
-    /// What llvm-dwarfdump says of a view, to which it finds no fault.
+    /// llvm-dwarfdump's listing of a view, in which it finds no fault.
     fn text(&self, object: &ViewObject) -> String {
         let path = self.folder.path().join("view");
         object.file.write_to(&mut std::fs::File::create(&path).unwrap()).unwrap();
@@ -129,7 +129,8 @@ fn each_unit_is_in_a_view_once_and_has_code_only_where_it_is_wanted() {
     }
 }
 
-/// What a function on a stack has, by the DIEs of the code object and by those of the view: as many variables have a place.
+/// The variables of a function on a stack, by the DIEs of the code object and by those of the view: as many variables
+/// have a place.
 #[test]
 fn variables_that_have_places_keep_them() {
     for name in NAMES {

@@ -152,7 +152,7 @@ impl Viewed {
         Self { problems: view.problems().to_vec(), folder }
     }
 
-    /// What llvm-dwarfdump calls the type of a variable or member.
+    /// llvm-dwarfdump's name of a variable's or member's type.
     fn type_of(&self, name: &str) -> Option<String> {
         let mut dwarfdump = Command::new(newest("llvm-dwarfdump"));
         let text = ran(dwarfdump.arg(format!("--name={name}")).arg(self.folder.join("view")));

@@ -1,5 +1,5 @@
-//! The samples with words that say another thing: which runtime wrote them, which GPU it was, which process the host's core
-//! is of, and trap temporaries that were not captured.
+//! The samples with changed words: the runtime that wrote them, the GPU, the host core's process, and missing trap
+//! temporaries.
 
 use std::path::Path;
 use std::process::Command;
@@ -38,7 +38,7 @@ pub(super) fn told<'a>(export: &'a Value, words: &str) -> Vec<&'a str> {
 /// Where the samples' `_amdgpu_r_debug` is.
 const R_DEBUG: u64 = 0x7fff_f7a0_1040;
 
-/// Memory that was never written says no version; where waves stopped is known all the same.
+/// Memory that was never written has no version; the stop positions of waves are known all the same.
 #[test]
 fn a_version_that_no_runtime_had_is_told_and_not_believed() {
     for name in ["gfx1100", "gfx90a-unified", "gfx942-multi-xcc"] {
@@ -201,7 +201,7 @@ fn without_global_memory_images_hold_nothing_that_programs_wrote() {
     assert_eq!(same, dispatches);
 }
 
-/// `--processor` is for GPUs that are not known: what the core or the header of a code object says against it is told.
+/// `--processor` is for unknown GPUs: a contradiction with the core or a code object's header is reported.
 #[test]
 fn a_processor_that_the_core_contradicts_is_told() {
     let folder = tempfile::tempdir().unwrap();

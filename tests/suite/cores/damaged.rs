@@ -25,7 +25,7 @@ struct Map {
     edges: BTreeSet<usize>,
     /// Dwords of headers, notes, save area headers and control stacks.
     words: BTreeSet<usize>,
-    /// Those of them that say where control stacks and waves are.
+    /// Those of them that locate control stacks and waves.
     areas: BTreeSet<usize>,
 }
 
@@ -63,7 +63,7 @@ fn map(name: &str, file: &[u8]) -> Map {
     map
 }
 
-/// What a damaged file is read as: every register and some memory of each wave, and the problems.
+/// The reading of a damaged file: every register and some memory of each wave, and the problems.
 fn read(targets: &Targets, file: &[u8], what: &str) -> Option<(BTreeSet<String>, String)> {
     let start = Instant::now();
     let opened = import::open_bytes("sample", file.to_vec(), targets);
@@ -122,7 +122,7 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
                 }
                 assert!(!text.starts_with("0\n"), "{what}: no problem is told");
                 served += usize::from(text.lines().skip(1).any(|line| whole.contains(line)));
-                // What is known is what the whole file says: a cut invents nothing.
+                // Known values are the whole file's: a cut invents nothing.
                 for line in text.lines().skip(1) {
                     let unknown = line.contains("None") || line.ends_with("[]");
                     let sgprs_only = whole.contains(line) || unknown;
@@ -138,8 +138,8 @@ fn truncated_samples_give_what_is_there_and_say_what_is_not() {
     }
 }
 
-/// What a flip comes to is what the file said before, or is told, where the word says where something is: headers of the file
-/// and of save areas. A word that says another thing than before (a queue's id, a wave's slot) may be as good as the first.
+/// After a flip in a word that locates something, in headers of the file and of save areas, values are as before or
+/// have a problem. Another kind of word with another value (a queue's id, a wave's slot) may be as good as the first.
 #[test]
 fn flipped_words_are_told_or_change_nothing_and_take_no_long_time() {
     let targets = Targets::builtin();

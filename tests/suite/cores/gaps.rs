@@ -56,7 +56,7 @@ fn registers(export: &Value, wave: usize) -> &Map<String, Value> {
     export["waves"][wave]["registers"].as_object().unwrap()
 }
 
-/// The slim dump says what the core says of every wave's registers, and finds no fault with itself.
+/// The slim dump has the core's values of every wave's registers, and no problem of its own.
 fn agree(core: &Value, slim: &Value, what: &str) {
     let waves = core["waves"].as_array().unwrap().len();
     for wave in 0..waves {
@@ -96,8 +96,8 @@ fn lanes_and_registers_behind_a_gap_are_kept() {
     }
 }
 
-/// Each dword of what says where a wave is and why it stopped is missing once, of a wave that faulted: the answer is the same or
-/// not known, and never that it was running.
+/// For a wave that faulted, each dword of its position and stop reason is missing once: the answer is the same or
+/// unknown, and never that it was running.
 #[test]
 fn one_missing_word_makes_no_other_state() {
     for name in ["gfx90a-split", "gfx1100"] {

@@ -28,18 +28,18 @@ pub(crate) fn core(name: &str) -> PathBuf {
     fixtures().join("gpucore").join(format!("{name}.core"))
 }
 
-/// What AMD's library reads back from it.
+/// The values that AMD's library reads back from it.
 pub(crate) fn expected(name: &str) -> Value {
     let path = fixtures().join("gpucore").join(format!("{name}.expected.json"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
-/// What `lanescope export` says of it.
+/// The output of `lanescope export` for it.
 fn export(arguments: &[&str]) -> Value {
     lanescope(&[&["export", "--json"], arguments].concat())
 }
 
-/// What a command prints as JSON; it asks no server for files.
+/// The JSON output of a command; it asks no server for files.
 fn lanescope(arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_lanescope"))
         .args(arguments)
@@ -199,7 +199,7 @@ fn bytes_of(number: u64) -> String {
     number.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A name says nothing, and neither does the runtime's version where the file holds it.
+/// The name does not count, and neither does the runtime's version if the file holds it.
 #[test]
 fn the_content_tells_the_format() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,7 +23,7 @@ fn is_split(name: &str) -> bool {
     expected(name)["code_objects"].as_array().unwrap().is_empty()
 }
 
-/// What goes with a sample to have its DWARF: a GPU core alone has none.
+/// The options with which a sample has its DWARF: a GPU core alone has none.
 fn with(name: &str) -> Vec<String> {
     match is_split(name) {
         true => vec!["--symbols".to_owned(), code().display().to_string()],
@@ -199,7 +199,7 @@ fn info_says_where_each_came_from() {
     {
         assert!(bare.contains(words), "{words}: {bare}");
     }
-    // The row begins with the name; its state does not say it again.
+    // The row begins with the name; its state does not repeat it.
     assert!(!bare.contains(": only its image"), "{bare}");
     let unified = run(&[core("gfx1100").to_str().unwrap()]);
     assert!(

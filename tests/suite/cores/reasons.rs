@@ -1,4 +1,4 @@
-//! What a user is told: of damage that looks like sense, of options that contradict the core, and of what never was there.
+//! Messages: plausible damage, options that contradict the core, and parts that never existed.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -38,7 +38,7 @@ pub(super) fn pcs(waves: &Value) -> Vec<Value> {
     waves.as_array().unwrap().iter().map(|wave| wave["pc"].clone()).collect()
 }
 
-/// A control stack that is too long to be captured, as its header says, has the waves of its area and no others.
+/// A control stack that is too long to be captured, by its header, has the waves of its area and no others.
 #[test]
 fn a_damaged_size_of_a_control_stack_makes_no_waves() {
     for (name, area, size) in [("gfx942-multi-xcc", "cwsr1", None), ("gfx1100", "cwsr6", Some(0x4014u32))] {
@@ -57,7 +57,7 @@ fn a_damaged_size_of_a_control_stack_makes_no_waves() {
     }
 }
 
-/// `--r-version` is for cores that do not say it.
+/// `--r-version` is for cores without one.
 #[test]
 fn the_version_in_a_core_is_not_overridden() {
     for name in ["gfx1100", "gfx90a-unified", "gfx942-multi-xcc"] {
@@ -84,7 +84,7 @@ fn the_version_in_a_core_is_not_overridden() {
     assert!(told(&known, "--r-version").is_empty(), "{}", known["problems"]);
 }
 
-/// The same file is loaded twice, and nothing but its code says where: neither place has its first page.
+/// The same file is loaded twice, and only its code locates it: neither place has its first page.
 #[test]
 fn a_file_is_placed_wherever_its_code_is() {
     let name = "gfx90a-split";
@@ -162,7 +162,7 @@ fn that_there_are_no_waves_has_a_reason() {
     put(&mut other, entry + 52, 0);
     let ours = opened(&other);
     assert_eq!(told(&ours, "queue 1: it is of type 0; left out").len(), 1, "{}", ours["problems"]);
-    // No queue has a save area that says anything.
+    // No queue has a readable save area.
     let mut empty = bytes.clone();
     for area in expected(name)["segments"].as_array().unwrap() {
         if area["name"].as_str().unwrap().starts_with("cwsr") {
@@ -190,7 +190,7 @@ fn that_there_are_no_waves_has_a_reason() {
     assert!(told(&opened(&bytes), "save area").is_empty());
 }
 
-/// Work-groups outside of their grids are told as such: how many, the first of them and its grid.
+/// Work-groups outside of their grids are reported: their number, the first of them and its grid.
 #[test]
 fn work_groups_outside_of_their_grids_are_counted() {
     for name in SAMPLES {
@@ -238,7 +238,7 @@ fn work_groups_outside_of_their_grids_are_counted() {
     }
 }
 
-/// A wave that says that it is the 32nd of a work-group that has fewer.
+/// A wave with number 32 of a work-group that has fewer.
 #[test]
 fn a_place_that_a_work_group_does_not_have_is_a_line_of_its_own() {
     let (bytes, offset) = sample("gfx90a-unified");
@@ -277,7 +277,7 @@ fn the_gpus_note_is_found_behind_a_damaged_one() {
     }
 }
 
-/// What is refused is refused with what is wrong with it.
+/// A refusal has its reason.
 #[test]
 fn a_refusal_says_where_the_damage_is() {
     let (bytes, _) = sample("gfx1100");

@@ -7,7 +7,7 @@ use super::reasons::{put, run};
 use super::unconfirmed::{headers, record, word};
 use super::{SAMPLES, expected};
 
-/// What of a wave the words of its marks cover.
+/// The parts of a wave that the words of its marks cover.
 const VALUES: [(&str, &[&str]); 4] = [
     ("wave size and register counts", &["registers", "sgpr_count"]),
     ("private memory", &["private_wave", "private_lane", "private_wave_bytes"]),

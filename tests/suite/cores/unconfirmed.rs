@@ -120,7 +120,7 @@ fn a_cleared_first_flag_costs_no_lds_and_no_coordinates() {
     }
 }
 
-/// The slot of one wave changed to that of another: both say so.
+/// The slot of one wave changed to that of another: both have the mark.
 fn with_one_slot() -> (Vec<u8>, Value) {
     let (mut bytes, _) = sample("gfx90a-unified");
     let expected = expected("gfx90a-unified");
@@ -199,7 +199,7 @@ fn a_misaligned_pc_is_marked() {
     }
 }
 
-/// A place beyond the work-group is shown, and said.
+/// A position beyond the work-group is shown with a mark.
 #[test]
 fn a_place_beyond_the_work_group_is_shown_and_marked() {
     let (bytes, at) = sample("gfx90a-unified");

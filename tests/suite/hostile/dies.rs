@@ -34,7 +34,7 @@ fn nested_blocks() {
         a_client_lives(&blocks(depth, has_variables));
         let hostile = Hostile::with_code(&blocks(depth, has_variables));
         let said = if depth > 10_000 { hostile.each(&SOME) } else { hostile.every() };
-        // What is not as deep is there.
+        // Shallower DIEs are there.
         said.says("info DUMP", TOO_DEEP).says("code-object", TOO_DEEP);
         said.says("locals", "7").says("print", "7").says("backtrace", "f");
         said.says("view", TOO_DEEP);

@@ -101,7 +101,7 @@ pub(super) fn code_object_of(code: &[u32], sections: Vec<Section>) -> Vec<u8> {
         }
         file.extend((*link as u32).to_le_bytes());
         file.extend(0u32.to_le_bytes());
-        // A symbol table says the size of its records.
+        // A symbol table has the size of its records.
         file.extend([1u64.to_le_bytes(), (if *kind == 2 { 24u64 } else { 0 }).to_le_bytes()].concat());
     }
     let mut header = b"\x7fELF\x02\x01\x01\x40\x03".to_vec();

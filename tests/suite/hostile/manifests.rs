@@ -127,7 +127,7 @@ fn values_within_values() {
         let text = format!("format = 1\n{}a = 1", "a.".repeat(depth));
         Hostile::with_manifest("manifest.toml", text.as_bytes()).each(&COMMANDS);
     }
-    // What is deep and of no concern is passed over.
+    // Deep and irrelevant values are skipped.
     let text = format!("{{\"format\":1,\"x-a\":{}{}}}", "[".repeat(100), "]".repeat(100));
     Hostile::with_manifest("manifest.json", text.as_bytes()).each(&COMMANDS).says("info DUMP", "waves");
 }

@@ -1,5 +1,5 @@
-//! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and 10 s of processor time, and says
-//! what it left out. docs/security.md, "Bounds".
+//! Hostile files: every command that opens a dump ends by itself, within 1 GiB of memory and 10 s of processor time,
+//! and reports the parts that it left out. docs/security.md, "Bounds".
 //!
 //! The files are assembled here, apart from the readers.
 

@@ -114,7 +114,7 @@ impl Hostile {
         Said(commands.iter().map(|command| (command.to_string(), self.run(command))).collect())
     }
 
-    /// What a command prints, to output and errors; it ends by itself, with one of its own statuses.
+    /// A command's output and errors; it ends by itself, with one of its own statuses.
     fn run(&self, command: &str) -> String {
         let out = tempfile::tempdir().unwrap();
         let words = command.split(' ').map(|word| match word {
@@ -139,7 +139,7 @@ impl Hostile {
     }
 }
 
-/// What commands printed.
+/// The output of commands.
 pub(super) struct Said(Vec<(String, String)>);
 
 impl Said {

@@ -100,7 +100,7 @@ fn ticks(pid: u32) -> u64 {
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
-/// What gdb asks first, with the view, and what a user asks.
+/// gdb's first questions, with the view, and a user's.
 pub(super) fn a_client_lives(object: &[u8]) {
     let hostile = Hostile::with_code(object);
     let folder = tempfile::tempdir().unwrap();

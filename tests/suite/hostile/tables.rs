@@ -133,7 +133,7 @@ fn line_tables_that_overlap() {
     let one = lines(&[]).len();
     let mut section = Vec::new();
     for index in 0..headers {
-        // What follows its own header, up to the section's end, is its program.
+        // The bytes after its own header, up to the section's end, are its program.
         let rest = one * (headers - 1 - index) as usize + program.len();
         let mut header = lines(&[]);
         header[..4].copy_from_slice(&((one - 4 + rest) as u32).to_le_bytes());

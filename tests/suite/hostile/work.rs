@@ -9,7 +9,7 @@ use super::run::Hostile;
 use super::serve::Server;
 use super::tables::with_list;
 
-/// What a question of more work than its budget reports.
+/// The error of a question with more work than its budget.
 const SPENT: &str = "units of work of all evaluations of a question";
 
 /// `DW_OP_skip` to itself.
@@ -30,8 +30,8 @@ fn between(count: usize, location: &[u8]) -> Dies {
     dies
 }
 
-/// Variables whose expressions loop: the first ones come to the bound of an evaluation, the others to that of the question. What is
-/// cheap has its value.
+/// Variables whose expressions loop: the first ones reach the bound of an evaluation, the others that of the
+/// question. Cheap variables have their values.
 #[test]
 fn variables_whose_expressions_loop() {
     for count in [6_000, 50_000] {
@@ -180,7 +180,7 @@ fn long_texts() {
     said.says("locals DUMP", "last = 7");
 }
 
-/// What a frame of more text than its bound reports.
+/// The error of a frame with more text than its bound.
 const TEXT_SPENT: &str = "more than 33554432 bytes of text of all values of a frame";
 
 /// Variables of a type that `open` makes, over the code, and last a scalar.
@@ -264,7 +264,7 @@ fn work_ends_when_its_client_leaves() {
     let hostile = Hostile::with_code(&between(50_000, &[0x37, 0x9f]).object());
     let folder = tempfile::tempdir().unwrap();
     let mut server = Server::start(&hostile, folder.path());
-    // What is read once is read.
+    // Each part is read once.
     server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386");
     server.command("backtrace");
     server.leave_during("locals all");

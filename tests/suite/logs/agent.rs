@@ -154,7 +154,7 @@ fn headers_say_less_at_times() {
     let shown = export["waves"].as_array().unwrap();
     let stops: Vec<&Value> = shown.iter().map(|wave| &wave["stop_reasons"]).collect();
     assert_eq!(stops, [&json!([]), &json!([]), &json!([]), &json!(["TRAP"])]);
-    // What its trap temporaries hold says nothing; its LDS needs a work-group all the same.
+    // Its trap temporaries have no meaning; its LDS needs a work-group all the same.
     assert_eq!((&shown[0]["coord"], &shown[0]["wave_in_group"]), (&Value::Null, &Value::Null));
     assert_eq!(shown[1]["coord"], json!(waves[1].position));
     assert_ne!(shown[0]["workgroup"], shown[1]["workgroup"]);
@@ -183,8 +183,8 @@ fn kernel_arguments_are_global_memory() {
     assert!(shown.contains(&words.iter().map(|word| le(*word)).collect::<String>()), "{read}");
 }
 
-/// A log whose blanks were made fewer (`sed 's/  */ /g'`, a web page): the header says where the arguments begin, and where
-/// it does not their first row is refused.
+/// A log with fewer blanks (`sed 's/  */ /g'`, a web page): the header locates the arguments; without it their first
+/// row is refused.
 #[test]
 fn rows_without_their_blanks_are_right_or_refused() {
     let waves = Wave::some(GFX1100, 2);
@@ -207,7 +207,7 @@ fn rows_without_their_blanks_are_right_or_refused() {
         run(&["memory", "--at", &at, "-n", "44", options[0], options[1], path.to_str().unwrap()])
     };
     assert_eq!(bytes("blanks-memory", &text), bytes("narrow-memory", &narrow));
-    // Without the header's word the first row may begin anywhere; the second is where it says.
+    // Without the header the first row may begin anywhere; the second has its address.
     let unsaid = narrow.replace(&format!(", kernargs={:#x}", waves[0].kernargs), "");
     let export = export_text("unsaid-blanks", &unsaid, &options);
     let second = waves[0].kernargs - waves[0].kernargs % 32 + 32;
@@ -240,7 +240,7 @@ fn trap_temporaries_that_nobody_set_up_say_nothing() {
         ("zero", GFX90A, Form::Plain, &[&[]], &nowhere),
         ("marked", GFX90A, Form::Plain, &[&marked], &nowhere),
         ("zero-gfx942", GFX942, Form::Plain, &[&[]], &nowhere),
-        // Those of another wave say that the runtime sets them up, in the same packet.
+        // Those of another wave are the runtime's setup, in the same packet.
         ("vouched", GFX90A, Form::Plain, &[&marked, &beside], &here),
         ("zero-vouched", GFX90A, Form::Plain, &[&[], &beside], &nowhere),
         // The agent had the kernel's entry by them.
@@ -284,6 +284,6 @@ fn lds_that_was_cut_off_counts_as_far_as_it_goes() {
     let group = &cut["workgroups"][0];
     assert_eq!(group["local_bytes"], Value::Null);
     let bytes: String = waves[0].lds[..0x70].iter().map(|word| le(*word)).collect();
-    // One string would say that this is all of it.
+    // One string would claim to be all of it.
     assert_eq!(group["local"], json!([{ "address": 0, "bytes": bytes }]));
 }

@@ -256,7 +256,7 @@ impl Saved {
     }
 }
 
-/// Variables in registers have the model's bytes; those in memory that a log does not hold have none, and say why.
+/// Variables in registers have the model's bytes; those in missing memory have none, and a reason.
 #[test]
 fn variables_of_a_log_with_its_code_object_are_the_models() {
     let (mut shown, mut absent) = (0, 0);
@@ -330,7 +330,7 @@ fn the_code_object_says_the_processor() {
     }
 }
 
-/// Where the file may be: beside the log, in a folder of symbols, given by name, where the URI says.
+/// Places of the file: beside the log, in a folder of symbols, given by name, at the URI's path.
 #[test]
 fn a_code_object_is_found_wherever_the_user_has_it() {
     let saved = Saved::new("wherever", "saxpy-gfx90a-O2");
@@ -342,7 +342,7 @@ fn a_code_object_is_found_wherever_the_user_has_it() {
     assert!(problem.as_str().unwrap().contains("not at hand"), "{problem}");
     assert!(said.contains(SAVED) && said.contains(&format!("--code-object FILE@{LOAD:#x}")), "{said}");
     let object = saved.object.to_str().unwrap();
-    // By its length, which the log tells, and by its address.
+    // By its length in the log, and by its address.
     assert_eq!(state(&["--code-object", object]), (Value::Null, String::new()));
     let by_length = export(&saved.log, &["--code-object", object]);
     assert!(by_length["code_objects"][0]["origin"].as_str().unwrap().ends_with(", by its length alone"));

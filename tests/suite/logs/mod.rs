@@ -35,7 +35,7 @@ fn file(name: &str, text: impl AsRef<[u8]>) -> PathBuf {
     path
 }
 
-/// What the program prints; it must succeed.
+/// The program's output; it must succeed.
 fn run(arguments: &[&str]) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let output = command.args(arguments).stdin(Stdio::null()).output().unwrap();

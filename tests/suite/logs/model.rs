@@ -186,7 +186,7 @@ impl Wave {
         scalars.chain(self.vectors.iter().map(|(name, _)| name.clone())).collect()
     }
 
-    /// What is to be shown of a register: hex of its bytes, lowest address first; null where nothing was printed.
+    /// The expected output for a register: hex of its bytes, lowest address first; null where nothing was printed.
     pub(super) fn hex(&self, name: &str) -> Value {
         if let Some((bytes, value)) = self.scalar(name) {
             let bytes = &value.to_le_bytes()[..bytes];

@@ -1,5 +1,5 @@
-//! Code objects of a log, from what users have: the program itself, folders of builds, files that were stripped. Built here by
-//! clang; where kernels begin and which line that is say llvm-nm and llvm-symbolizer.
+//! Code objects of a log, from the files that users have: the program itself, folders of builds, stripped files.
+//! Built here by clang; llvm-nm and llvm-symbolizer give the beginning of kernels and its line.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -133,7 +133,8 @@ fn the_program_holds_the_code_objects_of_a_log() {
         let only = folder.join(format!("only-{compress}"));
         fs::create_dir(&only).unwrap();
         fs::copy(program, only.join("app")).unwrap();
-        // Told by where kernels begin, and by the file's size in the URI; an image's length is often that of others.
+        // Identified by the beginning of kernels, and by the file's size in the URI; an image's length is often that
+        // of others.
         let memory = |_, _| "memory://4242#offset=0x5555&size=0x10".to_owned();
         let sized = |_, size| format!("memory://4242#offset=0x5555&size={size}");
         for (form, log) in [
@@ -149,7 +150,7 @@ fn the_program_holds_the_code_objects_of_a_log() {
             }
         }
     }
-    // The place in the program tells bundles apart that are otherwise the same.
+    // The offset in the program distinguishes otherwise equal bundles.
     let program = folder.join("app-false");
     let listed =
         ran(Command::new(env!("CARGO_BIN_EXE_lanescope")).args(["code-object", "--json"]).arg(&program));
@@ -179,7 +180,7 @@ fn code_objects_for_other_gpus_are_refused() {
     }
 }
 
-/// What the agent saved has no debug information; the build that has is found by its build id.
+/// The agent's saved file has no debug information; the build with it is found by its build id.
 #[test]
 fn a_stripped_code_object_leads_to_its_build() {
     let folder = folder("objects-stripped");
@@ -240,7 +241,7 @@ fn processes_with_code_at_one_address_stay_apart() {
             );
         }
         if form == Form::Kernargs {
-            // By the kernel that begins where the header says.
+            // By the kernel that begins at the header's address.
             let kernels: Vec<&Value> =
                 export["dispatches"].as_array().unwrap().iter().map(|dispatch| &dispatch["kernel"]).collect();
             assert_eq!(kernels, KERNELS);
@@ -248,7 +249,8 @@ fn processes_with_code_at_one_address_stay_apart() {
     }
 }
 
-/// The user's processor counts, and what contradicts it is said: a saved code object's header, the runtime's words, a name.
+/// The user's processor counts, and contradictions are reported: a saved code object's header, the runtime's text, a
+/// name.
 #[test]
 fn a_processor_that_the_log_contradicts_is_said() {
     let folder = folder("objects-contradicted");

@@ -157,7 +157,8 @@ fn ranks_stay_apart_behind_times() {
     }
 }
 
-/// The rule before each wave ends the one before: what follows a header that cannot be read is nobody's, and that is said.
+/// The rule before each wave ends the one before: lines after an unreadable header belong to no wave, and are
+/// reported.
 #[test]
 fn a_broken_header_does_not_give_its_rows_to_the_wave_before() {
     let waves = Wave::some(SMALL, 3);

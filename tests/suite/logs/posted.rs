@@ -1,5 +1,5 @@
-//! Logs and umr's output as people post them: quoted, cut, in other programs' logs, several GPUs in one file; and what is
-//! said where there is nothing to read.
+//! Logs and umr's output as people post them: quoted, cut, in other programs' logs, several GPUs in one file; and
+//! messages for unreadable files.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use super::umr::{
 use super::writer::{self, Form};
 use super::{export, export_text, file, folder, model, problems, run, same_waves};
 
-/// What `info` says of a file that does not open.
+/// The output of `info` for a file that does not open.
 fn refused(path: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let output = command.arg("info").arg(path).stdin(Stdio::null()).output().unwrap();
@@ -60,7 +60,7 @@ fn waves_of_several_gpus_are_each_of_their_own() {
         said[1].contains("--processor gfx1100 contradicts this wave, which has words as gfx1200 has"),
         "{said:?}"
     );
-    // Of one generation its registers alone do not tell.
+    // The generation is ambiguous by its registers alone.
     let near = export_text("near-processor", hardware(&waves(NAVI48), false), &["--processor", "gfx1200"]);
     let said = problems(&near);
     assert_eq!(said.len(), 1, "{said:?}");
@@ -85,7 +85,7 @@ fn what_is_cut_at_its_front_opens() {
     }
 }
 
-/// What stands before each line is no part of it: its numbers differ from line to line.
+/// A line's prefix is no part of it: its numbers differ from line to line.
 #[test]
 fn umr_is_read_wherever_it_stands_in_other_output() {
     type Before = fn(usize) -> String;
@@ -215,7 +215,7 @@ fn a_posted_answer_is_read_as_far_as_it_goes() {
     same(&waves[..1], &export, &|_| false);
 }
 
-/// RADV's files are used wherever umr's text of it is opened, and what umr could not do is said.
+/// RADV's files are used wherever umr's text of it is opened, and umr's failures are reported.
 #[test]
 fn what_radv_wrote_is_said_where_there_are_no_waves() {
     let radv = folder("radv_dumps_1_none");
@@ -290,7 +290,7 @@ fn a_zipped_hang_folder_opens_as_it_is() {
         let note = zipped["provenance"]["note"].as_str().unwrap();
         assert!(note.ends_with("Failing VM page: 0x800000200000"), "{note}");
     }
-    // Damage to what was deflated: what comes before it is read, and the rest is said.
+    // Damage to deflated data: the part before it is read, and the rest is reported.
     let mut bytes = fs::read(&zips[0]).unwrap();
     let name = bytes.windows(13).position(|name| name == b"umr_waves.log").unwrap();
     bytes[name + 600..name + 700].fill(0xff);
@@ -358,8 +358,8 @@ fn options_without_effect_are_said() {
     assert_eq!(named(&dump), ["--host-core", "--code-object", "--r-version", "--processor"]);
 }
 
-/// gfx12 has work-groups in trap temporaries whatever the runtime: x in ttmp9, y and z in the halves of ttmp7 where bit 30 of
-/// ttmp8 says so, the place in the group in bits 29 to 25 of ttmp8, the packet below.
+/// gfx12 has work-groups in trap temporaries with any runtime: x in ttmp9, y and z in the halves of ttmp7 if bit 30
+/// of ttmp8 is set, the place in the group in bits 29 to 25 of ttmp8, the packet below.
 #[test]
 fn work_groups_are_those_of_trap_temporaries_that_count() {
     let rows = |ttmps: [u32; 16]| -> String {
@@ -411,7 +411,7 @@ fn work_groups_are_those_of_trap_temporaries_that_count() {
             "{name}: {info}"
         );
     };
-    // Position and place are in ttmp8 and ttmp9; what is in ttmp7 counts only where ttmp8 says so.
+    // Position and place are in ttmp8 and ttmp9; ttmp7 counts only with the bit of ttmp8.
     let lacking = "ttmp8 and ttmp9, which would tell them, are not captured";
     let mut without_y = three;
     without_y.iter_mut().for_each(|ttmps| ttmps[7] = 0xbebe_beef);

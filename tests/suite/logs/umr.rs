@@ -72,7 +72,7 @@ pub(super) const NAVI31: Gpu =
 pub(super) const NAVI48: Gpu =
     Gpu { name: "gfx1201", generation: 12, lanes: 32, sgprs: 124, own: 106, vgprs: 8 };
 
-/// What umr's kernel interface gives for what it cannot read.
+/// The value of umr's kernel interface for unreadable registers.
 const UNREADABLE: u32 = 0xbebe_beef;
 
 #[derive(Debug)]
@@ -92,7 +92,7 @@ impl Wave {
         let mut words = BTreeMap::new();
         for name in gpu.words() {
             let value = match name {
-                // VALID and HALT; on gfx12 halted is another register's, and bit 29 says wave64.
+                // VALID and HALT; on gfx12 halted is in another register, and bit 29 means wave64.
                 "STATUS" if gpu.generation == 12 => 1 << 16 | 1 << 28,
                 "STATUS" => 1 << 16 | 1 << 13,
                 "STATE_PRIV" => 1 << 14,
@@ -124,7 +124,7 @@ impl Wave {
         if lane < self.gpu.lanes { value() } else { 0 }
     }
 
-    /// What an export is to show.
+    /// The expected content of an export.
     fn registers(&self) -> BTreeMap<String, String> {
         let gpu = self.gpu;
         let mut registers = BTreeMap::new();
@@ -368,7 +368,7 @@ pub(super) fn hardware(waves: &[Wave], bits: bool) -> String {
     text
 }
 
-/// What has no name in the text: the processor.
+/// The text does not name the processor.
 fn no_problem_but_the_processor(export: &Value) {
     let said = problems(export);
     assert!(said.iter().all(|problem| problem.contains("nothing says which GPU")), "{said:?}");
@@ -538,7 +538,7 @@ fn a_hang_folder_is_umrs_text_and_the_drivers_name_of_the_gpu() {
             "{name}"
         );
     }
-    // One that is not known is said, and what another file says counts.
+    // An unknown one is reported, and another file's value counts.
     for name in ["HAWAII", "NAVI99"] {
         fs::write(folder.join("gpu_info.log"), format!("Device info:\n    name = {name}\n")).unwrap();
         let export = super::export(&folder, &[]);

@@ -17,7 +17,7 @@ pub(super) enum Form {
     Kernargs,
 }
 
-/// What a report says of the code object, if it does.
+/// A report's facts of the code object, if it has any.
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     pub(super) uri: String,

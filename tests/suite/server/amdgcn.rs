@@ -1,4 +1,4 @@
-//! What `--client amdgcn-gdb` gets: names of processors, files of code objects, offsets and lanes.
+//! Answers for `--client amdgcn-gdb`: names of processors, files of code objects, offsets and lanes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -273,7 +273,7 @@ fn a_program_of_the_user_is_moved_where_one_code_object_has_the_waves() {
     }
 }
 
-/// With lanes as threads a lane that waits is where `DW_AT_LLVM_lane_pc` says, without a view too.
+/// With lanes as threads a waiting lane is at its `DW_AT_LLVM_lane_pc`, without a view too.
 #[test]
 fn lanes_that_wait_have_their_own_pc_without_a_view() {
     let (mut moved, mut checked) = (0, 0);

@@ -12,7 +12,7 @@ use super::served::Served;
 
 type Change = fn(&Path);
 
-/// What becomes of a file that is open.
+/// Changes to an open file.
 const CHANGES: [(&str, Change); 6] = [
     ("emptied", |path| opened(path).set_len(0).unwrap()),
     ("halved", |path| opened(path).set_len(fs::metadata(path).unwrap().len() / 2).unwrap()),

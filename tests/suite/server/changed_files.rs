@@ -36,7 +36,7 @@ fn stretched(code: &[u8], size: usize) -> Vec<u8> {
         u64::from_le_bytes(bytes) as usize
     };
     let (table, count) = (field(0x28, 8), field(0x3c, 2));
-    // What follows the last loaded byte of the file moves.
+    // The bytes after the last loaded byte of the file move.
     let segments =
         (0..field(0x38, 2)).map(|index| field(0x20, 8) + index * 56).filter(|at| field(*at, 4) == 1);
     let loaded = segments.map(|at| field(at + 8, 8) + field(at + 32, 8)).max().unwrap();

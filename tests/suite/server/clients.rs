@@ -6,10 +6,10 @@ use std::process::Command;
 use super::lib::server::ServeOptions;
 use super::sockets::{address, start};
 
-/// What a debugger says when it is given these commands, and then ends.
+/// The output of a debugger that runs these commands, and then ends.
 ///
-/// `PORT` in a command is the server's. A debugger that hangs is ended after a minute and fails the test by what it did
-/// not say.
+/// `PORT` in a command is the server's. A debugger that hangs is ended after a minute and fails the test by its
+/// missing output.
 fn session(debugger: &str, arguments: &[&str], option: &str, commands: &[&str]) -> String {
     let there = Command::new(debugger).arg("--version").output().is_ok();
     assert!(there, "{debugger} is not installed: scripts/setup installs it");

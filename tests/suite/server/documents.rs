@@ -1,4 +1,4 @@
-//! docs/protocol.md says what the code does.
+//! docs/protocol.md agrees with the code.
 
 use super::lib::server::packet_table;
 

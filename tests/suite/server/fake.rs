@@ -1,4 +1,4 @@
-//! A captured state made up for tests of the server: what it holds can be told from the number of the wave.
+//! A synthetic captured state for tests of the server: its contents follow from the number of the wave.
 //!
 //! Not over a dump and not with the session's code, so that a mistake there cannot hide one here. Three waves or more
 //! of one kind: the first was running, the second faulted, the third stands at a breakpoint, all others were running.

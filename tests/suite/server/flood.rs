@@ -247,8 +247,7 @@ fn a_client_that_never_speaks_is_disconnected() {
     served.end();
 }
 
-/// Two hundred clients that connect and say nothing take no time and no place of one that works; when their time is over others
-/// come in.
+/// Two hundred idle clients take no time and no place of a working one; when their time is over others come in.
 #[test]
 fn many_clients_that_say_nothing() {
     let folder = dump(100);

@@ -1,4 +1,4 @@
-//! What holds for any bytes: nothing panics, nothing is lost, and how the bytes are cut makes no difference.
+//! Properties for any bytes: nothing panics, nothing is lost, and the chunks make no difference.
 
 use proptest::prelude::*;
 
@@ -62,7 +62,7 @@ proptest! {
         if client.feed(&bytes, &mut out) == Flow::Close {
             return Ok(());
         }
-        // A NAK cannot be told from junk, and an open packet swallows what follows; a packet's end and a fresh start
+        // A NAK looks like junk, and an open packet swallows the bytes after it; a packet's end and a fresh start
         // clear both.
         let _ = client.feed(b"#00", &mut out);
         out.clear();

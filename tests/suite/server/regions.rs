@@ -1,4 +1,4 @@
-//! `qMemoryRegionInfo`, `m` and the lists of registers, over real dumps with a view: what one packet says the other does.
+//! `qMemoryRegionInfo`, `m` and the lists of registers, over real dumps with a view: the packets agree.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ fn regions_are_the_same_whichever_address_is_asked_and_read_as_they_say() {
     }
 }
 
-/// An aperture is another memory for each wave and lane: with a view LLDB is refused there, and the regions say so.
+/// An aperture is another memory for each wave and lane: with a view LLDB is refused there, and the regions agree.
 #[test]
 fn apertures_read_as_their_regions_say() {
     let mut seen = 0;

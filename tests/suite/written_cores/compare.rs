@@ -20,7 +20,7 @@ pub(super) struct Opened {
     pub(super) export: Value,
 }
 
-/// What a user adds to that core: which runtime wrote it, where the file does not say.
+/// The user's options for that core: the runtime that wrote it, if the file has none.
 pub(super) fn options(plan: &Plan) -> Options {
     let r_version = (plan.file.layout == Layout::Split).then_some(plan.process.r_version);
     Options { r_version, ..Options::default() }

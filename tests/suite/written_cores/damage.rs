@@ -1,5 +1,5 @@
-//! Damaged cores: cut at every structure's edge, every word of a header changed. Nothing panics, what is wrong is said, and
-//! waves whose words are whole still have the model's values.
+//! Damaged cores: cut at every structure's edge, every word of a header changed. Nothing panics, errors are reported,
+//! and waves whose words are whole still have the model's values.
 
 use std::fs;
 use std::path::PathBuf;
@@ -65,8 +65,8 @@ impl Victim {
         bytes
     }
 
-    /// Whether what a header named, before or after it was changed, touches what an area's waves are read from: the area, and
-    /// what its queue and process say of it.
+    /// Whether the target of a header, before or after its change, touches the data of an area's waves: the area, and
+    /// the facts of its queue and process.
     fn is_touched(&self, moved: [(u64, u64); 2], index: usize, xcc: usize) -> bool {
         let area = &self.core.areas[index][xcc];
         let page = 0x1000;
@@ -79,7 +79,7 @@ impl Victim {
         let meets = |(first, size): (u64, u64)| {
             needed.iter().any(|(start, length)| first < start + length && *start < first.saturating_add(size))
         };
-        // All waves are read from what the notes say.
+        // All waves are read by the notes' facts.
         let is_of_notes = moved[0].1 == 0;
         is_of_notes || moved.into_iter().any(meets)
     }
@@ -264,7 +264,7 @@ fn every_word_of_a_header_may_be_anything() {
                 let bits = changes(at)[at as usize / 4 % 2];
                 wrong.at(format!("{}: {} + {} ^ {bits:#x}", victim.plan.name, mark.name, at - mark.offset));
                 let bytes = victim.changed(at, bits);
-                // Either there is still something, or an error says why not.
+                // Either some of it is there, or an error has the reason.
                 let opened = match victim.open(&bytes) {
                     Ok(opened) => opened,
                     Err(error) => {
@@ -283,7 +283,7 @@ fn every_word_of_a_header_may_be_anything() {
                     continue;
                 }
                 told += 1;
-                // One that counts fewer headers says nothing of the rest: that the queues' memory is gone is what is told.
+                // A count of fewer headers hides the rest: the problem is that the queues' memory is gone.
                 if opened.problems.is_empty() {
                     wrong.say(&format!("no problem is named, though {}", all.all[0]));
                 }
@@ -381,7 +381,7 @@ fn a_damaged_save_area_leaves_the_others_alone() {
                 }
             }
         }
-        // Headers are restored, and a wave that is not confirmed says so: one_word.rs.
+        // Headers are restored, and an unconfirmed wave has a mark: one_word.rs.
         assert!(harmed > 10, "{}: {harmed} changes made a difference", victim.plan.name);
         wrong.fail_if_any();
     }

@@ -1,4 +1,4 @@
-//! The sample cores as plans of the writer: what their expected files say, as AMD's library read it.
+//! The sample cores as plans of the writer: the values of their expected files, as AMD's library read them.
 
 use std::fs;
 

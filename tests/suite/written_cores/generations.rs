@@ -65,8 +65,8 @@ fn every_value_of_agents_of_several_generations_is_read() {
     check(matrix::all(0).into_iter());
 }
 
-/// A GPU core alone does not say which runtime wrote it. Where code is captured and the place where waves are parked is
-/// not, it is known all the same where they stopped.
+/// A GPU core alone does not name the runtime that wrote it. If code is captured and the park position of waves is
+/// not, their stop positions are known all the same.
 #[test]
 fn true_pcs_are_found_without_the_runtime_s_version() {
     let folder = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn private_memory_of_lightweight_cores_is_inferred_and_marked() {
                 continue;
             };
             let expected = compare::hex(private);
-            // One wave alone does not tell where its memory ends.
+            // One wave alone does not determine the end of its memory.
             let is_exact = bytes.len() == expected.len();
             if !bytes.starts_with(&expected) {
                 wrong.say("private memory of another place");
@@ -255,7 +255,7 @@ fn a_note_of_another_version_is_refused_by_name() {
     assert!(opened.problems.iter().any(|problem| problem.contains("version 0x2")), "{:?}", opened.problems);
 }
 
-/// Sizes of entries come in eights: one that does not is said, and taken as the file has it.
+/// Sizes of entries are multiples of eight: another size is reported, and taken as the file has it.
 #[test]
 fn entries_of_an_odd_size_are_named() {
     let mut plan = matrix::plan(gpu::named("gfx90a"), 64, 5);

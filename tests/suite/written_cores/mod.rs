@@ -1,4 +1,4 @@
-//! Cores that tests/cores writes, against what it says that they hold; and the writer against cores that AMD's library read.
+//! Cores that tests/cores writes, against their plans; and the writer against cores that AMD's library read.
 
 mod compare;
 mod damage;

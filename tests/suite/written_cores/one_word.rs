@@ -23,7 +23,7 @@ use crate::core_writer::gpu::{self, Family};
 use crate::core_writer::plan::{AQL, FilePlan, Group, Layout, Plan, Wave as PlannedWave};
 use crate::core_writer::{matrix, model};
 
-/// What a word of a save area is.
+/// The kind of a save area's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Header,
@@ -126,7 +126,7 @@ impl Victim {
         u32::from_le_bytes(self.bytes[at..at + 4].try_into().unwrap())
     }
 
-    /// What a damaged word may hold: bits flipped, all clear, all set, its neighbours, numbers beside it.
+    /// Values of a damaged word: bits flipped, all clear, all set, its neighbours, numbers beside it.
     fn values(&self, word: Word, long: bool) -> Vec<u32> {
         let value = self.word(word.at);
         let bit = |number| 1u32 << (filler::word(word.at as u32, Kind::Choice, number, 0, 0) % 32);
@@ -163,7 +163,7 @@ impl Victim {
         all
     }
 
-    /// What differs of a wave without a mark, apart from registers that only the damaged word holds.
+    /// Differences of a wave without a mark, apart from registers that only the damaged word holds.
     fn differences(&self, now: &Capture, wave: &Wave, word: Word) -> Vec<String> {
         let Some(index) = self.waves.get(&place(wave)) else { return vec!["its block".to_owned()] };
         let truth = &self.whole.waves[*index];
@@ -180,7 +180,7 @@ impl Victim {
     }
 }
 
-/// What of a wave its `unchecked` values name, by the words of [`differences`].
+/// The parts of a wave that its `unchecked` values name, by the words of [`differences`].
 fn unchecked(wave: &Wave) -> Vec<&'static str> {
     let named = [
         ("wave size and register counts (", &["kind", "registers", "VGPRs"][..]),
@@ -219,7 +219,7 @@ fn pieces(map: &MemoryMap) -> Vec<(u64, usize, u64, u64)> {
     map.segments().iter().map(each).collect()
 }
 
-/// What of `wave` is there and is not that of `truth`.
+/// The parts of `wave` that are there and differ from those of `truth`.
 fn differences(whole: &Capture, truth: &Wave, now: &Capture, wave: &Wave) -> Vec<String> {
     let mut found = Vec::new();
     let mut check = |what: &str, is_same: bool| {

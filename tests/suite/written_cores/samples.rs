@@ -1,6 +1,6 @@
-//! The writer is given what the sample cores' expected files say of each wave, as AMD's library read it, and has to write
-//! the bytes that are in the samples: blocks of waves, words of control stacks, scratch, packets. What the writer leaves to
-//! noise is left out of the comparison.
+//! The writer gets the values of each wave in the sample cores' expected files, as AMD's library read them, and must
+//! write the bytes of the samples: blocks of waves, words of control stacks, scratch, packets. Bytes that the writer
+//! fills with noise are not compared.
 
 use std::collections::BTreeMap;
 

@@ -27,7 +27,7 @@ fn comparable(mut export: Value) -> Value {
     export
 }
 
-/// What differs, key by key.
+/// The differences, key by key.
 fn differences(path: &str, before: &Value, after: &Value, all: &mut Vec<String>) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) if before.keys().eq(after.keys()) => {

@@ -45,7 +45,7 @@ fn is_global(segment: &Segment) -> bool {
 
 type Order = (&'static str, fn(&mut Vec<Segment>));
 
-/// ROCr writes mappings by address. Where scratch comes before the queue that says so, it is large beside what is kept.
+/// ROCr writes mappings by address. Scratch before the queue that describes it is large beside the kept bytes.
 const ORDERS: [Order; 4] = [
     ("as they are made", |_| ()),
     ("by address", |segments| segments.sort_by_key(|segment| segment.address)),
@@ -65,7 +65,7 @@ fn plan(name: &str, lanes: u32, layout: Layout) -> Plan {
     plan
 }
 
-/// As `ORDERS`, with a first segment that begins with zeros: padding that was not written cannot be told there.
+/// As `ORDERS`, with a first segment that begins with zeros: missing padding is not recognizable there.
 fn zeros_first(segments: &mut Vec<Segment>) {
     segments.insert(0, Segment::of("zeros", 0x7900_0000_0000, vec![0; 0x3000]));
 }
@@ -120,10 +120,10 @@ fn registers_lds_code_and_scratch_stay_in_every_order() {
             let mut wrong = Differences::new();
             compare::all(&plan, &opened, &model, &mut wrong);
             if order.0 == "the other way round" {
-                // Nobody could know what it is; where it was dropped that is said.
+                // Its kind is unknown; dropped bytes of it are reported.
                 let before = wrong.all.len();
                 wrong.all.retain(|text| !text.contains(": private_"));
-                // What is dropped need not be any wave's.
+                // Dropped bytes need not be any wave's.
                 assert!(before == wrong.all.len() || came.scratch > 0, "{}: {came:?}", plan.name);
                 lost += usize::from(came.scratch > 0);
             } else {
@@ -135,7 +135,7 @@ fn registers_lds_code_and_scratch_stay_in_every_order() {
     assert!(lost > 0, "no order loses anything: the limit is no limit");
 }
 
-/// As ROCr of November 2025 to July 2026 writes to a pipe. What lies before the first code object does not tell.
+/// As ROCr of November 2025 to July 2026 writes to a pipe. The bytes before the first code object have no marks.
 #[test]
 fn a_stream_without_padding_is_kept_as_one_with_padding() {
     for (name, lanes, code) in [("gfx942", 64, "k-gfx942-O0.hsaco"), ("gfx1100", 32, "k-gfx1100-O0.hsaco")] {

@@ -10,7 +10,7 @@ use crate::core_writer::model::{self, Dwords, WaveModel};
 use crate::core_writer::plan::Plan;
 use crate::core_writer::{gpu, matrix};
 
-/// What a client gets back.
+/// The answer that a client gets.
 struct Wire(Client);
 
 impl Wire {

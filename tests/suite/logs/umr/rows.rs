@@ -75,7 +75,7 @@ fn ranges_that_are_none_and_lost_lanes_are_said() {
     says(&export_text("lane-lost", lost, &[]), line, "the row of v1 has 63 words");
 }
 
-/// What the kernel writes on a console between umr's lines is no row.
+/// The kernel's console output between umr's lines is no row.
 #[test]
 fn messages_of_the_kernel_between_rows_cost_nothing() {
     for message in [
