@@ -126,9 +126,13 @@ fn shown(variables: &[Value], index: usize, thread: u64, lane: u64, text: &str) 
             wrong.push(format!("{name} is not shown"));
             continue;
         };
-        // The members of a union may be anything: their pointers stay numbers.
-        let is_union = variable["type"] == "Word";
-        let of = |value: &str| if is_union { value.to_owned() } else { tagged(value, thread, lane) };
+        // The members of a union are the same bytes.
+        let is_union = variable["type"] == "Word"
+            && variable["values"][index].as_str().is_some_and(|v| v.contains("node"));
+        let of = |value: &str| match tagged(value, thread, lane) {
+            value if is_union => with_bits(&value),
+            value => value,
+        };
         let wanted = variable["values"][index].as_str().map(of);
         if let Some(why) = differs(variable, wanted.as_deref(), value) {
             wrong.push(format!("{name}: {why}"));
@@ -181,20 +185,27 @@ fn tagged(value: &str, thread: u64, lane: u64) -> String {
     text
 }
 
+/// `{node = 0x30, bits = 48}` with the bits of the pointer.
+fn with_bits(value: &str) -> String {
+    let pointer = value.split_once("= 0x").and_then(|(_, rest)| rest.split_once(','));
+    let pointer = pointer.and_then(|(digits, _)| u64::from_str_radix(digits, 16).ok()).unwrap();
+    format!("{{node = {pointer:#x}, bits = {pointer}}}")
+}
+
 /// An address without the symbol that gdb finds there.
 fn without_symbol(got: &str) -> &str {
     let symbol = got.strip_suffix('>').and_then(|got| got.split_once(" <"));
     symbol.filter(|(address, _)| address.starts_with("0x")).map_or(got, |(address, _)| address)
 }
 
-/// A struct in which pointers into address spaces, `local#0x10`, are shown as numbers.
+/// A struct in which pointers into address spaces, `local#0x10`, are shown as offsets.
 fn is_same_struct(value: &str, got: &str) -> bool {
     let parts = value.split_inclusive([',', '}']).map(|part| {
         let Some((before, pointer)) = part.split_once('#') else { return part.to_owned() };
         let (digits, after) = pointer.split_at(pointer.find([',', '}']).unwrap_or(pointer.len()));
         let number = digits.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
         let head = before.rsplit_once(' ').map_or("", |(head, _)| head);
-        number.map_or(part.to_owned(), |number| format!("{head} {number}{after}"))
+        number.map_or(part.to_owned(), |number| format!("{head} {{offset = {number}}}{after}"))
     });
     value.starts_with('{') && value.contains('#') && parts.collect::<String>() == got
 }
