@@ -23,14 +23,33 @@ macro_rules! built_in {
     };
 }
 
-/// Name and text of every built-in file, by name in AMD's order.
+/// Name and text of every built-in file, in AMD's order.
 pub(super) const BUILT_IN: &[(&str, &str)] = built_in![
-    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1101",
-    "gfx1102", "gfx1151", "gfx1200", "gfx1201",
+    "gfx900", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950", "gfx1010", "gfx1030", "gfx1100", "gfx1200",
 ];
 
-/// Processors that a `[[stepping]]` of another's file describes, with that file's name; a test compares it with the files.
-pub(super) const STEPPINGS: &[(&str, &str)] = &[
+/// Built-in processors that [`Targets::names`] lists, each with its file, in AMD's order.
+///
+/// This table and [`UNLISTED`] name steppings without parsing a file; a test compares them with the files.
+pub(super) const LISTED: &[(&str, &str)] = &[
+    ("gfx900", "gfx900"),
+    ("gfx906", "gfx906"),
+    ("gfx908", "gfx908"),
+    ("gfx90a", "gfx90a"),
+    ("gfx942", "gfx942"),
+    ("gfx950", "gfx950"),
+    ("gfx1010", "gfx1010"),
+    ("gfx1030", "gfx1030"),
+    ("gfx1100", "gfx1100"),
+    ("gfx1101", "gfx1100"),
+    ("gfx1102", "gfx1100"),
+    ("gfx1151", "gfx1100"),
+    ("gfx1200", "gfx1200"),
+    ("gfx1201", "gfx1200"),
+];
+
+/// Built-in steppings that lists leave out to stay short, each with its file.
+pub(super) const UNLISTED: &[(&str, &str)] = &[
     ("gfx902", "gfx900"),
     ("gfx904", "gfx900"),
     ("gfx909", "gfx900"),
@@ -46,39 +65,44 @@ pub(super) const STEPPINGS: &[(&str, &str)] = &[
     ("gfx1034", "gfx1030"),
     ("gfx1035", "gfx1030"),
     ("gfx1036", "gfx1030"),
-    ("gfx1103", "gfx1102"),
-    ("gfx1150", "gfx1151"),
-    ("gfx1152", "gfx1151"),
-    ("gfx1153", "gfx1151"),
+    ("gfx1103", "gfx1100"),
+    ("gfx1150", "gfx1100"),
+    ("gfx1152", "gfx1100"),
+    ("gfx1153", "gfx1100"),
 ];
 
-/// The most bytes of a target file; the longest built-in one is a fiftieth of it.
+/// Maximum size of a target file in bytes; the longest built-in file has a fiftieth of it.
 const MAX_BYTES: u64 = 1 << 20;
 
-static SHARED: LazyLock<Vec<Arc<Entry>>> =
-    LazyLock::new(|| BUILT_IN.iter().map(|(name, text)| built_in(name, name, text)).collect());
-
-static SHARED_STEPPINGS: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
-    let text = |base: &str| BUILT_IN.iter().find(|(name, _)| *name == base).map(|(_, text)| *text);
-    let entries = STEPPINGS.iter().filter_map(|(name, base)| Some(built_in(name, base, text(base)?)));
-    entries.collect()
+static SHARED: LazyLock<Vec<Arc<Entry>>> = LazyLock::new(|| {
+    let source = |(name, text): &(&str, &'static str)| Source {
+        origin: format!("targets/{name}.toml"),
+        text: Cow::Borrowed(text),
+        is_built_in: true,
+    };
+    let sources: Vec<_> = BUILT_IN.iter().map(|file| (file.0, Arc::new(source(file)))).collect();
+    let entry = |(name, file): &(&str, &str), is_listed| {
+        let (_, source) = sources.iter().find(|(of, _)| of == file)?;
+        Some(Entry::new((*name).to_owned(), source, is_listed))
+    };
+    let listed = LISTED.iter().filter_map(|one| entry(one, true));
+    listed.chain(UNLISTED.iter().filter_map(|one| entry(one, false))).collect()
 });
 
-fn built_in(name: &str, base: &str, text: &'static str) -> Arc<Entry> {
-    Arc::new(Entry {
-        name: name.to_owned(),
-        origin: format!("targets/{base}.toml"),
-        text: Cow::Borrowed(text),
-        loaded: OnceLock::new(),
-    })
+/// One target file.
+#[derive(Debug)]
+struct Source {
+    origin: String,
+    text: Cow<'static, str>,
+    is_built_in: bool,
 }
 
-/// One target file, parsed when first asked for.
+/// One processor of a target file, parsed when first asked for.
 #[derive(Debug)]
 struct Entry {
     name: String,
-    origin: String,
-    text: Cow<'static, str>,
+    source: Arc<Source>,
+    is_listed: bool,
     loaded: OnceLock<Result<Loaded, TargetError>>,
 }
 
@@ -90,11 +114,16 @@ struct Loaded {
 }
 
 impl Entry {
+    fn new(name: String, source: &Arc<Source>, is_listed: bool) -> Arc<Self> {
+        Arc::new(Self { name, source: Arc::clone(source), is_listed, loaded: OnceLock::new() })
+    }
+
     fn load(&self) -> Result<&Loaded, TargetError> {
         let loaded = self.loaded.get_or_init(|| {
-            let mut file = parse(&self.origin, &self.text)?;
+            let Source { origin, text, .. } = &*self.source;
+            let mut file = parse(origin, text)?;
             if file.target.name != self.name {
-                let unknown = || TargetError::Unknown { name: self.name.clone(), known: self.origin.clone() };
+                let unknown = || TargetError::Unknown { name: self.name.clone(), known: origin.clone() };
                 file = file.stepping(&self.name).ok_or_else(unknown)?;
             }
             let target = Arc::new(Target::new(&file));
@@ -154,13 +183,13 @@ impl Targets {
         Some(target.address_class(Some(augmentation), class)?.id)
     }
 
-    /// Adds the `.toml` files of a folder; one that describes a target that is known replaces it.
+    /// Adds the processors of a folder's `.toml` files, steppings included; each replaces the known one of its name.
     ///
-    /// They are parsed and checked at once, so that a mistake shows when the folder is named and not when some dump is
-    /// opened.
+    /// Parses and checks every file at once: a mistake shows when the folder is named, not when a dump is opened.
     ///
     /// # Errors
-    /// The folder or a file cannot be read, or a file breaks the schema; the error has all that is wrong with that file.
+    /// The folder or a file cannot be read, a file breaks the schema (the error lists all its problems), or two files describe
+    /// one processor.
     pub fn with_dir(mut self, dir: &Path) -> Result<Self, TargetError> {
         let read_error = |path: &Path, error: std::io::Error| TargetError::Read {
             path: path.to_owned(),
@@ -177,21 +206,26 @@ impl Targets {
         paths.sort();
         let mut added: Vec<Arc<Entry>> = Vec::new();
         for path in paths {
-            let text = read_text(&path)?;
-            let origin = path.display().to_string();
-            let file = parse(&origin, &text)?;
-            let entry =
-                Entry { name: file.target.name, origin, text: Cow::Owned(text), loaded: OnceLock::new() };
-            if let Some(twin) = added.iter().find(|twin| twin.name == entry.name) {
-                let (name, first) = (entry.name, twin.origin.clone());
-                return Err(TargetError::Twice { name, first, second: entry.origin });
+            let source = Arc::new(Source {
+                origin: path.display().to_string(),
+                text: Cow::Owned(read_text(&path)?),
+                is_built_in: false,
+            });
+            let file = parse(&source.origin, &source.text)?;
+            let steppings = file.stepping.into_iter().map(|stepping| stepping.name);
+            for name in std::iter::once(file.target.name).chain(steppings) {
+                if let Some(twin) = added.iter().find(|twin| twin.name == name) {
+                    let (first, second) = (twin.source.origin.clone(), source.origin.clone());
+                    return Err(TargetError::Twice { name, first, second });
+                }
+                added.push(Entry::new(name, &source, true));
             }
-            added.push(Arc::new(entry));
         }
         for entry in added {
             match self.entries.iter_mut().find(|known| known.name == entry.name) {
                 Some(known) => {
-                    log::debug!("target {} of {} replaces {}", entry.name, entry.origin, known.origin);
+                    let (name, new, old) = (&entry.name, &entry.source.origin, &known.source.origin);
+                    log::debug!("target {name} of {new} replaces {old}");
                     *known = entry;
                 }
                 None => self.entries.push(entry),
@@ -200,20 +234,26 @@ impl Targets {
         Ok(self)
     }
 
-    /// The names of all targets: built-in ones in AMD's order, then the user's own.
+    /// The names of the targets that lists show: built-in ones in AMD's order, then the user's own.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.name.as_str())
+        self.entries.iter().filter(|entry| entry.is_listed).map(|entry| entry.name.as_str())
     }
 
-    /// The names of processors that are described with another one, as a stepping of it; [`Self::names`] has the others.
-    pub fn steppings(&self) -> impl Iterator<Item = &str> {
-        SHARED_STEPPINGS.iter().map(|entry| entry.name.as_str())
+    /// The names of all targets: those of [`Self::names`], and the built-in steppings that lists leave out.
+    pub fn all_names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
     }
 
     /// The file that describes a target: a path, or `targets/NAME.toml` for a built-in one.
     #[must_use]
     pub fn origin(&self, name: &str) -> Option<&str> {
-        self.entry(name).map(|entry| entry.origin.as_str())
+        self.entry(name).map(|entry| entry.source.origin.as_str())
+    }
+
+    /// Whether a built-in file describes the target.
+    #[must_use]
+    pub fn is_built_in(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| entry.source.is_built_in)
     }
 
     /// The target of that name; the same one each time.
@@ -240,19 +280,16 @@ impl Targets {
     #[must_use]
     pub fn by_elf_machine(&self, e_flags: u32) -> Option<Arc<Target>> {
         let machine = e_flags & 0xff;
-        let built_in = |entry: &&Arc<Entry>| SHARED.iter().any(|shared| Arc::ptr_eq(shared, entry));
-        let own = self.entries.iter().filter(|entry| !built_in(entry));
-        let targets = own.chain(self.entries.iter().filter(built_in));
-        targets
-            .chain(SHARED_STEPPINGS.iter())
+        let of = |built_in| self.entries.iter().filter(move |entry| entry.source.is_built_in == built_in);
+        of(false)
+            .chain(of(true))
             .filter_map(|entry| entry.load().ok())
             .find(|loaded| loaded.target.elf_machine == machine)
             .map(|loaded| Arc::clone(&loaded.target))
     }
 
     fn entry(&self, name: &str) -> Option<&Entry> {
-        let mut all = self.entries.iter().chain(SHARED_STEPPINGS.iter());
-        all.find(|entry| entry.name == name).map(Arc::as_ref)
+        self.entries.iter().find(|entry| entry.name == name).map(Arc::as_ref)
     }
 
     fn loaded(&self, name: &str) -> Result<&Loaded, TargetError> {

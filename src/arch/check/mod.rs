@@ -16,14 +16,14 @@ use super::error::TargetProblem;
 use super::processor::Processor;
 use super::schema::File;
 
-/// The most problems that are worth reading.
-const MOST_PROBLEMS: usize = 50;
+/// Maximum number of reported problems of a file.
+const MAX_PROBLEMS: usize = 50;
 
-/// The most registers of all blocks together; what has more is not a GPU and could make the other checks slow.
-const MOST_REGISTERS: u32 = 8192;
+/// Maximum number of registers of all blocks together; more could make the other checks slow.
+const MAX_REGISTERS: u32 = 8192;
 
-/// The most blocks of any other kind.
-const MOST_BLOCKS: usize = 1024;
+/// Maximum number of blocks of any other kind.
+const MAX_BLOCKS: usize = 1024;
 
 type Check = fn(&File, &mut Report);
 
@@ -89,8 +89,8 @@ struct Report {
 }
 
 impl Report {
-    fn say(&mut self, block: impl Display, key: &'static str, what: impl Into<String>) {
-        if self.problems.len() < MOST_PROBLEMS {
+    fn add(&mut self, block: impl Display, key: &'static str, what: impl Into<String>) {
+        if self.problems.len() < MAX_PROBLEMS {
             let what = what.into();
             self.problems.push(TargetProblem { check: self.check, block: block.to_string(), key, what });
         }
@@ -107,9 +107,7 @@ fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
         .into_iter()
         .chain(file.save_area.iter().map(|area| ("[save_area]".to_owned(), area.source.as_str())))
         .chain(file.wave_words.iter().map(|words| ("[wave_words]".to_owned(), words.source.as_str())));
-    let steppings =
-        file.stepping.iter().map(|one| (format!("[[stepping]] {}", one.name), one.source.as_str()));
-    let head = head.chain(steppings);
+    let head = head.chain(file.stepping.iter().map(|one| (one.block(), one.source.as_str())));
     let reserved = file.dwarf_reserved.iter().map(|gap| (gap.block("dwarf_reserved"), &gap.source));
     let absent = file.dwarf_absent.iter().map(|gap| (gap.block("dwarf_absent"), &gap.source));
     let rest = file.register.iter().map(|block| (block.block(), &block.source));
@@ -128,8 +126,8 @@ fn blocks(file: &File) -> impl Iterator<Item = (String, &str)> {
 
 fn counts_are_bounded(file: &File, report: &mut Report) {
     let registers: u32 = file.register.iter().map(|block| u32::from(block.name.count())).sum();
-    if registers > MOST_REGISTERS {
-        report.say("[[register]]", "name", format!("{registers} registers, at most {MOST_REGISTERS}"));
+    if registers > MAX_REGISTERS {
+        report.add("[[register]]", "name", format!("{registers} registers, at most {MAX_REGISTERS}"));
     }
     let classes = file.address_classes.iter().map(|table| table.class.len()).sum();
     let faults = file.faults.iter().map(|block| block.bits.len()).sum();
@@ -149,8 +147,8 @@ fn counts_are_bounded(file: &File, report: &mut Report) {
         ("[[register]]", file.register.len()),
     ];
     for (block, count) in counts {
-        if count > MOST_BLOCKS {
-            report.say(block, "count", format!("{count}, at most {MOST_BLOCKS}"));
+        if count > MAX_BLOCKS {
+            report.add(block, "count", format!("{count}, at most {MAX_BLOCKS}"));
         }
     }
 }
@@ -162,9 +160,11 @@ fn names_are_plain(file: &File, report: &mut Report) {
             && !name.starts_with(|first: char| first.is_ascii_digit())
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
-    let target = &file.target.name;
-    if target.is_empty() || !target.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
-        report.say("[target]", "name", format!("{target:?} is not letters, digits and dashes"));
+    let steppings = file.stepping.iter().map(|one| (one.block(), &one.name));
+    for (block, name) in std::iter::once(("[target]".to_owned(), &file.target.name)).chain(steppings) {
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+            report.add(block, "name", format!("{name:?} is not letters, digits and dashes"));
+        }
     }
     let names = file.register.iter().map(|block| (block.block(), &block.name.stem));
     let names = names.chain(file.space.iter().map(|block| (block.block(), &block.name.stem)));
@@ -172,7 +172,7 @@ fn names_are_plain(file: &File, report: &mut Report) {
     let names = names.chain(file.stop_reason.iter().map(|block| (block.block(), &block.name)));
     for (block, name) in names {
         if !word(name) {
-            report.say(block, "name", format!("{name:?} is not a word of letters, digits and underscores"));
+            report.add(block, "name", format!("{name:?} is not a word of letters, digits and underscores"));
         }
     }
     for block in &file.fields {
@@ -180,7 +180,7 @@ fn names_are_plain(file: &File, report: &mut Report) {
             if name.is_empty()
                 || !name.split('.').all(|part| part.starts_with(char::is_numeric) || word(part))
             {
-                report.say(block.block(), "bits", format!("{name:?} is not a field's name"));
+                report.add(block.block(), "bits", format!("{name:?} is not a field's name"));
             }
         }
     }
@@ -188,11 +188,10 @@ fn names_are_plain(file: &File, report: &mut Report) {
 
 /// gdb finds the registers by the number that belongs to the name.
 fn gdb_names_are_processors(file: &File, report: &mut Report) {
-    let steppings =
-        file.stepping.iter().map(|one| (format!("[[stepping]] {}", one.name), one.gdb.as_deref()));
+    let steppings = file.stepping.iter().map(|one| (one.block(), one.gdb.as_deref()));
     for (block, name) in [("[target]".to_owned(), file.target.gdb.as_deref())].into_iter().chain(steppings) {
         if let Some(name) = name.filter(|name| Processor::named(name).is_none()) {
-            report.say(block, "gdb", format!("{name:?} is no processor"));
+            report.add(block, "gdb", format!("{name:?} is no processor"));
         }
     }
 }
@@ -200,7 +199,7 @@ fn gdb_names_are_processors(file: &File, report: &mut Report) {
 fn every_block_has_a_source(file: &File, report: &mut Report) {
     for (block, source) in blocks(file) {
         if source.trim().is_empty() {
-            report.say(block, "source", "says nothing; name the document and its section");
+            report.add(block, "source", "says nothing; name the document and its section");
         }
     }
 }
@@ -211,7 +210,7 @@ fn reject_duplicate_names(file: &File, report: &mut Report) {
         for block in file.register.iter().filter(|block| block.dwords(size).is_some()) {
             for name in block.name.iter() {
                 if let Some(name) = seen.replace(name) {
-                    report.say(block.block(), "name", format!("{name} is the name of another register"));
+                    report.add(block.block(), "name", format!("{name} is the name of another register"));
                 }
             }
         }
@@ -220,20 +219,20 @@ fn reject_duplicate_names(file: &File, report: &mut Report) {
     for block in &file.space {
         for name in block.name.iter() {
             if let Some(name) = seen.replace(name) {
-                report.say(block.block(), "name", format!("{name} is the name of another space"));
+                report.add(block.block(), "name", format!("{name} is the name of another space"));
             }
         }
     }
     let mut seen = HashSet::new();
     for block in &file.fields {
         if !seen.insert(&block.name) {
-            report.say(block.block(), "name", "is the name of another block of fields");
+            report.add(block.block(), "name", "is the name of another block of fields");
         }
     }
     let mut seen = HashSet::new();
     for block in &file.stop_reason {
         if !seen.insert(&block.name) {
-            report.say(block.block(), "name", "is the name of another stop reason");
+            report.add(block.block(), "name", "is the name of another stop reason");
         }
     }
 }

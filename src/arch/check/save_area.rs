@@ -19,12 +19,12 @@ pub(super) fn steppings_are_other_processors(file: &File, report: &mut Report) {
     let mut names = HashSet::from([&file.target.name]);
     let mut machines = HashSet::from([file.target.elf_machine]);
     for stepping in &file.stepping {
-        let block = format!("[[stepping]] {}", stepping.name);
+        let block = stepping.block();
         if !names.insert(&stepping.name) {
-            report.say(&block, "name", "is taken");
+            report.add(&block, "name", "is taken");
         }
         if !machines.insert(stepping.elf_machine) || !(1..=0xff).contains(&stepping.elf_machine) {
-            report.say(&block, "elf_machine", "is taken, or not within 1 and 0xff");
+            report.add(&block, "elf_machine", "is taken, or not within 1 and 0xff");
         }
     }
 }
@@ -33,16 +33,16 @@ pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
     let Some(area) = &file.save_area else { return };
     let block = "[save_area]";
     if !(1..=2).contains(&area.state_words) {
-        report.say(block, "state_words", format!("{} is not 1 or 2", area.state_words));
+        report.add(block, "state_words", format!("{} is not 1 or 2", area.state_words));
     }
     if area.sgpr_slots.is_some() == area.state.sgprs.is_some() {
-        report.say(block, "sgpr_slots", "either this or state.sgprs says how many SGPRs there are");
+        report.add(block, "sgpr_slots", "either this or state.sgprs says how many SGPRs there are");
     }
     if area.sgpr_slots.is_some_and(|slots| slots > 1024) || area.gap > 4096 {
-        report.say(block, "gap", "or sgpr_slots is larger than a wave");
+        report.add(block, "gap", "or sgpr_slots is larger than a wave");
     }
     if area.state.accum_as_vgprs && area.state.accum_offset.is_some() {
-        report.say(block, "state", "has both accum_offset and accum_as_vgprs");
+        report.add(block, "state", "has both accum_offset and accum_as_vgprs");
     }
     let state = &area.state;
     let counts = [
@@ -54,12 +54,12 @@ pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
     ];
     for (key, count) in counts {
         if count.is_some_and(|count| !is_possible(count)) {
-            report.say("[save_area.state]", "count", format!("{key} is no count that a processor has"));
+            report.add("[save_area.state]", "count", format!("{key} is no count that a processor has"));
         }
     }
     for (key, bits) in ranges(area) {
         if bits.low > bits.high || bits.high > 31 {
-            report.say(
+            report.add(
                 block,
                 "bits",
                 format!("{key}: {} to {} are not bits of a dword", bits.high, bits.low),
@@ -67,7 +67,7 @@ pub(super) fn save_area_counts_are_possible(file: &File, report: &mut Report) {
         }
     }
     if area.scratch.granule == 0 || area.scratch.granule > LARGEST {
-        report.say("[save_area.scratch]", "granule", format!("{} bytes", area.scratch.granule));
+        report.add("[save_area.scratch]", "granule", format!("{} bytes", area.scratch.granule));
     }
 }
 
@@ -120,16 +120,16 @@ pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) 
     names.extend(area.scratch.base.as_deref());
     for name in names {
         if !is_known(name) {
-            report.say(block, "hwregs", format!("there is no register {name}"));
+            report.add(block, "hwregs", format!("there is no register {name}"));
         }
     }
     for needed in ["pc", "exec", "status"] {
         if !area.hwregs.contains_key(needed) {
-            report.say(block, "hwregs", format!("{needed} has no slot"));
+            report.add(block, "hwregs", format!("{needed} has no slot"));
         }
     }
     if let Some((name, slot)) = area.hwregs.iter().find(|(_, slot)| **slot >= SLOTS) {
-        report.say(block, "hwregs", format!("{name}: slot {slot} of {SLOTS}"));
+        report.add(block, "hwregs", format!("{name}: slot {slot} of {SLOTS}"));
     }
     // A field that is rewritten for the user must be read from a slot first.
     let bits = [Some(&area.halt), area.no_vgprs.as_ref()].into_iter().flatten();
@@ -137,14 +137,14 @@ pub(super) fn save_area_names_known_registers(file: &File, report: &mut Report) 
     let hidden = area.hidden.iter().flat_map(|one| one.bits.iter().map(move |bit| (&one.register, *bit)));
     for (register, bit) in bits.chain(hidden) {
         if bit > 31 || !area.hwregs.contains_key(register) {
-            report.say(block, "hwregs", format!("{register} has no slot, or no bit {bit}"));
+            report.add(block, "hwregs", format!("{register} has no slot, or no bit {bit}"));
         }
     }
     if ttmps(area).any(|bits| bits.ttmp >= SLOTS) {
-        report.say("[save_area.ttmps]", "ttmp", format!("names one beyond ttmp{}", SLOTS - 1));
+        report.add("[save_area.ttmps]", "ttmp", format!("names one beyond ttmp{}", SLOTS - 1));
     }
     if area.ttmps.skip_export.is_some_and(|bit| bit > 31) {
-        report.say("[save_area.ttmps]", "skip_export", "is no bit of STATUS");
+        report.add("[save_area.ttmps]", "skip_export", "is no bit of STATUS");
     }
 }
 
@@ -152,15 +152,15 @@ pub(super) fn wave_words_are_possible(file: &File, report: &mut Report) {
     let Some(words) = &file.wave_words else { return };
     let block = "[wave_words]";
     if words.wave64.is_some() != (file.target.wave_sizes.len() > 1) {
-        report.say(block, "wave64", "is for targets with two wave sizes, and for all of them");
+        report.add(block, "wave64", "is for targets with two wave sizes, and for all of them");
     }
     let bits = [("wave64", &words.wave64), ("trap_handler", &words.trap_handler)];
     for (key, bit) in bits.into_iter().filter_map(|(key, bit)| Some((key, bit.as_ref()?))) {
         if bit.bit > 31 || bit.register.is_empty() {
-            report.say(block, key, format!("{} of {:?} is no bit of a dword", bit.bit, bit.register));
+            report.add(block, key, format!("{} of {:?} is no bit of a dword", bit.bit, bit.register));
         }
     }
     if words.sgprs.as_ref().is_some_and(|sgprs| sgprs.register.is_empty() || !is_possible(&sgprs.count)) {
-        report.say(block, "sgprs", "is no count that a processor has");
+        report.add(block, "sgprs", "is no count that a processor has");
     }
 }

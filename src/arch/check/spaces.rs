@@ -27,13 +27,13 @@ fn runs(file: &File) -> Vec<(u32, u32, String)> {
 
 pub(super) fn reject_overlapping_spaces(file: &File, report: &mut Report) {
     for gap in file.space_reserved.iter().filter(|gap| gap.last < gap.first) {
-        report.say(gap.block(), "last", "is below first");
+        report.add(gap.block(), "last", "is below first");
     }
     for pair in runs(file).windows(2) {
         if let [(_, end, low), (first, _, high)] = pair
             && first < end
         {
-            report.say(high, "number", format!("{first:#x} belongs to {low}"));
+            report.add(high, "number", format!("{first:#x} belongs to {low}"));
         }
     }
 }
@@ -42,7 +42,7 @@ pub(super) fn spaces_cover_the_standard_numbers(file: &File, report: &mut Report
     for (number, name) in STANDARD {
         let block = file.space.iter().find(|block| block.number == number);
         if block.is_none_or(|block| block.name.stem != name || block.name.run.is_some()) {
-            report.say("[[space]]", "number", format!("{number:#x} is to be {name}"));
+            report.add("[[space]]", "number", format!("{number:#x} is to be {name}"));
         }
     }
     let lanes = file.target.sizes().map(|size| u16::from(size.lanes())).max().unwrap_or(64);
@@ -52,12 +52,12 @@ pub(super) fn spaces_cover_the_standard_numbers(file: &File, report: &mut Report
     });
     if !whole {
         let what = format!("{FIRST_LANE:#x} is to begin a run of private memory of {lanes} lanes");
-        report.say("[[space]]", "number", what);
+        report.add("[[space]]", "number", what);
     }
     let mut next = 0;
     for (first, end, _) in runs(file) {
         if first > next {
-            report.say("[[space_reserved]]", "first", format!("{next:#x}-{:#x} are nothing", first - 1));
+            report.add("[[space_reserved]]", "first", format!("{next:#x}-{:#x} are nothing", first - 1));
         }
         next = next.max(end);
     }
@@ -68,17 +68,17 @@ pub(super) fn addresses_fit_their_space(file: &File, report: &mut Report) {
         match block.bits {
             64 => {}
             32 if block.null <= u64::from(u32::MAX) => {}
-            32 => report.say(block.block(), "null", format!("{:#x} has more than 32 bits", block.null)),
-            bits => report.say(block.block(), "bits", format!("{bits} is not 32 or 64")),
+            32 => report.add(block.block(), "null", format!("{:#x} has more than 32 bits", block.null)),
+            bits => report.add(block.block(), "bits", format!("{bits} is not 32 or 64")),
         }
         // An aperture is 2^32 bytes, aligned to its size.
         if let Some(base) = block.aperture
             && (block.bits != 32 || base == 0 || base & u64::from(u32::MAX) != 0)
         {
-            report.say(block.block(), "aperture", format!("{base:#x} is not the base of 2^32 bytes"));
+            report.add(block.block(), "aperture", format!("{base:#x} is not the base of 2^32 bytes"));
         }
         if block.name.run.is_some_and(|(_, count)| count > 64 && block.scope == ScopeName::Lane) {
-            report.say(block.block(), "name", "there are at most 64 lanes");
+            report.add(block.block(), "name", "there are at most 64 lanes");
         }
     }
 }
@@ -89,25 +89,25 @@ pub(super) fn address_classes_name_known_spaces(file: &File, report: &mut Report
     let mut augmentations = HashSet::new();
     for table in &file.address_classes {
         if !augmentations.insert(&table.augmentation) {
-            report.say(table.block(), "augmentation", "has another table");
+            report.add(table.block(), "augmentation", "has another table");
         }
         if !known(&table.absent) {
-            report.say(table.block(), "absent", format!("there is no space {:?}", table.absent));
+            report.add(table.block(), "absent", format!("there is no space {:?}", table.absent));
         }
         if table.classes_are_spaces != table.class.is_empty() {
-            report.say(table.block(), "class", "a table lists classes, or says that they are spaces");
+            report.add(table.block(), "class", "a table lists classes, or says that they are spaces");
         }
         let mut numbers = HashSet::new();
         for class in &table.class {
             if !known(&class.space) {
-                report.say(table.block(), "class", format!("{}: no space {:?}", class.name, class.space));
+                report.add(table.block(), "class", format!("{}: no space {:?}", class.name, class.space));
             }
             if !numbers.insert(class.number) {
-                report.say(table.block(), "class", format!("{} is listed twice", class.number));
+                report.add(table.block(), "class", format!("{} is listed twice", class.number));
             }
         }
     }
     if !augmentations.contains(&None) {
-        report.say("[[address_classes]]", "augmentation", "one table must do without, for all other units");
+        report.add("[[address_classes]]", "augmentation", "one table must do without, for all other units");
     }
 }

@@ -33,11 +33,11 @@ const LAST_SIGNAL: u8 = 151;
 pub(super) fn all_stop_reasons_present(file: &File, report: &mut Report) {
     for name in STOP_REASONS {
         if !file.stop_reason.iter().any(|reason| reason.name == name) {
-            report.say("[[stop_reason]]", "name", format!("{name} is missing"));
+            report.add("[[stop_reason]]", "name", format!("{name} is missing"));
         }
     }
     for reason in file.stop_reason.iter().filter(|reason| reason.words.trim().is_empty()) {
-        report.say(reason.block(), "words", "says nothing");
+        report.add(reason.block(), "words", "says nothing");
     }
 }
 
@@ -45,7 +45,7 @@ pub(super) fn signals_are_gdbs(file: &File, report: &mut Report) {
     for reason in &file.stop_reason {
         if !(1..=LAST_SIGNAL).contains(&reason.signal) {
             let what = format!("{} is not one of gdb's, 1 to {LAST_SIGNAL}", reason.signal);
-            report.say(reason.block(), "signal", what);
+            report.add(reason.block(), "signal", what);
         }
     }
 }
@@ -64,20 +64,20 @@ pub(super) fn faults_name_known_bits_and_reasons(file: &File, report: &mut Repor
         for bit in &block.bits {
             for bit in [Some(bit.bit), bit.unless].into_iter().flatten() {
                 if !has(&block.register, bit) {
-                    report.say(block.block(), "register", format!("{} has no bit {bit}", block.register));
+                    report.add(block.block(), "register", format!("{} has no bit {bit}", block.register));
                 }
             }
             match (&block.enabled_by, bit.enable) {
                 (None, None) => {}
                 (Some(register), Some(enable)) if has(register, enable) => {}
                 (Some(register), Some(enable)) => {
-                    report.say(block.block(), "enabled_by", format!("{register} has no bit {enable}"));
+                    report.add(block.block(), "enabled_by", format!("{register} has no bit {enable}"));
                 }
-                (Some(_), None) => report.say(block.block(), "bits", "each needs its enable"),
-                (None, Some(_)) => report.say(block.block(), "enabled_by", "is missing, there is an enable"),
+                (Some(_), None) => report.add(block.block(), "bits", "each needs its enable"),
+                (None, Some(_)) => report.add(block.block(), "enabled_by", "is missing, there is an enable"),
             }
             if !file.stop_reason.iter().any(|reason| reason.name == bit.reason) {
-                report.say(block.block(), "bits", format!("there is no stop reason {:?}", bit.reason));
+                report.add(block.block(), "bits", format!("there is no stop reason {:?}", bit.reason));
             }
         }
     }
@@ -87,10 +87,10 @@ pub(super) fn trap_ids_are_unique(file: &File, report: &mut Report) {
     let mut seen = HashSet::new();
     for block in &file.trap_id {
         if !seen.insert(block.id) || block.id == Some(0) {
-            report.say(block.block(), "id", "is taken, or is 0, which is no trap");
+            report.add(block.block(), "id", "is taken, or is 0, which is no trap");
         }
         if !file.stop_reason.iter().any(|reason| reason.name == block.reason) {
-            report.say(block.block(), "reason", format!("there is no stop reason {:?}", block.reason));
+            report.add(block.block(), "reason", format!("there is no stop reason {:?}", block.reason));
         }
     }
 }

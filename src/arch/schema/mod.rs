@@ -1,8 +1,7 @@
-//! The written shape of a file in `targets/`; [`super::check`] has the rules beyond it.
+//! The schema of a file in `targets/`; [`super::check`] holds the further rules.
 //!
-//! One flat file per processor and no inheritance: a reader with AMDGPUUsage at hand can check a file by eye, from top
-//! to bottom, and a mistake in one processor stays in one processor. Unknown keys are errors, so that a misspelt one is
-//! not a fact that is silently missing.
+//! A file is flat: a reader compares it with AMDGPUUsage from top to bottom. Processors without a fact of their own are
+//! steppings of one file. Unknown keys are errors: a misspelt key would lose its fact.
 
 mod registers;
 mod rest;
@@ -65,7 +64,7 @@ pub(super) struct Head {
     pub(super) source: String,
 }
 
-/// `[[stepping]]`: a processor that shares every fact of the file but name, number and the name for gdb.
+/// `[[stepping]]`: a processor that differs in name, products, ELF machine number and name for gdb only.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Stepping {
@@ -78,7 +77,7 @@ pub(super) struct Stepping {
 }
 
 impl File {
-    /// The file as it would be written for one of its steppings.
+    /// The file of the stepping of that name: the base's facts under the stepping's name, products, number and name for gdb.
     pub(super) fn stepping(mut self, name: &str) -> Option<Self> {
         let own = self.stepping.iter().find(|stepping| stepping.name == name)?.clone();
         let base = std::mem::replace(&mut self.target.name, own.name.clone());
@@ -89,6 +88,13 @@ impl File {
             gap.what = gap.what.replace(&base, &own.name);
         }
         Some(self)
+    }
+}
+
+impl Stepping {
+    /// The block's heading in a problem.
+    pub(super) fn block(&self) -> String {
+        format!("[[stepping]] {}", self.name)
     }
 }
 

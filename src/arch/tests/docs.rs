@@ -1,5 +1,6 @@
 //! The manual's tables are those of the code: run the test, and paste what it expects.
 
+use crate::arch::load::{BUILT_IN, parse};
 use crate::arch::{Targets, check};
 
 const MANUAL: &str = include_str!("../../../docs/targets.md");
@@ -30,6 +31,19 @@ fn the_manual_lists_every_target() {
 }
 
 #[test]
+fn the_manual_lists_every_stepping() {
+    let mut table = String::from("|---|---|\n");
+    for (name, text) in BUILT_IN {
+        let steppings: Vec<String> =
+            parse(name, text).unwrap().stepping.into_iter().map(|one| one.name).collect();
+        if !steppings.is_empty() {
+            table.push_str(&format!("| {name} | {} |\n", steppings.join(", ")));
+        }
+    }
+    has(&table);
+}
+
+#[test]
 fn the_page_of_amdgcn_lists_every_processor() {
     const PAGE: &str = include_str!("../../../docs/amdgcn-gdb.md");
     let targets = Targets::builtin();
@@ -42,7 +56,7 @@ fn the_page_of_amdgcn_lists_every_processor() {
             listed.push(name);
         }
     }
-    let mut names: Vec<&str> = targets.names().chain(targets.steppings()).collect();
+    let mut names: Vec<&str> = targets.all_names().collect();
     names.sort_unstable();
     listed.sort_unstable();
     assert_eq!(listed, names);

@@ -55,7 +55,7 @@ fn what_is_not_there_is_named() {
 
 #[test]
 fn a_folder_adds_targets_and_replaces_known_ones() {
-    let own = text("gfx1101").replace("name = \"gfx1101\"", "name = \"gfx1103\"").replace("0x046", "0x044");
+    let own = text("gfx1200").replace("name = \"gfx1200\"", "name = \"gfx1103\"").replace("0x048", "0x044");
     let better = text("gfx90a").replace("Instinct MI210", "Instinct of ours");
     let folder = Folder::new("adds", &[("a.toml", &own), ("b.toml", &better), ("notes.txt", "not a target")]);
     let targets = Targets::builtin().with_dir(&folder.0).unwrap();
@@ -68,6 +68,40 @@ fn a_folder_adds_targets_and_replaces_known_ones() {
     assert!(targets.by_elf_machine(0x3f).unwrap().products.contains("of ours"));
     // The built-in ones are as they were.
     assert!(Targets::builtin().target("gfx90a").unwrap().products.contains("MI210"));
+}
+
+#[test]
+fn a_folder_adds_the_steppings_of_its_files() {
+    let stepping = |name: &str, machine: u32| {
+        format!(
+            "[[stepping]]\nname = \"{name}\"\nproducts = \"of ours\"\nelf_machine = {machine}\nsource = \"x\"\n\n"
+        )
+    };
+    let of = |base: &str, name: &str, machine: u32| {
+        text(base).replace("# Named bits\n", &format!("{}# Named bits\n", stepping(name, machine)))
+    };
+    let folder =
+        Folder::new("steppings", &[("a.toml", &of("gfx906", "gfx907", 0x7f)), ("b.toml", text("gfx1100"))]);
+    let targets = Targets::builtin().with_dir(&folder.0).unwrap();
+    let own = targets.target("gfx907").unwrap();
+    assert_eq!((&*own.name, &*own.products, own.elf_machine), ("gfx907", "of ours", 0x7f));
+    assert_eq!(own.save_area, targets.target("gfx906").unwrap().save_area);
+    assert_eq!(targets.by_elf_machine(0x7f).unwrap().name, "gfx907");
+    assert!(targets.names().any(|name| name == "gfx907"));
+    // A file of the user's replaces a built-in processor and its steppings.
+    for name in ["gfx1100", "gfx1101", "gfx1153"] {
+        assert!(targets.origin(name).unwrap().ends_with("b.toml"), "{name}");
+        assert!(!targets.is_built_in(name));
+    }
+    assert_eq!(targets.by_elf_machine(0x58).unwrap().name, "gfx1153");
+    assert!(targets.is_built_in("gfx1201"));
+
+    let folder = Folder::new(
+        "stepping-twice",
+        &[("a.toml", &of("gfx906", "gfx907", 0x7f)), ("b.toml", &of("gfx900", "gfx907", 0x7e))],
+    );
+    let error = Targets::builtin().with_dir(&folder.0).unwrap_err().to_string();
+    assert!(error.ends_with("b.toml both describe gfx907"), "{error}");
 }
 
 #[test]

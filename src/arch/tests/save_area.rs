@@ -1,18 +1,24 @@
 //! Save areas and steppings, next to where the facts come from.
 
 use super::every_kind;
-use crate::arch::load::{BUILT_IN, STEPPINGS, parse};
+use crate::arch::load::{BUILT_IN, LISTED, UNLISTED, parse};
 use crate::arch::save_area::BitRange;
 use crate::arch::{Processor, Targets};
 use crate::units::WaveSize;
 
+/// Names of built-in processors with the names of their files.
+fn processors() -> impl Iterator<Item = (&'static str, &'static str)> {
+    LISTED.iter().chain(UNLISTED).copied()
+}
+
 #[test]
-fn the_list_of_steppings_is_that_of_the_files() {
+fn the_list_of_processors_is_that_of_the_files() {
     let mut listed: Vec<(String, String)> =
-        STEPPINGS.iter().map(|(name, base)| ((*name).to_owned(), (*base).to_owned())).collect();
+        processors().map(|(name, base)| (name.to_owned(), base.to_owned())).collect();
     let mut written: Vec<(String, String)> = Vec::new();
     for (name, text) in BUILT_IN {
         let file = parse(name, text).unwrap();
+        written.push((file.target.name, (*name).to_owned()));
         written.extend(file.stepping.into_iter().map(|one| (one.name, (*name).to_owned())));
     }
     listed.sort();
@@ -24,25 +30,25 @@ fn the_list_of_steppings_is_that_of_the_files() {
 #[test]
 fn a_stepping_is_its_base_under_another_name_and_number() {
     let targets = Targets::builtin();
-    for (name, base) in STEPPINGS {
+    for (name, base) in processors().filter(|(name, base)| name != base) {
         let (target, base) = (targets.target(name).unwrap(), targets.target(base).unwrap());
-        assert_eq!(target.name, *name);
+        assert_eq!(target.name, name);
         assert_eq!(target.save_area, base.save_area);
         assert_eq!(target.wave_sizes, base.wave_sizes);
         assert_ne!(target.elf_machine, base.elf_machine);
         let known = Processor::named(name).map(|processor| u32::from(processor.mach));
-        let expected = match *name {
+        let expected = match name {
             "gfx940" => Some(0x40),
             "gfx941" => Some(0x4b),
             _ => known,
         };
         assert_eq!(Some(target.elf_machine), expected, "{name}");
-        assert_eq!(targets.by_elf_machine(target.elf_machine).unwrap().name, *name);
+        assert_eq!(targets.by_elf_machine(target.elf_machine).unwrap().name, name);
         let kind = targets.kind(name, target.wave_sizes[0]).unwrap();
         let own = kind.dwarf_ranges().map(|range| format!("{range:?}")).collect::<String>();
         assert!(!own.contains(&format!("{} ", base.name)), "{name} speaks of {}", base.name);
     }
-    assert_eq!(targets.steppings().count(), STEPPINGS.len());
+    assert!(targets.all_names().eq(processors().map(|(name, _)| name)));
 }
 
 #[test]
@@ -114,6 +120,11 @@ fn wrong_save_areas_are_refused() {
             "# General registers\n",
             "[[stepping]]\nname = \"gfx90a\"\nproducts = \"\"\nelf_machine = 1\nsource = \"x\"\n",
             "steppings_are_other_processors",
+        ),
+        (
+            "# General registers\n",
+            "[[stepping]]\nname = \"gfx 9\"\nproducts = \"\"\nelf_machine = 1\nsource = \"x\"\n",
+            "names_are_plain",
         ),
         ("gdb = \"gfx90a\"", "gdb = \"gfx90z\"", "gdb_names_are_processors"),
     ];

@@ -19,6 +19,8 @@ pub(super) struct Summary {
     pub(super) features: Vec<String>,
     /// The file that describes it.
     pub(super) file: String,
+    #[serde(skip)]
+    pub(super) is_built_in: bool,
 }
 
 /// All of one target.
@@ -167,6 +169,7 @@ fn summary(target: &Target, targets: &Targets) -> Summary {
         scratch: if target.buffer_scratch { "buffer" } else { "flat" },
         features: target.features.clone(),
         file: targets.origin(&target.name).unwrap_or_default().to_owned(),
+        is_built_in: targets.is_built_in(&target.name),
     }
 }
 

@@ -41,12 +41,11 @@ fn span(first: Option<u64>, count: u16) -> String {
 
 /// One line for each target.
 pub(super) fn list(targets: &[Summary], out: &mut dyn Write) -> io::Result<()> {
-    let built_in = |target: &Summary| target.file == format!("targets/{}.toml", target.name);
     let rows: Vec<Vec<String>> = targets
         .iter()
         .map(|target| {
             let mut products = target.products.clone();
-            if !built_in(target) {
+            if !target.is_built_in {
                 products.push_str(&format!(" [{}]", target.file));
             }
             vec![

@@ -52,7 +52,7 @@ fn gdb_gets_a_processor_that_it_knows() {
         _ => panic!("{name}: not in this test"),
     };
     let targets = Targets::builtin();
-    let names: Vec<&str> = targets.names().chain(targets.steppings()).collect();
+    let names: Vec<&str> = targets.all_names().collect();
     assert!(names.len() > 30);
     for name in names {
         let size = targets.target(name).unwrap().wave_sizes[0];
