@@ -59,7 +59,7 @@ fn a_folder_adds_targets_and_replaces_known_ones() {
     let better = text("gfx90a").replace("Instinct MI210", "Instinct of ours");
     let folder = Folder::new("adds", &[("a.toml", &own), ("b.toml", &better), ("notes.txt", "not a target")]);
     let targets = Targets::builtin().with_dir(&folder.0).unwrap();
-    assert_eq!(targets.names().count(), 15);
+    assert_eq!(targets.names().count(), Targets::builtin().names().count() + 1);
     assert_eq!(targets.names().last(), Some("gfx1103"));
     assert!(targets.target("gfx90a").unwrap().products.contains("of ours"));
     assert!(targets.origin("gfx90a").unwrap().ends_with("b.toml"));
