@@ -95,7 +95,7 @@ pub(crate) fn mixed(seed: u32, gpus: &[(Gpu, u32)]) -> Plan {
 /// All generations and wave sizes, `seeds` of each, and some of several generations.
 pub(crate) fn all(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
-    for (index, gpu) in (0..).zip(gpu::ALL) {
+    for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()) {
         for lanes in gpu.family.wave_sizes() {
             plans.extend((0..seeds).map(|seed| plan(gpu, *lanes, 1 + index * 64 + lanes / 32 * 16 + seed)));
         }
@@ -110,7 +110,7 @@ pub(crate) fn all(seeds: u32) -> Vec<Plan> {
 /// Plans of several XCCs as ROCr of June and July 2026 writes them; of some XCC 0 has no waves.
 pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
-    for (index, gpu) in (0..).zip(gpu::ALL).filter(|(_, gpu)| gpu.family.is_aqua()) {
+    for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()).filter(|(_, gpu)| gpu.family.is_aqua()) {
         let all = (0..).map(|seed| plan(gpu, 64, 5000 + index * 64 + seed));
         plans.extend(all.filter(|plan| plan.agents[0].xccs > 1).take(seeds as usize));
     }
@@ -127,7 +127,7 @@ pub(crate) fn xcc0_sizes(seeds: u32) -> Vec<Plan> {
 /// Plans of GPUs whose registers place private memory, as lightweight cores.
 pub(crate) fn lightweight(seeds: u32) -> Vec<Plan> {
     let mut plans = Vec::new();
-    for (index, gpu) in (0..).zip(gpu::ALL) {
+    for (index, gpu) in (0..).zip(gpu::ALL.iter().copied()) {
         if gpu.family.is_aqua() || matches!(gpu.family, Family::Navi3 | Family::Navi4) {
             let lanes = gpu.family.wave_sizes();
             plans.extend(

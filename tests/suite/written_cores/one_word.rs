@@ -361,7 +361,7 @@ fn check(plans: impl Iterator<Item = Plan>) {
 }
 
 fn of(families: &'static [Family]) -> impl Iterator<Item = Plan> {
-    let alone = gpu::ALL.into_iter().zip(0..).filter(|(gpu, _)| families.contains(&gpu.family));
+    let alone = gpu::ALL.iter().copied().zip(0..).filter(|(gpu, _)| families.contains(&gpu.family));
     alone.flat_map(|(gpu, index)| {
         let sizes = gpu.family.wave_sizes().iter();
         sizes.map(move |lanes| matrix::uniform(matrix::plan(gpu, *lanes, 7000 + index * 64 + lanes)))
