@@ -84,6 +84,14 @@ def focused(lanes):
     return next((lane for lane in lanes if lane.get("focused")), None)
 
 
+def still_shown(thread, lane):
+    """A line where lldb shows another lane than the one in focus: it keeps what it has read until `register write` or a stop."""
+    shown = thread.GetFrameAtIndex(0).FindRegister("lane")
+    if lane is None or not shown.IsValid() or shown.GetValueAsUnsigned() == lane:
+        return ""
+    return "\nwarning: lldb still shows lane %d: type `lane %d`." % (shown.GetValueAsUnsigned(), lane)
+
+
 def number_of(text):
     try:
         return int(text, 0)
@@ -137,7 +145,8 @@ debug information says so."""
         if not chosen:
             return "No lanes."
         here = focused(lanes)
-        return form.lanes(server.wave(thread), chosen, here and here["lane"])
+        here = here and here["lane"]
+        return form.lanes(server.wave(thread), chosen, here) + still_shown(thread, here)
 
 
 class Lane(Command):
@@ -150,7 +159,8 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
         if not words:
             lane = focused(lanes)
             where = form.lane_name(server.wave(thread), lane)
-            return "[Current thread is %d, lane %d (%s)]" % (thread.GetIndexID(), lane["lane"], where)
+            text = "[Current thread is %d, lane %d (%s)]" % (thread.GetIndexID(), lane["lane"], where)
+            return text + still_shown(thread, lane["lane"])
         if words[0].startswith("("):
             thread, number = server.find("".join(words), thread)
             server.process.SetSelectedThread(thread)

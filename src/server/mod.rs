@@ -28,6 +28,7 @@ mod packets;
 mod registers;
 mod say;
 mod selection;
+mod shown_lanes;
 mod state;
 mod target;
 mod threads;

@@ -79,6 +79,9 @@ pub(super) const LLDB_STACK_POINTER: &str = "token";
 pub(super) const LANE: &str = "lane";
 /// Its bytes.
 const LANE_BYTES: usize = 4;
+/// Its bytes for LLDB, whose expressions have no integer of that size and reject `$lane`: the variables of the lane before would stay after
+/// `p $lane = 5`. Reads without an expression, `p $lane` and `register read lane`, and `register write lane 5` need no type.
+const LLDB_LANE_BYTES: usize = 3;
 
 impl RegisterMap {
     /// The numbering for a client of that facade.
@@ -124,7 +127,7 @@ impl RegisterMap {
                 if facade == Facade::Lldb && has_view {
                     slots.push(Slot { number: slots.len(), source: Source::StackPointer, bytes: 8 });
                 }
-                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LANE_BYTES });
+                slots.push(Slot { number: slots.len(), source: Source::Lane, bytes: LLDB_LANE_BYTES });
             }
             Facade::AmdgcnGdb => {
                 for run in kind.dbgapi() {

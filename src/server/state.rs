@@ -15,6 +15,7 @@ use super::packets::documents::Documents;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
+use super::shown_lanes::ShownLanes;
 use super::threads::{Thread, Threads};
 use crate::session::{Inspect, Unreadable};
 use crate::units::{LaneId, Pc, WaveId};
@@ -89,6 +90,8 @@ pub(super) struct State {
     pub(super) selection: Selection,
     /// Waves whose focus the client has moved.
     pub(super) moved: HashSet<WaveId>,
+    /// Waves of which LLDB shows another lane than the one in focus.
+    shown_lanes: ShownLanes,
     /// Whether the user named the selected thread in a command, `monitor thread N`.
     pub(super) is_chosen: bool,
     /// Where memory is read to, so that no packet allocates.
@@ -162,6 +165,7 @@ impl State {
             selection: Selection::new(first),
             is_chosen: false,
             moved: HashSet::new(),
+            shown_lanes: ShownLanes::default(),
             stop: Stop { thread: first, refused: false },
             session,
             features: Features::default(),
@@ -243,12 +247,17 @@ impl State {
         thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
     }
 
+    /// The lane of what the client shows of a thread: LLDB keeps what it has read of another one for a while.
+    pub(super) fn shown_lane(&self, thread: Thread) -> LaneId {
+        thread.lane.unwrap_or_else(|| self.shown_lanes.lane(thread.wave, self.session.focus(thread.wave)))
+    }
+
     /// What `rsp` holds for a thread: the token of its first window.
     pub(super) fn stack_pointer(&self, thread: Thread) -> Result<Option<u64>, Unreadable> {
         if self.view().is_none() {
             return Ok(None);
         }
-        view::stack_pointer(&*self.session, thread.wave, self.lane(thread), self.names_lanes(thread))
+        view::stack_pointer(&*self.session, thread.wave, self.shown_lane(thread), self.names_lanes(thread))
     }
 
     /// The PC that a client sees: that of the thread's lane, where its stack is its own. Of a wave's thread without a view
@@ -257,7 +266,7 @@ impl State {
         if thread.lane.is_none() && self.view().is_none() {
             return Ok(None);
         }
-        let lane = self.lane(thread);
+        let lane = self.shown_lane(thread);
         if !self.session.has_own_stack(thread.wave, lane)? {
             return Ok(None);
         }
@@ -300,12 +309,32 @@ impl State {
                 Err(Fault::new(READ_ONLY, format!("this thread is lane {own}; {there}")))
             }
             _ => {
+                let before = self.session.focus(thread.wave);
                 self.session.set_focus(thread.wave, lane)?;
+                if self.facade.is_lldb() {
+                    self.shown_lanes.keep(thread.wave, before);
+                }
                 self.moved.insert(thread.wave);
                 self.forget_list();
                 Ok(())
             }
         }
+    }
+
+    /// The client has written the register of the lane in focus, or the PC, of which `is_pc` tells.
+    pub(super) fn was_written(&mut self, thread: Thread, is_pc: bool) {
+        self.shown_lanes.was_written(thread.wave, is_pc);
+    }
+
+    /// The client reads the PC: LLDB has dropped what it read of the wave, and shows the lane in focus from here on.
+    pub(super) fn pc_is_read(&mut self, thread: Thread) {
+        self.shown_lanes.pc_is_read(thread.wave);
+    }
+
+    /// The client is told of a stop: LLDB shows the lanes in focus from here on. Returns the waves of which it showed another lane.
+    pub(super) fn show_focus(&mut self) -> Vec<WaveId> {
+        let shown = self.shown_lanes.stop();
+        shown.filter(|(wave, lane)| self.session.focus(*wave) != *lane).map(|(wave, _)| wave).collect()
     }
 
     /// Builds the list of threads anew when it is asked for next: it has the state of lanes in focus.

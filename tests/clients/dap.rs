@@ -95,7 +95,8 @@ fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
     }
 }
 
-fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
+/// The pane of registers: each value, and the reference of its group.
+fn pane(dap: &mut Dap, frame: &Value) -> BTreeMap<String, (String, Value)> {
     let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
     let scope = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Registers");
     let mut children = |parent: &Value| {
@@ -106,9 +107,15 @@ fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
     for set in children(scope.expect("Registers")) {
         for register in children(&set) {
             let value = register["value"].as_str().unwrap_or_default().to_owned();
-            shown.insert(register["name"].as_str().unwrap().to_owned(), value);
+            let group = set["variablesReference"].clone();
+            shown.insert(register["name"].as_str().unwrap().to_owned(), (value, group));
         }
     }
+    shown
+}
+
+fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
+    let shown = pane(dap, frame);
     for name in ["rsp", "esp", "sp", "spl", "rax", "eax"] {
         assert!(!shown.contains_key(name), "{name} is of x86-64");
     }
@@ -117,7 +124,7 @@ fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
         let Register::Lanes(lanes) = register else { continue };
         if !lanes.contains(&None) {
             let lanes: Vec<String> = lanes.iter().flatten().map(|lane| format!("{lane:#010x}")).collect();
-            assert_eq!(shown[&name], format!("{{{}}}", lanes.join(" ")), "{name}");
+            assert_eq!(shown[&name].0, format!("{{{}}}", lanes.join(" ")), "{name}");
             vectors += 1;
         }
     }
@@ -146,6 +153,115 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
         let (answer, _) = dap.talk.wait("evaluate", is_it);
         let said = answer.to_string();
         assert!(said.contains("error") && said.contains(words), "{said}");
+    }
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    server.finish();
+}
+
+/// saxpy-gfx90a-O0, first wave: `first` is the lane (tests/fixtures/kernels/saxpy.hip). The adapter's own writes of `lane` do not make
+/// lldb drop what it has read, and an expression is refused.
+#[test]
+fn an_editor_shows_one_lane_whatever_it_writes() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let wave = &fixture.waves[0];
+    let server = Server::start(&fixture.dump, &[]);
+    let commands = [format!("gdb-remote {}", server.address)];
+    let mut dap = attached(&fixture, &json!({ "attachCommands": commands, "stopOnEntry": true }));
+    dap.ask("threads", &json!({}));
+    let frame = frames(&mut dap, wave)[0]["id"].clone();
+    one_lane(&mut dap, &frame, "0");
+    for (context, words) in [
+        ("watch", "undeclared identifier"),
+        ("repl", "undeclared identifier"),
+        ("hover", "unrecognized token"),
+    ] {
+        let asked = json!({ "expression": "$lane = 3", "frameId": frame, "context": context });
+        assert!(dap.refused("evaluate", &asked).contains(words), "{context}");
+    }
+    one_lane(&mut dap, &frame, "0");
+    let group = pane(&mut dap, &frame)["lane"].1.clone();
+    let set = json!({ "variablesReference": group, "name": "lane", "value": "7" });
+    assert_eq!(dap.ask("setVariable", &set)["value"], "0", "it is lane 0 that is shown");
+    one_lane(&mut dap, &frame, "0");
+    resume(&mut dap, wave, "next");
+    let said = dap.talk.transcript();
+    assert!(said.contains("lldb shows lane 7 of thread 1 from this stop on."), "{said}");
+    let frame = frames(&mut dap, wave)[0]["id"].clone();
+    one_lane(&mut dap, &frame, "7");
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    server.finish();
+}
+
+/// The panes and the watches are of that lane.
+fn one_lane(dap: &mut Dap, frame: &Value, lane: &str) {
+    assert_eq!(pane(dap, frame)["lane"].0, lane);
+    let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
+    let scope = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Locals");
+    let asked = json!({ "variablesReference": scope.expect("Locals")["variablesReference"] });
+    let listed = dap.ask("variables", &asked);
+    let first = listed["variables"].as_array().unwrap().iter().find(|one| one["name"] == "first");
+    assert_eq!(first.unwrap()["value"], lane);
+    for expression in ["$lane", "first", "lane_item", "first + 0"] {
+        let asked = json!({ "expression": expression, "frameId": frame, "context": "watch" });
+        assert_eq!(dap.ask("evaluate", &asked)["result"], lane, "{expression}");
+    }
+}
+
+/// The adapter ignores the frame that goes with a command.
+#[test]
+fn a_command_in_the_console_is_about_the_frame_that_was_shown_last() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let commands = [format!("gdb-remote {}", server.address)];
+    let mut dap = attached(&fixture, &json!({ "attachCommands": commands, "stopOnEntry": true }));
+    dap.ask("threads", &json!({}));
+    let tops: Vec<Value> =
+        fixture.waves[..3].iter().map(|wave| frames(&mut dap, wave)[0]["id"].clone()).collect();
+    for (shown, top) in tops.iter().enumerate() {
+        dap.ask("scopes", &json!({ "frameId": top }));
+        for frame in &tops {
+            let asked = json!({ "expression": "`thread info", "frameId": frame, "context": "repl" });
+            let said = dap.ask("evaluate", &asked)["result"].as_str().unwrap().to_owned();
+            assert!(said.contains(&format!(": tid = {},", fixture.waves[shown].thread)), "{said}");
+        }
+    }
+    // A command may choose the thread itself.
+    let select = |dap: &mut Dap, command: &str| {
+        let asked = json!({ "expression": command, "frameId": tops[2], "context": "repl" });
+        dap.ask("evaluate", &asked)["result"].as_str().unwrap().to_owned()
+    };
+    select(&mut dap, "`thread select 1");
+    let said = select(&mut dap, "`thread info");
+    assert!(said.contains("thread #1: tid = 2,"), "{said}");
+    dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
+    dap.talk.ends();
+    server.finish();
+}
+
+/// An editor asks for the names of threads first after a stop.
+#[test]
+fn an_editor_lists_the_lanes_of_a_stop_at_once() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let commands = [format!("gdb-remote {}", server.address)];
+    let mut dap = attached(&fixture, &json!({ "attachCommands": commands, "stopOnEntry": true }));
+    dap.ask("threads", &json!({}));
+    let waves = &fixture.waves;
+    for (of, stepped, lane) in [(0, 0, 1), (0, 1, 2), (1, 1, 1), (1, 0, 3), (0, 1, 4)] {
+        let top = frames(&mut dap, &waves[of])[0]["id"].clone();
+        dap.ask("scopes", &json!({ "frameId": top }));
+        let command = format!("`register write lane {lane}");
+        dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
+        let sent = dap.send("next", &json!({ "threadId": waves[stepped].thread }));
+        let (mut answered, mut stopped) = (false, false);
+        while !(answered && stopped) {
+            let message = dap.next("next");
+            answered |= message["request_seq"] == sent;
+            stopped |= message["event"] == "stopped" && message["body"]["threadId"] == waves[stepped].thread;
+        }
+        marked(&mut dap, &waves[of], lane);
     }
     dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
     dap.talk.ends();
@@ -364,6 +480,15 @@ impl Dap {
 
     fn next(&mut self, what: &str) -> Value {
         self.talk.wait(what, |message| Some(message.clone())).0
+    }
+
+    /// The refusal that is the answer.
+    pub(crate) fn refused(&mut self, command: &str, arguments: &Value) -> String {
+        let sent = self.send(command, arguments);
+        let is_it = |message: &Value| (message["request_seq"] == sent).then(|| message.clone());
+        let (answer, _) = self.talk.wait(command, is_it);
+        assert_eq!(answer["success"], false, "{command} {arguments}: {answer}");
+        answer.to_string()
     }
 
     /// The body of the answer.

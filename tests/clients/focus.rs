@@ -345,12 +345,191 @@ fn a_lane_that_is_not_active_is_marked() {
     script.say("register write lane 1");
     script.expect("thread step-inst", "[lane 1: ");
     script.expect("thread list", "(0,0,0)/0 [lane 1: ");
-    script.expect("thread info", "nothing can run) [lane 1: ");
+    // lldb keeps the reason of this stop while another thread steps.
+    script.say("register write lane 2");
+    script.say("script lldb.process.SetSelectedThreadByID(2)");
+    script.say("thread step-inst");
+    script.expect("thread list", "(0,0,0)/0 [lane 2: ");
+    script.never("thread list", "[lane 1: ");
+    script.say("script lldb.process.SetSelectedThreadByID(1)");
     script.say("register write lane 4");
     script.never("thread step-inst", "[lane ");
     script.never("thread list", "[lane ");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
+}
+
+/// Every way in which lldb 22 shows a lane, and what it shows of it: saxpy-gfx90a-O0, whose variable `first` is the work-item's id in
+/// the grid and `small` is `lane_item - 100` (tests/fixtures/kernels/saxpy.hip), in the first wave.
+fn lldb_shows_lane(script: &mut Script, lane: i32) {
+    script.expect("frame variable first small", format!("first = {lane}\n(short) small = {}\n", lane - 100));
+    script.expect("p lane_item", format!(" {lane}\n"));
+    script.expect("expr first", format!(" = {lane}\n"));
+    script.expect("register read lane", format!("lane = {lane}\n"));
+    script.check("", "p $lane", move |text| {
+        let is_right = text.split_whitespace().any(|word| word == lane.to_string());
+        if is_right { Ok(()) } else { Err(format!("expected {lane}, got {text:?}")) }
+    });
+    for python in ["FindRegister('lane').GetValueAsUnsigned()", "FindVariable('first').GetValueAsUnsigned()"]
+    {
+        script.expect(format!("script print('it', 'is', lldb.frame.{python})"), format!("it is {lane}\n"));
+    }
+}
+
+/// Of the gestures that write the register only `register write` makes lldb drop what it has read.
+#[test]
+fn lldb_shows_one_lane_whatever_writes_the_register() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("lanes");
+    script.say(format!("gdb-remote {}", server.address));
+    script.say(format!("command script import {}", helper("lldb")));
+    script.expect("frame variable first", "first = 0\n");
+    for expression in [
+        "p $lane = 6",
+        "expr $lane = 6",
+        "expr -- (void)($lane += 6)",
+        "script print(lldb.frame.EvaluateExpression('$lane = 6'))",
+    ] {
+        script.expect(expression, "use of undeclared identifier '$lane'");
+    }
+    let python = |value: &str| format!("script lldb.frame.FindRegister('lane').{value}");
+    for write in [
+        python("SetValueFromCString('7')"),
+        python("SetData(lldb.SBData.CreateDataFromInt(7), lldb.SBError())"),
+    ] {
+        script.expect(write, "True\n");
+        lldb_shows_lane(&mut script, 0);
+        let mark = "lldb still shows lane 0; this answer is about lane 7.";
+        script.expect(format!("{MONITOR} lane"), mark);
+        script.expect(format!("{MONITOR} print first"), mark);
+        for command in ["lane", "lanes 7"] {
+            script.expect(command, "warning: lldb still shows lane 0: type `lane 7`.\n");
+        }
+        script.expect("thread step-inst", "lldb shows lane 7 of thread 1 from this stop on.");
+        lldb_shows_lane(&mut script, 7);
+        script.say("register write lane 0");
+        script.expect(format!("{MONITOR} lane"), "Lane 0 of thread 1");
+        lldb_shows_lane(&mut script, 0);
+    }
+    script.say(python("SetValueFromCString('9')"));
+    script.say("register write lane 4");
+    lldb_shows_lane(&mut script, 4);
+    script.never("thread step-inst", "from this stop on");
+    lldb_shows_lane(&mut script, 4);
+    // lldb reads the PC alone after this.
+    script.say(python("SetValueFromCString('9')"));
+    script.say("script pc = lldb.frame.FindRegister('pc'); pc.SetValueFromCString(pc.GetValue())");
+    script.expect("register read pc", "pc = 0x");
+    lldb_shows_lane(&mut script, 4);
+    script.say("register write lane 5");
+    lldb_shows_lane(&mut script, 5);
+    script.expect(
+        format!("{MONITOR} lane 6"),
+        "Type `thread select 1`, then `register write lane 6` to see lane 6 in lldb.",
+    );
+    script.expect(format!("{MONITOR} print first"), "= 6  ");
+    lldb_shows_lane(&mut script, 5);
+    script.expect("lane 6", "[Switching to thread 1, lane 6 (");
+    script.never("lane", "warning");
+    lldb_shows_lane(&mut script, 6);
+    // Within a Python command lldb reads nothing after the write.
+    let command = |command: &str| format!("lldb.debugger.HandleCommand('{command}')");
+    let both = [command("register write lane 3"), command(&format!("{MONITOR} print first"))].join("; ");
+    script.expect(format!("script {both}"), "= 3  ");
+    lldb_shows_lane(&mut script, 3);
+    script.say("register write lane 6");
+    script.expect(python("SetValueFromCString('64')"), "False\n");
+    script.expect("register write lane 64", "error: Failed to write register 'lane'");
+    lldb_shows_lane(&mut script, 6);
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// calls-gfx90a: an outer frame keeps its window, which names the lane.
+#[test]
+fn lldb_shows_one_lane_in_outer_frames() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let wave = &fixture.waves[0];
+    let lanes = wave.shown_lanes();
+    let (from, to) = (0, lanes.len() - 1);
+    let mut script = Script::new("outer frames");
+    script.say(format!("gdb-remote {}", server.address));
+    let select = format!("script lldb.process.SetSelectedThreadByID({})", wave.thread);
+    let mut checks = 0;
+    let mut locals = |script: &mut Script, index: usize| {
+        for local in wave.expected["callers"][0]["locals"].as_array().unwrap() {
+            let value = local["values"][index].as_str().filter(|value| value.parse::<i64>().is_ok());
+            if let Some(value) = value.filter(|_| local["state"] == "ok") {
+                let name = local["name"].as_str().unwrap();
+                script.expect(format!("frame variable {name}"), format!(") {name} = {value}\n"));
+                checks += 1;
+            }
+        }
+    };
+    script.say(select.clone());
+    script.say(format!("register write lane {}", lanes[from]));
+    script.say("frame select 1");
+    let write = |lane| format!("script lldb.frame.FindRegister('lane').SetValueFromCString('{lane}')");
+    script.expect(write(lanes[to]), "True\n");
+    script.expect("register read lane", format!("lane = {}\n", lanes[from]));
+    locals(&mut script, from);
+    script.say("thread step-inst");
+    script.say(select);
+    script.say("frame select 1");
+    locals(&mut script, to);
+    script.say(format!("register write lane {}", lanes[from]));
+    script.say("frame select 1");
+    locals(&mut script, from);
+    assert!(checks > 3, "{checks}");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}
+
+/// The thread is selected first: a write of the register before is to the lane of another wave.
+#[test]
+fn monitor_lane_names_the_thread_before_the_lane() {
+    let fixture = named("saxpy-gfx90a-O0");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("order");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect(
+        format!("{MONITOR} lane (70,0,0)"),
+        "Type `thread select 2`, then `register write lane 6` to see lane 6 in lldb.",
+    );
+    script.say("thread select 2");
+    script.say("register write lane 6");
+    script.expect("frame variable first", "first = 70\n");
+    script.say("script lldb.process.SetSelectedThreadByID(1)");
+    script.expect("frame variable first", "first = 0\n");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+    let server = Server::start(&fixture.dump, &["--wave", "1"]);
+    let mut script = Script::new("one thread");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect(format!("{MONITOR} lane 6"), "Type `register write lane 6` to see lane 6 in lldb.");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+    // regions-gfx90a, second wave: lane 20 waits in the kernel, the others are in a function that it calls.
+    let fixture = named("regions-gfx90a");
+    for gdb in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("order");
+        script.say(format!("target remote {}", server.address));
+        script.say("thread 2");
+        script.expect("backtrace", "#1 ");
+        script.say("thread 1");
+        script.expect(
+            "monitor lane (84,0,0)",
+            "`thread 2` selects this wave in gdb.\nThe stack is another one, and gdb keeps the one that it has read: type `set var $lane = 20`",
+        );
+        script.say("thread 2");
+        script.say("set var $lane = 20");
+        script.expect("frame", "#0  launch ");
+        script.must_pass(&Debugger::Gdb(gdb));
+        server.finish();
+    }
 }
 
 /// absent-gfx90a: the fifth wave, which comes first, has no PC. gdb attaches to no such thread.

@@ -27,8 +27,11 @@ pub(crate) fn read_one(
     let number = parse::number(number).ok_or(Fault::malformed("not a register number"))?;
     let thread = state.named_in(pairs.unwrap_or_default())?.unwrap_or(state.general);
     let slot = state.registers().slot(number);
-    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?;
-    write(state, thread, slot, reply)?;
+    let slot = slot.ok_or_else(|| Fault::new(MALFORMED, format!("no register {number}")))?.clone();
+    if Some(slot.number) == state.registers().pc {
+        state.pc_is_read(thread);
+    }
+    write(state, thread, &slot, reply)?;
     Ok(Flow::Continue)
 }
 
@@ -39,6 +42,7 @@ pub(crate) fn read_short(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     let thread = state.named_in(request.args)?.unwrap_or(state.general);
+    state.pc_is_read(thread);
     for slot in state.registers().short() {
         write(state, thread, slot, reply)?;
     }
@@ -72,14 +76,18 @@ pub(crate) fn write_one(
         Source::StackPointer | Source::Absent { .. } => return Err(absent(&slot)),
     };
     fits(&slot, &value)?;
-    if Some(slot.number) == state.registers().pc && state.own_pc(thread)?.is_some() {
-        let lane = state.lane(thread);
+    let is_pc = Some(slot.number) == state.registers().pc;
+    if is_pc && state.own_pc(thread)?.is_some() {
+        let lane = state.shown_lane(thread);
         let words = format!("the PC that is shown is that of lane {lane}, which waits: focus an active lane");
         return Err(Fault::new(READ_ONLY, words));
     }
     is_seen(state, thread.wave, &slot)?;
     is_pc_of_program(state, &slot, &value)?;
     state.session.write_register(thread.wave, id, &value)?;
+    if is_pc {
+        state.was_written(thread, true);
+    }
     state.forget_list();
     reply.text("OK");
     Ok(Flow::Continue)
@@ -139,7 +147,9 @@ fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
         Some((lane, rest)) if rest.iter().all(|byte| *byte == 0) && *lane < lanes => LaneId(*lane),
         _ => return Err(Fault::new(MALFORMED, format!("no such lane in a {lanes}-lane wave"))),
     };
-    state.set_focus(thread, lane)
+    state.set_focus(thread, lane)?;
+    state.was_written(thread, false);
+    Ok(())
 }
 
 /// A register that only the facade has.
@@ -202,7 +212,8 @@ pub(super) fn write(state: &State, thread: Thread, slot: &Slot, reply: &mut Repl
     }
     if slot.source == Source::Lane {
         state.lane_was_read.set(true);
-        reply.hex(&u32::from(state.lane(thread).0).to_le_bytes());
+        let lane = u32::from(state.shown_lane(thread).0).to_le_bytes();
+        reply.hex(lane.get(..slot.bytes).unwrap_or(&lane));
         return Ok(());
     }
     if slot.source == Source::StackPointer

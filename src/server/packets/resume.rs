@@ -16,6 +16,7 @@ use super::super::state::{State, Stop};
 use super::super::threads::Thread;
 use super::stop;
 use crate::session::RegisterChange;
+use crate::units::WaveId;
 
 /// Changed dwords that are looked through for a PC.
 const MOST_CHANGES: usize = 4096;
@@ -40,6 +41,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         None if lldb => state.stop.thread,
         None => state.selected(),
     };
+    let moved = state.show_focus();
     let has_new_files = grown::grow(state);
     state.select(thread)?;
     state.stop = Stop { thread, refused: true };
@@ -49,8 +51,11 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         return Ok(Flow::Continue);
     }
     let inactive = inactive_lane(state, thread);
+    let lanes = new_lanes(state, &moved);
+    let changed_pc = changed_pc(state, thread);
     let refused = state.refused.line();
-    reply.console(&format!("{WORDS}{}{inactive}{}{refused}", changed_pc(state, thread), state.grown.words()));
+    let grown = state.grown.words();
+    reply.console(&format!("{WORDS}{changed_pc}{inactive}{lanes}{grown}{refused}"));
     if lldb {
         stop::write(state, thread, reply)?;
         if has_new_files {
@@ -60,6 +65,19 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         reply.text("T00thread:").number(state.number(thread)).text(";");
     }
     Ok(Flow::Continue)
+}
+
+/// That LLDB shows other lanes than before.
+fn new_lanes(state: &State, waves: &[WaveId]) -> String {
+    match waves {
+        [] => String::new(),
+        [wave] => {
+            let thread = Thread { wave: *wave, lane: None };
+            let (lane, number) = (state.lane(thread), state.shown(thread));
+            format!("lldb shows lane {lane} of thread {number} from this stop on.\n")
+        }
+        _ => format!("lldb shows other lanes of {} threads from this stop on.\n", waves.len()),
+    }
 }
 
 /// That a what-if write has moved the PC, which `jump` does before it asks to go on.

@@ -25,6 +25,7 @@ const SIGTRAP: u8 = 5;
 
 /// `?`: the thread to look at first. gdb takes it as its general thread without an `Hg`, and so do we.
 pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.show_focus();
     let thread = state.threads.first();
     state.select(thread)?;
     state.stop = Stop { thread, refused: false };
@@ -102,16 +103,18 @@ struct Reason {
 ///
 /// LLDB goes on stepping over a line until the thread has a reason to stop that is not the step. So after a request to
 /// resume there always is one, and it says so.
+///
+/// The words have no state of the lane in focus, which the thread's name has: LLDB keeps the reason of a thread while another one
+/// steps.
 fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
         return None;
     }
-    let mark = say::lane_mark(state, thread, info).map_or_else(String::new, |mark| format!(" [{mark}]"));
     if state.stop.refused && state.facade().is_lldb() {
-        let words = format!("{} (a captured state: nothing can run){mark}", info.cause);
+        let words = format!("{} (a captured state: nothing can run)", info.cause);
         return Some(Reason { signal: if info.signal == 0 { SIGTRAP } else { info.signal }, words });
     }
-    (info.signal != 0).then(|| Reason { signal: info.signal, words: format!("{}{mark}", info.cause) })
+    (info.signal != 0).then(|| Reason { signal: info.signal, words: info.cause.clone() })
 }
 
 /// The PC comes with the stop, so that no client asks for it.

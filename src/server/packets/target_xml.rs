@@ -100,10 +100,9 @@ fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
 /// LLDB drops what it knows of the registers that a write invalidates, and of the frames with them. It finds a register
 /// in callers only by a DWARF number that call frame information names.
 fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
-    let number =
-        |wanted: &Source| map.slots().iter().find(|slot| slot.source == *wanted).map(|slot| slot.number);
-    let Some(lane) = number(&Source::Lane) else { return Ok(()) };
-    let token = number(&Source::StackPointer);
+    let slot = |wanted: &Source| map.slots().iter().find(|slot| slot.source == *wanted);
+    let Some(lane) = slot(&Source::Lane) else { return Ok(()) };
+    let token = slot(&Source::StackPointer).map(|slot| slot.number);
     let feature = xml.create_element("feature").with_attribute(("name", "org.lanescope.focus"));
     feature.write_inner_content(|xml| {
         let register = |xml: &mut Xml, name: &str, bits: &str, number: usize, more: &[(&str, &str)]| {
@@ -132,10 +131,12 @@ fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result
         }
         let dwarf = view::LANE_NUMBER.to_string();
         let invalid = token.map(|token| token.to_string());
-        let mut more = vec![("group", "general"), ("type", "uint32"), ("format", "decimal")];
+        let mut more = vec![("group", "general")];
+        more.extend((!facade.is_lldb()).then_some(("type", "uint32")));
+        more.push(("format", "decimal"));
         more.push(("dwarf_regnum", dwarf.as_str()));
         more.extend(invalid.as_deref().map(|token| ("invalidate_regnums", token)));
-        register(xml, LANE, "32", lane, &more)
+        register(xml, LANE, &(lane.bytes * 8).to_string(), lane.number, &more)
     })?;
     Ok(())
 }

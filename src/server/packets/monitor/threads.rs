@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::super::super::facade::Facade;
 use super::super::super::say;
 use super::super::super::state::State;
 use super::super::super::threads::Thread;
@@ -78,11 +79,17 @@ pub(super) fn which_wave(state: &State, command: &str) -> String {
     )
 }
 
-/// The line that says which thread an answer is about.
+/// The line that says which thread an answer is about, and which lane where LLDB shows another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));
-    Ok(format!("Thread {}: {name}, {}.\n", state.shown(thread), info.cause))
+    let (lane, shown) = (state.lane(thread), state.shown_lane(thread));
+    let mark = if lane == shown {
+        String::new()
+    } else {
+        format!(" lldb still shows lane {shown}; this answer is about lane {lane}.")
+    };
+    Ok(format!("Thread {}: {name}, {}.{mark}\n", state.shown(thread), info.cause))
 }
 
 pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<String, String> {
@@ -110,19 +117,22 @@ fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Threa
     let lane =
         lane.ok_or("A work-item is (X,Y,Z) of the grid, or (X,Y,Z)[X,Y,Z]: work-group and place in it.")?;
     let there = thread_of(state, wave, Some(lane))?;
-    let mut hint = move_focus(state, there, lane)?;
+    let hint = move_focus(state, there, lane)?;
     if there == thread {
         return Ok((there, hint));
     }
+    // The client's thread first: it writes the registers of the one that it has selected.
     let number = state.shown(there);
-    if state.facade().is_lldb() {
-        said(state.select(there))?;
-        state.is_chosen = true;
-        let _ = writeln!(hint, "`thread select {number}` selects this wave in lldb.");
-    } else {
-        let _ = writeln!(hint, "`thread {number}` selects this wave in gdb.");
-    }
-    Ok((there, hint))
+    let select = match state.facade().is_lldb() {
+        true => {
+            said(state.select(there))?;
+            state.is_chosen = true;
+            let select = format!("`thread select {number}` selects this wave in lldb.\n");
+            Some(select).filter(|_| hint.is_empty())
+        }
+        false => Some(format!("`thread {number}` selects this wave in gdb.\n")),
+    };
+    Ok((there, select.unwrap_or_default() + &hint))
 }
 
 fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
@@ -149,15 +159,18 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
 
 /// Moves the focus, and says what the client will not notice: it keeps what it has read.
 fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String, String> {
-    let before = state.lane(thread);
+    let before = state.shown_lane(thread);
     state.set_focus(thread, lane).map_err(|fault| sentence(&fault.words))?;
-    if before == lane || state.facade().is_amdgcn() {
+    if before == lane || state.facade() == Facade::AmdgcnGdb {
         return Ok(String::new());
     }
     if state.facade().is_lldb() {
-        return Ok(format!(
-            "lldb keeps what it has read of lane {before}: there, `register write lane {lane}` moves the focus.\n"
-        ));
+        // The register is that of the thread which lldb has selected.
+        let select = match state.threads.all() {
+            [_] => String::new(),
+            _ => format!("`thread select {}`, then ", state.shown(thread)),
+        };
+        return Ok(format!("Type {select}`register write lane {lane}` to see lane {lane} in lldb.\n"));
     }
     // gdb reads variables anew, by a token that names no lane. What it keeps are registers.
     let has_own = |lane| state.view().is_some() && state.session.has_own_stack(thread.wave, lane) == Ok(true);

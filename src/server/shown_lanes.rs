@@ -1,0 +1,56 @@
+//! The lane that LLDB shows of a wave, where that is not the lane in focus.
+//!
+//! LLDB keeps registers, frames and values of variables until the next stop. `register write` is the one gesture that makes it
+//! drop them earlier: lldb 22 then reads the PC before anything else (`Thread::Flush` in lldb's `CommandObjectRegister.cpp`). After a write by
+//! `SBValue`, which Python and an editor's pane of registers use, lldb drops that register and those that it invalidates; after `monitor
+//! lane` nothing. So the registers that name a lane stay those of the lane that LLDB shows until it reads the PC, or until the next stop.
+
+use std::collections::BTreeMap;
+
+use crate::units::{LaneId, WaveId};
+
+/// One wave.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    /// The lane of what LLDB has read.
+    lane: LaneId,
+    /// Whether LLDB wrote the PC after the lane: it reads the PC again for that reason, too.
+    pc_is_written: bool,
+}
+
+/// The waves of which LLDB may show another lane than the one in focus: at most one entry for each wave.
+#[derive(Debug, Default)]
+pub(super) struct ShownLanes(BTreeMap<WaveId, Shown>);
+
+impl ShownLanes {
+    /// The lane that LLDB shows of a wave with that focus.
+    pub(super) fn lane(&self, wave: WaveId, focus: LaneId) -> LaneId {
+        self.0.get(&wave).map_or(focus, |shown| shown.lane)
+    }
+
+    /// LLDB goes on to show the lane that was in focus until now, or one before.
+    pub(super) fn keep(&mut self, wave: WaveId, focus: LaneId) {
+        self.0.entry(wave).or_insert(Shown { lane: focus, pc_is_written: false });
+    }
+
+    /// LLDB has written the PC, or the lane after it: the next read of the PC shows nothing, or that LLDB has dropped the rest.
+    pub(super) fn was_written(&mut self, wave: WaveId, is_pc: bool) {
+        if let Some(shown) = self.0.get_mut(&wave) {
+            shown.pc_is_written = is_pc;
+        }
+    }
+
+    /// LLDB reads the PC: it has dropped what it read of the wave.
+    pub(super) fn pc_is_read(&mut self, wave: WaveId) {
+        if let Some(shown) = self.0.get_mut(&wave)
+            && !std::mem::take(&mut shown.pc_is_written)
+        {
+            self.0.remove(&wave);
+        }
+    }
+
+    /// LLDB drops everything that it read. Returns the lanes that it showed.
+    pub(super) fn stop(&mut self) -> impl Iterator<Item = (WaveId, LaneId)> + use<> {
+        std::mem::take(&mut self.0).into_iter().map(|(wave, shown)| (wave, shown.lane))
+    }
+}
