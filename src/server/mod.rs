@@ -6,7 +6,7 @@
 //! packets     one file per packet family: the answers that are ours
 //! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
 //! facade      what the server looks like to a client; registers: its numbering; threads: waves or lanes
-//! numbering   the client's own numbers of threads
+//! numbering   the client's own numbers of threads; shown_lanes: the lanes that LLDB shows while others are in focus
 //! ```
 //!
 //! **A captured state is never lost to a packet.** Whatever a client sends gets an answer or, where the protocol has

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
-use super::model::fixtures_folder;
+use super::model::{fixtures_folder, named};
 use super::script::{Debugger, Script};
 
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -135,4 +135,35 @@ fn lldb_asks_what_if() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
     assert!(files(&dump) == before, "the dump has changed");
+}
+
+/// calls-gfx90a, third wave: `count`, 1, is in s34 (tests/fixtures/kernels/calls.hip). lldb keeps the memory that it has read of a variable.
+#[test]
+fn a_variable_follows_the_register_that_it_is_in() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    for gdb in ["gdb", "gdb-multiarch"] {
+        let mut script = Script::new("s34");
+        script.say(format!("target remote {}", server.address));
+        script.say("thread 3");
+        script.expect("print count", "= 1\n");
+        script.say("set var $s34 = 55");
+        script.expect("print count", "= 55\n");
+        script.must_pass(&Debugger::Gdb(gdb));
+    }
+    let select = "script lldb.process.SetSelectedThreadByID(3)";
+    for (setting, until_the_next_stop) in [("false", 1), ("true", 55)] {
+        let mut script = Script::new("s34");
+        script.say(format!("settings set target.process.disable-memory-cache {setting}"));
+        script.say(format!("gdb-remote {}", server.address));
+        script.say(select);
+        script.expect("frame variable count", "count = 1\n");
+        script.say("register write s34 55");
+        script.expect("frame variable count", format!("count = {until_the_next_stop}\n"));
+        script.say("thread step-inst");
+        script.say(select);
+        script.expect("frame variable count", "count = 55\n");
+        script.must_pass(&Debugger::Lldb(lldb_name()));
+    }
+    server.finish();
 }
