@@ -189,6 +189,14 @@ fn an_editor_shows_one_lane_whatever_it_writes() {
     assert!(said.contains("lldb shows lane 7 of thread 1 from this stop on."), "{said}");
     let frame = frames(&mut dap, wave)[0]["id"].clone();
     one_lane(&mut dap, &frame, "7");
+    // The adapter keeps the variables of the frame after a command, and evaluates anew.
+    let write = json!({ "expression": "`register write lane 3", "frameId": frame, "context": "repl" });
+    dap.ask("evaluate", &write);
+    let watch = json!({ "expression": "first", "frameId": frame, "context": "watch" });
+    assert_eq!(dap.ask("evaluate", &watch)["result"], "3");
+    resume(&mut dap, wave, "next");
+    let frame = frames(&mut dap, wave)[0]["id"].clone();
+    one_lane(&mut dap, &frame, "3");
     dap.ask("disconnect", &json!({ "terminateDebuggee": false }));
     dap.talk.ends();
     server.finish();
