@@ -3,7 +3,7 @@
 //! Waves are paired by their stacks (functions, whatever the lines), and by work-group and number in it. Said is which stacks
 //! only one dump has, and what differs of a pair: stop reasons, registers lane by lane, variables of every frame lane by lane.
 //!
-//! Exit status: 0 nothing differs, 1 something does, 2 the dumps cannot be compared.
+//! Exit status: 0 nothing differs, 1 something does, 2 the dumps cannot be compared, or nothing differs and variables were left out.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use super::dump::{CAPTURES, CaptureArgs, supplied};
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
-use crate::diff::{self, Options};
+use crate::diff::{self, Diff, DiffError, Options};
 use crate::import::Supplied;
 use crate::report::Style;
 
@@ -33,6 +33,9 @@ pub(super) struct Args {
     /// Show all differences, not only the first of each list
     #[arg(long)]
     all: bool,
+    /// Compare at most so many values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    #[arg(long, value_name = "N")]
+    most_values: Option<u64>,
     /// Print JSON, which has all
     #[arg(long)]
     json: bool,
@@ -93,16 +96,27 @@ fn pair(text: &str) -> Result<(u32, u32), String> {
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<u8, Failure> {
-    let found = compared(args, targets).map_err(Failed)?;
+    let mut found = compared(args, targets).map_err(Failed)?;
     if args.json {
-        print_json(out, &diff::json(&found))?;
+        let json = diff::Json::new(&mut found);
+        let printed = print_json(out, &json);
+        json.failed().map_or(printed, |error| Err(Failed(error.into()).into()))?;
     } else {
-        out.write_all(diff::text(&found, args.all, Style::Coloured).as_bytes())?;
+        let printed = diff::text(&mut found, args.all, Style::Coloured, out);
+        printed.map_err(|error| match error {
+            DiffError::Output(error) => Failure::from(error),
+            error => Failed(error.into()).into(),
+        })?;
     }
-    Ok(u8::from(!found.is_same()))
+    Ok(match found.is_same() {
+        true => 0,
+        // What was left out may differ.
+        false if found.differing == 0 && found.alone.iter().all(Vec::is_empty) => 2,
+        false => 1,
+    })
 }
 
-fn compared(args: &Args, targets: &Targets) -> Result<diff::Diff, Failure> {
+fn compared(args: &Args, targets: &Targets) -> Result<Diff, Failure> {
     let open = |path: &PathBuf, host: &Option<PathBuf>, code: &[Supplied], r_version: Option<u32>| {
         let mut with = args.with.clone();
         // What is said of one dump goes before what is said of both.
@@ -115,6 +129,6 @@ fn compared(args: &Args, targets: &Targets) -> Result<diff::Diff, Failure> {
     let (of_a, of_b) = (&args.of_a, &args.of_b);
     let a = open(&args.a, &of_a.a_host_core, &of_a.a_code_object, of_a.a_r_version)?;
     let b = open(&args.b, &of_b.b_host_core, &of_b.b_code_object, of_b.b_r_version)?;
-    let options = Options { pairs: args.wave.clone(), kind: args.kind.clone() };
-    Ok(diff::diff(&a, &b, &options)?)
+    let options = Options { pairs: args.wave.clone(), kind: args.kind.clone(), values: args.most_values };
+    Ok(Diff::new(&a, &b, &options)?)
 }

@@ -29,7 +29,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let locals = session.locals(wave, lanes, args.frame)?;
     if args.of.json {
         let head = json::marked(&session, wave, json::locals_head(&locals));
-        return print_json(out, &json::StreamedLocals { head: &head, locals: &locals });
+        return print_json(out, &json::StreamedLocals { head, locals });
     }
     out.write_all(text::mark(&session, wave, Style::Coloured).as_bytes())?;
     out.write_all(text::locals(&locals, Style::Coloured).as_bytes())?;

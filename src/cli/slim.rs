@@ -12,6 +12,7 @@ use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
+use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::report::json::set;
 use crate::report::spaces;
 use crate::session::{Bounds, PAGE};
@@ -73,6 +74,9 @@ pub(super) struct Args {
     /// Follow at most so many pointers [default: 1000000]
     #[arg(long, value_name = "N")]
     most_pointers: Option<u64>,
+    /// Look at at most so many values of variables, one for each lane, beyond 4096 for each wave [default: 1048576]
+    #[arg(long, value_name = "N")]
+    most_values: Option<u64>,
     /// Follow pointers for at most so many seconds [default: 60]
     #[arg(long, value_name = "SECONDS")]
     most_seconds: Option<u64>,
@@ -160,6 +164,7 @@ fn idle(args: &Args) -> Vec<String> {
         ("--most-global", args.most_global.is_some(), unused),
         ("--most-pointers", args.most_pointers.is_some(), unused),
         ("--most-seconds", args.most_seconds.is_some(), unused),
+        ("--most-values", args.most_values.is_some(), unused),
     ];
     let idle = given.into_iter().filter(|(_, given, _)| *given);
     idle.filter_map(|(flag, _, why)| Some(format!("{flag}: without effect: {}", why?))).collect()
@@ -229,6 +234,7 @@ fn made(
             steps: args.follow.unwrap_or(FOLLOW),
             pages: args.most_global.unwrap_or(MOST_GLOBAL).div_ceil(PAGE),
             pointers: args.most_pointers.unwrap_or(MOST_POINTERS),
+            values: args.most_values.unwrap_or(MAX_QUESTION_VALUES),
             time: Duration::from_secs(args.most_seconds.unwrap_or(MOST_SECONDS)),
         },
         memory: args.memory.clone(),

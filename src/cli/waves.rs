@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     }
     if args.json {
         waves.sort_by_key(|info| info.wave);
-        print_json(out, &serde_json::json!({ "waves": waves.iter().map(json::wave).collect::<Vec<_>>() }))?;
+        print_json(out, &json::StreamedList { key: "waves", items: || waves.iter().map(json::wave) })?;
     } else if kinds.is_empty() {
         writeln!(out, "No waves.")?;
     }

@@ -42,6 +42,7 @@ mod sections;
 mod subprogram;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod type_array;
 mod type_base;
 mod type_name;
@@ -54,10 +55,10 @@ mod variable;
 mod view;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, OnceLock};
 
 pub use attr::AttributeName;
+pub use cache::Functions;
 pub use check::{Checked, MAX_CHECKED_BYTES};
 pub use dynamic::{DynamicAttribute, DynamicSource, Object, OwnedContents};
 pub use error::{DebugInfoError, Result};
@@ -70,7 +71,7 @@ pub use location::{ListEntry, ListOffset, Location, LocationAttribute};
 pub use lookup::Naming;
 pub use name_index::NameIndexFacts;
 pub use object_map::ObjectMap;
-pub use query::{FunctionAt, InlineFrame};
+pub use query::{FunctionAt, FunctionKey, InlineFrame};
 pub use scope::{Function, Lanes, Scope, ScopeKind, SimdFacts};
 pub use subprogram::{Subprogram, demangle};
 pub use types::{
@@ -83,7 +84,7 @@ pub use variable::{Variable, VariableAt, VariableKind};
 use crate::codeobject::CodeObject;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
-use cache::Cache;
+use cache::{Cache, Owner};
 use die::Reading;
 use sections::{Dwarf, Sections};
 use units::Units;
@@ -97,9 +98,9 @@ pub struct DebugInfo {
     /// The file that the sections are in where it is another one.
     separate: Option<Arc<CodeObject>>,
     units: OnceLock<Units>,
-    functions: Cache<DieOffset, Arc<Function>>,
-    /// Scopes and variables of the cached functions.
-    cached_parts: AtomicUsize,
+    functions: Arc<Functions>,
+    /// Whose functions it has there.
+    owner: Owner,
     lists: location::Lists,
     /// Names of scopes, by the innermost DIE of each.
     scopes: Cache<DieOffset, Option<Arc<str>>>,
@@ -153,30 +154,25 @@ impl DebugInfo {
     }
 
     fn over(code_object: Arc<CodeObject>, sections: Sections, separate: Option<Arc<CodeObject>>) -> Self {
-        let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        let cached_parts = AtomicUsize::new(0);
+        let (units, functions, types) = (OnceLock::new(), Arc::<Functions>::default(), Cache::new());
+        let owner = functions.owner();
         let lists = location::Lists::default();
         let scopes = Cache::new();
-        Self {
-            code_object,
-            dialect: None,
-            sections,
-            separate,
-            units,
-            functions,
-            cached_parts,
-            lists,
-            scopes,
-            types,
-        }
+        Self { code_object, dialect: None, sections, separate, units, functions, owner, lists, scopes, types }
     }
 
     /// The same with all units in that dialect, whatever their own; `None`: each in its own.
     #[must_use]
     pub fn in_dialect(self, dialect: Option<Dialect>) -> Self {
         // Cached results may depend on the dialect.
-        let (units, functions, types) = (OnceLock::new(), Cache::new(), Cache::new());
-        Self { dialect, units, functions, cached_parts: AtomicUsize::new(0), types, ..self }
+        let (units, owner, types) = (OnceLock::new(), self.functions.owner(), Cache::new());
+        Self { dialect, units, owner, types, ..self }
+    }
+
+    /// The same with its functions in that cache, which is bounded for all that share it.
+    #[must_use]
+    pub fn sharing(self, functions: &Arc<Functions>) -> Self {
+        Self { owner: functions.owner(), functions: Arc::clone(functions), ..self }
     }
 
     /// The code object it belongs to.

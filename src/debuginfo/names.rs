@@ -17,8 +17,8 @@ impl<'a> Reading<'a> {
     /// end the qualification.
     pub(super) fn qualified(self, die: &Die<'a>, name: &Arc<str>) -> Result<Arc<str>> {
         Ok(match self.scope(die)? {
-            Some(scope) => Arc::from(format!("{scope}::{name}")),
-            None => Arc::clone(name),
+            Some(scope) if name.len() <= MAX_NAME => Arc::from(format!("{scope}::{name}")),
+            Some(_) | None => Arc::clone(name),
         })
     }
 
@@ -26,17 +26,14 @@ impl<'a> Reading<'a> {
     pub(super) fn scope(self, die: &Die<'a>) -> Result<Option<Arc<str>>> {
         let Some(innermost) = die.view.index().around(die.offset()).next() else { return Ok(None) };
         // To name a class all that is in it is read, and each type in it has it in its name.
-        if let Some(known) = self.info.scopes.lock().get(&innermost) {
-            return Ok(known.clone());
+        if let Some(known) = self.info.scopes.get(&innermost) {
+            return Ok(known);
         }
         let scope = self.read_scope(die)?;
         // Within template arguments a name may be cut short.
         if NESTED.get().0 == 0 {
-            let mut known = self.info.scopes.lock();
-            if known.len() >= MAX_CACHED_SCOPES {
-                known.clear();
-            }
-            known.insert(innermost, scope.clone());
+            let text = scope.as_ref().map_or(0, |scope| scope.len());
+            return Ok(self.info.scopes.keep(innermost, scope, text, MAX_CACHED_SCOPES));
         }
         Ok(scope)
     }
@@ -74,7 +71,7 @@ impl<'a> Reading<'a> {
                 | gimli::DW_TAG_subprogram
                 | gimli::DW_TAG_template_alias
         );
-        if !may_be || !die.entry.has_children() || name.contains('<') {
+        if !may_be || !die.entry.has_children() || name.contains('<') || name.len() > MAX_NAME {
             return Ok(Some(name));
         }
         let Some(nested) = Nested::enter() else { return Ok(Some(name)) };

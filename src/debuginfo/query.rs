@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::DebugInfo;
 use super::die::Reading;
@@ -16,11 +15,6 @@ use super::variable::VariableAt;
 use crate::codeobject::ElfAddress;
 use crate::units::DieOffset;
 
-/// Functions kept in memory; past this the cache starts anew, which costs time and never correctness.
-const MAX_CACHED_FUNCTIONS: usize = 8192;
-/// Scopes and variables of the functions kept in memory, the same.
-const MAX_CACHED_PARTS: usize = 1 << 20;
-
 /// The function that holds a PC.
 #[derive(Clone, Debug)]
 pub struct FunctionAt {
@@ -29,6 +23,17 @@ pub struct FunctionAt {
     /// Its frame base at the PC. [`Location::None`] when it has none, as some of clang's -O2 kernels.
     pub frame_base: Location,
     /// The frames at the PC, innermost first: inlined calls, then the function itself. Never empty.
+    pub frames: Arc<[InlineFrame]>,
+}
+
+/// [`FunctionAt`] with the function by its DIE: a function with its scopes takes too much memory to be kept for each PC.
+#[derive(Clone, Debug)]
+pub struct FunctionKey {
+    /// The function's DIE.
+    pub die: DieOffset,
+    /// As [`FunctionAt::frame_base`].
+    frame_base: Location,
+    /// As [`FunctionAt::frames`].
     pub frames: Arc<[InlineFrame]>,
 }
 
@@ -44,12 +49,23 @@ pub struct InlineFrame {
 }
 
 impl FunctionAt {
+    /// What [`DebugInfo::function_of`] finds it by.
+    #[must_use]
+    pub fn key(&self) -> FunctionKey {
+        let Self { function, frame_base, frames } = self;
+        FunctionKey {
+            die: function.subprogram.die,
+            frame_base: frame_base.clone(),
+            frames: Arc::clone(frames),
+        }
+    }
+
     /// Attributes of the heterogeneous extensions for a frame; the function's if the frame is not inlined.
     #[must_use]
     pub fn simd(&self, frame: usize) -> &SimdFacts {
         let scope = self.frames.get(frame).and_then(|frame| self.function.scopes.get(*frame.scopes.first()?));
         match scope.map(|scope| &scope.kind) {
-            Some(ScopeKind::Inlined { simd, .. }) => simd,
+            Some(ScopeKind::Inlined { simd, .. }) => simd.as_deref().unwrap_or(&SimdFacts::MISSING),
             _ => &self.function.simd,
         }
     }
@@ -101,6 +117,16 @@ impl DebugInfo {
     pub fn function(&self, die: DieOffset) -> Result<Arc<Function>> {
         let dwarf = self.sections.dwarf();
         self.function_die(self.reading(&dwarf), die)
+    }
+
+    /// The function at a PC that was found before.
+    ///
+    /// # Errors
+    /// As for [`Self::function`].
+    pub fn function_of(&self, key: &FunctionKey) -> Result<FunctionAt> {
+        let FunctionKey { die, frame_base, frames } = key;
+        let function = self.function(*die)?;
+        Ok(FunctionAt { function, frame_base: frame_base.clone(), frames: Arc::clone(frames) })
     }
 
     fn find(&self, reading: Reading<'_>, pc: ElfAddress) -> Result<Option<FunctionAt>> {
@@ -172,22 +198,11 @@ impl DebugInfo {
     }
 
     fn function_die(&self, reading: Reading<'_>, die: DieOffset) -> Result<Arc<Function>> {
-        if let Some(function) = self.functions.lock().get(&die) {
-            return Ok(Arc::clone(function));
+        match self.functions.get(self.owner, die) {
+            Some(function) => Ok(function),
+            // Read outside of the lock: two clients may read the same function once each, none waits for the other.
+            None => Ok(self.functions.keep(self.owner, die, Function::read(reading, die)?)),
         }
-        // Read outside of the lock: two clients may read the same function once each, none waits for the other.
-        let function = Arc::new(Function::read(reading, die)?);
-        let mut cached = self.functions.lock();
-        let parts = function.parts();
-        let before = self.cached_parts.load(Ordering::Relaxed);
-        let is_full = cached.len() >= MAX_CACHED_FUNCTIONS || before.saturating_add(parts) > MAX_CACHED_PARTS;
-        let before = if is_full { 0 } else { before };
-        if is_full {
-            cached.clear();
-        }
-        // Under the lock of the cache.
-        self.cached_parts.store(before.saturating_add(parts), Ordering::Relaxed);
-        Ok(Arc::clone(cached.entry(die).or_insert(function)))
     }
 }
 

@@ -42,6 +42,15 @@ pub struct SimdFacts {
     pub active_lane: LocationAttribute,
 }
 
+impl SimdFacts {
+    /// Those of a function without any of the attributes.
+    pub const MISSING: Self = Self {
+        lanes: Lanes::Missing,
+        lane_pc: LocationAttribute::Missing,
+        active_lane: LocationAttribute::Missing,
+    };
+}
+
 /// Scope kinds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScopeKind {
@@ -53,8 +62,8 @@ pub enum ScopeKind {
         subprogram: Arc<Subprogram>,
         /// Where it was called.
         call_site: Option<Place>,
-        /// Its attributes of the heterogeneous extensions.
-        simd: SimdFacts,
+        /// Its attributes of the heterogeneous extensions; `None`: it has none, as most calls.
+        simd: Option<Box<SimdFacts>>,
     },
     /// A block of source text.
     Block,
@@ -133,9 +142,14 @@ impl Function {
         Some(self.scopes.first()?.ranges.first()?.start)
     }
 
-    /// Scopes with their variables: what it takes in memory.
+    /// Scopes and variables, and names that are put together of others for each 256 bytes: the memory it takes.
     pub(super) fn parts(&self) -> usize {
-        self.scopes.iter().map(|scope| 1 + scope.variables.len()).sum()
+        let names = |of: &Subprogram| of.qualified_name.as_ref().map_or(0, |name| name.len() / 256);
+        let each = self.scopes.iter().map(|scope| match &scope.kind {
+            ScopeKind::Inlined { subprogram, .. } => 1 + scope.variables.len() + names(subprogram),
+            ScopeKind::Function | ScopeKind::Block => 1 + scope.variables.len(),
+        });
+        each.sum::<usize>() + names(&self.subprogram)
     }
 
     pub(super) fn read(reading: Reading<'_>, offset: DieOffset) -> Result<Self> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::damage::Damage;
 use super::die::{Die, Origins, Reading};
 use super::error::{DebugInfoError, Result};
-use super::scope::{Scope, ScopeKind, addresses, simd};
+use super::scope::{Scope, ScopeKind, SimdFacts, addresses, simd};
 use super::sections::Entry;
 use super::subprogram::Subprogram;
 use super::variable::Variable;
@@ -17,6 +17,9 @@ use crate::units::DieOffset;
 
 /// DIEs of abstract instances that one function looks at, for what its concrete instances leave out.
 const MAX_ABSTRACT_DIES: usize = 1 << 18;
+
+/// Scopes and variables of one function, the most: some 200 MiB. Those of an abstract instance count for each call that has them.
+const MAX_PARTS: usize = 1 << 19;
 
 /// The tree while it is read.
 pub(super) struct Tree<'a> {
@@ -33,6 +36,8 @@ pub(super) struct Tree<'a> {
     /// DIEs of abstract instances that may still be looked at.
     abstract_dies: usize,
     is_too_deep: bool,
+    /// How many scopes and variables may still be added.
+    parts: usize,
 }
 
 /// A DIE of an abstract instance that a concrete one may leave out.
@@ -73,7 +78,19 @@ impl<'a> Tree<'a> {
     ) -> Self {
         let (abstracts, inherited) = (HashMap::new(), HashMap::new());
         let (scopes, abstract_dies, is_too_deep) = (vec![body], MAX_ABSTRACT_DIES, false);
-        Self { reading, view, scopes, damage, ranges, abstracts, inherited, abstract_dies, is_too_deep }
+        let parts = MAX_PARTS;
+        Self {
+            reading,
+            view,
+            scopes,
+            damage,
+            ranges,
+            abstracts,
+            inherited,
+            abstract_dies,
+            is_too_deep,
+            parts,
+        }
     }
 
     /// The scopes, and what of them cannot be read.
@@ -104,7 +121,7 @@ impl<'a> Tree<'a> {
         let mut end = Ok(());
         // The depth at which the reader began.
         let mut base = 0;
-        while !raw.is_empty() && !open.is_empty() {
+        while !raw.is_empty() && !open.is_empty() && self.parts > 0 {
             let (offset, depth) = (view.die_offset(raw.next_offset()), base + raw.next_depth());
             skipping = skipping.filter(|children| *children <= depth);
             while let Some(closed) = open.pop_if(|scope| scope.children > depth) {
@@ -161,10 +178,24 @@ impl<'a> Tree<'a> {
             }
         }
         // An object after the end may equal one of the abstract instance: it is not inherited then.
-        if end.is_ok() {
+        if end.is_ok() && self.parts > 0 {
             open.iter().rev().for_each(|closed| self.inherit_or_not(closed));
         }
         end
+    }
+
+    /// Takes the place of a scope or variable; the last one reports that there are no more.
+    fn take_part(&mut self) -> bool {
+        let Some(left) = self.parts.checked_sub(1) else { return false };
+        self.parts = left;
+        if left == 0 {
+            self.damage.add(DebugInfoError::Bound {
+                unit: self.view.slot.die_offset(),
+                what: "scopes",
+                why: "a function has more than 524287 scopes and variables; the rest of them is left out",
+            });
+        }
+        left > 0
     }
 
     fn too_deep(&mut self, die: DieOffset) {
@@ -180,6 +211,9 @@ impl<'a> Tree<'a> {
     }
 
     fn variable(&mut self, scope: usize, die: Die<'a>) {
+        if !self.take_part() {
+            return;
+        }
         let variable = Arc::new(Variable::read(self.reading, die, true));
         self.damage.extend(variable.problems.iter().cloned());
         if let Some(scope) = self.scopes.get_mut(scope) {
@@ -202,6 +236,9 @@ impl<'a> Tree<'a> {
         let is_call = die.tag() == gimli::DW_TAG_inlined_subroutine;
         if ranges.is_empty() {
             return (!is_call).then_some(parent);
+        }
+        if !self.take_part() {
+            return None;
         }
         let offset = die.offset();
         let kind = if is_call { self.inlined(die) } else { ScopeKind::Block };
@@ -231,6 +268,7 @@ impl<'a> Tree<'a> {
         let simd = simd(self.reading, &origins);
         self.damage
             .extend([&simd.lane_pc, &simd.active_lane].into_iter().filter_map(|at| at.problem().cloned()));
+        let simd = (simd != SimdFacts::MISSING).then(|| Box::new(simd));
         ScopeKind::Inlined { subprogram, call_site, simd }
     }
 
@@ -273,6 +311,9 @@ impl<'a> Tree<'a> {
     }
 
     fn inherit_variable(&mut self, scope: usize, die: DieOffset) -> Result<()> {
+        if !self.take_part() {
+            return Ok(());
+        }
         let variable = match self.inherited.get(&die) {
             Some(known) => Arc::clone(known),
             None => {

@@ -58,8 +58,8 @@ impl DebugInfo {
     /// # Errors
     /// There is no DIE at the offset, it is not a type's, or its attributes cannot be read.
     pub fn type_of(&self, id: TypeId) -> Result<Arc<Type>> {
-        if let Some(found) = self.types.lock().get(&id) {
-            return Ok(Arc::clone(found));
+        if let Some(found) = self.types.get(&id) {
+            return Ok(found);
         }
         let dwarf = self.sections.dwarf();
         // To read a type others are asked for their size or name; a hostile one may need itself.
@@ -71,11 +71,8 @@ impl DebugInfo {
             });
         };
         let found = Arc::new(read(self.reading(&dwarf), id)?);
-        let mut cached = self.types.lock();
-        if cached.len() >= MAX_CACHED_TYPES {
-            cached.clear();
-        }
-        Ok(Arc::clone(cached.entry(id).or_insert(found)))
+        let text = found.name.as_ref().map_or(0, |name| name.len());
+        Ok(self.types.keep(id, found, text, MAX_CACHED_TYPES))
     }
 
     /// The type behind typedefs and qualifiers; `None` is `void`.

@@ -14,8 +14,8 @@ use super::index::UnitIndex;
 use super::line::{Lines, SourceName};
 use super::model;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, UnitHeader};
+use super::texts::Texts;
 use super::view::UnitView;
-use crate::clean::clean;
 use crate::codeobject::Bytes;
 use crate::dwarf::Dialect;
 use crate::units::DieOffset;
@@ -128,6 +128,7 @@ pub(super) struct Shared {
     pub(super) loclists: Bytes,
     pub(super) tables: Tables,
     pub(super) lines: Lines,
+    pub(super) texts: Texts,
     /// Ranges of root DIEs that may still be read.
     pub(super) ranges: AtomicUsize,
 }
@@ -256,6 +257,11 @@ impl UnitSlot {
         }
     }
 
+    /// The long texts of the file.
+    pub(super) fn texts(&self) -> &Texts {
+        &self.shared.texts
+    }
+
     /// The line tables of the file.
     pub(super) fn lines(&self) -> &Lines {
         &self.shared.lines
@@ -313,8 +319,7 @@ impl UnitSlot {
             }
         }
         // The bases may stand after the attributes that need them, so those are read in a second pass.
-        let text =
-            |value| dwarf.attr_string(&unit, value).ok().map(|text| Arc::from(clean(text.to_string_lossy())));
+        let text = |value| self.texts().get(dwarf, &unit, value).ok();
         let string = |name| root.attr_value(name).and_then(text);
         let low_pc = root.attr_value(gimli::DW_AT_low_pc);
         let low_pc = low_pc.and_then(|value| dwarf.attr_address(&unit, value).ok().flatten());

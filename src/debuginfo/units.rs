@@ -12,6 +12,7 @@ use super::interval::Intervals;
 use super::line::Lines;
 use super::model;
 use super::sections::{Dwarf, Slice, UnitHeader};
+use super::texts::Texts;
 use super::unit::{Shared, UnitId, UnitSlot};
 use super::view::room_for_ranges;
 use crate::codeobject::Bytes;
@@ -51,6 +52,7 @@ impl Units {
                 loclists: loclists.clone(),
                 tables: Tables::new(dwarf.debug_abbrev.reader().len()),
                 lines: Lines::new(dwarf.debug_line.reader().len()),
+                texts: Texts::new(dwarf),
                 // One each for units without a list.
                 ranges: AtomicUsize::new(room_for_ranges(dwarf).saturating_add(MAX_UNITS)),
             }),

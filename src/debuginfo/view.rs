@@ -11,7 +11,6 @@ use super::index::UnitIndex;
 use super::sections::{AttributeValue, Dwarf, Entry, GimliUnit, Slice};
 use super::unit::{Root, UnitFacts, UnitSlot, visit_ranges};
 use super::units::Units;
-use crate::clean::clean;
 use crate::units::DieOffset;
 
 /// Ranges of DIEs without lists, and of small files.
@@ -118,9 +117,8 @@ impl<'a> UnitView<'a> {
         if matches!(value, AttributeValue::DebugStrRefSup(_)) {
             return Ok(None);
         }
-        let text =
-            self.dwarf.attr_string(&self.unit, value).map_err(|why| self.unreadable(entry, name, why))?;
-        Ok(Some(Arc::from(clean(text.to_string_lossy()))))
+        let text = self.slot.texts().get(self.dwarf, &self.unit, value);
+        Ok(Some(text.map_err(|why| self.unreadable(entry, name, why))?))
     }
 
     /// A constant attribute that cannot be negative; `None` if absent or not a constant (for example an expression).

@@ -1,21 +1,71 @@
 //! Differences as JSON, all of them; docs/slim.md says the keys.
 
+use std::cell::RefCell;
+
+use serde::ser::{Error as _, Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
 use super::wave::{FrameDifference, LaneDifference, WaveDifference};
-use super::{Alone, Diff, Lacks};
+use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::stack;
 
-/// What differs, without bounds.
-#[must_use]
-pub fn json(diff: &Diff) -> Value {
-    json!({
-        "dumps": diff.names,
-        "same": diff.is_same(),
-        "compared": diff.compared,
-        "alone": diff.alone.each_ref().map(|alone| alone.iter().map(lonely).collect::<Vec<_>>()),
-        "pairs": diff.pairs.iter().map(pair).collect::<Vec<_>>(),
-    })
+/// What differs, without bounds: each pair is compared when it is written.
+#[derive(Debug)]
+pub struct Json<'d> {
+    diff: RefCell<&'d mut Diff>,
+    failed: RefCell<Option<DiffError>>,
+}
+
+impl<'d> Json<'d> {
+    /// What differs between two dumps of which nothing was compared yet.
+    #[must_use]
+    pub fn new(diff: &'d mut Diff) -> Self {
+        Self { diff: RefCell::new(diff), failed: RefCell::default() }
+    }
+
+    /// Why it could not be written to its end, where that is no fault of the output.
+    #[must_use]
+    pub fn failed(self) -> Option<DiffError> {
+        self.failed.into_inner()
+    }
+}
+
+impl Serialize for Json<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        {
+            let diff = self.diff.borrow();
+            map.serialize_entry("dumps", &diff.names)?;
+            map.serialize_entry("compared", &diff.pairs)?;
+            let alone = diff.alone.each_ref().map(|alone| alone.iter().map(lonely).collect::<Vec<_>>());
+            map.serialize_entry("alone", &alone)?;
+        }
+        map.serialize_entry("pairs", &Pairs(self))?;
+        if let Some(error) = &*self.failed.borrow() {
+            return Err(S::Error::custom(error));
+        }
+        let diff = self.diff.borrow();
+        map.serialize_entry("same", &diff.is_same())?;
+        let LeftOut { variables, pairs } = diff.left_out;
+        map.serialize_entry("left_out", &json!({ "variables": variables, "pairs": pairs }))?;
+        map.end()
+    }
+}
+
+struct Pairs<'j, 'd>(&'j Json<'d>);
+
+impl Serialize for Pairs<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(of) = self;
+        let next = || match of.diff.borrow_mut().next_difference() {
+            Ok(difference) => difference.as_ref().map(pair),
+            Err(error) => {
+                *of.failed.borrow_mut() = Some(error);
+                None
+            }
+        };
+        serializer.collect_seq(std::iter::from_fn(next))
+    }
 }
 
 fn lonely(alone: &Alone) -> Value {

@@ -3,20 +3,22 @@
 //! Waves are paired within a stack: the same functions, inlined calls among them, whatever the lines. There the one with the
 //! same place (work-group and number in it) is a wave's counterpart, of what is left the one with the same id, and at last the
 //! waves are paired in order. A pair is compared by stop reasons, source lines of its frames, registers, and the variables of
-//! every frame for every lane. What one dump has captured and the other has not differs.
+//! every frame for every lane. What one dump has captured and the other has not differs. Each pair is compared when its difference is
+//! printed, so that memory holds one.
 
 mod json;
 mod pair;
 mod text;
 mod wave;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-pub use json::json;
+pub use json::Json;
 pub use text::text;
 pub use wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
 
+use crate::dwarf::limits::MAX_QUESTION_VALUES;
 use crate::session::{Dump, Inspect as _, NoSession, Session, Stack, Unreadable};
 use crate::units::WaveId;
 
@@ -27,6 +29,9 @@ pub struct Options {
     pub pairs: Vec<(u32, u32)>,
     /// Only waves of that kind, as [`Session::new`] takes it.
     pub kind: Option<String>,
+    /// Values of variables to compare beyond those that each wave adds; `None`:
+    /// [`MAX_QUESTION_VALUES`](crate::dwarf::limits::MAX_QUESTION_VALUES).
+    pub values: Option<u64>,
 }
 
 /// Why two dumps cannot be compared.
@@ -57,6 +62,9 @@ pub enum DiffError {
         /// The id.
         id: u32,
     },
+    /// The output cannot be written.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] std::io::Error),
 }
 
 /// Waves with one stack that only one dump has, or that have no counterpart in the other.
@@ -81,67 +89,121 @@ pub enum Lacks {
     Counterpart,
 }
 
-/// What differs.
-#[derive(Clone, Debug, Default)]
+/// Variables that were not compared, because the bound on values was reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Variables of frames, each counted once for a pair.
+    pub variables: u64,
+    /// Pairs with such variables.
+    pub pairs: usize,
+}
+
+/// What differs: first the waves without a counterpart, then pair by pair.
+#[derive(Debug)]
 pub struct Diff {
     /// What was opened, as the user named it: the first dump and the second.
     pub names: [String; 2],
     /// Waves of either that the other has no counterpart of.
     pub alone: [Vec<Alone>; 2],
-    /// Pairs that were compared.
-    pub compared: usize,
-    /// Pairs that differ.
-    pub pairs: Vec<WaveDifference>,
+    /// Pairs, compared or not yet.
+    pub pairs: usize,
+    /// Pairs that differ, of those that were compared so far.
+    pub differing: usize,
+    /// What was left out so far.
+    pub left_out: LeftOut,
+    /// The bound on values of variables.
+    pub values: u64,
+    sessions: Vec<[Session; 2]>,
+    /// Pairs that were not compared yet, with the index of their sessions.
+    waiting: VecDeque<(usize, WaveId, WaveId)>,
 }
 
 impl Diff {
-    /// Whether nothing differs.
-    #[must_use]
-    pub fn is_same(&self) -> bool {
-        self.pairs.is_empty() && self.alone.iter().all(Vec::is_empty)
-    }
-}
-
-/// Compares two dumps.
-///
-/// # Errors
-/// [`DiffError`]; what cannot be shown of a frame in either is compared as the reason for it.
-pub fn diff(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Diff, DiffError> {
-    let names = [a, b].map(|dump| dump.capture().name.clone());
-    let mut diff = Diff { names, ..Diff::default() };
-    if !options.pairs.is_empty() {
-        let mut met = HashSet::new();
-        for (one, other) in options.pairs.iter().filter(|pair| met.insert(**pair)) {
-            let (one, other) = (by_id(a, *one)?, by_id(b, *other)?);
-            diff.compare(&one, &other)?;
-        }
-        return Ok(diff);
-    }
-    let kinds = pair::kinds([a, b], options.kind.as_deref())?;
-    if !kinds.iter().any(|kind| pair::has_kind(a, kind) && pair::has_kind(b, kind)) {
-        return Err(DiffError::NoCommonKind {
-            dumps: diff.names,
-            kinds: [a, b].map(|dump| pair::words(dump)),
-        });
-    }
-    for kind in kinds {
-        // A kind that one dump lacks has no session over it.
-        let of = |dump: &Arc<Dump>| match pair::has_kind(dump, &kind) {
-            true => Session::new(Arc::clone(dump), Some(&kind)).map(Some),
-            false => Ok(None),
+    /// Finds the pairs of two dumps.
+    ///
+    /// # Errors
+    /// [`DiffError`].
+    pub fn new(a: &Arc<Dump>, b: &Arc<Dump>, options: &Options) -> Result<Self, DiffError> {
+        let mut diff = Self {
+            names: [a, b].map(|dump| dump.capture().name.clone()),
+            alone: [Vec::new(), Vec::new()],
+            pairs: 0,
+            differing: 0,
+            left_out: LeftOut::default(),
+            values: options.values.unwrap_or(MAX_QUESTION_VALUES),
+            sessions: Vec::new(),
+            waiting: VecDeque::new(),
         };
-        let sessions = [of(a)?, of(b)?];
-        let matched = pair::matched([sessions[0].as_ref(), sessions[1].as_ref()], &kind)?;
-        for (side, alone) in diff.alone.iter_mut().zip(matched.alone) {
-            side.extend(alone);
-        }
-        if let [Some(first), Some(second)] = &sessions {
-            for (one, other) in matched.pairs {
-                diff.compare(&(first, one), &(second, other))?;
+        match options.pairs.is_empty() {
+            true => diff.match_all([a, b], options)?,
+            false => {
+                let mut met = HashSet::new();
+                for (one, other) in options.pairs.iter().filter(|pair| met.insert(**pair)) {
+                    let ((first, one), (second, other)) = (by_id(a, *one)?, by_id(b, *other)?);
+                    diff.wait([first, second], &[(one, other)]);
+                }
             }
         }
+        diff.pairs = diff.waiting.len();
+        Ok(diff)
     }
-    Ok(diff)
+
+    fn match_all(&mut self, [a, b]: [&Arc<Dump>; 2], options: &Options) -> Result<(), DiffError> {
+        let kinds = pair::kinds([a, b], options.kind.as_deref())?;
+        if !kinds.iter().any(|kind| pair::has_kind(a, kind) && pair::has_kind(b, kind)) {
+            return Err(DiffError::NoCommonKind {
+                dumps: self.names.clone(),
+                kinds: [a, b].map(|dump| pair::words(dump)),
+            });
+        }
+        for kind in kinds {
+            // A kind that one dump lacks has no session over it.
+            let of = |dump: &Arc<Dump>| match pair::has_kind(dump, &kind) {
+                true => Session::new(Arc::clone(dump), Some(&kind)).map(Some),
+                false => Ok(None),
+            };
+            let sessions = [of(a)?, of(b)?];
+            let matched = pair::matched([sessions[0].as_ref(), sessions[1].as_ref()], &kind)?;
+            for (side, alone) in self.alone.iter_mut().zip(matched.alone) {
+                side.extend(alone);
+            }
+            if let [Some(first), Some(second)] = sessions {
+                self.wait([first, second], &matched.pairs);
+            }
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self, sessions: [Session; 2], pairs: &[(WaveId, WaveId)]) {
+        let index = self.sessions.len();
+        self.sessions.push(sessions.map(|session| session.with_values(self.values)));
+        self.waiting.extend(pairs.iter().map(|(one, other)| (index, *one, *other)));
+    }
+
+    /// Compares pairs up to the next one that differs; `None`: no other does.
+    ///
+    /// # Errors
+    /// [`DiffError`]; what cannot be shown of a frame in either is compared as the reason for it.
+    pub fn next_difference(&mut self) -> Result<Option<WaveDifference>, DiffError> {
+        while let Some((index, one, other)) = self.waiting.pop_front() {
+            let Some([a, b]) = self.sessions.get(index) else { continue };
+            let (difference, left_out) =
+                wave::compare([(a, one), (b, other)], [a.wave(one)?.id, b.wave(other)?.id])?;
+            self.left_out.variables += left_out;
+            self.left_out.pairs += usize::from(left_out > 0);
+            if difference.is_some() {
+                self.differing += 1;
+                return Ok(difference);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing differs, once all pairs were compared; what was left out may differ.
+    #[must_use]
+    pub fn is_same(&self) -> bool {
+        self.differing == 0 && self.alone.iter().all(Vec::is_empty) && self.left_out.pairs == 0
+    }
 }
 
 /// A session over the kind of the wave of that id, with the wave.
@@ -151,18 +213,4 @@ fn by_id(dump: &Arc<Dump>, id: u32) -> Result<(Session, WaveId), DiffError> {
     let (ordinal, wave) = found.ok_or_else(|| DiffError::NoSuchWave { dump: capture.name.clone(), id })?;
     let kind = format!("{}:{}", wave.kind.target.name, wave.kind.wave_size);
     Ok((Session::new(Arc::clone(dump), Some(&kind))?, WaveId(ordinal)))
-}
-
-impl Diff {
-    fn compare<S: std::borrow::Borrow<Session>>(
-        &mut self,
-        (a, one): &(S, WaveId),
-        (b, other): &(S, WaveId),
-    ) -> Result<(), DiffError> {
-        self.compared += 1;
-        let (a, b) = (a.borrow(), b.borrow());
-        let difference = wave::compare([(a, *one), (b, *other)], [a.wave(*one)?.id, b.wave(*other)?.id])?;
-        self.pairs.extend(difference);
-        Ok(())
-    }
 }

@@ -1,9 +1,10 @@
 //! Differences as text for people: bounded, and what is beyond the bounds is counted.
 
 use std::fmt::Write as _;
+use std::io::Write;
 
 use super::wave::{DifferentRegister, DifferentVariable, FrameDifference, LaneDifference, WaveDifference};
-use super::{Alone, Diff, Lacks};
+use super::{Alone, Diff, DiffError, Lacks, LeftOut};
 use crate::report::text::lane_list;
 use crate::report::{Style, stack};
 
@@ -17,28 +18,51 @@ struct Most {
 const FEW: Most = Most { items: 20, lanes: 4 };
 const EVERYTHING: Most = Most { items: usize::MAX, lanes: usize::MAX };
 
-/// What differs; `all`: without bounds.
-#[must_use]
-pub fn text(diff: &Diff, all: bool, style: Style) -> String {
+/// Writes what differs; `all`: without bounds.
+///
+/// # Errors
+/// As [`Diff::next_difference`], and [`DiffError::Output`].
+pub fn text(diff: &mut Diff, all: bool, style: Style, out: &mut dyn Write) -> Result<(), DiffError> {
     let most = if all { EVERYTHING } else { FEW };
-    let mut text = String::new();
-    if diff.is_same() {
-        let _ = writeln!(text, "No differences in {}.", counted(diff.compared, "pair"));
-        return text;
-    }
+    let mut head = String::new();
     let [a, b] = &diff.names;
-    let _ = writeln!(text, "{}\n{}", style.heading(&format!("--- {a}")), style.heading(&format!("+++ {b}")));
+    let _ = writeln!(head, "{}\n{}", style.heading(&format!("--- {a}")), style.heading(&format!("+++ {b}")));
     for (mark, (name, alone)) in ["-", "+"].into_iter().zip(diff.names.iter().zip(&diff.alone)) {
-        list(&mut text, alone, most.items, |text, alone| lonely(text, mark, name, alone, style));
+        list(&mut head, alone, most.items, |text, alone| lonely(text, mark, name, alone, style));
     }
-    list(&mut text, &diff.pairs, most.items, |text, pair| {
-        wave(text, pair, most, style);
-    });
-    let _ = match diff.compared {
-        0 => writeln!(text, "No wave of one has a counterpart in the other: nothing was compared."),
-        compared => writeln!(text, "{} of {} compared differ.", diff.pairs.len(), counted(compared, "pair")),
-    };
-    text
+    if diff.alone.iter().any(|alone| !alone.is_empty()) {
+        out.write_all(std::mem::take(&mut head).as_bytes())?;
+    }
+    while let Some(pair) = diff.next_difference()? {
+        out.write_all(std::mem::take(&mut head).as_bytes())?;
+        if diff.differing <= most.items {
+            let mut text = String::new();
+            wave(&mut text, &pair, most, style);
+            out.write_all(text.as_bytes())?;
+        }
+    }
+    if let Some(more) = diff.differing.checked_sub(most.items).filter(|more| *more > 0) {
+        writeln!(out, "... and {more} more (--all shows all)")?;
+    }
+    let pairs = counted(diff.pairs, "pair");
+    match (diff.is_same(), diff.pairs, diff.differing) {
+        (true, ..) => writeln!(out, "No differences in {pairs}.")?,
+        (false, 0, _) => {
+            writeln!(out, "No wave of one has a counterpart in the other: nothing was compared.")?
+        }
+        (false, _, differing) => writeln!(out, "{differing} of {pairs} compared differ.")?,
+    }
+    let LeftOut { variables, pairs } = diff.left_out;
+    if pairs > 0 {
+        let (variables, pairs) = (counted(variables as usize, "variable"), counted(pairs, "pair"));
+        let limit = diff.values;
+        writeln!(
+            out,
+            "Left out: {variables} of {pairs}, beyond {limit} values of variables. Raise the bound with --most-values, or \
+             compare single pairs with --wave"
+        )?;
+    }
+    Ok(())
 }
 
 /// Items up to a bound, and how many there are beyond.

@@ -70,17 +70,15 @@ pub struct DifferentVariable {
 
 type Both<'s> = [(&'s Session, WaveId); 2];
 
-/// Compares two waves; `None` where nothing differs.
-pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<Option<WaveDifference>, DiffError> {
+/// Compares two waves; `None` where nothing differs. And how many variables were left out.
+pub(super) fn compare(both: Both<'_>, ids: [u32; 2]) -> Result<(Option<WaveDifference>, u64), DiffError> {
     let infos = [both[0].0.wave(both[0].1)?, both[1].0.wave(both[1].1)?];
     let stops = infos.each_ref().map(|info| info.stop.clone());
     let stop = (stops[0] != stops[1]).then_some(stops);
     let registers = registers(both)?;
-    let (function, frames) = frames(both)?;
-    if stop.is_none() && registers.is_empty() && frames.is_empty() {
-        return Ok(None);
-    }
-    Ok(Some(WaveDifference { ids, function, stop, registers, frames }))
+    let (function, frames, left_out) = frames(both)?;
+    let is_same = stop.is_none() && registers.is_empty() && frames.is_empty();
+    Ok(((!is_same).then_some(WaveDifference { ids, function, stop, registers, frames }), left_out))
 }
 
 fn registers(both: Both<'_>) -> Result<Vec<DifferentRegister>, DiffError> {
@@ -136,13 +134,15 @@ fn vector(values: &[Option<RegisterValue>; 2]) -> Vec<LaneDifference<Option<Stri
     each.collect()
 }
 
-fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), DiffError> {
+type Differences = (Option<String>, Vec<FrameDifference>, u64);
+
+fn frames(both: Both<'_>) -> Result<Differences, DiffError> {
     let walked = [both[0].0.frames(both[0].1)?, both[1].0.frames(both[1].1)?];
     let stacks = walked.each_ref().map(WaveFrames::stack);
     let lanes = both.map(|(session, _)| session.kind().wave_size.all());
     let function = stacks[0].frames.first().and_then(|frame| frame.function.clone());
     let count = stacks[0].frames.len().max(stacks[1].frames.len());
-    let mut found = Vec::new();
+    let (mut found, mut left_out) = (Vec::new(), 0);
     for frame in 0..count {
         let at = stacks.each_ref().map(|stack| stack.frames.get(frame));
         let functions = at.map(|at| at.and_then(|at| at.function.clone()));
@@ -153,7 +153,10 @@ fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), Diff
         let locals = [locals(&walked[0], lanes[0]), locals(&walked[1], lanes[1])];
         let problems = locals.each_ref().map(|locals| locals.as_ref().err().cloned());
         let variables = match &locals {
-            [Ok(a), Ok(b)] => variables(a, b),
+            [Ok(a), Ok(b)] => {
+                left_out += a.left_out.max(b.left_out) as u64;
+                variables(a, b)
+            }
             _ => Vec::new(),
         };
         let difference = FrameDifference {
@@ -169,17 +172,21 @@ fn frames(both: Both<'_>) -> Result<(Option<String>, Vec<FrameDifference>), Diff
             found.push(difference);
         }
     }
-    Ok((function, found))
+    Ok((function, found, left_out))
 }
 
 fn variables(a: &Locals, b: &Locals) -> Vec<DifferentVariable> {
     let [of_a, of_b] = [a, b].map(by_name);
     let mut found = Vec::new();
     for (variable, key) in a.variables.iter().zip(keys(a)) {
-        found.extend(compared(Some(variable), of_b.get(&key).copied()));
+        let other = of_b.get(&key).copied();
+        // What was left out of a dump may be in it.
+        if other.is_some() || b.left_out == 0 {
+            found.extend(compared(Some(variable), other));
+        }
     }
     for (variable, key) in b.variables.iter().zip(keys(b)) {
-        if !of_a.contains_key(&key) {
+        if !of_a.contains_key(&key) && a.left_out == 0 {
             found.extend(compared(None, Some(variable)));
         }
     }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::error::{Cause, Error};
 use super::limits::{
-    CODE_DWORD_WORK, MAX_OWN_WORK, MAX_QUESTION_WORK, OWN_CODE_WORK, OWN_ROW_WORK, WAVE_WORK,
+    CODE_DWORD_WORK, MAX_OWN_WORK, MAX_QUESTION_VALUES, MAX_QUESTION_WORK, OWN_CODE_WORK, OWN_ROW_WORK,
+    WAVE_VALUES, WAVE_WORK,
 };
 use super::operation::{Encoding, Program};
 use crate::units::{ExprOffset, WaveId};
@@ -17,7 +18,10 @@ use crate::units::{ExprOffset, WaveId};
 #[derive(Debug)]
 pub struct Budget {
     left: AtomicU64,
-    /// The wave that [`WAVE_WORK`] was added for last.
+    /// Values of variables that it may still ask for, and those that a new question has.
+    values: AtomicU64,
+    most_values: u64,
+    /// The wave that [`WAVE_WORK`] and [`WAVE_VALUES`] were added for last.
     wave: AtomicU64,
 }
 
@@ -27,22 +31,36 @@ const NONE: u64 = u64::MAX;
 impl Default for Budget {
     /// That of a new question.
     fn default() -> Self {
-        Self { left: AtomicU64::new(MAX_QUESTION_WORK), wave: AtomicU64::new(NONE) }
+        Self::of_values(MAX_QUESTION_VALUES)
     }
 }
 
 impl Budget {
+    /// That of a new question which may ask for so many values of variables.
+    #[must_use]
+    pub fn of_values(most_values: u64) -> Self {
+        Self {
+            left: AtomicU64::new(MAX_QUESTION_WORK),
+            values: AtomicU64::new(most_values),
+            most_values,
+            wave: AtomicU64::new(NONE),
+        }
+    }
+
     /// Begins another question.
     pub fn restart(&self) {
         self.left.store(MAX_QUESTION_WORK, Ordering::Relaxed);
+        self.values.store(self.most_values, Ordering::Relaxed);
         self.wave.store(NONE, Ordering::Relaxed);
     }
 
-    /// Adds what a wave may take, [`WAVE_WORK`], where the question goes on to another one.
+    /// Adds what a wave may take, [`WAVE_WORK`] and [`WAVE_VALUES`], where the question goes on to another one.
     pub fn add_wave(&self, wave: WaveId) {
         let wave = u64::from(wave.0);
         if self.wave.swap(wave, Ordering::Relaxed) != wave {
             self.change(|left| left.saturating_add(WAVE_WORK));
+            let values = self.values.load(Ordering::Relaxed);
+            self.values.store(values.saturating_add(WAVE_VALUES), Ordering::Relaxed);
         }
     }
 
@@ -60,6 +78,17 @@ impl Budget {
         let mut share = Share::new(Some(self), OWN_CODE_WORK, ("units of work", u64::MAX));
         share.take((bytes / 4).saturating_mul(CODE_DWORD_WORK))?;
         share.spend();
+        Ok(())
+    }
+
+    /// Takes so many values of variables.
+    ///
+    /// # Errors
+    /// [`Cause::Limit`]: they are more than the question has left; nothing is taken.
+    pub fn take_values(&self, count: u64) -> Result<(), Cause> {
+        let (what, limit) = ("values of variables of all waves", self.most_values);
+        let left = self.values.load(Ordering::Relaxed).checked_sub(count);
+        self.values.store(left.ok_or(Cause::Limit { what, limit })?, Ordering::Relaxed);
         Ok(())
     }
 

@@ -59,13 +59,27 @@ fn set_marks(answer: &mut Value, info: &WaveInfo) {
     }
 }
 
-/// All served waves.
-#[must_use]
-pub fn waves(session: &dyn Inspect) -> Value {
-    let waves = session.waves();
-    let all: Vec<Value> =
-        waves.iter().filter_map(|id| session.wave(*id).ok()).map(|info| wave(&info)).collect();
-    json!({ "waves": all })
+/// An object with one list as its only member, whose items are made when they are written.
+#[derive(Debug)]
+pub struct StreamedList<F> {
+    /// The name of the list.
+    pub key: &'static str,
+    /// Makes the items.
+    pub items: F,
+}
+
+impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for StreamedList<F> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        struct Items<'f, F>(&'f F);
+        impl<I: Iterator<Item = Value>, F: Fn() -> I> Serialize for Items<'_, F> {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_seq((self.0)())
+            }
+        }
+        let mut map = serializer.serialize_map(Some(1))?;
+        map.serialize_entry(self.key, &Items(&self.items))?;
+        map.end()
+    }
 }
 
 /// The kernel arguments of a dispatch.
@@ -173,14 +187,14 @@ pub fn locals_head(locals: &Locals) -> Value {
 /// The members of a head of [`locals_head`] with the variables at their place, each made when it is written: those of thousands of
 /// variables in 64 lanes take a thousand times their text.
 #[derive(Debug)]
-pub struct StreamedLocals<'a> {
+pub struct StreamedLocals {
     /// The head; members may have been added.
-    pub head: &'a Value,
+    pub head: Value,
     /// What it is the head of.
-    pub locals: &'a Locals,
+    pub locals: Locals,
 }
 
-impl Serialize for StreamedLocals<'_> {
+impl Serialize for StreamedLocals {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         struct Variables<'a>(&'a Locals);
         impl Serialize for Variables<'_> {
@@ -192,7 +206,7 @@ impl Serialize for StreamedLocals<'_> {
         let mut map = serializer.serialize_map(None)?;
         for (key, value) in members {
             if key == VARIABLES {
-                map.serialize_entry(key, &Variables(self.locals))?;
+                map.serialize_entry(key, &Variables(&self.locals))?;
             } else {
                 map.serialize_entry(key, value)?;
             }

@@ -76,8 +76,7 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
     let capture = reader.dump().capture();
     let says = walk.frames().iter().filter_map(|frame| frame.code).any(|code| {
         let source = code.loaded.source(capture, code.elf);
-        let function = source.function.as_ref().map(|(_, at)| &at.function);
-        function.is_some_and(|function| function.simd.lane_pc != LocationAttribute::Missing)
+        source.function().is_some_and(|(_, at)| at.function.simd.lane_pc != LocationAttribute::Missing)
     });
     if !says {
         return Ok(false);
@@ -112,11 +111,11 @@ impl<'a> Frames<'a> {
     fn activation(&self, spot: &Spot<'_>) -> Activation {
         let capture = self.walk.reader.dump().capture();
         let source = spot.code.map(|code| code.loaded.source(capture, code.elf));
-        let function = source.as_ref().and_then(|source| source.function.as_ref());
+        let function = source.as_ref().and_then(|source| source.key());
         Activation {
             pc: spot.pc,
             code_object: spot.code.map(|code| code.loaded.index()),
-            function: function.map(|(_, at)| at.function.subprogram.die),
+            function: function.map(|key| key.die),
         }
     }
 }

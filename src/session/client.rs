@@ -165,6 +165,13 @@ impl Session {
         self
     }
 
+    /// The same, which may be asked for so many values of variables beyond those that each wave adds.
+    #[must_use]
+    pub fn with_values(mut self, values: u64) -> Self {
+        self.reader = self.reader.with_values(values);
+        self
+    }
+
     /// The reader that everything comes through.
     #[must_use]
     pub fn reader(&self) -> &Reader {

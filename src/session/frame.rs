@@ -90,8 +90,8 @@ impl<'w> FrameContext<'w> {
             Err(why) => (Err(why.clone()), Err(why.clone())),
             Ok(code) => {
                 let source = code.loaded.source(capture, code.elf);
-                match &source.function {
-                    Some((debug, function)) => (Ok(Arc::clone(debug)), Ok(function.clone())),
+                match source.function() {
+                    Some((debug, function)) => (Ok(debug), Ok(function)),
                     None => {
                         let debug = code.loaded.debug(capture);
                         let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();

@@ -29,6 +29,8 @@ pub struct Locals {
     pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
+    /// Variables beyond the bounds of docs/security.md, which are not among them.
+    pub left_out: usize,
     /// What of the function's debug information cannot be read, each with its unit, DIE and offset: variables may be missing.
     pub problems: Vec<String>,
 }

@@ -14,7 +14,7 @@ use super::{CodeObjectInfo, entry};
 use crate::arch::Processor;
 use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
-use crate::debuginfo::DebugInfo;
+use crate::debuginfo::{DebugInfo, Functions};
 use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
 use crate::units::{Address, Pc};
@@ -81,7 +81,8 @@ pub(super) struct Loaded {
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
     unwind: UnwindTable,
     frame_codes: FrameCodes,
-    sources: Sources,
+    sources: Arc<Sources>,
+    functions: Arc<Functions>,
     /// Whether an address led to it, or a name: what nobody asked for has no part in an answer.
     used: AtomicBool,
 }
@@ -108,6 +109,7 @@ impl Objects {
         let agents = capture.agents.iter().enumerate();
         let targets =
             agents.map(|(index, agent)| *firsts.entry(Arc::as_ptr(&agent.target)).or_insert(index)).collect();
+        let (sources, functions) = (Arc::default(), Arc::default());
         let each = capture.code_objects.iter().enumerate().map(|(index, object)| Loaded {
             index,
             address: object.address,
@@ -119,7 +121,8 @@ impl Objects {
             debug: OnceLock::new(),
             unwind: UnwindTable::default(),
             frame_codes: FrameCodes::default(),
-            sources: Sources::default(),
+            sources: Arc::clone(&sources),
+            functions: Arc::clone(&functions),
             used: AtomicBool::new(false),
         });
         let images = Mutex::default();
@@ -471,7 +474,7 @@ impl Loaded {
                 Some(Err(why)) => return Err(format!("{name}: its file of debug information: {why}")),
                 None => DebugInfo::with_folders(object, &self.folders),
             };
-            let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect)));
+            let debug = debug.map(|debug| Arc::new(debug.in_dialect(self.dialect).sharing(&self.functions)));
             if let Ok(separate) = &debug
                 && let Some(file) = separate.separate()
             {
@@ -534,7 +537,7 @@ impl Loaded {
 
     /// What source text there is at an address.
     pub(super) fn source(&self, capture: &Capture, at: ElfAddress) -> Arc<Source> {
-        self.sources.at(at, || Source::read(self, capture, at))
+        self.sources.at(self.index, at, || Source::read(self, capture, at))
     }
 
     /// Its name.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use super::backtrace::Frames;
 use super::frame::FrameContext;
+use super::source::Source;
 use super::{LanePosition, PcSource};
 use crate::debuginfo::LocationAttribute;
 use crate::dwarf::{
@@ -97,9 +98,9 @@ impl Frames<'_> {
         let source = self.source(level);
         let calls = source.map_or(0, |source| source.calls.len());
         // Nearly none says: a context of each would be made for nothing.
+        let function = source.and_then(Source::function);
         let says = |call: &usize| {
-            let function = source.and_then(|source| source.function.as_ref());
-            function.is_some_and(|(_, at)| at.simd(*call).active_lane != LocationAttribute::Missing)
+            function.as_ref().is_some_and(|(_, at)| at.simd(*call).active_lane != LocationAttribute::Missing)
         };
         let mut said = (inlined..calls)
             .filter(says)
@@ -136,7 +137,7 @@ impl Frames<'_> {
 
     /// A frame as its function's attributes are evaluated; `None` without debug information.
     fn context(&self, level: usize, inlined: Option<usize>) -> Option<FrameContext<'_>> {
-        self.source(level)?.function.as_ref()?;
+        self.source(level)?.key()?;
         Some(FrameContext::of(self.walk.level(level), inlined))
     }
 

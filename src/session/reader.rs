@@ -58,6 +58,12 @@ impl Reader {
         Self { interrupt, ..self }
     }
 
+    /// The same, which may be asked for so many values of variables.
+    #[must_use]
+    pub fn with_values(self, values: u64) -> Self {
+        Self { budget: Budget::of_values(values), ..self }
+    }
+
     /// What the evaluations of the question take together; a reader is made with that of its first question.
     pub(super) fn budget(&self) -> &Budget {
         &self.budget

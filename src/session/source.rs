@@ -7,19 +7,23 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::objects::Loaded;
 use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
-use crate::debuginfo::{DebugInfo, FunctionAt, Place, demangle};
+use crate::debuginfo::{DebugInfo, FunctionAt, FunctionKey, Place, demangle};
 
 /// That there is no function, in words that go on with what holds none.
 pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
 
-/// Addresses whose source is kept of one code object; past this the cache starts anew.
+/// Addresses whose source is kept, of all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 8192;
+/// Bytes of memory that they take, the same.
+const MAX_CACHED_BYTES: usize = 64 << 20;
+/// Bytes of memory of a call beside its text.
+const CALL_BYTES: usize = 256;
 
 /// What source text there is at an address.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// The debug information with the function, where there is one.
-    pub(super) function: Option<(Arc<DebugInfo>, FunctionAt)>,
+    /// The function, where there is one, by its DIE: its scopes are the debug information's to keep.
+    key: Option<(Arc<DebugInfo>, FunctionKey)>,
     /// The calls at the address, innermost first, the function last; one without a line where nothing is known. Never
     /// empty.
     pub(super) calls: Vec<Call>,
@@ -37,6 +41,25 @@ pub(super) struct Call {
 }
 
 impl Source {
+    /// The debug information with the function, where there is one.
+    pub(super) fn function(&self) -> Option<(Arc<DebugInfo>, FunctionAt)> {
+        let (debug, key) = self.key.as_ref()?;
+        // It was read before.
+        let function = debug.function_of(key).ok()?;
+        Some((Arc::clone(debug), function))
+    }
+
+    /// The function by its DIE.
+    pub(super) fn key(&self) -> Option<&FunctionKey> {
+        self.key.as_ref().map(|(_, key)| key)
+    }
+
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        self.calls.iter().map(|call| CALL_BYTES + text(&call.function) + text(&call.file)).sum()
+    }
+
     /// Looks an address of a code object up.
     pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
         let found = loaded.debug(capture).and_then(|debug| {
@@ -54,17 +77,15 @@ impl Source {
         match found {
             Ok((debug, Some(function), row)) => {
                 let calls = calls(&function, row.as_ref().ok().and_then(Option::as_ref));
-                Self { function: Some((debug, function)), calls, problem: row.err() }
+                Self { key: Some((debug, function.key())), calls, problem: row.err() }
             }
             Ok((_, None, row)) => {
                 let none = || Some(format!("{NO_FUNCTION} address {at}"));
                 let problem = row.as_ref().err().cloned().or_else(none);
                 let row = row.ok().flatten();
-                Self { function: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
+                Self { key: None, calls: vec![Call::at(symbol(), row.as_ref())], problem }
             }
-            Err(problem) => {
-                Self { function: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem) }
-            }
+            Err(problem) => Self { key: None, calls: vec![Call::at(symbol(), None)], problem: Some(problem) },
         }
     }
 }
@@ -100,23 +121,32 @@ pub(super) fn tidy(path: &str) -> String {
     parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
-/// What was looked up of one code object.
+/// What was looked up last, of all code objects of a dump.
 #[derive(Debug, Default)]
-pub(super) struct Sources(Mutex<HashMap<u64, Arc<Source>>>);
+pub(super) struct Sources(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// By the index of the code object and the address in it.
+    by_address: HashMap<(usize, u64), Arc<Source>>,
+    bytes: usize,
+}
 
 impl Sources {
-    pub(super) fn at(&self, at: ElfAddress, read: impl FnOnce() -> Source) -> Arc<Source> {
+    pub(super) fn at(&self, object: usize, at: ElfAddress, read: impl FnOnce() -> Source) -> Arc<Source> {
         // Sources are inserted whole, so that a thread that died while it held the lock left them sound.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = lock().get(&at.0) {
+        if let Some(known) = lock().by_address.get(&(object, at.0)) {
             return Arc::clone(known);
         }
         // Outside of the lock: two clients may look the same place up once each, none waits for the other.
         let source = Arc::new(read());
+        let bytes = source.bytes();
         let mut known = lock();
-        if known.len() >= MAX_CACHED {
-            known.clear();
+        if known.by_address.len() >= MAX_CACHED || known.bytes.saturating_add(bytes) > MAX_CACHED_BYTES {
+            *known = Known::default();
         }
-        Arc::clone(known.entry(at.0).or_insert(source))
+        known.bytes = known.bytes.saturating_add(bytes);
+        Arc::clone(known.by_address.entry((object, at.0)).or_insert(source))
     }
 }

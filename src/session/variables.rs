@@ -22,13 +22,16 @@ use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Program, Storage,
-    fetch, legacy, print,
+    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Program,
+    Storage, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
 /// Values that are made of a variable for all lanes together; what one lane may have of them is bounded by the format too.
 const MAX_LANES_VALUES: usize = 1 << 19;
+
+/// Values of a frame's variables, one for each lane: some 300 MiB.
+const MAX_FRAME_VALUES: u64 = 1 << 19;
 
 /// Bytes of all objects of a frame's variables, for all lanes together.
 const MAX_OBJECTS_BYTES: u64 = 1 << 26;
@@ -71,21 +74,35 @@ pub(super) fn locals_along(
     let (level, inlined) =
         frames.located(frame).ok_or_else(|| no_frame(&frames.walk, frame, frames.count()))?;
     let (code, source) = coded(&frames.walk, level, frames.source(level))?;
-    let Found { frame: evaluated, variables, pc, call, problems, .. } =
+    let Found { frame: evaluated, variables, pc, call, mut problems, .. } =
         found(&frames.walk, level, inlined, code, source)?;
     let lanes = lanes.and(evaluated.context.kind().wave_size.all());
     let states = super::lanes::in_frame(frames, frame)?;
-    let shown = variables.iter().map(|at| {
+    let mut shown = Vec::new();
+    let (mut left_out, mut reason) = (0, None);
+    for at in &variables {
         reader.goes_on()?;
-        let variable = evaluated.variable(at, lanes);
-        if let Some(type_id) = at.variable.type_id {
-            each(&evaluated.debug, type_id, &variable);
+        let found = evaluated
+            .left
+            .take_values(lanes, reader.budget())
+            .map(|()| evaluated.variable(at, lanes))
+            .and_then(|variable| evaluated.left.take_names(variable));
+        match found {
+            Ok(variable) => {
+                if let Some(type_id) = at.variable.type_id {
+                    each(&evaluated.debug, type_id, &variable);
+                }
+                shown.push(variable);
+            }
+            Err(why) => {
+                left_out += 1;
+                reason.get_or_insert(why);
+            }
         }
-        Ok(variable)
-    });
-    let variables = shown.collect::<Result<_, Unreadable>>()?;
-    let Call { function, file, line, .. } = call;
-    Ok(Locals { wave, frame, pc, function, file, line, states, variables, problems })
+    }
+    problems.extend(reason.map(|why| format!("variables left out: {left_out}: {why}")));
+    let (variables, Call { function, file, line, .. }) = (shown, call);
+    Ok(Locals { wave, frame, pc, function, file, line, states, variables, left_out, problems })
 }
 
 /// A frame with the variables that are in its scope, outermost first.
@@ -134,7 +151,7 @@ pub(super) fn found<'w>(
         return Err(none("there is no such frame".to_owned()));
     };
     let pc = physical.pc;
-    let Some((debug, function)) = source.function.clone() else {
+    let Some((debug, function)) = source.function() else {
         // Without debug information its own words say more than those of one address, which is the file's.
         let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
         let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
@@ -238,6 +255,7 @@ fn too_much(what: &'static str, limit: u64) -> dwarf::Error {
 
 /// What the variables of a frame may still take together.
 struct Left {
+    values: Cell<u64>,
     bytes: Cell<u64>,
     text: Cell<usize>,
     lanes_text: Cell<usize>,
@@ -246,6 +264,7 @@ struct Left {
 impl Default for Left {
     fn default() -> Self {
         Self {
+            values: Cell::new(MAX_FRAME_VALUES),
             bytes: Cell::new(MAX_OBJECTS_BYTES),
             text: Cell::new(MAX_TEXT),
             lanes_text: Cell::new(MAX_LANES_TEXT),
@@ -254,6 +273,33 @@ impl Default for Left {
 }
 
 impl Left {
+    /// Takes the values of a variable, also from the budget of the question.
+    ///
+    /// # Errors
+    /// There are not as many left.
+    fn take_values(&self, lanes: LaneSet, budget: &Budget) -> Result<(), Cause> {
+        let count = u64::from(lanes.count());
+        let (what, limit) = ("values of variables of a frame", MAX_FRAME_VALUES);
+        let left = self.values.get().checked_sub(count).ok_or(Cause::Limit { what, limit })?;
+        budget.take_values(count)?;
+        self.values.set(left);
+        Ok(())
+    }
+
+    /// Counts the names of a variable and of its type as text; short ones count for nothing.
+    ///
+    /// # Errors
+    /// There is no room for them.
+    fn take_names(&self, variable: Variable) -> Result<Variable, Cause> {
+        let length = variable.name.len().saturating_add(variable.type_name.len());
+        if length > 4 * FREE_TEXT {
+            let (what, limit) = ("bytes of text of all lanes' values of a frame", MAX_LANES_TEXT as u64);
+            let left = self.lanes_text.get().checked_sub(length);
+            self.lanes_text.set(left.ok_or(Cause::Limit { what, limit })?);
+        }
+        Ok(variable)
+    }
+
     /// Takes the bytes of an object.
     ///
     /// # Errors

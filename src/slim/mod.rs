@@ -123,7 +123,7 @@ pub fn slim(
     let capture = dump.capture();
     write::is_free(to)?;
     let chosen = choose::choose(dump, options, progress)?;
-    let reader = Reader::watching(Arc::clone(dump));
+    let reader = Reader::watching(Arc::clone(dump)).with_values(options.bounds.values);
     let waves: Vec<WaveId> = chosen.iter().map(|(wave, _)| *wave).collect();
     let follows = options.global && !options.whole;
     let bounds = Bounds { steps: if follows { options.bounds.steps } else { 0 }, ..options.bounds };

@@ -283,6 +283,7 @@ fn limit_name(limit: Limit) -> &'static str {
         Limit::Pages => "pages",
         Limit::Pointers => "pointers",
         Limit::Time => "time",
+        Limit::Values => "values",
         Limit::Object => "object",
     }
 }
@@ -293,6 +294,7 @@ fn limit_words(limit: Limit, follow: u32) -> String {
         Limit::Pages => "the bound on memory was hit (--most-global)".to_owned(),
         Limit::Pointers => "the bound on pointers was hit (--most-pointers)".to_owned(),
         Limit::Time => "the time for variables and pointers was over (--most-seconds)".to_owned(),
+        Limit::Values => "the bound on values of variables was hit (--most-values)".to_owned(),
         Limit::Object => "of large objects only the first part was looked at".to_owned(),
     }
 }

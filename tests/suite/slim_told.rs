@@ -26,7 +26,13 @@ pub(crate) fn options() -> slim::Options {
     slim::Options {
         choice: Choice::Telling,
         kind: None,
-        bounds: Bounds { steps: 2, pages: 1 << 18, pointers: 1 << 20, time: Duration::from_secs(60) },
+        bounds: Bounds {
+            steps: 2,
+            pages: 1 << 18,
+            pointers: 1 << 20,
+            values: 1 << 21,
+            time: Duration::from_secs(60),
+        },
         memory: Vec::new(),
         global: true,
         whole: false,

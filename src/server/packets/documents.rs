@@ -4,10 +4,16 @@
 //! thousand waves that is 750 requests for one document.
 
 use std::cell::OnceCell;
+use std::io;
 use std::sync::Arc;
+
+use serde::Serialize;
 
 use super::super::MAX_READ;
 use super::super::fault::{Fault, MALFORMED};
+
+/// Bytes of one of our own documents: each client keeps one.
+pub(crate) const MAX_DOCUMENT: usize = 64 << 20;
 
 /// What was built so far for one client.
 #[derive(Debug, Default)]
@@ -22,6 +28,33 @@ pub(crate) struct Documents {
     pub(crate) threads: OnceCell<Arc<[u8]>>,
     /// The last of our own objects that was asked for from its beginning, under its object and annex.
     pub(crate) own: Option<(String, Arc<[u8]>)>,
+}
+
+/// A value as JSON of at most so many bytes; `None` where it has more.
+pub(crate) fn json(value: &impl Serialize, most: usize) -> Option<Vec<u8>> {
+    let mut bounded = Bounded { bytes: Vec::new(), most };
+    serde_json::to_writer(&mut bounded, value).ok()?;
+    Some(bounded.bytes)
+}
+
+/// Bytes up to a bound.
+struct Bounded {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(bytes.len()) > self.most {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A piece of a document.

@@ -3,6 +3,7 @@
 //! The manual's rule for vendors: a name that no other packet begins with, announced in `qSupported`. Each is safe to
 //! send at any time. What cannot be answered is JSON as well, `{"error": WORDS}`, so that a program reads one language.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::fault::{Fault, MALFORMED};
@@ -12,12 +13,13 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ, PACKET_SIZE};
+use super::documents;
 use crate::arch::SpaceScope;
 use crate::codeobject::hex;
 use crate::dwarf::Dialect;
 use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
-use crate::units::{LaneId, LaneSet};
+use crate::units::{LaneId, LaneSet, WaveId};
 
 /// The version of this dialect; a change that breaks a reader counts it up.
 const DIALECT: u32 = 1;
@@ -93,21 +95,23 @@ pub(crate) fn code_objects(state: &mut State, _: Request<'_>, reply: &mut Reply<
     send(Ok(code_objects_json(state)), reply)
 }
 
-pub(super) fn waves_json(state: &State, args: &[u8]) -> Result<Value, Fault> {
+pub(super) fn waves_json<'s>(state: &'s State, args: &[u8]) -> Result<impl Serialize + use<'s>, Fault> {
     let first = number_of(args, b"first")?.unwrap_or(0);
     let count = number_of(args, b"count")?.unwrap_or(u64::MAX);
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
-    let mut waves = Vec::new();
-    for wave in state.waves.iter().skip(index(first)).take(index(count)) {
-        let mut json = json::wave(&state.session.wave(*wave)?);
+    let (first, count) = (index(first), index(count));
+    let item = |wave: &WaveId| {
+        // All served waves are there; an answer that is interrupted is not sent.
+        let mut json = json::wave(&state.session.wave(*wave).ok()?);
         if state.threads.are_counted() {
             let of = state.threads.of_wave(*wave);
             set(&mut json, "thread", json!(of.map(|(first, _)| first)));
             set(&mut json, "threads", json!(of));
         }
-        waves.push(json);
-    }
-    Ok(json!({ "waves": waves }))
+        Some(json)
+    };
+    let items = move || state.waves.iter().skip(first).take(count).filter_map(item);
+    Ok(json::StreamedList { key: "waves", items })
 }
 
 /// An answer about a thread, under its number.
@@ -133,11 +137,11 @@ pub(super) fn locals_json(
     thread: Thread,
     lane: Option<&[u8]>,
     frame: Option<&[u8]>,
-) -> Result<Value, Fault> {
+) -> Result<json::StreamedLocals, Fault> {
     let frame = frame_of(frame)?;
     let lanes = lanes_of(state, thread, lane, frame)?;
     let locals = state.session.locals(thread.wave, lanes, frame)?;
-    Ok(about(state, thread, json::locals(&locals)))
+    Ok(json::StreamedLocals { head: about(state, thread, json::locals_head(&locals)), locals })
 }
 
 /// The number of a frame; 0 where none is said.
@@ -312,13 +316,13 @@ pub(super) fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
 }
 
 /// Sends an answer, or why there is none, in one packet.
-pub(super) fn send(answer: Result<Value, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+pub(super) fn send(answer: Result<impl Serialize, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let text = match answer {
-        Ok(answer) => answer.to_string(),
-        Err(fault) => json!({ "error": fault.words }).to_string(),
+        Ok(answer) => documents::json(&answer, PACKET_SIZE),
+        Err(fault) => documents::json(&json!({ "error": fault.words }), PACKET_SIZE),
     };
-    reply.escaped(text.as_bytes());
-    if reply.body().len() > PACKET_SIZE {
+    reply.escaped(text.as_deref().unwrap_or_default());
+    if text.is_none() || reply.body().len() > PACKET_SIZE {
         reply.clear();
         let words = "the answer does not fit one packet: ask for less, or read the object with qXfer:lanescope-...:read";
         reply.escaped(json!({ "error": words }).to_string().as_bytes());

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::super::Flow;
-use super::super::fault::{Fault, NOT_THERE};
+use super::super::fault::{Fault, NOT_THERE, TOO_MANY};
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
-use super::documents::{Piece, slice};
+use super::documents::{self, MAX_DOCUMENT, Piece, slice};
 use super::{libraries, threads_xml, vendor};
 
 /// `qXfer:threads:read::OFFSET,LENGTH`
@@ -55,7 +57,7 @@ pub(crate) fn libraries_svr4(
 /// `qXfer:lanescope-waves:read::OFFSET,LENGTH`
 pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
-        if annex.is_empty() { vendor::waves_json(state, b"") } else { Err(no_such_annex()) }
+        if annex.is_empty() { document(vendor::waves_json(state, b"")) } else { Err(no_such_annex()) }
     })
 }
 
@@ -63,7 +65,7 @@ pub(crate) fn waves(state: &mut State, request: Request<'_>, reply: &mut Reply<'
 pub(crate) fn lanes(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
         let thread = named(state, annex)?;
-        vendor::lanes_json(state, thread)
+        document(vendor::lanes_json(state, thread))
     })
 }
 
@@ -76,7 +78,7 @@ pub(crate) fn locals(state: &mut State, request: Request<'_>, reply: &mut Reply<
             (Some(lane), frame)
         });
         let thread = named(state, thread)?;
-        vendor::locals_json(state, thread, lane, frame)
+        document(vendor::locals_json(state, thread, lane, frame))
     })
 }
 
@@ -85,8 +87,8 @@ pub(crate) fn groups(state: &mut State, request: Request<'_>, reply: &mut Reply<
     own(state, request, reply, |state, annex| {
         let (of, by) = parse::split(annex, b'.');
         match of {
-            b"" => super::groups::answer(state, false, by),
-            b"lanes" => super::groups::answer(state, true, by),
+            b"" => document(super::groups::answer(state, false, by)),
+            b"lanes" => document(super::groups::answer(state, true, by)),
             _ => Err(no_such_annex()),
         }
     })
@@ -97,7 +99,7 @@ pub(crate) fn frames(state: &mut State, request: Request<'_>, reply: &mut Reply<
     own(state, request, reply, |state, annex| {
         let (thread, lane) = parse::split(annex, b'.');
         let thread = named(state, thread)?;
-        vendor::frames_json(state, thread, lane, None)
+        document(vendor::frames_json(state, thread, lane, None))
     })
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn print(state: &mut State, request: Request<'_>, reply: &mut Reply<'
         let thread = named(state, parts.next().unwrap_or_default())?;
         let mut next = || parts.next().filter(|part| !part.is_empty());
         let (lane, frame, path, letter) = (next(), next(), next(), next());
-        super::print::answer(state, thread, lane, frame, path, letter)
+        document(super::print::answer(state, thread, lane, frame, path, letter))
     })
 }
 
@@ -119,7 +121,7 @@ pub(crate) fn code_objects(
     reply: &mut Reply<'_>,
 ) -> Result<Flow, Fault> {
     own(state, request, reply, |state, annex| {
-        if annex.is_empty() { Ok(vendor::code_objects_json(state)) } else { Err(no_such_annex()) }
+        if annex.is_empty() { document(Ok(vendor::code_objects_json(state))) } else { Err(no_such_annex()) }
     })
 }
 
@@ -135,7 +137,7 @@ fn own(
     state: &mut State,
     request: Request<'_>,
     reply: &mut Reply<'_>,
-    build: impl FnOnce(&State, &[u8]) -> Result<serde_json::Value, Fault>,
+    build: impl FnOnce(&State, &[u8]) -> Result<Vec<u8>, Fault>,
 ) -> Result<Flow, Fault> {
     let transfer = Transfer::parse(request.args)?;
     let end = request.body.len() - request.args.len() + transfer.annex.len();
@@ -144,7 +146,9 @@ fn own(
     let json = match kept {
         Some((_, json)) => Arc::clone(json),
         None => {
-            let json: Arc<[u8]> = build(state, transfer.annex)?.to_string().into_bytes().into();
+            // The last one gives way first.
+            state.documents.own = None;
+            let json: Arc<[u8]> = build(state, transfer.annex)?.into();
             state.documents.own = Some((key, Arc::clone(&json)));
             json
         }
@@ -181,6 +185,13 @@ impl<'a> Transfer<'a> {
         reply.text(if piece.more { "m" } else { "l" }).escaped(piece.bytes);
         Ok(Flow::Continue)
     }
+}
+
+/// An answer as one of our documents.
+fn document(answer: Result<impl Serialize, Fault>) -> Result<Vec<u8>, Fault> {
+    let most = MAX_DOCUMENT >> 20;
+    let too_large = || format!("the document has more than {most} MiB: ask for fewer lanes or waves");
+    documents::json(&answer?, MAX_DOCUMENT).ok_or_else(|| Fault::new(TOO_MANY, too_large()))
 }
 
 /// `E00`, as the protocol has it for an annex that does not exist.

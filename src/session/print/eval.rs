@@ -1,6 +1,6 @@
 //! The walk over a path, for one lane.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use super::names::{Named, Placed, words};
 use super::object::{Answer, Object, error, unavailable};
 use super::path::{Binary, Node, Path, Unary};
 use super::typed::{Basic, Shape, Sort, Ty};
+use crate::debuginfo::format::Value;
 use crate::debuginfo::{Function, VariableKind};
 use crate::dwarf::{Context, Frame, Lanes, Location, Offset, Storage};
 use crate::session::address::GLOBAL;
@@ -26,11 +27,28 @@ pub(super) struct Scene<'s, 'f> {
     pub(super) lanes: LaneSet,
     names: RefCell<HashMap<String, Rc<Answer<Named>>>>,
     casts: RefCell<HashMap<String, Answer<CastTo>>>,
+    /// Bytes of text that values of all lanes may still take.
+    text: Cell<usize>,
 }
+
+/// Bytes of the text of what a path names, of all lanes together.
+const MAX_TEXT: usize = 8 << 20;
+/// Bytes of a lane's text that is shown in any case: a scalar.
+const FREE_TEXT: usize = 64;
 
 impl<'s, 'f> Scene<'s, 'f> {
     pub(super) fn new(reader: &'s Reader, wave: WaveId, found: &'s Found<'f>, lanes: LaneSet) -> Self {
-        Self { reader, wave, found, lanes, names: RefCell::default(), casts: RefCell::default() }
+        let (names, casts, text) = (RefCell::default(), RefCell::default(), Cell::new(MAX_TEXT));
+        Self { reader, wave, found, lanes, names, casts, text }
+    }
+
+    /// A value's text, and whether it is whole: at the bound it ends with `...`.
+    pub(super) fn text(&self, value: &Value) -> (String, bool) {
+        let left = self.text.get().max(FREE_TEXT);
+        let text = value.limited(left);
+        self.text.set(self.text.get().saturating_sub(text.len()));
+        let is_whole = text.len() < left || !text.ends_with("...");
+        (text, is_whole)
     }
 
     /// What a name means.

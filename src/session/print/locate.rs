@@ -108,7 +108,7 @@ pub(in crate::session) fn with_pointers(
     for spot in frames.spots(own_stack.then_some(lane))?.into_iter().rev() {
         let Some(code) = spot.code else { continue };
         let source = code.loaded.source(capture, code.elf);
-        let calls = source.function.as_ref().map_or(0, |(_, at)| at.frames.len());
+        let calls = source.key().map_or(0, |key| key.frames.len());
         for inlined in (0..calls).rev() {
             let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
             let scene = Scene::new(reader, wave, &found, LaneSet::one(lane));
@@ -195,8 +195,7 @@ fn in_frame<'f>(
     let code =
         spot.code.ok_or_else(|| none(format!("no code object that can be read holds the PC {}", spot.pc)))?;
     let source = code.loaded.source(frames.walk.reader.dump().capture(), code.elf);
-    let function = source.function.as_ref().map(|(_, function)| function);
-    let inlined = function.map_or(0, |at| {
+    let inlined = source.function().map_or(0, |(_, at)| {
         let declares = |frame: &usize| {
             at.scopes(*frame).any(|scope| scope.variables.iter().any(|known| known.die == variable))
         };

@@ -92,15 +92,16 @@ impl Walk<'_, '_, '_> {
             Some(missing) if nothing => (ValueState::Unavailable(missing), None, None),
             missing => {
                 let tree = self.tree(object, &bits, letter)?;
+                let (text, is_whole) = self.scene.text(&tree);
                 let state = match (&tree, &missing) {
                     (Value::Absent { absent: Absence::Unavailable }, Some(missing)) => {
                         ValueState::Unavailable(missing.clone())
                     }
                     (Value::Absent { .. }, _) => self.optimized_out(&object.location, &bits),
-                    _ => ValueState::Value(tree.to_string().into()),
+                    _ => ValueState::Value(text.into()),
                 };
                 match state {
-                    ValueState::Value(_) => (state, Some(tree), missing),
+                    ValueState::Value(_) => (state, Some(tree).filter(|_| is_whole), missing),
                     state => (state, None, None),
                 }
             }

@@ -29,6 +29,9 @@ pub struct Bounds {
     pub pages: u64,
     /// Pointers that are followed.
     pub pointers: u64,
+    /// Values of variables, one for each lane, beyond those that each wave adds: the reader's
+    /// ([`Reader::with_values`]).
+    pub values: u64,
     /// Time for variables and for following; stacks are asked for all the same.
     pub time: Duration,
 }
@@ -44,6 +47,8 @@ pub enum Limit {
     Pointers,
     /// The time.
     Time,
+    /// The number of values of variables.
+    Values,
     /// An object's size, or the number of pointers in one.
     Object,
 }
@@ -170,11 +175,14 @@ impl Search<'_> {
             }
             let mut found = Vec::new();
             // A frame without debug information has no variables, and nothing to follow.
-            let _ = locals_along(&frames, all, frame, &mut |debug, type_id, variable| {
+            let locals = locals_along(&frames, all, frame, &mut |debug, type_id, variable| {
                 for value in &variable.lanes {
                     found.push((Arc::clone(debug), type_id, Arc::clone(&value.bytes), value.lane));
                 }
             });
+            if locals.is_ok_and(|locals| locals.left_out > 0) {
+                self.hit(Limit::Values);
+            }
             for (debug, type_id, bytes, lane) in found {
                 self.object(&debug, type_id, &bytes, wave, lane);
             }

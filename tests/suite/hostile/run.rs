@@ -73,6 +73,27 @@ impl Hostile {
         hostile
     }
 
+    /// Waves in the code of each of many code objects of one file, each at an instruction of its own.
+    pub(super) fn with_objects(object: &[u8], objects: u64, waves: u64) -> Self {
+        let hostile = Self { folder: tempfile::tempdir().unwrap(), dump: "" };
+        fs::write(hostile.path("code.hsaco"), object).unwrap();
+        let mut manifest = "format = 1\n[[agent]]\nid = 1\ntarget = \"gfx90a\"\n".to_owned();
+        for index in 0..objects {
+            let loaded = LOADED + 0x10_0000 * index;
+            manifest
+                .push_str(&format!("[[code_object]]\npath = \"code.hsaco\"\naddress = \"{loaded:#x}\"\n"));
+        }
+        for (index, wave) in (0..objects).flat_map(|index| (1..=waves).map(move |wave| (index, wave))) {
+            let pc = LOADED + 0x10_0000 * index + super::elf::TEXT + 0xc + 4 * wave;
+            let id = index * waves + wave;
+            manifest.push_str(&format!(
+                "[[wave]]\nid = {id}\nagent = 1\n[wave.registers]\npc = \"{pc:#x}\"\nexec = \"0xff\"\n"
+            ));
+        }
+        fs::write(hostile.path("manifest.toml"), manifest).unwrap();
+        hostile
+    }
+
     /// Adds captured global memory to the dump.
     pub(super) fn capture_global(&self, address: u64, bytes: &[u8]) {
         fs::write(self.path("global.bin"), bytes).unwrap();

@@ -56,6 +56,24 @@ impl Server {
         text.trim_start_matches('+').trim_start_matches('$').to_owned()
     }
 
+    /// One of our own documents, read to its end; or the reply that there is none.
+    pub(super) fn document(&mut self, object: &str, annex: &str) -> String {
+        let mut document = String::new();
+        loop {
+            let reply = self.ask(&format!("qXfer:{object}:read:{annex}:{:x},f000", document.len()));
+            match reply.split_at_checked(1) {
+                // Quotes and braces of JSON are escaped as binary data: `}` and the byte XOR 0x20.
+                Some((more @ ("m" | "l"), piece)) => {
+                    document.push_str(&unescaped(piece));
+                    if more == "l" {
+                        return document;
+                    }
+                }
+                _ => return reply,
+            }
+        }
+    }
+
     /// Runs a monitor command.
     pub(super) fn command(&mut self, command: &str) {
         assert_eq!(self.ask(&format!("qRcmd,{}", hex(command))), "OK", "{command}");
@@ -87,6 +105,15 @@ impl Server {
         kill(Pid::from_raw(self.child.id().try_into().unwrap()), Signal::SIGTERM).unwrap();
         assert!(self.child.wait().unwrap().success());
     }
+}
+
+fn unescaped(piece: &str) -> String {
+    let mut bytes = piece.bytes();
+    let mut text = Vec::new();
+    while let Some(byte) = bytes.next() {
+        text.push(if byte == b'}' { bytes.next().unwrap() ^ 0x20 } else { byte });
+    }
+    String::from_utf8(text).unwrap()
 }
 
 fn hex(text: &str) -> String {

@@ -203,7 +203,10 @@ fn large_objects_of_honest_frames() {
     hostile.each(&["slim --all-waves DUMP -o OUT", "diff DUMP DUMP"]).lacks("bytes of all objects");
 }
 
-/// Thousands of variables of each of many waves: `slim` ends with its time.
+/// What commands over many waves report of variables beyond their bound.
+const TOO_MANY: &str = "values of variables";
+
+/// Thousands of variables of each of many waves, of which commands over all waves ask.
 #[test]
 fn variables_of_many_waves() {
     let mut dies = Dies::new();
@@ -213,8 +216,19 @@ fn variables_of_many_waves() {
         dies.variable("v", int);
     }
     dies.close(2);
-    let hostile = Hostile::with_waves(&dies.object(), WAVES);
-    let slim = "slim --all-waves --most-seconds 1 DUMP -o OUT";
-    let said = hostile.each(&["locals DUMP", "groups DUMP", "export DUMP", slim]);
-    said.says("locals DUMP", "v = 7").says("slim", "the time for variables and pointers was over");
+    let hostile = Hostile::with_waves(&dies.object(), 100);
+    let said = hostile.each(&[
+        "locals DUMP",
+        "locals --lane all DUMP",
+        "groups DUMP",
+        "export DUMP",
+        "diff DUMP DUMP",
+        "diff --json DUMP DUMP",
+        "slim --all-waves DUMP -o OUT",
+        "slim --all-waves --most-seconds 1 DUMP -o OUT",
+    ]);
+    said.says("locals DUMP", "v = 7").says("diff DUMP", TOO_MANY).says("slim --all-waves DUMP", TOO_MANY);
+    said.says("diff --json", "\"left_out\"").lacks("No differences");
+    // The waves of one question alone are shown whole.
+    hostile.each(&["locals --lane all DUMP", "diff --wave 1:2 DUMP DUMP"]).lacks(TOO_MANY);
 }

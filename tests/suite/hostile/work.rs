@@ -269,3 +269,53 @@ fn work_ends_when_its_client_leaves() {
     server.command("backtrace");
     server.leave_during("locals all");
 }
+
+/// What a client asks of thousands of variables in all lanes: the answers are whole, or say that they are too long.
+#[test]
+fn answers_of_thousands_of_variables() {
+    for (count, is_whole) in [(1_000, true), (8_000, false), (50_000, false)] {
+        let hostile = Hostile::with_code(&between(count, &[0x37, 0x9f]).object());
+        let folder = tempfile::tempdir().unwrap();
+        let mut server = Server::start(&hostile, folder.path());
+        server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386;error-message+");
+        let document = server.document("lanescope-locals", "1.all");
+        match is_whole {
+            true => assert!(document.contains("\"last\"") && document.ends_with('}'), "{count}"),
+            false => assert!(document.contains("MiB"), "{count}: {}", &document[..document.len().min(300)]),
+        }
+        assert!(server.ask("qlanescope.Locals:lane:all;").contains("does not fit one packet"));
+        server.command("locals all");
+        server.end();
+    }
+}
+
+/// A value of many elements with long names between them: what `print` shows of it is bounded for all lanes together.
+#[test]
+fn a_printed_value_of_long_text() {
+    let mut dies = Dies::new();
+    dies.declare(5, STRUCTURE, true, &[NAME, SIZE]);
+    dies.declare(6, MEMBER, false, &[NAME, TYPE, (0x38, 0x0b)]);
+    dies.declare(7, ARRAY, true, &[TYPE]);
+    dies.declare(8, SUBRANGE, false, &[(COUNT.0, 0x06)]);
+    let char = dies.die(3, &[b"signed\0", &[5, 1]]);
+    let record = dies.die(5, &[b"S\0", &[1]]);
+    let long = [vec![b'm'; 20_000], vec![0]].concat();
+    dies.die(6, &[&long, &char.to_le_bytes(), &[0]]);
+    dies.close(1);
+    let array = dies.die(7, &[&record.to_le_bytes()]);
+    dies.die(8, &[&(TEXT_SIZE as u32).to_le_bytes()]);
+    dies.close(1);
+    dies.function();
+    dies.die(4, &[b"v\0", &array.to_le_bytes(), &[9, 3], &TEXT.to_le_bytes()]);
+    dies.close(2);
+    let hostile = Hostile::with_code(&dies.object());
+    let said = hostile.each(&["print --lane all DUMP v", "print --json --lane all DUMP v", "print DUMP v"]);
+    said.says("print DUMP v", "mmm");
+    let folder = tempfile::tempdir().unwrap();
+    let mut server = Server::start(&hostile, folder.path());
+    server.ask("qSupported:multiprocess+;swbreak+;hwbreak+;xmlRegisters=i386");
+    let document = server.document("lanescope-print", "1.all.0.76");
+    assert!(!document.is_empty());
+    server.command("print all v");
+    server.end();
+}

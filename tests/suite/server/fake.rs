@@ -653,6 +653,7 @@ impl Inspect for Fake {
             function: Some("saxpy(int, float)".to_owned()),
             file: Some("saxpy.hip".to_owned()),
             line: Some(9),
+            left_out: 0,
             problems: Vec::new(),
             variables: vec![variable],
         })

@@ -49,7 +49,7 @@ fn check(name: &str, opened: &Opened, to: &Path) {
     let options = slim::Options {
         choice: Choice::All,
         kind: None,
-        bounds: Bounds { steps: 2, pages: 1, pointers: 1, time: Duration::ZERO },
+        bounds: Bounds { steps: 2, pages: 1, pointers: 1, values: 1, time: Duration::ZERO },
         memory: Vec::new(),
         global: true,
         whole: true,

@@ -57,7 +57,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
             let context = format!("{} {address:#x}: {answer}", path.display());
             let source = loaded.source(dump.capture(), ElfAddress(*address));
             let frames = answer["Symbol"].as_array().unwrap();
-            let Some((_, function)) = &source.function else {
+            let Some((_, function)) = source.function() else {
                 // Padding between functions, whose line tables may go on there: no function of debug information.
                 assert_eq!((source.calls.len(), frames.len()), (1, 1), "{context}");
                 assert_eq!(source.calls[0].line.unwrap_or(0), frames[0]["Line"], "{context}");

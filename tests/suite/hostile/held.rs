@@ -1,0 +1,150 @@
+//! What stays in memory between questions: functions, source places and names, of all code objects and dumps together.
+
+use super::dwarf::{
+    Dies, HIGH, INLINED, LINKAGE_NAME, LOCATION, LOW, MEMBER, NAME, ORIGIN, SIZE, STRUCTURE, SUBPROGRAM,
+    TYPE, VARIABLE, place,
+};
+use super::elf::{Section, TEXT, code_object};
+use super::run::Hostile;
+
+/// Waves, each at an instruction of its own.
+const WAVES: u64 = 900;
+
+/// Functions of four bytes each, where waves stop, with so many calls inlined side by side into each.
+fn functions(count: u64, calls: usize) -> Vec<u8> {
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, false, &[ORIGIN, LOW, HIGH]);
+    let int = dies.int();
+    for at in 0..count {
+        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
+        let size = 4u32.to_le_bytes();
+        let function = dies.die(2, &[b"f\0", &start, &size]).to_le_bytes();
+        dies.variable("v", int);
+        for _ in 0..calls {
+            dies.die(5, &[&function, &start, &size]);
+        }
+        dies.close(1);
+    }
+    dies.close(1);
+    dies.object()
+}
+
+/// A million inlined calls: in the functions of many places, and in one.
+#[test]
+fn inlined_calls_of_many_places() {
+    for (count, calls) in [(WAVES, 1_100), (1, 1_200_000)] {
+        let hostile = Hostile::with_waves(&functions(count, calls), count);
+        let said = hostile.each(&[
+            "backtrace DUMP",
+            "groups --lanes DUMP",
+            "locals DUMP",
+            "print DUMP v",
+            "diff DUMP DUMP",
+            "slim --all-waves DUMP -o OUT",
+            "export DUMP",
+        ]);
+        said.says("locals DUMP", "v = 7").says("backtrace", "f").says("diff", "No differences");
+    }
+}
+
+/// The same calls in twenty code objects.
+#[test]
+fn inlined_calls_of_many_code_objects() {
+    let object = functions(40, 1_200);
+    let hostile = Hostile::with_objects(&object, 20, 40);
+    let said =
+        hostile.each(&["groups DUMP", "locals DUMP", "diff DUMP DUMP", "slim --all-waves DUMP -o OUT"]);
+    said.says("locals DUMP", "v = 7").says("diff", "No differences");
+}
+
+/// What names are read for; the writer of views reads strings by itself.
+const ALL: [&str; 15] = [
+    "info DUMP",
+    "backtrace DUMP",
+    "backtrace --lane all DUMP",
+    "groups DUMP",
+    "locals DUMP",
+    "locals --json DUMP",
+    "locals --lane all DUMP",
+    "print DUMP v",
+    "arguments DUMP",
+    "export DUMP",
+    "diff DUMP DUMP",
+    "slim DUMP -o OUT",
+    "code-object CODE",
+    "code-object --json CODE",
+    "dwarf CODE",
+];
+
+/// `DW_FORM_strp`.
+const STRP: u16 = 0x0e;
+const SHARED_NAME: (u16, u16) = (NAME.0, STRP);
+const SHARED_LINKAGE_NAME: (u16, u16) = (LINKAGE_NAME.0, STRP);
+
+/// DIEs with `.debug_str`, which is one name of a megabyte.
+fn with_long_name(dies: Dies) -> Vec<u8> {
+    let mut sections = dies.sections();
+    sections.push(Section::new(".debug_str", [vec![b'n'; 1 << 20], vec![0]].concat()));
+    code_object(sections)
+}
+
+/// DIEs of every sort whose names are one string of a megabyte: each name begins a byte later.
+#[test]
+fn names_that_dies_share() {
+    let names = |index: u32| (index % 1_000).to_le_bytes();
+    // Variables of a function.
+    let mut dies = Dies::new();
+    dies.declare(5, VARIABLE, false, &[SHARED_NAME, TYPE, LOCATION]);
+    let int = dies.int();
+    dies.function();
+    for index in 0..20_000 {
+        dies.die(5, &[&names(index), &int.to_le_bytes(), &[2, 0x37, 0x9f]]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    let said = Hostile::with_code(&with_long_name(dies)).each(&ALL);
+    said.says("locals DUMP", "last = 7").says("locals DUMP", "nnn");
+    // Types, each of a variable, and their members.
+    let mut dies = Dies::new();
+    dies.declare(5, STRUCTURE, true, &[SHARED_NAME, SIZE]);
+    dies.declare(6, MEMBER, false, &[SHARED_NAME, TYPE, (0x38, 0x0b)]);
+    let int = dies.int();
+    let mut types = Vec::new();
+    for index in 0..5_000 {
+        types.push(dies.die(5, &[&names(index), &[4]]));
+        dies.die(6, &[&names(index), &int.to_le_bytes(), &[0]]);
+        dies.close(1);
+    }
+    dies.function();
+    for of in types {
+        dies.die(4, &[b"x\0", &of.to_le_bytes(), &[2, 0x37, 0x9f]]);
+    }
+    dies.variable("last", int);
+    dies.close(2);
+    Hostile::with_code(&with_long_name(dies)).each(&ALL).says("locals DUMP", "last = 7");
+    // Functions, where waves stop.
+    let mut dies = Dies::new();
+    dies.declare(5, SUBPROGRAM, true, &[SHARED_NAME, SHARED_LINKAGE_NAME, LOW, HIGH]);
+    let int = dies.int();
+    for at in 0..WAVES {
+        let start = (TEXT + 0x10 + 4 * at).to_le_bytes();
+        dies.die(5, &[&names(at as u32), &names(at as u32), &start, &4u32.to_le_bytes()]);
+        dies.variable("v", int);
+        dies.close(1);
+    }
+    dies.close(1);
+    let said = Hostile::with_waves(&with_long_name(dies), WAVES).each(&ALL);
+    said.says("locals DUMP", "v = 7").says("backtrace DUMP", "nnn");
+    // Calls inlined into one another.
+    let mut dies = Dies::new();
+    dies.declare(5, INLINED, true, &[SHARED_NAME, LOW, HIGH]);
+    let int = dies.int();
+    dies.function();
+    for index in 0..400 {
+        dies.die(5, &[&names(index), &place()]);
+    }
+    dies.variable("v", int);
+    dies.close(402);
+    let said = Hostile::with_waves(&with_long_name(dies), 20).each(&ALL);
+    said.says("locals DUMP", "v = 7").says("backtrace DUMP", "nnn");
+}
