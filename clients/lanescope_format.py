@@ -59,6 +59,11 @@ def is_lanescope(version):
     return said if isinstance(said, dict) and said.get("name") == "lanescope" else None
 
 
+def is_place(text):
+    """Whether a user names a work-item, `(5,0,0)` or `5,0,0`, and no number."""
+    return re.fullmatch(r"\d+(,\d*){1,2}(\[.*)?|\(.*", text.replace(" ", "")) is not None
+
+
 def place_hex(place):
     """A place in the grid, `(5,0,0)`, as a packet has it."""
     return place.encode().hex()
@@ -112,14 +117,47 @@ def printed(said):
     return lane["value"] if lane["value"] is not None else "<%s>" % (lane["why"] or lane["state"])
 
 
+# Columns of the client's console; None: no bound. Set by each helper before it prints.
+columns = None
+INDENT = "    "
+
+
 def table(heads, rows):
-    """Columns under their heads; the last one is not padded."""
+    """Columns under their heads; the last one is not padded.
+
+    Where that is too wide for the console, a last cell that neighbouring rows share stands once, above them; else the cells that
+    do not fit follow in further lines."""
     widths = [max(len(cell) for cell in column) for column in zip(heads, *rows)]
-    lines = []
-    for row in [heads] + rows:
-        cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths)]
-        lines.append(" ".join(cells + [row[-1]]).rstrip())
+    if columns is None or sum(widths) + len(widths) - 1 <= columns:
+        return "\n".join(_line(row, widths) for row in [heads] + rows)
+    runs = sum(1 for row, before in zip(rows, [None] + rows) if before is None or row[-1] != before[-1])
+    if sum(widths[:-1]) + len(widths) - 2 > columns or runs * 2 > len(rows):
+        return "\n".join(_wrapped(row, widths) for row in [heads] + rows)
+    lines, before = [heads[-1], _line(heads[:-1], widths)], None
+    for row in rows:
+        if row[-1] != before:
+            before = row[-1]
+            lines.append(before)
+        lines.append(_line(row[:-1], widths))
     return "\n".join(lines)
+
+
+def _line(row, widths):
+    cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths)]
+    return " ".join(cells + [row[-1]]).rstrip()
+
+
+def _wrapped(row, widths):
+    """A row in lines of the console."""
+    if len(_line(row, widths)) <= columns:
+        return _line(row, widths)
+    lines, line = [], ""
+    for cell, width in zip(row, widths):
+        if line.strip() and len(line) + len(cell) > columns:
+            lines.append(line.rstrip())
+            line = INDENT
+        line += cell.ljust(width if not lines else 0) + " "
+    return "\n".join(lines + [line.rstrip()])
 
 
 def star(marked):

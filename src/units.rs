@@ -166,6 +166,12 @@ impl LaneSet {
         Self(self.0 & other.0)
     }
 
+    /// Lanes in either set.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     /// Lanes of this set that are not in the other.
     #[must_use]
     pub fn without(self, other: Self) -> Self {

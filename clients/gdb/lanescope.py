@@ -39,6 +39,8 @@ LONGEST_INSTRUCTION = 16
 SMALLEST_INSTRUCTION = 4
 # What gdb itself has a rule for in every frame, or is not the wave's.
 FACADE = ("pc", "lane")
+# What AMD's gdb calls the groups of registers.
+GROUPS = ("general", "scalar", "vector", "accumulator", "system", "trap")
 # A piece of the target description.
 PIECE = 0x8000
 
@@ -105,6 +107,7 @@ def served():
     if server is None:
         raise gdb.GdbError(NOT_SERVED)
     settle_in()
+    form.columns = gdb.parameter("width") or None
     return server
 
 
@@ -167,7 +170,7 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
             where = form.lane_name(server.wave(thread), lane)
             print("[Current thread is %d, lane %d (%s)]" % (thread.num, lane["lane"], where))
             return
-        if argument.startswith("("):
+        if form.is_place(argument):
             thread, number = server.find(argument, thread)
             thread.switch()
             if number is None:
@@ -380,6 +383,8 @@ in the named register groups."""
                     show_registers(members)
             elif name in groups and not word.startswith("$"):
                 show_registers(groups[name])
+            elif name in GROUPS and not word.startswith("$"):
+                print("No register of the group %s was captured." % name)
             elif any(name in members for members in groups.values()):
                 show_registers([name])
             else:

@@ -77,6 +77,7 @@ def served(debugger, context):
     server = Server(debugger, process)
     if form.is_lanescope(server.send(form.request("Version"))) is None:
         raise form.Refused(NOT_SERVED)
+    form.columns = debugger.GetTerminalWidth() if os.isatty(1) else None
     return server
 
 
@@ -161,7 +162,7 @@ Variables, private memory and the frames of lanes that wait elsewhere are those 
             where = form.lane_name(server.wave(thread), lane)
             text = "[Current thread is %d, lane %d (%s)]" % (thread.GetIndexID(), lane["lane"], where)
             return text + still_shown(thread, lane["lane"])
-        if words[0].startswith("("):
+        if form.is_place(words[0]):
             thread, number = server.find("".join(words), thread)
             server.process.SetSelectedThread(thread)
             if number is None:

@@ -74,6 +74,20 @@ impl Processor {
         Self::all().find(|processor| processor.mach == mach)
     }
 
+    /// The processor of an ISA version, as notes of code object version 2 name it: 9, 0, 6 for gfx906.
+    ///
+    /// AMDGPUUsage, "Code Object V2 Note Records": some processors had a second number, for code that needs XNACK.
+    #[must_use]
+    pub fn of_isa(version: [u32; 3]) -> Option<Self> {
+        let [major, minor, stepping] = match version {
+            [8, 0, 0] => [8, 0, 2],
+            [8, 0, 4] => [8, 0, 3],
+            [9, 0, odd @ (1 | 3 | 5 | 7)] => [9, 0, odd - 1],
+            known => known,
+        };
+        Self::named(&format!("gfx{major}{minor}{stepping:x}"))
+    }
+
     /// The processor of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {

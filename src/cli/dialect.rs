@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::builder::TypedValueParser;
+
+use super::choice::choice;
 use crate::dwarf::Dialect;
 use crate::dwarf::draft::{self, Numbers, NumbersError};
 
@@ -34,6 +37,11 @@ pub(super) fn named(name: &str) -> Result<Dialect, String> {
         let names = Dialect::ALL.map(Dialect::name).join(", ");
         format!("no dialect {name:?}; there are {names}")
     })
+}
+
+/// The parser of `--dialect`.
+pub(super) fn parser() -> impl TypedValueParser<Value = Dialect> {
+    choice(Dialect::ALL.map(|dialect| (dialect.name(), dialect)))
 }
 
 /// Takes the numbers of a file for the draft dialect, before anything is decoded.

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Failure;
+use super::choice::choice;
 use crate::arch::Targets;
 use crate::clean::clean_lines;
 use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::import::objects::Debuginfod;
 use crate::import::{self, LocalFiles, Options, Supplied};
-use crate::session::work_item::{GridPlace, coordinates};
+use crate::session::work_item::{self, GridPlace, NoGridPlace};
 use crate::session::{Dump, Inspect, Session, is_kind};
 use crate::units::{LaneId, LaneSet, WaveId};
 
@@ -30,7 +31,7 @@ pub struct DumpArgs {
     #[arg(long, value_name = "KIND")]
     pub kind: Option<String>,
     /// Read all debug information in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: as each unit says]
-    #[arg(long, value_name = "DIALECT", value_parser = super::dialect::named)]
+    #[arg(long, value_name = "DIALECT", value_parser = super::dialect::parser())]
     pub dialect: Option<Dialect>,
     /// Folders of separate debug information, given once for all commands
     #[arg(skip)]
@@ -63,7 +64,7 @@ pub struct CaptureArgs {
     pub force: bool,
     /// Whether files of this machine count that the dump names, file:// or path: auto (of a core of yours, those that the core
     /// proves), yes (those that match) or no
-    #[arg(long, value_name = "WHEN", value_parser = local_files, default_value = "auto", help_heading = CAPTURES)]
+    #[arg(long, value_name = "WHEN", value_parser = choice(LOCAL_FILES), default_value = "auto", help_heading = CAPTURES)]
     pub local_files: LocalFiles,
     /// The version of the ROCm runtime's debugger interface, where a core lacks the memory that says it
     #[arg(long, value_name = "N", help_heading = CAPTURES)]
@@ -105,15 +106,9 @@ impl CaptureArgs {
     }
 }
 
-/// `auto`, `yes` or `no`.
-fn local_files(text: &str) -> Result<LocalFiles, &'static str> {
-    match text {
-        "auto" => Ok(LocalFiles::Auto),
-        "yes" => Ok(LocalFiles::Yes),
-        "no" => Ok(LocalFiles::No),
-        _ => Err("expected auto, yes or no"),
-    }
-}
+/// Values of `--local-files`.
+const LOCAL_FILES: [(&str, LocalFiles); 3] =
+    [("auto", LocalFiles::Auto), ("yes", LocalFiles::Yes), ("no", LocalFiles::No)];
 
 /// `FILE` or `FILE@ADDRESS`; a name with an `@` that no number follows is all name.
 pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
@@ -132,40 +127,46 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
 /// A work-item or a wave by its place in the grid.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PlaceArgs {
-    /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is
-    #[arg(long, value_name = "X,Y,Z", value_parser = place)]
-    pub work_item: Option<[u32; 3]>,
-    /// The work-group by its place in the grid, and a wave of it: 2,0,0 or 2,0,0/1 [default: its first captured wave]
+    /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is; also
+    /// (X,Y,Z), and (X,Y,Z)[X,Y,Z] for work-group and place in it. --wave chooses the dispatch where several have it
+    #[arg(long, value_name = "X,Y,Z", value_parser = work_item)]
+    pub work_item: Option<GridPlace>,
+    /// The work-group by its place in the grid, and a wave of it: 2,0,0 or (2,0,0)/1 [default: its first captured wave]
     #[arg(long, value_name = "X,Y,Z[/N]", value_parser = workgroup)]
-    pub workgroup: Option<Workgroup>,
+    pub workgroup: Option<GridPlace>,
 }
 
-/// What `--workgroup` names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Workgroup {
-    group: [u32; 3],
-    number: Option<u32>,
+/// A work-item's place: `70,0,0`, `(70,0,0)` or `(1,0,0)[6,0,0]`.
+fn work_item(text: &str) -> Result<GridPlace, String> {
+    match text.parse() {
+        Ok(place @ (GridPlace::WorkItem(_) | GridPlace::InGroup { .. })) => Ok(place),
+        _ => Err("expected X,Y,Z, (X,Y,Z) or (X,Y,Z)[X,Y,Z]".to_owned()),
+    }
 }
 
-fn place(text: &str) -> Result<[u32; 3], String> {
-    coordinates(text).ok_or_else(|| "expected X,Y,Z".to_owned())
-}
-
-fn workgroup(text: &str) -> Result<Workgroup, String> {
-    let wrong = "expected X,Y,Z or X,Y,Z/N";
-    let (group, number) = text.split_once('/').map_or((text, None), |(group, number)| (group, Some(number)));
-    let number = number.map(|number| number.parse().map_err(|_| wrong)).transpose()?;
-    Ok(Workgroup { group: coordinates(group).ok_or(wrong)?, number })
+/// A work-group's place, with or without the number of a wave: `2,0,0`, `(2,0,0)/1`.
+fn workgroup(text: &str) -> Result<GridPlace, String> {
+    match text.parse() {
+        Ok(GridPlace::WorkItem(group)) => Ok(GridPlace::Wave { group, number: None }),
+        Ok(place @ GridPlace::Wave { .. }) => Ok(place),
+        _ => Err("expected X,Y,Z or X,Y,Z/N, also with parentheses: (X,Y,Z)/N".to_owned()),
+    }
 }
 
 impl PlaceArgs {
     /// The place that the options name; `None` without them.
     fn place(&self) -> Result<Option<GridPlace>, Failure> {
         Ok(Some(match (self.work_item, self.workgroup) {
-            (None, None) => return Ok(None),
-            (Some(item), None) => GridPlace::WorkItem(item),
-            (Some(local), Some(Workgroup { group, number: None })) => GridPlace::InGroup { group, local },
-            (None, Some(Workgroup { group, number })) => GridPlace::Wave { group, number },
+            (None, place) => return Ok(place),
+            (Some(item), None) => item,
+            (Some(GridPlace::WorkItem(local)), Some(GridPlace::Wave { group, number: None })) => {
+                GridPlace::InGroup { group, local }
+            }
+            (Some(GridPlace::InGroup { .. }), Some(_)) => {
+                return Err(
+                    "--work-item names a work-group, and so does --workgroup. Leave --workgroup out".into()
+                );
+            }
             (Some(_), Some(_)) => {
                 return Err("with --work-item a --workgroup is X,Y,Z without a wave".into());
             }
@@ -176,9 +177,29 @@ impl PlaceArgs {
     pub(super) fn in_session(&self, session: Session, near: WaveId) -> Result<Session, Failure> {
         match self.place()? {
             None => Ok(session),
-            Some(place) => Ok(session.starting_at(near, &place)?),
+            Some(place) => {
+                let dump = Arc::clone(session.reader().dump());
+                let left_out =
+                    |error: NoGridPlace| left_out(&dump, &place).map_or(Failure::from(error), Failure::from);
+                session.starting_at(near, &place).map_err(left_out)
+            }
         }
     }
+}
+
+/// That a place is in a wave of the dump which is not among those that were chosen; `None`: no wave has it.
+fn left_out(dump: &Arc<Dump>, place: &GridPlace) -> Option<String> {
+    let found = dump.kinds().find_map(|(kind, _)| {
+        let kind = format!("{}:{}", kind.target.name, kind.wave_size);
+        let session = Session::new(Arc::clone(dump), Some(&kind)).ok()?;
+        let (wave, _) = work_item::find(&session, session.first_wave(), place).ok()?;
+        session.wave(wave).ok()
+    })?;
+    let size = found.kind.wave_size;
+    Some(format!(
+        "{place} is in wave {} ({}:{size}), which --wave or --kind leaves out",
+        found.id, found.kind.target.name
+    ))
 }
 
 /// Which dump and which of its waves.

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use super::choice::choice;
 use super::{DumpArgs, Failure, dump, print_json};
 use crate::arch::Targets;
 use crate::report::json::set;
@@ -19,15 +20,11 @@ pub(super) struct Args {
     #[arg(long)]
     lanes: bool,
     /// What makes two stacks the same: their functions, their functions and lines, or their PCs
-    #[arg(long, value_name = "function|line|pc", default_value = "line", value_parser = by)]
+    #[arg(long, value_name = "WHAT", default_value = "line", value_parser = choice(GroupBy::ALL.map(|(by, name)| (name, by))))]
     by: GroupBy,
     /// Print JSON
     #[arg(long)]
     json: bool,
-}
-
-fn by(name: &str) -> Result<GroupBy, String> {
-    GroupBy::named(name).ok_or_else(|| "there are function, line and pc".to_owned())
 }
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {

@@ -19,6 +19,9 @@ pub(super) struct Args {
     json: bool,
 }
 
+/// Source files that are listed for people.
+const MAX_SOURCES: usize = 32;
+
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open_quietly(&args.from, targets)?;
     if args.json { print_json(out, &answer(&opened)) } else { people(&opened, out) }
@@ -66,6 +69,16 @@ fn people(dump: &Dump, out: &mut dyn Write) -> Result<(), Failure> {
         capture.global.captured(),
         counts(&[(regions, "region")])
     )?;
+    if !capture.sources.is_empty() {
+        let bytes: u64 = capture.sources.iter().map(|source| source.extent.length).sum();
+        writeln!(out, "{}, {bytes} bytes:", counts(&[(capture.sources.len(), "source file")]))?;
+        for source in capture.sources.iter().take(MAX_SOURCES) {
+            writeln!(out, "  {} ({} bytes)", source.path, source.extent.length)?;
+        }
+        if let Some(more @ 1..) = capture.sources.len().checked_sub(MAX_SOURCES) {
+            writeln!(out, "  and {more} more, which --json lists")?;
+        }
+    }
     if !capture.code_objects.is_empty() {
         let objects = dump.code_objects();
         // Of a dump that names its files there is nothing to say.
@@ -164,6 +177,7 @@ fn answer(dump: &Dump) -> serde_json::Value {
         "waves": capture.waves.len(),
         "kinds": kinds.collect::<Vec<_>>(),
         "memory": { "regions": capture.global.segments().len(), "bytes": capture.global.captured() },
+        "sources": capture.sources.iter().map(|source| json!({ "path": source.path, "bytes": source.extent.length })).collect::<Vec<_>>(),
         "code_objects": objects.collect::<Vec<_>>(),
         "unconfirmed": capture.unconfirmed(),
         "unchecked": capture.unchecked(),

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod backtrace;
+mod choice;
 mod code_object;
 mod dialect;
 mod diff;
@@ -37,7 +38,7 @@ use crate::clean::clean_lines;
 use crate::import::write::WriteError;
 use crate::slim::SlimError;
 
-pub use dump::{CaptureArgs, DumpArgs, PlaceArgs, WaveArgs, Workgroup};
+pub use dump::{CaptureArgs, DumpArgs, PlaceArgs, WaveArgs};
 
 /// What a command can fail with: a sentence for the user.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::choice::choice;
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, PlaceArgs, dump, shell};
 use crate::arch::Targets;
@@ -50,15 +51,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "SECONDS")]
     silence: Option<u64>,
     /// What to take clients for: auto, gdb, lldb, amdgcn-gdb or amdgcn-lldb [default: auto, by their handshake]
-    #[arg(long, value_name = "CLIENT", value_parser = client)]
+    #[arg(long, value_name = "CLIENT", value_parser = choice(clients()))]
     client: Option<Taken>,
     /// What stock debuggers see of variables: stack (of functions on stacks of waves), unit (all of their units), all or
     /// off
-    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = view)]
+    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = choice(views()))]
     view: Shown,
     /// What a thread is: waves, lanes (the active ones of every wave) or focus (the lanes of the wave that faulted, beside the
     /// other waves)
-    #[arg(long, value_name = "WHAT", default_value = "waves")]
+    #[arg(long, value_name = "WHAT", default_value = "waves", value_parser = choice(ThreadsAs::NAMES))]
     threads: ThreadsAs,
     /// The most threads [default: 20000 where lanes are threads]
     #[arg(long, value_name = "N")]
@@ -80,16 +81,20 @@ impl Default for Shown {
     }
 }
 
-fn view(name: &str) -> Result<Shown, String> {
-    if name == "off" { Ok(Shown(None)) } else { super::view::extent(name).map(|extent| Shown(Some(extent))) }
+/// Values of `--view`.
+fn views() -> impl Iterator<Item = (&'static str, Shown)> {
+    let extents = super::view::EXTENTS.into_iter().map(|(name, extent)| (name, Shown(Some(extent))));
+    extents.chain([("off", Shown(None))])
 }
 
 /// What clients are taken for; `None`: what their handshake says.
 #[derive(Clone, Copy, Debug)]
 struct Taken(Option<Facade>);
 
-fn client(name: &str) -> Result<Taken, String> {
-    if name == "auto" { Ok(Taken(None)) } else { name.parse().map(|facade| Taken(Some(facade))) }
+/// Values of `--client`.
+fn clients() -> impl Iterator<Item = (&'static str, Taken)> {
+    let known = Facade::NAMES.into_iter().map(|(name, facade)| (name, Taken(Some(facade))));
+    [("auto", Taken(None))].into_iter().chain(known)
 }
 
 pub(super) fn run(args: Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {

@@ -9,12 +9,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::choice::choice;
 use super::shell::{argument, word};
 use super::sources::SourceArgs;
 use super::{DumpArgs, Failure, dump};
 use crate::arch::Targets;
 use crate::clean::{clean, clean_lines};
-use crate::view::{Extent, SourcePlaces, View};
+use crate::view::{Extent, STUB, SourcePlaces, View, stub_file};
+
+/// The folder of source files beside the views.
+const SOURCES: &str = "sources";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -26,40 +30,45 @@ pub(super) struct Args {
     #[arg(long, short, value_name = "DIR")]
     output: PathBuf,
     /// What has variables: stack (functions on stacks of waves), unit (all of their units) or all
-    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = extent)]
+    #[arg(long, value_name = "EXTENT", default_value = "stack", value_parser = choice(EXTENTS))]
     view: Extent,
     /// Look at the stacks of these waves only, by their ids: 3 or 3,7-9 [default: all]
     #[arg(long, short, value_name = "IDS")]
     wave: Option<String>,
 }
 
-/// An extent by its name.
-pub(super) fn extent(name: &str) -> Result<Extent, String> {
-    match name {
-        "stack" => Ok(Extent::Stacks),
-        "unit" => Ok(Extent::Unit),
-        "all" => Ok(Extent::All),
-        _ => Err(format!("no extent '{name}'; there are stack, unit and all")),
-    }
-}
+/// Extents by name.
+pub(super) const EXTENTS: [(&str, Extent); 3] =
+    [("stack", Extent::Stacks), ("unit", Extent::Unit), ("all", Extent::All)];
 
 pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result<(), Failure> {
     let opened = dump::open(&args.from, targets)?;
     let chosen = args.wave.as_deref().map(dump::wave_ids).transpose()?;
     let session = dump::served(&opened, args.from.kind.as_deref(), chosen.as_deref())?;
     let start = Instant::now();
-    let places = Arc::new(SourcePlaces::mapped(args.sources.map()?));
+    let fail =
+        |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
+    let sources = std::path::absolute(args.output.join(SOURCES))?;
+    let has_sources = !opened.capture().sources.is_empty();
+    if has_sources && sources.symlink_metadata().is_ok() {
+        return Err(format!("{} exists; choose another folder", args.output.join(SOURCES).display()).into());
+    }
+    let map = args.sources.map()?;
+    let places = Arc::new(match has_sources {
+        true => SourcePlaces::written(map, opened.capture(), &sources),
+        false => SourcePlaces::mapped(map),
+    });
     let view = View::with_sources(&opened, &session, args.view, places);
     log::info!("the views took {:?}", start.elapsed());
     for problem in view.problems() {
         writeln!(anstream::stderr(), "warning: {}", clean_lines(problem.to_string()))?;
     }
-    let fail =
-        |what: &str, error: std::io::Error| -> Failure { format!("cannot write {what}: {error}").into() };
     fs::create_dir_all(&args.output).map_err(|error| fail(&args.output.display().to_string(), error))?;
     // The folder may be the dump's own: a file that is there may be the code object that is being read.
     let files = || view.objects().iter().map(|object| (object, args.output.join(&object.name)));
-    if let Some((_, there)) = files().find(|(_, path)| path.symlink_metadata().is_ok()) {
+    let stub = args.output.join(STUB);
+    let all = files().map(|(_, path)| path).chain([stub.clone()]);
+    if let Some(there) = all.into_iter().find(|path| path.symlink_metadata().is_ok()) {
         let words = format!("{} exists; choose another folder", there.display());
         return Err(words.into());
     }
@@ -69,6 +78,13 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
         let mut file = BufWriter::new(file);
         object.file.write_to(&mut file).and_then(|()| file.flush()).map_err(|error| fail(&words, error))?;
         writeln!(out, "{words}: loaded at {}, {} variables", object.address, object.variables())?;
+    }
+    let words = clean(stub.to_string_lossy()).into_owned();
+    let mut file = File::create_new(&stub).map_err(|error| fail(&words, error))?;
+    stub_file().write_to(&mut file).map_err(|error| fail(&words, error))?;
+    writeln!(out, "{words}: for lldb, which drops the files of another dump by it")?;
+    if has_sources {
+        writeln!(out, "{}: source files", clean(sources.to_string_lossy()))?;
     }
     let Some(main) = view.main() else {
         writeln!(out, "The dump has no code object that can be read: there is nothing to view.")?;
@@ -96,5 +112,14 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     let folder = clean(args.output.to_string_lossy());
     let command = format!("settings append target.exec-search-paths {}", argument(&folder));
     writeln!(out, "  lldb -o {} -o 'gdb-remote HOST:1234'", word(&command))?;
+    if has_sources {
+        let from = clean(sources.to_string_lossy());
+        writeln!(
+            out,
+            "\nWhere {SOURCES} is copied to another folder, NEW, also:\n\n  gdb ... -ex {}\n  lldb ... -o {}",
+            word(&format!("set substitute-path {} NEW", argument(&from))),
+            word(&format!("settings set target.source-map {} NEW", argument(&from)))
+        )?;
+    }
     Ok(())
 }

@@ -70,10 +70,14 @@ pub struct Header {
 }
 
 impl Header {
-    /// Bits `EF_AMDGPU_MACH` of the flags: the processor's number, 0x4c for gfx942.
+    /// Bits `EF_AMDGPU_MACH` of the flags: the processor's number, 0x4c for gfx942; 0 where the flags have none.
+    ///
+    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have features in these bits, and name their
+    /// processor in a note: see [`CodeObject::processor`](super::CodeObject::processor).
     #[must_use]
     pub fn mach(&self) -> u8 {
-        (self.flags & 0xff) as u8
+        let mach = (self.flags & 0xff) as u8;
+        if self.abi_version.0 == 0 && mach < FIRST_AMDGCN { 0 } else { mach }
     }
 
     /// Whether the code needs XNACK on, off, or does not care.
@@ -119,11 +123,11 @@ impl Header {
 
     /// Versions 2 and 3 have one bit per feature; versions 4 to 6 have a two-bit field.
     ///
-    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have XNACK in bit 0 and no processor.
+    /// Files of version 2 that were written before `EF_AMDGPU_MACH` existed have XNACK in bit 0.
     fn feature(&self, version_3_bit: u32, shift: u32) -> Feature {
         let bit = |mask: u32| if self.flags & mask != 0 { Feature::On } else { Feature::Off };
         match self.abi_version.0 {
-            0 if self.mach() < FIRST_AMDGCN => match version_3_bit {
+            0 if self.mach() == 0 => match version_3_bit {
                 0x100 => bit(EF_AMDGPU_FEATURE_XNACK_V2),
                 _ => Feature::Unsupported,
             },

@@ -55,6 +55,7 @@ use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, notes};
 use section::{PT_NOTE, Room};
 use symbol::Symbols;
 
+use crate::arch::Processor;
 use crate::clean::clean;
 
 /// `SHT_SYMTAB` and `SHT_DYNSYM`.
@@ -449,6 +450,15 @@ impl CodeObject {
             })
         });
         records.take(MAX_NOTES).collect()
+    }
+
+    /// The processor that the code is for: by the header, or where that has no number (version 2) by the note of the ISA version.
+    #[must_use]
+    pub fn processor(&self) -> Option<Processor> {
+        if let number @ 1.. = self.header.mach() {
+            return Processor::of_mach(number);
+        }
+        Processor::of_isa(self.notes().iter().find_map(NoteRecord::isa_version)?)
     }
 
     /// The first note of a vendor and type.

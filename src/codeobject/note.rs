@@ -58,6 +58,14 @@ impl NoteRecord {
             .map(|(.., name)| *name)
     }
 
+    /// The version of the instruction set that a note of code object version 2 names: 9, 0, 6.
+    pub(super) fn isa_version(&self) -> Option<[u32; 3]> {
+        let is_version =
+            self.vendor == "AMD" && self.note_type == NT_AMD_HSA_ISA_VERSION && self.bytes.len() >= 16;
+        let fields = Fields(&self.bytes);
+        is_version.then(|| [4, 8, 12].map(|at| fields.u32(at)))
+    }
+
     /// What a version 2 note about version or processor says: `2.1`, `AMD AMDGPU 9.0.6`, `amdgcn-amd-amdhsa--gfx906`.
     #[must_use]
     pub fn text(&self) -> Option<String> {

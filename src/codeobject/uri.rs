@@ -83,7 +83,12 @@ impl Uri {
         if let Ok(Self { place: UriPlace::Memory { .. }, offset: Some(offset), .. }) = Self::parse(name) {
             return format!("memory_{offset:#x}");
         }
-        let path = name.split(['#', '?']).next().unwrap_or(name);
+        let is_file = |uri: Self| match uri.place {
+            UriPlace::File(path) => Some(String::from_utf8_lossy(&path).into_owned()),
+            UriPlace::Memory { .. } => None,
+        };
+        let decoded = Self::parse(name).ok().and_then(is_file);
+        let path = decoded.as_deref().unwrap_or_else(|| name.split(['#', '?']).next().unwrap_or(name));
         Path::new(path).file_name().map(|last| last.to_string_lossy().into_owned()).unwrap_or_default()
     }
 

@@ -26,6 +26,14 @@ pub enum VariableKind {
     Global,
 }
 
+impl VariableKind {
+    /// Whether each lane that enters the function has a variable of its own.
+    #[must_use]
+    pub fn is_of_lane(self) -> bool {
+        matches!(self, Self::Argument | Self::Local)
+    }
+}
+
 /// A variable, at every PC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {

@@ -29,7 +29,7 @@ pub enum WhyUndefined {
 impl fmt::Display for WhyUndefined {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Said => "the compiler says that it is nowhere",
+            Self::Said => "the compiler keeps the value nowhere",
             Self::NoLocationBefore => "no location stands before the piece",
             Self::NothingLeft => "the expression leaves nothing on the stack",
             Self::EntryWithoutLocation => "the entry has no DW_AT_location",

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::dwarf::print;
 use crate::session::{
-    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneValue, Locals, Scope, Unreadable, ValueState,
-    WaveInfo,
+    Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, Unreadable,
+    ValueState, WaveInfo,
 };
-use crate::units::{LaneId, WaveId};
+use crate::units::{LaneId, LaneSet, WaveId};
 
 /// Gives an object one member more; another value stays as it is.
 pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
@@ -228,20 +228,20 @@ fn variable(variable: &crate::session::Variable, of: &Locals) -> Value {
         "type": variable.type_name,
         "size": variable.size,
         "line": variable.line,
-        "lanes": variable.lanes.iter().map(|lane| lane_value(lane, of.states.of(lane.lane))).collect::<Vec<_>>(),
+        "lanes": variable.lanes.iter().map(|lane| lane_value(lane, &of.states)).collect::<Vec<_>>(),
     })
 }
 
-pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
+pub(super) fn lane_value(lane: &LaneValue, states: &LaneStates) -> Value {
     let (state, value, why) = match &lane.state {
         ValueState::Value(value) => ("ok", Some(&**value), None),
         ValueState::OptimizedOut(why) => ("optimized_out", None, Some(why)),
         ValueState::Unavailable(why) => ("unavailable", None, Some(why)),
         ValueState::Error(why) => ("error", None, Some(why)),
     };
-    json!({
+    let mut answer = json!({
         "lane": lane.lane.0,
-        "lane_state": of.map(LaneState::name),
+        "lane_state": states.of(lane.lane).map(LaneState::name),
         "state": state,
         "value": value,
         "why": why,
@@ -249,7 +249,13 @@ pub(super) fn lane_value(lane: &LaneValue, of: Option<LaneState>) -> Value {
         "parts": lane.place.as_ref().and_then(|place| Some(print::location_json(place, lane.lane).get_mut("parts")?.take())),
         "legacy": lane.idiom.is_some(),
         "bytes": byte_text(&lane.bytes),
-    })
+    });
+    let marks = super::text::marks(lane.of, states);
+    if !marks.is_empty() {
+        let mark = |(lanes, state): &(LaneSet, LaneState)| json!({ "lanes": lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(), "lane_state": state.name() });
+        set(&mut answer, "marks", marks.iter().map(mark).collect::<Vec<_>>());
+    }
+    answer
 }
 
 /// Two digits a byte (see [`Byte`]'s words); `None` where there are no bytes.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Style;
 use super::json::{lane_value, set};
-use super::text::{beside, is_shown_alike, lane_list, lane_mark, reason, runs, shown, state_mark};
+use super::text::{Mark, beside, is_shared, is_shown_alike, lane_list, lane_mark, reason, runs, shown};
 use crate::session::print::{Printed, PrintedLane};
 use crate::session::{LaneState, ValueState};
 
@@ -21,24 +21,26 @@ pub fn text(printed: &Printed, style: Style) -> String {
     let missing =
         |lane: &PrintedLane| lane.missing.as_ref().map_or(String::new(), |why| format!("  ({why})"));
     if let [lane] = printed.lanes.as_slice() {
-        let (value, mark) = (shown(&lane.value.state), lane_mark(lane.value.lane, lane.state));
+        let (value, mark) = (shown(&lane.value.state), lane_mark(lane.value.of, &printed.states));
         let _ = writeln!(text, "{head} = {value}{}{mark}{}", missing(lane), beside(&lane.value, style));
         return text;
     }
     let _ = writeln!(text, "{head}:");
+    let is_shared = is_shared(printed.lanes.iter().map(|lane| &lane.value));
+    let mark = |lane: &PrintedLane| Mark::of(&lane.value, &printed.states, is_shared);
     let same = |a: &PrintedLane, b: &PrintedLane| {
-        a.state == b.state && is_shown_alike(&a.value.state, &b.value.state) && a.missing == b.missing
+        mark(a) == mark(b) && is_shown_alike(&a.value.state, &b.value.state) && a.missing == b.missing
     };
     for run in runs(&printed.lanes, same, |lane| matches!(lane.value.state, ValueState::Value(_))) {
         let [first, rest @ ..] = run.as_slice() else { continue };
         let lanes = lane_list(run.iter().map(|lane| lane.value.lane));
-        let mark = state_mark(first.state);
+        let (mark, behind) = mark(first).words(&printed.states);
         let (value, missing) = (shown(&first.value.state), missing(first));
         let place = match rest {
             [] => beside(&first.value, style),
             _ => reason(&first.value.state, style),
         };
-        let _ = writeln!(text, "  {lanes}{mark}: {value}{missing}{place}");
+        let _ = writeln!(text, "  {lanes}{mark}: {value}{missing}{behind}{place}");
     }
     text
 }
@@ -47,7 +49,7 @@ pub fn text(printed: &Printed, style: Style) -> String {
 #[must_use]
 pub fn json(printed: &Printed) -> Value {
     let lanes = printed.lanes.iter().map(|lane| {
-        let mut value = lane_value(&lane.value, lane.state);
+        let mut value = lane_value(&lane.value, &printed.states);
         set(&mut value, "active", lane.state.map(|state| state == LaneState::Active));
         set(&mut value, "tree", json!(lane.tree));
         set(&mut value, "missing", json!(lane.missing));

@@ -31,6 +31,23 @@ impl Style {
         self.paint(Ansi::new().dimmed(), text)
     }
 
+    /// Characters of the reader's lines: 80 of a debugger's console, which does not report its width, those of the terminal that
+    /// standard output is, and no bound in files and pipes.
+    #[must_use]
+    pub fn columns(self) -> Option<usize> {
+        match self {
+            Self::Plain => Some(CONSOLE),
+            Self::Coloured => terminal_size::terminal_size_of(std::io::stdout())
+                .map(|(width, _)| usize::from(width.0).max(CONSOLE / 2)),
+        }
+    }
+
+    /// Text in lines of at most [`Self::columns`], folded between words.
+    #[must_use]
+    pub fn folded(self, text: &str) -> String {
+        folded(text, self.columns())
+    }
+
     fn paint(self, style: Ansi, text: &str) -> String {
         match self {
             Self::Coloured if !text.is_empty() => format!("{style}{text}{style:#}"),
@@ -46,6 +63,12 @@ enum Weight {
     Alarm,
     Dim,
 }
+
+/// Columns of a debugger's console.
+const CONSOLE: usize = 80;
+/// What parts columns, and what further lines begin with.
+const GAP: &str = "  ";
+const INDENT: &str = "    ";
 
 /// Characters of a cell that others of its column are aligned with: a longer one stands out alone.
 const MAX_WIDTH: usize = 256;
@@ -80,6 +103,9 @@ impl Table {
     }
 
     /// The table as lines; no line ends in spaces.
+    ///
+    /// Where it is wider than the reader's lines ([`Style::columns`]) and the cells of the last column repeat in neighbouring rows,
+    /// each of them stands once, in a line above its rows. Rows that are still too wide go on in further lines, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.chars().count()).collect();
@@ -88,19 +114,27 @@ impl Table {
                 *width = (*width).max(cell.chars().count().min(MAX_WIDTH));
             }
         }
-        let line = |cells: &[String]| {
-            let mut text = String::new();
-            for (cell, width) in cells.iter().zip(&widths) {
-                text.push_str(cell);
-                let pad = width.saturating_sub(cell.chars().count()) + 2;
-                text.extend(std::iter::repeat_n(' ', pad));
-            }
-            text.trim_end().to_owned()
+        let limit = style.columns();
+        let is_too_wide = |widths: &[usize]| {
+            let gaps = GAP.len() * widths.len().saturating_sub(1);
+            limit.is_some_and(|limit| widths.iter().sum::<usize>() + gaps > limit)
         };
-        let mut text = style.heading(&line(&self.headings));
+        let shorter = widths.split_last().map_or(&[][..], |(_, shorter)| shorter);
+        let is_grouped = is_too_wide(&widths) && !is_too_wide(shorter) && self.runs() * 2 <= self.rows.len();
+        let shown = if is_grouped { shorter } else { &widths };
+        let above = self.headings.last().filter(|_| is_grouped);
+        let mut text = above.map_or_else(String::new, |heading| style.heading(heading) + "\n");
+        text.push_str(&style.heading(&line(&self.headings, shown, limit)));
         text.push('\n');
+        let mut group = None;
         for (weight, row) in &self.rows {
-            let cells = line(row);
+            let last = row.last();
+            if is_grouped && group != last {
+                text.push_str(&folded(last.map_or("", String::as_str), limit));
+                text.push('\n');
+                group = last;
+            }
+            let cells = line(row, shown, limit);
             text.push_str(&match weight {
                 Weight::Normal => cells,
                 Weight::Alarm => style.alarm(&cells),
@@ -110,4 +144,66 @@ impl Table {
         }
         text
     }
+
+    /// Runs of rows with the same last cell.
+    fn runs(&self) -> usize {
+        self.rows.chunk_by(|(_, row), (_, next)| row.last() == next.last()).count()
+    }
 }
+
+/// The cells under their columns; those that do not fit into the reader's lines follow in further lines.
+fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
+    let mut whole = String::new();
+    for (cell, width) in cells.iter().zip(widths) {
+        whole.push_str(cell);
+        let pad = width.saturating_sub(cell.chars().count()) + GAP.len();
+        whole.extend(std::iter::repeat_n(' ', pad));
+    }
+    let whole = whole.trim_end();
+    let Some(limit) = limit.filter(|limit| whole.chars().count() > *limit) else { return whole.to_owned() };
+    let (mut lines, mut current, mut is_first) = (Vec::new(), String::new(), true);
+    for (cell, width) in cells.iter().zip(widths) {
+        let length = cell.chars().count();
+        if current.chars().count() + length > limit && !current.trim().is_empty() {
+            lines.push(current.trim_end().to_owned());
+            current = INDENT.to_owned();
+            is_first = false;
+        }
+        if !is_first && cell.is_empty() {
+            continue;
+        }
+        current.push_str(cell);
+        let pad = if is_first { width.saturating_sub(length) } else { 0 } + GAP.len();
+        current.extend(std::iter::repeat_n(' ', pad));
+    }
+    lines.push(current.trim_end().to_owned());
+    folded(&lines.join("\n"), Some(limit))
+}
+
+/// Text whose lines are at most that long, where its words allow it; lines that follow begin with an indent.
+pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
+    let Some(limit) = limit else { return text.to_owned() };
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.split('\n') {
+        if line.chars().count() <= limit {
+            lines.push(line.to_owned());
+            continue;
+        }
+        let mut current = String::new();
+        // Blanks stay with the word behind them, so that columns keep their places.
+        for word in line.split_inclusive(' ') {
+            let length = current.chars().count() + word.trim_end().chars().count();
+            if length > limit && !current.trim().is_empty() {
+                lines.push(current.trim_end().to_owned());
+                current = INDENT.to_owned();
+            }
+            current.push_str(word);
+        }
+        lines.push(current.trim_end().to_owned());
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

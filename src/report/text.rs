@@ -8,7 +8,7 @@ use crate::session::{
     Byte, DispatchArguments, Inspect, LanePosition, LaneState, LaneStates, LaneValue, Locals, Scope,
     Unreadable, ValueState, Variable,
 };
-use crate::units::{LaneId, WaveId};
+use crate::units::{LaneId, LaneSet, WaveId};
 
 /// All served waves: which, where, why they stopped.
 #[must_use]
@@ -168,20 +168,20 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, s
     };
     let head = format!("{kind}{} {}", variable.type_name, variable.name);
     if let [lane] = variable.lanes.as_slice() {
-        let (value, mark) = (shown(&lane.state), lane_mark(lane.lane, states.of(lane.lane)));
+        let (value, mark) = (shown(&lane.state), lane_mark(lane.of, states));
         let _ = writeln!(text, "{head} = {value}{mark}{}", beside(lane, style));
         return;
     }
     let _ = writeln!(text, "{head}:");
-    let alike = |a: &LaneValue, b: &LaneValue| {
-        states.of(a.lane) == states.of(b.lane) && is_shown_alike(&a.state, &b.state)
-    };
+    let is_shared = is_shared(variable.lanes.iter());
+    let mark = |lane: &LaneValue| Mark::of(lane, states, is_shared);
+    let alike = |a: &LaneValue, b: &LaneValue| mark(a) == mark(b) && is_shown_alike(&a.state, &b.state);
     for run in runs(&variable.lanes, alike, |lane| matches!(lane.state, ValueState::Value(_))) {
         let [first, rest @ ..] = run.as_slice() else { continue };
         let lanes = lane_list(run.iter().map(|lane| lane.lane));
-        let mark = state_mark(states.of(first.lane));
+        let (mark, behind) = mark(first).words(states);
         let place = if rest.is_empty() { beside(first, style) } else { reason(&first.state, style) };
-        let _ = writeln!(text, "  {lanes}{mark}: {}{place}", shown(&first.state));
+        let _ = writeln!(text, "  {lanes}{mark}: {}{behind}{place}", shown(&first.state));
     }
 }
 
@@ -231,20 +231,54 @@ pub(super) fn reason(state: &ValueState, style: Style) -> String {
     }
 }
 
-/// ` (inactive)`, behind the numbers of lanes whose registers and memory need not hold what the frame's variables are.
-pub(super) fn state_mark(state: Option<LaneState>) -> String {
-    match state {
-        None | Some(LaneState::Active) => String::new(),
-        Some(state) => format!(" ({})", state.words()),
+/// How lanes that are not active are marked in a line of several lanes: their registers and memory need not hold what the
+/// source means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Each lane has its own value: the state of the line's lanes.
+    Own(Option<LaneState>),
+    /// The value is of these lanes, whichever lane asks.
+    Of(LaneSet),
+}
+
+impl Mark {
+    /// `is_shared`: the values of all lanes are of the same lanes.
+    pub(super) fn of(value: &LaneValue, states: &LaneStates, is_shared: bool) -> Self {
+        match !is_shared && value.of == LaneSet::one(value.lane) {
+            true => Self::Own(states.of(value.lane)),
+            false => Self::Of(value.of),
+        }
+    }
+
+    /// The words behind the numbers of the lanes, ` (inactive)`, and behind the value, `  (lane 17: inactive)`.
+    pub(super) fn words(self, states: &LaneStates) -> (String, String) {
+        match self {
+            Self::Own(None | Some(LaneState::Active)) => (String::new(), String::new()),
+            Self::Own(Some(state)) => (format!(" ({})", state.words()), String::new()),
+            Self::Of(lanes) => (String::new(), lane_mark(lanes, states)),
+        }
     }
 }
 
-/// The same behind the value of a lane whose number stands nowhere else.
-pub(super) fn lane_mark(lane: LaneId, state: Option<LaneState>) -> String {
-    match state {
-        None | Some(LaneState::Active) => String::new(),
-        Some(state) => format!("  (lane {lane}: {})", state.words()),
-    }
+/// Whether values of several lanes are made of the same lanes, `$v3[17]`.
+pub(super) fn is_shared<'a>(mut values: impl Iterator<Item = &'a LaneValue>) -> bool {
+    let first = values.next().map(|value| value.of);
+    values.all(|value| Some(value.of) == first)
+}
+
+/// `  (lane 17: inactive)`, behind a value: the lanes among those that it is of which are not active.
+pub(super) fn lane_mark(of: LaneSet, states: &LaneStates) -> String {
+    let marks = marks(of, states);
+    let words = marks.iter().map(|(lanes, state)| format!("{}: {}", lane_list(lanes.iter()), state.words()));
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { String::new() } else { format!("  ({})", words.join("; ")) }
+}
+
+/// The lanes of a set that are not active, by state; without those whose state is not known.
+pub(super) fn marks(of: LaneSet, states: &LaneStates) -> Vec<(LaneSet, LaneState)> {
+    let is = |state| (of.iter().filter(|lane| states.of(*lane) == Some(state)).collect::<LaneSet>(), state);
+    let each = [LaneState::Inactive, LaneState::NotEntered, LaneState::Unused].map(is);
+    each.into_iter().filter(|(lanes, _)| !lanes.is_empty()).collect()
 }
 
 /// Lanes in words, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`.

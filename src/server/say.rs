@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::state::State;
 use super::threads::{Item, Thread};
+use crate::report::Style;
 use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
 
 /// What was attached to, for a client that can show text on attaching.
@@ -30,7 +31,7 @@ pub(super) fn greeting(state: &State) -> String {
         let _ = writeln!(text, "Note: {notice}");
     }
     text.push_str("`monitor help` lists what else can be asked.\n");
-    text
+    Style::Plain.folded(&text)
 }
 
 /// `, 217 lanes as threads`; nothing where threads are waves.

@@ -10,8 +10,6 @@
 //! a stack to show. A lane without a work-item is none, nor is one that never entered the function, nor one that waits
 //! nobody knows where. A wave without any such lane, or whose EXEC was not captured, stays one thread: it is not lost.
 
-use std::str::FromStr;
-
 use crate::session::{Inspect, LaneInfo, LaneState, PcSource};
 use crate::units::{LaneId, WaveId};
 
@@ -31,17 +29,10 @@ pub enum ThreadsAs {
     Focus,
 }
 
-impl FromStr for ThreadsAs {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "waves" => Ok(Self::Waves),
-            "lanes" => Ok(Self::Lanes),
-            "focus" => Ok(Self::Focus),
-            _ => Err("threads are waves, lanes or focus".to_owned()),
-        }
-    }
+impl ThreadsAs {
+    /// Each by the name that a user chooses it by.
+    pub const NAMES: [(&'static str, Self); 3] =
+        [("waves", Self::Waves), ("lanes", Self::Lanes), ("focus", Self::Focus)];
 }
 
 /// A thread of a client.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use super::Place;
 use super::source::NO_FUNCTION;
 use super::unwind::{Code, Level};
-use crate::arch::Kind;
+use crate::arch::{Kind, Register};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
     self, Answer, Attribute, BaseType, Budget, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame,
-    FrameRegister, Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, Storage,
-    legacy,
+    FrameRegister, LaneNeed, Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    Storage, legacy,
 };
-use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
 /// A physical frame of a wave with the debug information of its function.
 #[derive(Debug)]
@@ -134,6 +134,56 @@ impl<'w> FrameContext<'w> {
         let walk = self.level.walk();
         let address = Address(u64::try_from(location.offset.get(lane) / 8).unwrap_or(0));
         walk.reader.lacks_private(Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) })
+    }
+
+    /// The lanes whose registers or private memory hold an object, as `lane` has its location.
+    pub(super) fn lanes_of(&self, location: &Location, lane: LaneId, size: BitSize) -> LaneSet {
+        const SLOT_BITS: u128 = 32;
+        let first = location.offset.get(lane);
+        match &location.storage {
+            Storage::Memory { space, lane: captured, .. } => {
+                let need = |space| Context::space(self, space).map(|known| known.lane);
+                let walk = self.level.walk();
+                let address = Address(u64::try_from(first / 8).unwrap_or(0));
+                let place = Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) };
+                let found = match need(*space) {
+                    Some(LaneNeed::WhenRead) => {
+                        walk.reader.generic(place).ok().and_then(|place| need(place.space))
+                    }
+                    need => need,
+                };
+                match found {
+                    Some(LaneNeed::Now) => LaneSet::one(captured.seen_by(Some(lane)).unwrap_or(lane)),
+                    Some(LaneNeed::Fixed(lane)) => LaneSet::one(lane),
+                    Some(LaneNeed::WhenRead | LaneNeed::None) | None => LaneSet::EMPTY,
+                }
+            }
+            Storage::Register { register, .. } => {
+                let is_vector = self.kind().dwarf(*register).is_ok_and(Register::is_vector);
+                let last = first.saturating_add(u128::from(size.0).saturating_sub(1));
+                let slot = |bit: u128| u32::try_from(bit / SLOT_BITS).unwrap_or(u32::MAX);
+                match is_vector {
+                    true => {
+                        LaneSet::lowest(slot(last).saturating_add(1)).without(LaneSet::lowest(slot(first)))
+                    }
+                    false => LaneSet::EMPTY,
+                }
+            }
+            Storage::Composite(_) => {
+                let mut left = size.0;
+                let mut lanes = LaneSet::EMPTY;
+                for part in location.canonical_from_offset(lane) {
+                    let taken = part.size.0.min(left);
+                    if taken == 0 {
+                        break;
+                    }
+                    lanes = lanes.or(self.lanes_of(&part.location, lane, BitSize(taken)));
+                    left -= taken;
+                }
+                lanes
+            }
+            Storage::Undefined(_) | Storage::Implicit(_) | Storage::ImplicitPointer(_) => LaneSet::EMPTY,
+        }
     }
 
     /// Another unit of the code object as the one that expressions are evaluated with.

@@ -5,9 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::frame::FrameContext;
-use crate::arch::{
-    self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, Processor, STACK_POINTER,
-};
+use crate::arch::{self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
 use crate::dwarf::{Budget, FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
@@ -101,8 +99,8 @@ fn read(
     let bytes = bytes.ok_or("the function's code is not in the code object's file")?;
     let parts: Vec<CodePart<'_>> =
         bytes.iter().map(|(start, bytes)| CodePart { start: *start, bytes }).collect();
-    let mach = object.header().mach();
-    let processor = Processor::of_mach(mach).ok_or_else(|| format!("processor {mach:#x} is not known"))?;
+    let unknown = || format!("processor {:#x} is not known", object.header().mach());
+    let processor = object.processor().ok_or_else(unknown)?;
     let function =
         FunctionCode { processor, entry: start.0, parts: &parts, frame_register: register, is_kernel };
     FrameCode::read(function).map(Arc::new).map_err(str::to_owned)

@@ -104,6 +104,9 @@ pub struct LaneValue {
     pub bytes: Arc<[Byte]>,
     /// What there is to show.
     pub state: ValueState,
+    /// The lanes whose registers, private memory or variables the value is made of. Empty: no lane matters, as for `$exec` and
+    /// objects in global memory.
+    pub of: LaneSet,
 }
 
 /// A byte of a variable.

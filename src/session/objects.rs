@@ -11,7 +11,6 @@ use super::regions::Interval;
 use super::source::{Source, Sources};
 use super::unwind::{FoundRules, UnwindTable};
 use super::{CodeObjectInfo, entry};
-use crate::arch::Processor;
 use crate::capture::{Capture, copy};
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Segment, hex};
 use crate::debuginfo::{DebugInfo, Functions};
@@ -437,7 +436,7 @@ impl Loaded {
         if self.is_for(capture, object, self.agent) {
             return None;
         }
-        let processor = Processor::of_mach(object.header().mach()).map_or("?", |found| found.name);
+        let processor = object.processor().map_or("?", |found| found.name);
         let agents = capture.agents.iter().enumerate();
         let agents = agents.filter(|(index, _)| self.agent.is_none_or(|agent| agent == *index));
         let mut targets: Vec<&str> = agents.map(|(_, agent)| &*agent.target.name).collect();
@@ -454,7 +453,7 @@ impl Loaded {
     /// Whether its code is for an agent's processor; `None`: for that of any agent. Code for a processor that is not known is
     /// not judged.
     fn is_for(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
-        let Some(processor) = Processor::of_mach(object.header().mach()) else { return true };
+        let Some(processor) = object.processor() else { return true };
         let mut agents = capture.agents.iter().enumerate();
         let is_asked = |index: usize| agent.is_none_or(|agent| agent == index);
         capture.agents.is_empty()

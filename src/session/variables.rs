@@ -22,8 +22,8 @@ use crate::dwarf::legacy::{Idiom, Meaning};
 use crate::dwarf::limits::MAX_OBJECT_BYTES;
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Program,
-    Storage, fetch, legacy, print,
+    self, Bits, Budget, Cause, Class, Dialect, Evaluator, Focus, Group, Known, LaneNeed, Location, Origin,
+    Program, Storage, WhyUndefined, fetch, legacy, print,
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
@@ -421,6 +421,9 @@ impl Frame<'_> {
             }
         };
         values.sort_by_key(|value| value.lane);
+        if variable.kind.is_of_lane() {
+            values.iter_mut().for_each(|value| value.of = value.of.or(LaneSet::one(value.lane)));
+        }
         Variable {
             name: variable.name.as_deref().unwrap_or("<unnamed>").to_owned(),
             scope: match variable.kind {
@@ -547,7 +550,11 @@ impl Frame<'_> {
                 }
             };
             let state = self.left.print(state).unwrap_or_else(|error| failed(&error, &self.context));
-            LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state }
+            let of = match location.is_uniform() && !object.was_asked() {
+                true => self.context.lanes_of(&at, lane, wanted),
+                false => LaneSet::one(lane),
+            };
+            LaneValue { lane, location: Some(marked(place, idiom)), place: Some(at), idiom, bytes, state, of }
         });
         values.collect()
     }
@@ -624,13 +631,27 @@ impl Frame<'_> {
 
 /// Why a location, or a part of it, is undefined for a lane.
 pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
+    if let Storage::Undefined(Some(Origin { why: WhyUndefined::Said, op, at, within })) = &at.storage {
+        let within = within.map_or_else(String::new, |within| format!(" in {within}"));
+        return format!(
+            "the compiler keeps its value nowhere at this PC: its location{within} has {op} at byte {at}"
+        );
+    }
     let why = dwarf::explain::undefined(at, lane).join("; ");
     let why = why.strip_prefix("optimized out since ").unwrap_or(&why);
     format!("its location is undefined at this PC: {why}")
 }
 
 pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
-    LaneValue { lane, location: None, place: None, idiom: None, bytes: Arc::default(), state }
+    LaneValue {
+        lane,
+        location: None,
+        place: None,
+        idiom: None,
+        bytes: Arc::default(),
+        state,
+        of: LaneSet::EMPTY,
+    }
 }
 
 /// A location's words, and by which idiom it was found.

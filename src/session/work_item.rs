@@ -6,7 +6,7 @@
 //! | `(X,Y,Z)[X,Y,Z]` | the work-item of a work-group, by its id in it |
 //! | `(X,Y,Z)/N` | wave N of a work-group |
 //!
-//! Coordinates that are left out at the end are 0.
+//! Coordinates that are left out at the end are 0, and the first parentheses may be left out: `X,Y,Z/N`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ pub enum NoGridPlace {
     )]
     Syntax(String),
     /// No served wave has it.
-    #[error("no captured wave has {place}{why}")]
+    #[error("no served wave has {place}{why}")]
     Missing {
         /// The place.
         place: GridPlace,
@@ -81,8 +81,11 @@ impl FromStr for GridPlace {
 
     fn from_str(text: &str) -> Result<Self, NoGridPlace> {
         let wrong = || NoGridPlace::Syntax(text.chars().take(80).collect());
-        let inner = text.trim().strip_prefix('(').ok_or_else(wrong)?;
-        let (first, rest) = inner.split_once(')').ok_or_else(wrong)?;
+        let written = text.trim();
+        let (first, rest) = match written.strip_prefix('(') {
+            Some(inner) => inner.split_once(')').ok_or_else(wrong)?,
+            None => written.split_at(written.find(['/', '[']).unwrap_or(written.len())),
+        };
         let first = coordinates(first).ok_or_else(wrong)?;
         let rest = rest.trim();
         if rest.is_empty() {
@@ -95,6 +98,12 @@ impl FromStr for GridPlace {
         let local = rest.strip_prefix('[').and_then(|rest| coordinates(rest.strip_suffix(']')?));
         Ok(Self::InGroup { group: first, local: local.ok_or_else(wrong)? })
     }
+}
+
+/// Whether a word is a place in the grid rather than a number.
+#[must_use]
+pub fn is_place(word: &str) -> bool {
+    word.contains(['(', ',', '['])
 }
 
 /// `5`, `5,1` or `5,1,0`; `None`: not one to three numbers.

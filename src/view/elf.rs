@@ -169,7 +169,8 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
 }
 
 /// A file without contents, for LLDB: see the server's list of libraries.
-pub(super) fn stub() -> ViewFile {
+#[must_use]
+pub fn stub() -> ViewFile {
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; usize::from(HEADER_SIZE)]), 1);
     finish(parts, &[], vec![Section::default()], None)

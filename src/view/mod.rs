@@ -40,7 +40,7 @@ mod windows;
 pub use build::{Extent, Growth, View, ViewObject, file_name};
 pub use dwarf::is_guarded;
 pub use elf::HIDDEN_CODE;
-pub use elf::STUB;
+pub use elf::{STUB, stub as stub_file};
 pub use file::ViewFile;
 pub(crate) use frames::LANE as LANE_NUMBER;
 pub use layout::{MAX_FRAMES, Reading, STRIDE};

@@ -50,9 +50,9 @@ pub(super) fn all(dump: &Dump, session: &dyn Inspect) -> Vec<Option<Arc<ViewObje
 
 /// `EF_AMDGPU_MACH` that gdb knows for an object of the served processor; an object of another one keeps its own.
 fn machine(object: &CodeObject, target: &Target) -> u8 {
-    let own = object.header().mach();
-    // The first files of version 2 have no number, and those of gfx940 one that was taken back.
-    let is_served = Processor::of_mach(own).is_none_or(|processor| processor.runs_on_target(target));
+    let own = object.processor().map_or(object.header().mach(), |processor| processor.mach);
+    // Those of gfx940 have a number that was taken back.
+    let is_served = object.processor().is_none_or(|processor| processor.runs_on_target(target));
     let known = target.gdb.as_deref().filter(|_| is_served).and_then(Processor::named);
     known.map_or(own, |known| known.mach)
 }

@@ -76,7 +76,7 @@ fn monitor_names_its_wave_in_gdb() {
         script.never("monitor changes", "wave 3");
         script.expect("monitor wave 3", "type `thread 3`, or `monitor thread 3 COMMAND`");
         script.expect("monitor thread 9 lane", "No thread 9.");
-        script.expect("monitor thread 2 thread 3 lane", "named twice");
+        script.expect("monitor thread 2 thread 3 lane", "names a second wave");
         script.expect("monitor thread 2 waves", "is about the whole dump and takes no thread");
         // A stop names its thread.
         script.say("stepi");

@@ -683,3 +683,89 @@ fn lanes_that_are_threads_are_not_moved_to() {
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
 }
+
+/// In a console of 80 columns no line of a table is longer, and no cell is lost: what one line has in a wide console stands in
+/// several.
+#[test]
+fn tables_fit_a_console_of_80_columns() {
+    const COLUMNS: usize = 80;
+    let helpers = ["info lanes", "info lanes 3", "info waves", "info dispatches", "info workgroups"];
+    let monitor = ["lanes", "waves", "dispatches", "arguments", "notices", "help", "thread 2 lanes"];
+    for dump in ["saxpy-gfx90a-O0", "regions-gfx90a", "calls-gfx90a", "saxpy-gfx1100-O0"] {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new(dump);
+        script.say(format!("source {}", helper("gdb").display()));
+        script.say(format!("target remote {}", server.address));
+        for command in
+            helpers.iter().map(ToString::to_string).chain(monitor.map(|name| format!("monitor {name}")))
+        {
+            script.say("set width 80");
+            script.check("", command.clone(), move |text| {
+                let long = text.lines().find(|line| line.chars().count() > COLUMNS);
+                let is_empty = text.trim().is_empty();
+                if is_empty {
+                    Err("nothing".to_owned())
+                } else {
+                    long.map_or(Ok(()), |line| Err(line.to_owned()))
+                }
+            });
+        }
+        let words = |text: &str| -> Vec<String> {
+            let mut words: Vec<String> =
+                text.split_whitespace().filter(|word| *word != "*").map(str::to_owned).collect();
+            words.sort();
+            words.dedup();
+            words
+        };
+        for command in helpers {
+            let wide = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+            let kept = wide.clone();
+            script.say("set width 0");
+            script.check("", command, move |text| {
+                *kept.borrow_mut() = words(text);
+                Ok(())
+            });
+            script.say("set width 80");
+            script.check("", command, move |text| {
+                let (narrow, wide) = (words(text), wide.borrow());
+                if narrow == *wide { Ok(()) } else { Err(format!("{narrow:?}, in a wide console {wide:?}")) }
+            });
+        }
+        // gdb's last words follow the last command.
+        script.say("set width 80");
+        script.must_pass(&Debugger::Gdb("gdb"));
+        server.finish();
+    }
+}
+
+/// Every group that docs/clients.md names is one, whether or not anything of it was captured.
+#[test]
+fn info_registers_knows_every_group() {
+    for dump in ["saxpy-gfx90a-O0", "saxpy-gfx1100-O0", "calls-gfx90a", "absent-gfx1100"] {
+        let fixture = named(dump);
+        let server = Server::start(&fixture.dump, &[]);
+        for name in ["gdb", "gdb-multiarch"] {
+            let mut script = Script::new(dump);
+            script.say(format!("source {}", helper("gdb").display()));
+            script.say(format!("target remote {}", server.address));
+            for group in ["general", "scalar", "vector", "accumulator", "system", "trap"] {
+                for command in [format!("info registers {group}"), format!("monitor register {group}")] {
+                    script.check("", command.clone(), move |text| {
+                        let none = format!("No register of the group {group} was captured.");
+                        let rows = text
+                            .lines()
+                            .filter(|line| !line.starts_with("Thread ") && !line.is_empty())
+                            .count();
+                        let is_right =
+                            !text.contains("Invalid") && rows > 0 && (rows == 1 || !text.contains(&none));
+                        if is_right { Ok(()) } else { Err(format!("{command}: {text}")) }
+                    });
+                }
+            }
+            script.say("set width 80");
+            script.must_pass(&Debugger::Gdb(name));
+        }
+        server.finish();
+    }
+}

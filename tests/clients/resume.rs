@@ -136,3 +136,28 @@ fn lldb_ends_every_step_at_once() {
     server.finish();
     std::fs::remove_file(symbols).unwrap();
 }
+
+/// docs/view.md, "What differs from the source": `finish`, and lldb's `thread return`, which sets the PC.
+#[test]
+fn returning_from_a_function_is_as_documented() {
+    let fixture = named("calls-gfx90a");
+    let server = Server::start(&fixture.dump, &[]);
+    let mut script = Script::new("gdb");
+    script.say(format!("target remote {}", server.address));
+    script.expect("finish", WORDS);
+    script.expect("frame", "#0  leaf ");
+    script.must_pass(&Debugger::Gdb("gdb"));
+    let mut script = Script::new("lldb");
+    script.say(format!("gdb-remote {}", server.address));
+    script.expect("finish", WORDS);
+    script.expect("frame info", "frame #0: ");
+    script.expect("frame info", "`::leaf() at ");
+    script.say("frame select 2");
+    script.expect("finish", "Could not create return address breakpoint");
+    script.say("frame select 0");
+    script.say("thread return");
+    script.expect("frame info", "`::middle() at ");
+    script.expect("process plugin packet monitor changes", " pc");
+    script.must_pass(&Debugger::Lldb(lldb_name()));
+    server.finish();
+}

@@ -275,6 +275,7 @@ fn a_work_item_chooses_wave_and_lane() {
             1,
             "the work-groups of AMDGPU Dispatch 1:1:1 are [128,1,1]",
         ),
+        (&["--workgroup", "0", "--work-item", "(0)[1]"], 1, "names a work-group, and so does --workgroup"),
         (&["--workgroup", "0/1", "--work-item", "0"], 1, "a --workgroup is X,Y,Z without a wave"),
         (&["--work-item", "70", "--lane", "6"], 2, "cannot be used with"),
         (&["--work-item", "x"], 2, "expected X,Y,Z"),
@@ -284,6 +285,33 @@ fn a_work_item_chooses_wave_and_lane() {
         assert_eq!(refused.status.code(), Some(status), "{wrong:?}");
         assert!(text(&refused.stderr).contains(words), "{wrong:?}: {}", text(&refused.stderr));
     }
+}
+
+/// Lists write places with parentheses: every option and command takes them with and without.
+#[test]
+fn places_are_taken_as_lists_write_them() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let of = |option: &str, place: &str| {
+        let found = run(&["print", "--json", option, place, demo, "i"]);
+        assert!(found.status.success(), "{option} {place}: {}", text(&found.stderr));
+        text(&found.stdout)
+    };
+    // Work-groups of 128 in waves of 64: work-item 134 is number 6 in work-group 1, in its first wave.
+    let expected = of("--work-item", "134,0,0");
+    for place in ["134", "134,0", "(134,0,0)", "(134)", " ( 134, 0 ) ", "(1,0,0)[6,0,0]", "1,0,0[6,0,0]"] {
+        assert_eq!(of("--work-item", place), expected, "{place}");
+    }
+    let expected = of("--workgroup", "1,0,0/1");
+    for place in ["1/1", "(1,0,0)/1", "(1)/1"] {
+        assert_eq!(of("--workgroup", place), expected, "{place}");
+    }
+    assert_eq!(of("--workgroup", "(1,0,0)"), of("--workgroup", "1"));
+    let refused = run(&["serve", "--port", "0", "--wave", "2", "--work-item", "5", demo]);
+    let words = text(&refused.stderr);
+    assert!(
+        words.contains("work-item (5,0,0) is in wave 1 (gfx90a:wave64), which --wave or --kind leaves out"),
+        "{words}"
+    );
 }
 
 /// docs/export-format.md: a listed wave of which no register was captured has no list of them.
@@ -300,4 +328,44 @@ fn a_wave_without_registers_has_no_list_of_them() {
     let registers = |index: usize| &export["waves"][index]["registers"];
     assert_eq!((registers(0)["s0"].as_str(), registers(0)["s99"].is_null()), (Some("000080bf"), true));
     assert_eq!((registers(1), &export["waves"][2]), (&serde_json::Value::Null, &serde_json::Value::Null));
+}
+
+/// `info` lists the source files of a dump, and `view` writes what the server hands to debuggers: views, lldb's stub, source files.
+#[test]
+fn source_files_are_listed_and_written_beside_the_views() {
+    let demo = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/demo.zip");
+    let source = std::fs::read(crate::fixtures::fixtures().join("kernels/saxpy.hip")).unwrap();
+    let listed = text(&run(&["info", demo]).stdout);
+    let row =
+        format!("1 source file, {0} bytes:\n  tests/fixtures/kernels/saxpy.hip ({0} bytes)\n", source.len());
+    assert!(listed.contains(&row), "{listed}");
+    let json: serde_json::Value = serde_json::from_slice(&run(&["info", "--json", demo]).stdout).unwrap();
+    let expected = serde_json::json!([{ "path": "tests/fixtures/kernels/saxpy.hip", "bytes": source.len() }]);
+    assert_eq!(json["sources"], expected);
+    let scratch = crate::slim::Scratch::new("cli-view-sources");
+    let folder = scratch.path("views");
+    let written = run(&["view", demo, "-o", folder.to_str().unwrap()]);
+    assert!(written.status.success(), "{}", text(&written.stderr));
+    let path = folder.join("sources/tests/fixtures/kernels/saxpy.hip");
+    assert_eq!(std::fs::read(&path).unwrap(), source);
+    // The unit of the view begins there.
+    let dwarf = crate::dwarf::ran(
+        Command::new(crate::dwarf::newest("llvm-dwarfdump"))
+            .arg("--debug-info")
+            .arg(folder.join("saxpy.hsaco")),
+    );
+    let there = format!("DW_AT_comp_dir\t(\"{}\")", folder.join("sources").display());
+    assert!(dwarf.contains(&there), "{there}: {dwarf:.2000}");
+    // An ELF file for lldb, without sections of code.
+    assert!(std::fs::read(folder.join("lanescope")).unwrap().starts_with(b"\x7fELF"));
+    let words = text(&written.stdout);
+    for command in ["set substitute-path ", "settings set target.source-map "] {
+        assert!(words.contains(command), "{words}");
+    }
+    for taken in ["sources", "lanescope"] {
+        let folder = scratch.path(taken);
+        std::fs::create_dir_all(folder.join(taken)).unwrap();
+        let refused = run(&["view", demo, "-o", folder.to_str().unwrap()]);
+        assert!(text(&refused.stderr).contains("exists; choose another folder"), "{}", text(&refused.stderr));
+    }
 }

@@ -246,3 +246,44 @@ fn a_single_lane_says_its_state() {
     let text = text::locals(&locals, Style::Plain);
     assert!(text.contains("argument int id = 33  (lane 1: not yet entered)  [VGPR1 lane 1]\n"), "{text}");
 }
+
+/// EXEC of the demo's first wave is 0x1ffffff (saxpy.hip's model): lanes from 25 on are inactive. A mark names a lane whose value it is,
+/// and no lane where none matters.
+#[test]
+fn a_mark_names_the_lane_that_the_value_is_of() {
+    let print =
+        |lanes: &str, path: &str| text_of(&["print", "demo.zip", "--wave", "1", "--lane", lanes, path]);
+    for path in
+        ["$exec", "$s0", "$v3[17]", "*(float *) 0x7f0000200000", "1 + 2", "saxpy", "(local int *) 0x10"]
+    {
+        let line = print("30", path);
+        assert!(line.contains(" = ") && !line.contains("inactive"), "{path}: {line}");
+    }
+    for path in ["$v3", "n", "i", "x[0]", "*(private_lane int *) 0xa8", "private_lane#0xa8 + i"] {
+        let line = print("30", path);
+        assert!(line.contains("(lane 30: inactive)"), "{path}: {line}");
+        assert!(!print("3", path).contains("inactive"), "{path}");
+    }
+    // Another lane's, whichever lane asks.
+    for lane in ["3", "30", "40"] {
+        let line = print(lane, "$v3[40]");
+        assert!(
+            line.contains("  (lane 40: inactive)  [VGPR3 lane 40]\n") && !line.contains("lane 30"),
+            "{line}"
+        );
+    }
+    assert!(print("30", "x[$v3[40] - $v3[40]]").contains("  (lanes 30, 40: inactive)"));
+    let all = print("all", "$v3[40]");
+    assert!(all.contains("\n  lanes 0-63: ") && all.ends_with("  (lane 40: inactive)\n"), "{all}");
+    assert!(print("all", "$exec").contains("\n  lanes 0-63: 33554431\n"));
+    assert!(print("all", "n").contains("\n  lanes 25-63 (inactive): 1024\n"));
+    let json = text_of(&["print", "--json", "demo.zip", "--wave", "1", "--lane", "3,30", "$v3[40]"]);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    for (index, state) in ["active", "inactive"].iter().enumerate() {
+        let lane = &json["lanes"][index];
+        assert_eq!(lane["marks"], serde_json::json!([{ "lanes": [40], "lane_state": "inactive" }]), "{lane}");
+        assert_eq!(lane["lane_state"], *state);
+    }
+    let json = text_of(&["print", "--json", "demo.zip", "--wave", "1", "--lane", "30", "$exec"]);
+    assert!(!json.contains("marks"), "{json}");
+}

@@ -69,7 +69,8 @@ pub(super) fn entry(entry: &Entry) -> Listed {
     let bytes = &entry.bytes;
     let what = match crate::codeobject::Header::read(bytes) {
         Ok(header) => {
-            let processor = Processor::of_mach(header.mach());
+            let in_note = || CodeObject::parse(bytes.clone()).ok()?.processor();
+            let processor = Processor::of_mach(header.mach()).or_else(in_note);
             let id =
                 processor.map_or_else(|| hex(header.mach().into()), |known| header.target_id(known.name));
             format!("code object version {} for {id}", header.abi_version.code_object_version())
@@ -91,7 +92,7 @@ pub(super) fn entry(entry: &Entry) -> Listed {
 }
 
 pub(super) fn object(object: &Arc<CodeObject>) -> Object {
-    let processor = Processor::of_mach(object.header().mach());
+    let processor = object.processor();
     let mut problems: Vec<String> = object.problems().iter().map(ToString::to_string).collect();
     let metadata = object.metadata().unwrap_or_else(|error| {
         problems.push(error.to_string());

@@ -40,7 +40,7 @@ use std::sync::Arc;
 use frames::Frames;
 use serde_json::{Value, json};
 
-use super::dialect::named as dialect;
+use super::dialect::parser;
 use super::{CaptureArgs, Failure, print_json};
 use crate::arch::{Kind, Targets};
 use crate::clean::{clean, clean_lines};
@@ -66,7 +66,7 @@ pub(super) struct Args {
     #[arg(long, short, value_name = "NAME")]
     function: Option<String>,
     /// How the operations of the extensions are encoded [default: chosen for each unit]
-    #[arg(long, value_name = "D", value_parser = dialect)]
+    #[arg(long, value_name = "D", value_parser = parser())]
     dialect: Option<Dialect>,
     /// Print JSON
     #[arg(long)]

@@ -55,7 +55,7 @@ use serde_json::{Value, json};
 use self::file::File;
 use self::run::Runner;
 use self::state::State;
-use super::dialect::named as dialect;
+use super::dialect::{named as dialect, parser};
 use super::{CaptureArgs, Failure, PlaceArgs};
 use crate::arch::Targets;
 use crate::dwarf::{Dialect, Error};
@@ -107,7 +107,7 @@ pub struct Args {
     pub explain: bool,
     /// Read every expression in this dialect: llvm-user, llvm-direct, seed-2020 or draft [default: that of the unit
     /// at the PC, of the case]
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = parser())]
     pub dialect: Option<Dialect>,
     /// What the dump does not say itself
     #[command(flatten)]

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::parse;
+use crate::arch::Processor;
 use crate::bounds::MAX_DEPTH;
 use crate::codeobject::metadata::yaml::{MAX_TEXT, parse as yaml};
-use crate::codeobject::{Feature, SymbolKind};
+use crate::codeobject::{Bytes, CodeObject, Feature, SymbolKind};
 
 fn old(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/codeobject/tests/objects").join(name)
@@ -56,6 +57,54 @@ fn version_2_notes_name_version_and_processor() {
     let metadata = object.metadata().expect("sound").expect("metadata");
     assert_eq!(metadata.kernels[0].arguments[1].offset, 8);
     assert_eq!(metadata.kernels[0].kernarg_segment_size, Some(12));
+}
+
+/// AMDGPUUsage, "Header" and "Code Object V2 Note Records": the first files of version 2 have XNACK and trap handler in bits 0 and 1
+/// of `e_flags`, and their processor in a note, where code for XNACK had a number of its own.
+#[test]
+fn the_first_files_of_version_2_name_their_processor_in_a_note() {
+    let with = |name: &str, flags: u32| {
+        let mut bytes = std::fs::read(old(name)).unwrap();
+        bytes[48..52].copy_from_slice(&flags.to_le_bytes());
+        CodeObject::parse(Bytes::from(bytes)).unwrap()
+    };
+    for (name, flags, processor, xnack) in [
+        ("v2.o", 0, "gfx900", Feature::Off),
+        ("v2.o", 1, "gfx900", Feature::On),
+        ("v2.o", 2, "gfx900", Feature::Off),
+        ("v2.o", 3, "gfx900", Feature::On),
+        ("kernel-v2.o", 1, "gfx906", Feature::On),
+    ] {
+        let object = with(name, flags);
+        let found = object.processor().map(|processor| processor.name);
+        assert_eq!(
+            (found, object.header().mach(), object.header().xnack()),
+            (Some(processor), 0, xnack),
+            "{name} {flags}"
+        );
+    }
+    // Later ones have a number.
+    assert_eq!(with("v2.o", 0x2f).processor().map(|processor| processor.name), Some("gfx906"));
+}
+
+/// Numbers that the runtime's loader knew for version 2.
+#[test]
+fn isa_versions_name_processors() {
+    for (version, name) in [
+        ([7, 0, 1], "gfx701"),
+        ([8, 0, 0], "gfx802"),
+        ([8, 0, 1], "gfx801"),
+        ([8, 0, 4], "gfx803"),
+        ([8, 1, 0], "gfx810"),
+        ([9, 0, 1], "gfx900"),
+        ([9, 0, 3], "gfx902"),
+        ([9, 0, 6], "gfx906"),
+        ([9, 0, 7], "gfx906"),
+        ([9, 0, 12], "gfx90c"),
+    ] {
+        assert_eq!(Processor::of_isa(version).map(|processor| processor.name), Some(name), "{version:?}");
+    }
+    assert_eq!(Processor::of_isa([1, 0, 0]), None);
 }
 
 #[test]

@@ -31,7 +31,9 @@ fn says_where_it_is_wrong() {
     for (name, called) in [
         ("memory://4242#offset=0x555555900123&size=9888", "memory_0x555555900123"),
         ("memory://4242#offset=4096&size=1", "memory_0x1000"),
-        ("file:///srv/lib%2Bk.so#offset=40960&size=9136", "lib%2Bk.so"),
+        ("file:///srv/lib%2Bk.so#offset=40960&size=9136", "lib+k.so"),
+        ("file:///srv/a%2Fb%20c.so", "b c.so"),
+        ("file:///srv/k%2.so", "k%2.so"),
         ("/srv/k.hsaco", "k.hsaco"),
         ("code object at 0x10", "code object at 0x10"),
         ("..", ""),

@@ -57,7 +57,8 @@ impl<T: Copy> Lanes<T> {
 
 impl Location {
     /// Whether nothing of it depends on the lane.
-    pub(in crate::dwarf) fn is_uniform(&self) -> bool {
+    #[must_use]
+    pub fn is_uniform(&self) -> bool {
         let storage = match &self.storage {
             Storage::Memory { lane: CapturedLane::Own, .. } => false,
             Storage::Implicit(Implicit::Number(number)) => number.is_uniform(),

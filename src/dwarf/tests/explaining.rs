@@ -66,7 +66,7 @@ fn what_is_undefined_says_since_when() {
     let context = Fake::with(program("e9 08"), program("93 04"), program("30"));
     assert_eq!(
         why(&context, "30 e9 08"),
-        ["optimized out since DW_OP_LLVM_undefined at 1: the compiler says that it is nowhere"]
+        ["optimized out since DW_OP_LLVM_undefined at 1: the compiler keeps the value nowhere"]
     );
     assert_eq!(
         why(&context, ""),
@@ -76,7 +76,7 @@ fn what_is_undefined_says_since_when() {
         why(&context, "50 93 04 93 02 51 93 04 e9 08 93 01"),
         [
             "bits 32 to 47 optimized out since DW_OP_piece at 3: no location stands before the piece",
-            "bits 80 to 87 optimized out since DW_OP_LLVM_undefined at 8: the compiler says that it is nowhere",
+            "bits 80 to 87 optimized out since DW_OP_LLVM_undefined at 8: the compiler keeps the value nowhere",
         ]
     );
     // Within what is called, and by what is called.

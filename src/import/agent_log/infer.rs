@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::objects::Objects;
 use super::read::{Hints, Log};
 use crate::arch::{Generation, Processor, Target, Targets};
+use crate::codeobject::CodeObject;
 use crate::import::ImportError;
 use crate::import::nearest::{is_read_as, nearest};
 use crate::import::problem::Problems;
@@ -119,8 +120,7 @@ pub(super) fn contradictions(
         }
     };
     for (index, object) in objects.each.iter().enumerate() {
-        let header = object.parsed.as_ref().map(|parsed| parsed.header());
-        let Some(processor) = header.and_then(|header| Processor::of_mach(header.mach())) else { continue };
+        let Some(processor) = object.parsed.as_ref().and_then(CodeObject::processor) else { continue };
         let from = objects.found.code_objects.get(index).and_then(|found| found.origin.as_deref());
         let (from, address) = (from.unwrap_or("its file"), object.address);
         let line = log.objects.get(index).map(|object| object.line);

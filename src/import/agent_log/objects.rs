@@ -8,7 +8,7 @@ use super::infer::Likely;
 use super::processes::Processes;
 use super::read::Log;
 use super::wave::Kernel;
-use crate::arch::{Processor, Target, Targets};
+use crate::arch::{Target, Targets};
 use crate::codeobject::CodeObject;
 use crate::import::Options;
 use crate::import::nearest::nearest;
@@ -71,7 +71,7 @@ pub(super) fn find(
     });
     let likely = Likely::of(log, chosen.map(|target| target.name.as_str()));
     let fits = |object: &CodeObject| {
-        let processor = Processor::of_mach(object.header().mach());
+        let processor = object.processor();
         processor.is_none_or(|processor| likely.may_be(processor))
     };
     let list = List { objects: listed.collect(), beside: folder, fits: &fits };
@@ -84,7 +84,7 @@ pub(super) fn find(
         };
         let header = parsed.as_ref().map(CodeObject::header);
         let target = header.and_then(|header| targets.by_elf_machine(header.flags));
-        let target = target.or_else(|| nearest(targets, Processor::of_mach(header?.mach())?));
+        let target = target.or_else(|| nearest(targets, parsed.as_ref()?.processor()?));
         let image = parsed.as_ref().and_then(CodeObject::image);
         let length = image.map_or(0, |image| image.end.0);
         Object {

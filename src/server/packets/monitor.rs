@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use super::super::state::State;
 use super::super::threads::Thread;
 use crate::clean::clean_lines;
+use crate::report::Style;
 pub(super) use threads::{lane_of, lanes_asked};
 
 /// One command: its name, its arguments, what it does, and who does it.
@@ -254,7 +255,12 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
     }
     let thread = named.unwrap_or(state.selected());
     match (command.about, named) {
-        (About::Choice, Some(_)) => return Err("The wave of the command is named twice.".to_owned()),
+        (About::Choice, Some(_)) if arguments.is_empty() => return threads::heading(state, thread),
+        (About::Choice, Some(_)) => {
+            let words =
+                format!("`{}` names a second wave. Name one: `monitor thread N COMMAND`.", command.name);
+            return Err(words);
+        }
         (About::Choice, None) => {
             return match threads::place_and_command(&arguments) {
                 Some((place, command)) if !command.is_empty() => {
@@ -327,7 +333,8 @@ fn help(_: &mut State, _: Thread, arguments: &[&str]) -> Result<String, String> 
 
 fn describe(answer: &mut String, command: &Command) {
     let usage = format!("{} {}", command.name, command.arguments);
-    let _ = writeln!(answer, "{:<27} {}", usage.trim_end(), command.does);
+    let text = format!("{:<27} {}", usage.trim_end(), command.does);
+    let _ = writeln!(answer, "{}", Style::Plain.folded(&text));
 }
 
 #[cfg(test)]

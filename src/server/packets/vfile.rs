@@ -14,7 +14,7 @@ use crate::view::{View, ViewFile, ViewObject};
 /// The folder that the views' names are in.
 pub(crate) const FOLDER: &str = "/lanescope/";
 /// In front of the name of a main view that is a library.
-pub(crate) const LIBRARY: &str = "library/";
+pub(crate) const LIBRARY: &str = "lib/";
 /// The most files that a client may have open: gdb has one or two.
 const MAX_OPEN: usize = 64;
 

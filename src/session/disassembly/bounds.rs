@@ -48,7 +48,7 @@ impl FunctionBounds {
 /// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
 pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
     let header = object.map(CodeObject::header);
-    let by_header = header.and_then(|header| Processor::of_mach(header.mach()));
+    let by_header = object.and_then(CodeObject::processor);
     let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));
     let mut features = Vec::new();
     // Earlier ones have one size of waves, and LLVM no choice.

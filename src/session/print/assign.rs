@@ -34,7 +34,7 @@ pub(in crate::session) fn write_variable(
     let batch = with_frame(reader, wave, frame, |found| {
         let scene = Scene::new(reader, wave, &found, lanes);
         let parsed = parse(path, &|name| scene.is_type(name))?;
-        Walk { scene: &scene, lane }.batch(&parsed, |_, _| Ok(bytes.to_vec()))
+        Walk::new(&scene, lane).batch(&parsed, |_, _| Ok(bytes.to_vec()))
     })?;
     reader.commit(&batch)
 }
@@ -63,7 +63,7 @@ pub(in crate::session) fn assign(
         let parsed = parse(path, &|name| scene.is_type(name))?;
         let mut all = Batch::default();
         for lane in lanes.iter() {
-            let walk = Walk { scene: &scene, lane };
+            let walk = Walk::new(&scene, lane);
             let batch = walk.batch(&parsed, |walk, object| walk.bytes_of(object, value))?;
             merged(&mut all, batch, path)?;
         }

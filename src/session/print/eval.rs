@@ -66,6 +66,24 @@ impl<'s, 'f> Scene<'s, 'f> {
 pub(super) struct Walk<'w, 's, 'f> {
     pub(super) scene: &'w Scene<'s, 'f>,
     pub(super) lane: LaneId,
+    /// The lanes that what was read so far is of.
+    of: Cell<LaneSet>,
+}
+
+impl<'w, 's, 'f> Walk<'w, 's, 'f> {
+    pub(super) fn new(scene: &'w Scene<'s, 'f>, lane: LaneId) -> Self {
+        Self { scene, lane, of: Cell::new(LaneSet::EMPTY) }
+    }
+
+    /// Notes that what was read is of those lanes.
+    pub(super) fn note(&self, lanes: LaneSet) {
+        self.of.set(self.of.get().or(lanes));
+    }
+
+    /// The lanes that what was read so far is of.
+    pub(super) fn of(&self) -> LaneSet {
+        self.of.get()
+    }
 }
 
 impl Walk<'_, '_, '_> {
@@ -170,6 +188,9 @@ impl Walk<'_, '_, '_> {
     }
 
     fn placed(&self, placed: &Placed) -> Answer<Object> {
+        if placed.is_of_lane() {
+            self.note(LaneSet::one(self.lane));
+        }
         match placed.ty {
             Some(ty) => Ok(Object::at(Ty::Die(ty), placed.at(self.lane)?, placed.idiom)),
             None => error(format!("`{}` has no type", placed.name())),
@@ -262,6 +283,9 @@ impl Walk<'_, '_, '_> {
             };
             let offset = Offset { bytes: Lanes::Uniform(slot * 4), bits: Lanes::Uniform(0) };
             return Ok(Object::at(ty, Location { storage, offset }, None));
+        }
+        if register.is_vector() {
+            self.note(u8::try_from(slot).map_or(LaneSet::EMPTY, |slot| LaneSet::one(LaneId(slot))));
         }
         let value = self.scene.reader.register(self.scene.wave, register.id);
         let value = value.map_err(|why| Box::new(ValueState::Error(why.to_string())))?;

@@ -112,7 +112,7 @@ pub(in crate::session) fn with_pointers(
         for inlined in (0..calls).rev() {
             let Ok(found) = found(&frames.walk, spot.level, inlined, code, &source) else { continue };
             let scene = Scene::new(reader, wave, &found, LaneSet::one(lane));
-            let walk = Walk { scene: &scene, lane };
+            let walk = Walk::new(&scene, lane);
             for variable in found.variables.iter().map(|at| &at.variable) {
                 let Some(type_id) = variable.type_id else { continue };
                 if pointers.of(&found.frame.debug, type_id).0.is_empty() {
@@ -181,7 +181,7 @@ fn asked<T>(
     let spot = spots.get(of.level).copied().ok_or_else(|| none("there is no such frame"))?;
     let found = in_frame(&frames, spot, of.variable)?;
     let scene = Scene::new(reader, of.wave, &found, LaneSet::one(of.lane));
-    let walk = Walk { scene: &scene, lane: of.lane };
+    let walk = Walk::new(&scene, of.lane);
     Ok(walk.variable(of.variable).and_then(|object| ask(&walk, object)))
 }
 

@@ -45,7 +45,7 @@ use super::backtrace::Frames;
 use super::locals::LaneValue;
 use super::unwind::Walk as Walked;
 use super::variables::with_frame;
-use super::{LaneState, Reader, Unreadable};
+use super::{LaneState, LaneStates, Reader, Unreadable};
 use crate::debuginfo::format::{Letter, Value};
 use crate::units::{LaneSet, Pc, WaveId};
 
@@ -69,6 +69,8 @@ pub struct Printed {
     pub path: String,
     /// Its type as C++ spells it; `None` where no lane came to know it.
     pub type_name: Option<String>,
+    /// What the lanes do in the frame.
+    pub states: LaneStates,
     /// One for each lane asked for, lowest lane first.
     pub lanes: Vec<PrintedLane>,
 }
@@ -159,6 +161,6 @@ pub(super) fn print(
             .iter()
             .map(|lane| scene.printed(&path, lane, query.letter, states.of(lane), &mut type_name));
         let lanes = each.collect();
-        Ok(Printed { wave, frame, pc: found.pc, path: path.to_string(), type_name, lanes })
+        Ok(Printed { wave, frame, pc: found.pc, path: path.to_string(), type_name, states, lanes })
     })
 }

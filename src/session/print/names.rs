@@ -65,6 +65,13 @@ impl Placed {
         &self.groups
     }
 
+    /// Whether each lane has its own: a variable of a function, or one whose place depends on the lane.
+    pub(super) fn is_of_lane(&self) -> bool {
+        let is_uniform =
+            |(_, found): &(LaneSet, Answer<Location>)| found.as_ref().map_or(true, Location::is_uniform);
+        self.variable.kind.is_of_lane() || self.groups.len() > 1 || !self.groups.iter().all(is_uniform)
+    }
+
     /// Where it is for a lane.
     pub(super) fn at(&self, lane: LaneId) -> Answer<Location> {
         let group = self.groups.iter().find(|(lanes, _)| lanes.contains(lane));

@@ -11,7 +11,7 @@ use super::typed::{Shape, Ty};
 use crate::debuginfo::{DynamicAttribute, DynamicSource, Member, Type, TypeKind};
 use crate::dwarf::{Location, Storage};
 use crate::session::object::LaneObject;
-use crate::units::BitSize;
+use crate::units::{BitSize, LaneSet};
 
 /// How deep a member is looked for in unnamed members and base classes.
 pub(super) const MAX_MEMBER_DEPTH: usize = 32;
@@ -240,6 +240,7 @@ impl Walk<'_, '_, '_> {
         };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
         let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        self.note(LaneSet::one(self.lane));
         asked.located(attribute, location, 0, pointer).or_else(error)
     }
 

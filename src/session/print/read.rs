@@ -14,6 +14,7 @@ impl Walk<'_, '_, '_> {
     /// The bits of an object, some of which may be missing.
     pub(super) fn bits(&self, location: &Location, size: BitSize) -> Answer<Bits> {
         let context = &self.scene.found.frame.context;
+        self.note(context.lanes_of(location, self.lane, size));
         fetch(context, location, Some(self.lane), size)
             .map_err(|why| Box::new(failed(&why, &**context.kind())))
     }

@@ -15,7 +15,7 @@ use crate::session::address::GLOBAL;
 use crate::session::locals::{Byte, LaneValue, ValueState};
 use crate::session::object::LaneObject;
 use crate::session::variables::{bytes as fetched, marked, nowhere};
-use crate::units::{AddressSpace, BitSize, LaneId};
+use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 impl Scene<'_, '_> {
     /// What a path names in a lane.
@@ -27,7 +27,7 @@ impl Scene<'_, '_> {
         state: Option<LaneState>,
         type_name: &mut Option<String>,
     ) -> PrintedLane {
-        let walk = Walk { scene: self, lane };
+        let walk = Walk::new(self, lane);
         // Of a variable that is nowhere the type is known all the same.
         if type_name.is_none()
             && let Node::Name(name) = &path.node
@@ -43,8 +43,13 @@ impl Scene<'_, '_> {
             walk.shown(&object, letter)
         });
         match shown {
-            Ok((value, tree, missing)) => PrintedLane { value, tree, state, missing },
-            Err(why) => PrintedLane { value: nowhere(lane, *why), tree: None, state, missing: None },
+            Ok((value, tree, missing)) => {
+                PrintedLane { value: LaneValue { of: walk.of(), ..value }, tree, state, missing }
+            }
+            Err(why) => {
+                let value = LaneValue { of: walk.of(), ..nowhere(lane, *why) };
+                PrintedLane { value, tree: None, state, missing: None }
+            }
         }
     }
 }
@@ -107,7 +112,8 @@ impl Walk<'_, '_, '_> {
             }
         };
         let idiom = object.idiom;
-        Ok((LaneValue { lane, location: place_words, place, idiom, bytes, state }, tree, missing))
+        let value = LaneValue { location: place_words, place, idiom, bytes, ..nowhere(lane, state) };
+        Ok((value, tree, missing))
     }
 
     /// The size of an object whose type leaves it to the object.
@@ -117,6 +123,7 @@ impl Walk<'_, '_, '_> {
         };
         let (context, debug) = (&self.scene.found.frame.context, self.scene.debug());
         let asked = LaneObject::new(context, debug, self.lane, object.location.clone());
+        self.note(LaneSet::one(self.lane));
         match debug.byte_size_of(id, &asked).map_err(words)? {
             Some(size) => Ok(size),
             None => error(format!("the size of `{}` is not known", self.type_name(&object.ty))),
@@ -137,12 +144,9 @@ impl Walk<'_, '_, '_> {
         let tree = Value::text(text.clone());
         let location = print::location(&object.location, self.lane, &**self.scene.found.frame.context.kind());
         let value = LaneValue {
-            lane: self.lane,
             location: Some(location),
             place: Some(object.location.clone()),
-            idiom: None,
-            bytes: Arc::default(),
-            state: ValueState::Value(text.into()),
+            ..nowhere(self.lane, ValueState::Value(text.into()))
         };
         Ok((value, Some(tree), None))
     }
@@ -169,6 +173,9 @@ impl Walk<'_, '_, '_> {
         let context = &self.scene.found.frame.context;
         let asked = LaneObject::new(context, self.scene.debug(), self.lane, object.location.clone());
         let value = self.value(&object.ty, contents, Some(&asked), &options)?;
+        if asked.was_asked() {
+            self.note(LaneSet::one(self.lane));
+        }
         Ok(match value {
             Value::Text { text } => Value::Text { text: text + &self.beside(object, letter)? },
             other => other,

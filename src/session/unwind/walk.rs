@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::level::Level;
 use super::rules::{Found, NoRules, Rules};
-use crate::arch::{Kind, Processor, RegId, RegisterValue, ends_with_call};
+use crate::arch::{Kind, RegId, RegisterValue, ends_with_call};
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
@@ -238,7 +238,7 @@ impl<'a> Walk<'a> {
         let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 == INSTRUCTION_ALIGNMENT) else {
             return Some(BadPc::CallUnread);
         };
-        let processor = Processor::of_mach(object.header().mach())?;
+        let processor = object.processor()?;
         (!ends_with_call(processor, &bytes)?).then_some(BadPc::NoCall)
     }
 

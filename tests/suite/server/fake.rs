@@ -459,6 +459,8 @@ impl Inspect for Fake {
     ) -> Result<Printed, NotPrinted> {
         let path = parse(&query.path, &|_| false)?;
         let locals = self.locals(wave, lanes, frame)?;
+        // Of all lanes, as `state` of each says.
+        let states = std::iter::repeat_n(Some(LaneState::Active), 64).collect();
         let values = locals.variables.into_iter().flat_map(|variable| variable.lanes);
         let lane = |value: LaneValue| match (path.to_string().as_str(), query.letter) {
             ("i", letter) => {
@@ -487,13 +489,14 @@ impl Inspect for Fake {
                     idiom: None,
                     bytes: Default::default(),
                     state,
+                    of: LaneSet::EMPTY,
                 };
                 PrintedLane { value, tree: None, state: Some(LaneState::Active), missing: None }
             }
         };
         let lanes = values.map(lane).collect();
         let type_name = (path.to_string() == "i").then(|| "int".to_owned());
-        Ok(Printed { wave, frame, pc: locals.pc, path: path.to_string(), type_name, lanes })
+        Ok(Printed { wave, frame, pc: locals.pc, path: path.to_string(), type_name, states, lanes })
     }
 
     /// `i` as `print` has it.
@@ -636,6 +639,7 @@ impl Inspect for Fake {
             } else {
                 ValueState::Unavailable("v0 was not captured".to_owned())
             },
+            of: LaneSet::one(lane),
         };
         let variable = Variable {
             name: "i".to_owned(),

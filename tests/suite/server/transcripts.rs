@@ -115,7 +115,9 @@ fn play(name: &str) {
             match rest.split_whitespace().collect::<Vec<_>>().as_slice() {
                 ["waves", count] => waves = count.parse().unwrap(),
                 ["client", client] => options.facade = Some(client.parse::<Facade>().unwrap()),
-                ["threads", what] => threads = Some(what.parse::<ThreadsAs>().unwrap()),
+                ["threads", what] => {
+                    threads = Some(ThreadsAs::NAMES.into_iter().find(|(name, _)| name == what).unwrap().1)
+                }
                 ["anew"] => player = None,
                 ["kind", target, lanes] => {
                     kind = ((*target).to_owned(), WaveSize::from_lanes(lanes.parse().unwrap()).unwrap());

@@ -101,7 +101,11 @@ pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) ->
     let mut answer = String::new();
     let mut chosen = Vec::new();
     for name in arguments {
-        chosen.extend(registers_of(state, &kind, name.trim_start_matches('$'))?);
+        let found = registers_of(state, &kind, name.trim_start_matches('$'))?;
+        if found.is_empty() {
+            let _ = writeln!(answer, "No register of the group {name} was captured.");
+        }
+        chosen.extend(found);
     }
     for register in chosen.into_iter().filter_map(|id| kind.register(id)) {
         let name = &register.name;
@@ -204,5 +208,5 @@ pub(super) fn notices(state: &State) -> String {
     if let Some(more @ 1..) = problems.len().checked_sub(MOST_PROBLEMS) {
         lines.push(format!("and {more} more problems, which `lanescope info` lists"));
     }
-    if lines.is_empty() { "Nothing to note.\n".to_owned() } else { lines.join("\n") }
+    if lines.is_empty() { "Nothing to note.\n".to_owned() } else { Style::Plain.folded(&lines.join("\n")) }
 }

@@ -53,7 +53,7 @@ pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String,
 
 /// The thread that a place names: by the client's number, or by the place in the grid of a work-item or a wave.
 pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, String> {
-    if !place.starts_with('(') {
+    if !work_item::is_place(place) {
         return state.of_shown(said(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
     }
     let (wave, lane) =
@@ -108,7 +108,7 @@ pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
 /// Focuses the lane that the user named, and returns its thread with what the client does not notice.
 fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
-    if !asked.starts_with('(') {
+    if !work_item::is_place(&asked) {
         let lane = lane_of(state, thread.wave, &asked)?;
         return Ok((thread, move_focus(state, thread, lane)?));
     }

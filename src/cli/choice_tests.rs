@@ -1,0 +1,110 @@
+use std::collections::BTreeMap;
+
+use clap::error::ErrorKind;
+use clap::{Arg, Command, CommandFactory as _};
+
+use super::super::Cli;
+use crate::debuginfo::format::Letter;
+
+/// The values of each option that has fixed ones, as docs and README name them.
+const FIXED: [(&str, &[&str]); 8] = [
+    ("serve --client", &["auto", "gdb", "lldb", "amdgcn-gdb", "amdgcn-lldb"]),
+    ("serve --view", &["stack", "unit", "all", "off"]),
+    ("view --view", &["stack", "unit", "all"]),
+    ("serve --threads", &["waves", "lanes", "focus"]),
+    ("groups --by", &["function", "line", "pc"]),
+    ("--local-files", &["auto", "yes", "no"]),
+    ("--dialect", &["llvm-user", "llvm-direct", "seed-2020", "draft"]),
+    ("print --format", &["x", "z", "d", "u", "o", "t", "c", "f", "a", "s"]),
+];
+
+/// What the values of other options are called: no list could name them.
+const FREE: [&str; 30] = [
+    "ADDRESS",
+    "A:B",
+    "BYTES",
+    "DIR",
+    "DUMP",
+    "ENTRY",
+    "EXPRESSION",
+    "FILE",
+    "FILE[@ADDRESS]",
+    "HEX",
+    "ID",
+    "IDS",
+    "KIND",
+    "LANES",
+    "N",
+    "NAME",
+    "NAMES",
+    "OLD=NEW",
+    "PATH",
+    "PLACE",
+    "PORT",
+    "RANGE",
+    "SECONDS",
+    "SIZE",
+    "X,Y,Z",
+    "X,Y,Z[/N]",
+    "A",
+    "B",
+    "CASES",
+    "COMMAND",
+];
+
+/// Every option with a value, by command.
+fn options() -> Vec<(String, Arg)> {
+    let mut cli = Cli::command();
+    cli.build();
+    let of = |command: &Command| -> Vec<(String, Arg)> {
+        let takes = command.get_arguments().filter(|argument| argument.get_action().takes_values());
+        takes.map(|argument| (command.get_name().to_owned(), argument.clone())).collect()
+    };
+    let each = std::iter::once(&cli).chain(cli.get_subcommands());
+    let all: Vec<(String, Arg)> =
+        each.flat_map(of).filter(|(_, argument)| argument.get_long().is_some()).collect();
+    assert!(all.len() > 100, "{}", all.len());
+    all
+}
+
+/// The row of an option: with its command, or for all commands.
+fn row(command: &str, argument: &Arg) -> Option<&'static [&'static str]> {
+    let long = argument.get_long()?;
+    let rows: BTreeMap<&str, &[&str]> = FIXED.into_iter().collect();
+    let row = rows.get(&*format!("{command} --{long}")).or_else(|| rows.get(&*format!("--{long}")));
+    row.copied()
+}
+
+/// An error names exactly the values that are taken, and each of them is taken.
+#[test]
+fn every_option_with_fixed_values_lists_all_of_them() {
+    let mut seen = 0;
+    for (command, argument) in options() {
+        let Some(values) = row(&command, &argument) else {
+            let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
+            assert!(name.is_some_and(|name| FREE.contains(&name)), "{command}: {argument:?}");
+            continue;
+        };
+        seen += 1;
+        let option = format!("--{}", argument.get_long().unwrap());
+        let asked = |value: &str| {
+            let words = ["lanescope", &*command, &*option, value];
+            let refused = Cli::command().try_get_matches_from(words).err();
+            // Other arguments may be missing.
+            refused
+                .filter(|error| matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation))
+        };
+        for value in values {
+            assert!(asked(value).is_none(), "{command} {option} {value}: {:?}", asked(value));
+        }
+        let error = asked("no-such-value").unwrap().to_string();
+        let letters = values.iter().all(|value| value.len() == 1);
+        let listed = match letters {
+            true => values.concat(),
+            false => format!("[possible values: {}]", values.join(", ")),
+        };
+        assert!(error.contains(&listed), "{command} {option}: {error}");
+    }
+    assert!(seen > 20, "{seen}");
+    assert_eq!(Letter::ALL.map(|letter| letter.letter().to_string()).to_vec(), FIXED[7].1);
+}

@@ -1,0 +1,45 @@
+use super::{Style, Table, folded};
+
+fn of(rows: &[[&str; 3]]) -> String {
+    let mut table = Table::new(["A", "Bb", "Where"]);
+    rows.iter().for_each(|row| table.row(row.map(str::to_owned).to_vec()));
+    table.render(Style::Plain)
+}
+
+#[test]
+fn narrow_tables_have_a_line_for_each_row() {
+    let rows = [["1", "x", "here"], ["20", "yy", "there"]];
+    assert_eq!(of(&rows), "A   Bb  Where\n1   x   here\n20  yy  there\n");
+}
+
+#[test]
+fn a_last_column_that_repeats_stands_above_its_rows() {
+    let (long, other) = ("at ".repeat(26), "x".repeat(70));
+    let (long, other) = (long.trim_end(), &*other);
+    let rows = [["1", "x", long], ["20", "yy", long], ["3", "z", other], ["4", "z", other]];
+    assert_eq!(of(&rows), format!("Where\nA   Bb\n{long}\n1   x\n20  yy\n{other}\n3   z\n4   z\n"));
+}
+
+#[test]
+fn cells_that_do_not_fit_follow_with_an_indent() {
+    let (wide, last) = ("w".repeat(70), "l".repeat(30));
+    let text = of(&[["1", &wide, &last], ["2", "b", "c"]]);
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[1], format!("1  {wide}"));
+    assert_eq!(lines[2], format!("    {last}"));
+    assert!(lines[3].starts_with("2  b ") && lines[3].ends_with('c') && lines[3].len() <= 80, "{text}");
+}
+
+/// No word is lost, and none is broken.
+#[test]
+fn text_is_folded_between_words() {
+    let words: Vec<String> = (0..40).map(|number| "a".repeat(number % 13 + 1)).collect();
+    let text = words.join(" ");
+    let shown = folded(&text, Some(30));
+    assert!(shown.lines().all(|line| line.chars().count() <= 30), "{shown}");
+    assert!(shown.lines().skip(1).all(|line| line.starts_with("    a")), "{shown}");
+    assert_eq!(shown.split_whitespace().collect::<Vec<_>>().join(" "), text);
+    assert_eq!(folded(&text, None), text);
+    let long = "x".repeat(100);
+    assert_eq!(folded(&long, Some(30)), long);
+}
