@@ -377,7 +377,7 @@ impl Inspect for Session {
 
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]> {
         let Ok(debug) = self.reader.dump().debug_info(code_object) else { return Arc::default() };
-        self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).0
+        self.pointers.lock().unwrap_or_else(PoisonError::into_inner).of(&debug, type_id).agreed
     }
 
     fn generic_address(&self, place: Place) -> Option<Address> {

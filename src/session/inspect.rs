@@ -164,7 +164,7 @@ pub trait Inspect: Send {
     -> Result<Vec<ObjectAt>, Unreadable>;
 
     /// Where pointers are in an object of a type of that code object, an index into the capture's list; none where the type
-    /// cannot be read.
+    /// cannot be read. Pointers that share their bytes lead to the same type, or to none.
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
 
     /// The generic address of a place in private memory or LDS; `None` where the space has no aperture.

@@ -26,12 +26,37 @@ pub struct PointerAt {
     pub space: AddressSpace,
     /// Whether other members of a union or variant part may stand in its bytes.
     pub is_shared: bool,
-    /// What it points to, with its size, where that is known. Pointers of several members that stand in the same bytes agree.
+    /// What it points to, with its size, where that is known.
     pub to: Option<(TypeId, u64)>,
 }
 
-/// The pointers of a type, and whether those are all.
-type Found = (Arc<[PointerAt]>, bool);
+/// The pointers of a type.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// Each of them.
+    pub(super) list: Arc<[PointerAt]>,
+    /// Whether the list has all of them.
+    pub(super) is_whole: bool,
+    /// Those that share their bytes lead to the same type, or to none.
+    pub(super) agreed: Arc<[PointerAt]>,
+}
+
+/// Pointers of which those that stand in the same bytes lead to the one type that their members name, or to none where the members name several:
+/// no type says which member is the active one.
+pub(super) fn agreed(found: &[PointerAt]) -> Vec<PointerAt> {
+    let mut targets: HashMap<u64, (TypeId, u64)> = HashMap::new();
+    let mut differ = HashSet::new();
+    for (offset, to) in found.iter().filter_map(|pointer| Some((pointer.offset, pointer.to?))) {
+        if *targets.entry(offset).or_insert(to) != to {
+            differ.insert(offset);
+        }
+    }
+    let agreed = found.iter().map(|pointer| {
+        let to = targets.get(&pointer.offset).copied().filter(|_| !differ.contains(&pointer.offset));
+        if pointer.is_shared { PointerAt { to, ..*pointer } } else { *pointer }
+    });
+    agreed.collect()
+}
 
 /// The pointers of types that were asked for.
 #[derive(Debug, Default)]
@@ -50,8 +75,10 @@ impl Pointers {
         }
         let mut layout = Layout { debug, found: Vec::new(), parts: 0, is_whole: true, is_shared: false };
         layout.take(id, 0, 0);
-        layout.agree();
-        let found: Found = (layout.found.into(), layout.is_whole);
+        let list: Arc<[PointerAt]> = layout.found.into();
+        let has_shared = list.iter().any(|pointer| pointer.is_shared);
+        let agreed = if has_shared { agreed(&list).into() } else { Arc::clone(&list) };
+        let found = Found { list, is_whole: layout.is_whole, agreed };
         if !self.held.iter().any(|held| Arc::ptr_eq(held, debug)) {
             self.held.push(Arc::clone(debug));
         }
@@ -69,21 +96,6 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Makes pointers that stand in the same bytes lead to the same type, or to none where their types differ.
-    fn agree(&mut self) {
-        let mut targets: HashMap<u64, (TypeId, u64)> = HashMap::new();
-        let mut differ = HashSet::new();
-        for (offset, to) in self.found.iter().filter_map(|pointer| Some((pointer.offset, pointer.to?))) {
-            if *targets.entry(offset).or_insert(to) != to {
-                differ.insert(offset);
-            }
-        }
-        for pointer in self.found.iter_mut().filter(|pointer| pointer.is_shared) {
-            let to = targets.get(&pointer.offset).copied();
-            pointer.to = to.filter(|_| !differ.contains(&pointer.offset));
-        }
-    }
-
     fn take(&mut self, id: TypeId, offset: u64, depth: usize) {
         self.parts += 1;
         if depth > MAX_DEPTH || self.parts > MAX_PARTS || self.found.len() >= MAX_POINTERS {

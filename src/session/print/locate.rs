@@ -115,7 +115,7 @@ pub(in crate::session) fn with_pointers(
             let walk = Walk::new(&scene, lane);
             for variable in found.variables.iter().map(|at| &at.variable) {
                 let Some(type_id) = variable.type_id else { continue };
-                if pointers.of(&found.frame.debug, type_id).0.is_empty() {
+                if pointers.of(&found.frame.debug, type_id).list.is_empty() {
                     continue;
                 }
                 evaluated += 1;

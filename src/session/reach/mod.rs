@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::address::{GENERIC, GLOBAL};
 use super::arguments::Raw;
-use super::pointers::{PointerAt, Pointers};
+use super::pointers::{Found, PointerAt, Pointers};
 use super::variables::locals_along;
 use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
 use crate::debuginfo::{DebugInfo, TypeId};
@@ -199,7 +199,7 @@ impl Search<'_> {
         wave: WaveId,
         lane: LaneId,
     ) {
-        let (list, is_whole) = self.pointers.of(debug, type_id);
+        let Found { list, is_whole, .. } = self.pointers.of(debug, type_id);
         if !is_whole {
             self.hit(Limit::Object);
         }
@@ -285,7 +285,7 @@ impl Search<'_> {
                 }
                 progress(self.visited);
                 let Some(bytes) = self.read(target.place, target.size.max(1)) else { continue };
-                let (list, _) = self.pointers.of(&target.debug, target.type_id);
+                let list = self.pointers.of(&target.debug, target.type_id).list;
                 if is_last {
                     if !list.is_empty() {
                         self.hit(Limit::Steps);

@@ -14,6 +14,7 @@ mod memory;
 mod nested;
 mod overlaps;
 mod paths;
+mod pointers;
 mod regions;
 mod registers;
 mod using;
