@@ -375,7 +375,7 @@ fn a_lane_in_focus_has_its_own_stack() {
         }
         in_lldb.expect(choose(1), ": AMDGPU Wave ");
         // lane 63 was the last one.
-        in_lldb.expect(format!("{MONITOR} lane 0"), "`register write lane 0` moves the focus");
+        in_lldb.expect(format!("{MONITOR} lane 0"), "`register write lane 0` to see lane 0 in lldb");
         if name == "regions-gfx90a" {
             in_lldb.must_pass(&Debugger::Lldb(lldb_name()));
         }
