@@ -107,6 +107,15 @@ impl Client {
         Some(Flow::Continue)
     }
 
+    /// The client has closed the connection. A stock gdb that is served amdgcn does so when it reads the first stop.
+    pub(super) fn left(&self) {
+        if self.state.is_at_first_stop && self.state.facade() == Facade::AmdgcnGdb {
+            log::warn!(
+                "a gdb left at its first stop: if it does not know amdgcn, start without --client amdgcn-gdb"
+            );
+        }
+    }
+
     /// Takes what the client sent and appends all answers: for small inputs, since nothing bounds `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
         self.take(bytes);
@@ -168,6 +177,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     state.session.next_question();
     state.recognise(route.name, body);
     state.code.next_packet();
+    state.is_at_first_stop = false;
     let answered = match route.answer {
         Answer::Own(handler) => handler(state, request, reply),
         Answer::Gdbstub | Answer::GdbstubOnThread | Answer::Reviewed(_) => {

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::facade::Facade;
 use super::state::State;
 use super::threads::{Item, Thread};
 use crate::report::Style;
@@ -29,6 +30,11 @@ pub(super) fn greeting(state: &State) -> String {
     }
     for notice in session.notices().into_iter().chain(state.facade().note(&kind.target)) {
         let _ = writeln!(text, "Note: {notice}");
+    }
+    if state.facade() == Facade::AmdgcnGdb {
+        text.push_str(
+            "If gdb has warned of an unknown architecture, it does not know amdgcn: start the server without --client.\n",
+        );
     }
     text.push_str("`monitor help` lists what else can be asked.\n");
     Style::Plain.folded(&text)

@@ -12,6 +12,7 @@ use super::front::parse;
 use super::grown::Grown;
 use super::packets::code::CodeReads;
 use super::packets::documents::Documents;
+use super::packets::libraries::MissingViews;
 use super::packets::vfile::Handles;
 use super::registers::RegisterMap;
 use super::selection::Selection;
@@ -122,6 +123,18 @@ pub(super) struct State {
     pub(super) code: CodeReads,
     /// Whether LLDB has read a list of files with nothing but the stub.
     pub(super) stub_was_listed: bool,
+    /// What the user has not read yet: comes with the next text that the client shows.
+    notes: String,
+    /// How gdb lost views.
+    pub(super) missing: MissingViews,
+    /// Whether the first stop is the last that the client asked for.
+    pub(super) is_at_first_stop: bool,
+    /// Whether the client was served amdgcn, and does not know it.
+    pub(super) lacks_architecture: bool,
+    /// Whether the client keeps the connection after the process (`!`).
+    pub(super) is_extended: bool,
+    /// Whether the client has killed the process, or left it.
+    pub(super) is_gone: bool,
     facade: Facade,
     /// Whether the user said what the client is.
     forced: bool,
@@ -159,6 +172,12 @@ impl State {
             prepares_call: false,
             code: CodeReads::default(),
             stub_was_listed: false,
+            notes: String::new(),
+            missing: MissingViews::default(),
+            is_at_first_stop: false,
+            lacks_architecture: false,
+            is_extended: false,
+            is_gone: false,
             waves,
             threads,
             general: first,
@@ -188,18 +207,58 @@ impl State {
         self.facade
     }
 
-    /// Looks whether a packet gives away what the client is.
+    /// Looks whether a packet gives away what the client is. The user's choice holds, but for a client that names itself in
+    /// `qSupported` and does not speak the chosen dialect: it could show nothing.
     pub(super) fn recognise(&mut self, name: &str, body: &[u8]) {
-        if self.forced {
-            return;
-        }
         let Some(facade) = Facade::betrayed_by(name, body) else { return };
+        if self.forced {
+            if name != "qSupported" || facade.is_lldb() == self.facade.is_lldb() {
+                return;
+            }
+            let (chosen, client) = (self.facade, facade);
+            log::warn!(
+                "the client is {client}, not {chosen}: it is served as {client}; start without --client {chosen}"
+            );
+            self.note(&format!(
+                "This client is {client}, and the server was started with --client {chosen}: {client} is served as {client}. \
+                 Start the server without --client, which recognises both.\n"
+            ));
+        }
         self.gdb = !facade.is_lldb();
         if facade != self.facade {
             log::debug!("the client is {facade}");
             self.facade = facade;
             self.registers = OnceCell::new();
             self.documents = Documents::default();
+        }
+    }
+
+    /// Adds what the user is to read with the next text that the client shows.
+    pub(super) fn note(&mut self, words: &str) {
+        if !self.notes.contains(words) {
+            self.notes.push_str(words);
+        }
+    }
+
+    /// What the user has not read yet.
+    pub(super) fn take_notes(&mut self) -> String {
+        let mut notes = std::mem::take(&mut self.notes);
+        if self.missing.are_missed {
+            notes.push_str(
+                "gdb has dropped the view of this code: `sharedlibrary` or `stepi` loads it again.\n",
+            );
+        }
+        notes
+    }
+
+    /// That the client has a process.
+    ///
+    /// # Errors
+    /// It has killed or left it.
+    pub(super) fn has_process(&self) -> Result<(), Fault> {
+        match self.is_gone {
+            true => Err(Fault::new(NO_WAVE, "there is no process: `run` brings the captured state back")),
+            false => Ok(()),
         }
     }
 

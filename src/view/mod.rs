@@ -48,4 +48,4 @@ pub use lazy::Views;
 pub use sources::SourcePlaces;
 pub use stacks::OnStacks;
 pub use typed::TypedMemory;
-pub use windows::{read, stack_pointer, write};
+pub use windows::{is_read_without, read, stack_pointer, write};

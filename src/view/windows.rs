@@ -60,6 +60,12 @@ pub fn read(
     let (window, offset) = window(session, at, wave)?;
     let count = (STRIDE - offset).min(u32::try_from(into.len()).unwrap_or(u32::MAX));
     let frame = Frame::find(view, session, typed, window, offset + count > RETURN_ADDRESS)?;
+    if let Some(end) = frame.end_without_rules(view).filter(|_| reading == Reading::Exact) {
+        let done = copy(&end.to_le_bytes(), offset, into);
+        if done > 0 {
+            return Ok(done);
+        }
+    }
     let (used, end) = frame.used(offset, reading).ok_or_else(|| frame.nothing(offset))?;
     // Each pointer asks for its variable: one answer is a line of them, and a client that wants more asks again.
     let end = match used {
@@ -86,6 +92,14 @@ pub fn read(
         return Err(Unreadable::NoVariables("a part of that line was not captured".to_owned()));
     }
     Ok(done)
+}
+
+/// Whether a debugger reads what x86-64's rules take for the return address, of code that has a view: it has not loaded the view.
+#[must_use]
+pub fn is_read_without(view: &View, session: &dyn Inspect, at: u64, wave: WaveId) -> bool {
+    let Ok((window, 0)) = window(session, at, wave) else { return false };
+    let typed = TypedMemory::default();
+    Frame::find(view, session, &typed, window, false).is_ok_and(|frame| frame.object.is_some())
 }
 
 /// Writes into a window: a variable that is not in memory, or a part of it, wherever the parts are kept.
@@ -251,6 +265,17 @@ impl<'a> Frame<'a> {
         let too_deep = StackEnd::TooDeep { limit: MAX_FRAMES };
         let end = if caller < MAX_FRAMES { self.stack.end.as_ref() } else { Some(&too_deep) };
         self.object.zip(end).and_then(|(object, end)| object.end(end)).unwrap_or(0)
+    }
+
+    /// The function that says why a stack ends at a PC that no code object holds. The view has no rules for such a frame, and
+    /// debuggers look for the return address where x86-64 has it, at `rsp`.
+    fn end_without_rules(&self, view: &View) -> Option<u64> {
+        if self.object.is_some() {
+            return None;
+        }
+        let Window { wave, lane, own_stack, level } = self.window;
+        let stack = self.session.activations(wave, own_stack.then_some(lane), level + 2).ok()?;
+        view.main()?.end(stack.end.as_ref()?)
     }
 
     fn asked(&self, slot: Slot) -> VariableIn {

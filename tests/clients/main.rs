@@ -5,13 +5,16 @@
 //! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
 
 mod changes;
+mod chosen;
 mod code;
 mod cores;
 mod dap;
 mod disassembly;
 mod disguise;
 mod documents;
+mod dropped;
 mod edges;
+mod extended;
 mod first;
 mod focus;
 mod gdb;

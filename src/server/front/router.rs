@@ -4,8 +4,8 @@
 //! gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
-    disassembly, dispatches, features, focus, groups, handshake, libraries, lldb, memory, print, registers,
-    resume, stop, threads, vendor, vfile, xfer,
+    disassembly, dispatches, features, focus, groups, handshake, libraries, lldb, memory, print, process,
+    registers, resume, stop, target_xml, threads, vendor, vfile, xfer,
 };
 use super::super::state::State;
 use super::super::{Flow, fault::Fault};
@@ -118,18 +118,21 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qTStatus", handshake::greet),
     plain(own("qSymbol", handshake::no_symbols)),
     plain(gdbstub("qAttached")),
-    plain(own("D", handshake::detach)),
-    plain(own("k", handshake::kill)),
-    plain(own("vKill", handshake::kill_process)),
+    plain(own("!", process::extend)),
+    worded(own("vRun", process::run)),
+    worded(own("vAttach", process::attach)),
+    plain(own("D", process::detach)),
+    plain(own("k", process::kill)),
+    plain(own("vKill", process::kill_process)),
     // Descriptions.
     plain(gdbstub("qXfer:features:read")),
     gdbstub("qXfer:memory-map:read"),
-    gdbstub("qXfer:libraries:read"),
+    reviewed("qXfer:libraries:read", libraries::were_read),
     own("qXfer:exec-file:read", xfer::exec_file),
     own("qXfer:libraries-svr4:read", xfer::libraries_svr4),
     own("qOffsets", libraries::offsets),
     own("vFile", vfile::answer),
-    plain(gdbstub("qRegisterInfo")),
+    plain(reviewed("qRegisterInfo", target_xml::was_rejected)),
     plain(gdbstub("qHostInfo")),
     plain(gdbstub("qProcessInfo")),
     // LLDB.

@@ -20,7 +20,7 @@ use super::super::fault::Fault;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
-use super::vfile::{self, FOLDER, LIBRARY};
+use super::vfile::{self, FOLDER, LIBRARY, OF_TARGET};
 use crate::units::Address;
 use crate::view::{STUB, ViewObject, file_name};
 
@@ -34,16 +34,44 @@ pub(crate) fn wanted(state: &State) -> bool {
     }
 }
 
+/// Views that gdb has dropped: by `file`, `symbol-file` or `nosharedlibrary`.
+#[derive(Debug, Default)]
+pub(crate) struct MissingViews {
+    /// Whether gdb has read the list.
+    is_listed: bool,
+    /// Whether gdb has read a stack as x86-64's since it last read the list.
+    pub(crate) are_missed: bool,
+    /// Whether the main view is a library from now on.
+    main_is_library: bool,
+}
+
+/// gdb reads the stack of code that has a view without it: its next stop has it read the list again.
+pub(crate) fn missed(state: &mut State) {
+    let missing = &mut state.missing;
+    if missing.is_listed && !missing.are_missed {
+        (missing.are_missed, missing.main_is_library) = (true, true);
+        state.documents.libraries.take();
+    }
+}
+
+/// gdb reads the list.
+pub(crate) fn were_read(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), Fault> {
+    state.missing.is_listed = true;
+    state.missing.are_missed = false;
+    Ok(())
+}
+
 /// The list, as gdb's DTD has it: `segment` is the address of ELF address 0.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let objects: Vec<(String, Address)> = match state.first_view() {
         Some(view) => {
-            let program = main_as_program(state).map(|main| main.index);
-            let others = view.objects().iter().filter(|object| Some(object.index) != program);
+            let main = view.main();
+            let others =
+                view.objects().iter().filter(|object| Some(object.index) != main.map(|main| main.index));
             let others = others.chain(state.grown.added().iter().map(|added| &added.object));
-            let others = others.map(|object| (format!("{FOLDER}{}", object.name), object.address));
-            let main = view.main().filter(|_| !vfile::has_program(state));
-            let main = main.map(|main| (format!("{FOLDER}{LIBRARY}{}", main.name), main.address));
+            let others = others.map(|object| (format!("{OF_TARGET}{FOLDER}{}", object.name), object.address));
+            let main = main.filter(|_| state.missing.main_is_library || !vfile::has_program(state));
+            let main = main.map(|main| (format!("{OF_TARGET}{FOLDER}{LIBRARY}{}", main.name), main.address));
             main.into_iter().chain(others).collect()
         }
         None => natives(state),
@@ -69,7 +97,7 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
 fn natives(state: &State) -> Vec<(String, Address)> {
     let objects = state.session.code_objects().into_iter().enumerate();
     let named = objects.map(|(index, object)| match state.natives().get(index) {
-        Some(Some(file)) => (format!("{FOLDER}{}", file.name), object.address),
+        Some(Some(file)) => (format!("{OF_TARGET}{FOLDER}{}", file.name), object.address),
         Some(None) | None => (file_name(&object.name), object.address),
     });
     named.collect()
@@ -109,7 +137,7 @@ pub(crate) fn build_svr4(state: &State) -> Result<Arc<[u8]>, Fault> {
 
 /// The name of the program, for gdb.
 pub(crate) fn program(state: &State) -> Option<String> {
-    Some(format!("{FOLDER}{}", state.first_view()?.main()?.name))
+    Some(format!("{OF_TARGET}{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
 /// The main view, where gdb took it as its program. A gdb that was started with a program of its own closes the view

@@ -3,16 +3,18 @@
 use serde_json::json;
 
 use super::super::Flow;
+use super::super::facade::Facade;
 use super::super::fault::Fault;
 use super::super::front::escape::unescape;
 use super::super::front::parse;
 use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
+use super::code;
 use super::memory::place_at;
 use crate::arch::SpaceScope;
 use crate::session::Region;
-use crate::session::address::WINDOW;
+use crate::session::address::{Token, WINDOW, decode};
 
 /// `QThreadSuffixSupported`: `;thread:ID;` is read wherever it stands, asked for or not.
 pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
@@ -52,8 +54,12 @@ pub(crate) fn memory_region(
     let end = region.last.saturating_add(1);
     let size = end.saturating_sub(region.start).max(1);
     reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");
-    if region.readable {
-        reply.text(if region.code { "rx" } else { "r" });
+    // As `m` has it: code is not read.
+    if region.readable && !(region.code && state.facade() == Facade::Lldb) {
+        reply.text("r");
+    }
+    if region.code {
+        reply.text("x");
     }
     reply.text(";");
     if let Some(name) = region.name {
@@ -70,6 +76,11 @@ fn region(state: &State, address: u64) -> Region {
         return Region { start, last, readable: true, code: false, name };
     }
     let mut region = state.session.region(address, state.general.wave);
+    if state.facade() == Facade::Lldb && matches!(decode(address), Token::Plain(_)) {
+        let run = code::run(state, address);
+        region.code = run.is_code && region.readable;
+        (region.start, region.last) = (run.start, run.last);
+    }
     if state.view().is_some() {
         let after = start + (1 << 56);
         if address < start {

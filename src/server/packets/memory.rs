@@ -16,7 +16,7 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::super::threads::Thread;
 use super::super::{Flow, MAX_READ};
-use super::code;
+use super::{code, libraries};
 use crate::arch::SpaceScope;
 use crate::session::address::{self, Token, decode};
 use crate::session::{Place, Unreadable};
@@ -150,15 +150,18 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
     match meant(state, address, pairs.unwrap_or_default())? {
         Meant::Place(place) => {
-            let short = state.short_line.take();
-            let read = match read_place(state, place, length) {
-                Err(_) if short == Some((address, length)) && !state.session.exists(place) => return Ok(0),
-                read => read?,
+            let is_rest = state.short_line.take() == Some((address, length));
+            let told = read_place(state, place, length)
+                .and_then(|read| code::told(state, address, length, place, read));
+            let read = match told {
+                Err(_) if is_rest && (!state.session.exists(place) || code::is_code(state, place)) => {
+                    return Ok(0);
+                }
+                told => told?,
             };
             if state.facade().is_lldb() && is_line(address, length) && (read as u64) < length {
                 state.short_line = Some((address + read as u64, length - read as u64));
             }
-            code::hide(state, address, length, place, read)?;
             if state.view().is_some() {
                 let bytes = state.buffer.get_mut(..read).unwrap_or_default();
                 state.typed.show(&*state.session, place, bytes);
@@ -172,9 +175,15 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
             if into.is_empty() {
                 return Err(Fault::malformed("no length"));
             }
-            match view::read(view, &*state.session, &state.typed, address, wave, reading, into)? {
-                0 => Err(Fault::new(NOT_THERE, "nothing is known there")),
-                read => Ok(read),
+            match view::read(view, &*state.session, &state.typed, address, wave, reading, into) {
+                Ok(0) => Err(Fault::new(NOT_THERE, "nothing is known there")),
+                Ok(read) => Ok(read),
+                Err(error) => {
+                    if view::is_read_without(view, &*state.session, address, wave) {
+                        libraries::missed(state);
+                    }
+                    Err(error.into())
+                }
             }
         }
     }

@@ -15,6 +15,7 @@ pub(super) mod memory;
 pub(super) mod memory_map;
 pub(super) mod monitor;
 pub(super) mod print;
+pub(super) mod process;
 pub(super) mod registers;
 pub(super) mod resume;
 pub(super) mod stop;

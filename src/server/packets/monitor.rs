@@ -234,6 +234,7 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     if !answer.ends_with('\n') {
         answer.push('\n');
     }
+    answer.push_str(&state.take_notes());
     // What the user typed comes back in messages.
     clean_lines(answer).into_owned()
 }

@@ -35,6 +35,7 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 /// The stop is reported for the thread that was to step or to run alone, else for the one that the user looks at: gdb stays
 /// there, and LLDB steps again and again until that very thread has stopped.
 pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.has_process()?;
     let lldb = state.facade().is_lldb();
     let thread = match singled_out(request.args) {
         Some(number) => state.thread_of(number)?,
@@ -42,7 +43,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
         None => state.selected(),
     };
     let moved = state.show_focus();
-    let has_new_files = grown::grow(state);
+    let has_new_files = grown::grow(state) || state.missing.are_missed;
     state.select(thread)?;
     state.stop = Stop { thread, refused: true };
     // gdb loads them, says nothing, and asks once more.
@@ -54,8 +55,8 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     let lanes = new_lanes(state, &moved);
     let changed_pc = changed_pc(state, thread);
     let refused = state.refused.line();
-    let grown = state.grown.words();
-    reply.console(&format!("{WORDS}{changed_pc}{inactive}{lanes}{grown}{refused}"));
+    let (grown, notes) = (state.grown.words(), state.take_notes());
+    reply.console(&format!("{WORDS}{changed_pc}{inactive}{lanes}{grown}{refused}{notes}"));
     if lldb {
         stop::write(state, thread, reply)?;
         if has_new_files {

@@ -12,6 +12,7 @@ use super::super::front::router::Request;
 use super::super::say;
 use super::super::state::{State, Stop};
 use super::super::threads::Thread;
+use super::target_xml::UNKNOWN_ARCHITECTURE;
 use super::threads;
 use crate::session::WaveInfo;
 use crate::units::Pc;
@@ -29,6 +30,7 @@ pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) ->
     let thread = state.threads.first();
     state.select(thread)?;
     state.stop = Stop { thread, refused: false };
+    state.is_at_first_stop = true;
     write(state, thread, reply)?;
     Ok(Flow::Continue)
 }
@@ -109,6 +111,10 @@ struct Reason {
 fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
         return None;
+    }
+    if state.lacks_architecture {
+        let words = format!("{} ({UNKNOWN_ARCHITECTURE})", info.cause);
+        return Some(Reason { signal: if info.signal == 0 { SIGTRAP } else { info.signal }, words });
     }
     if state.stop.refused && state.facade().is_lldb() {
         let words = format!("{} (a captured state: nothing can run)", info.cause);

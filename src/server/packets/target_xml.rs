@@ -10,6 +10,9 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::super::facade::Facade;
+use super::super::fault::{Fault, NOT_THERE};
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
 use super::super::registers::{
     LANE, LLDB_STACK_POINTER, RegisterMap, Slot, Source, X86_STACK_POINTER, X86_STACK_POINTER_DWARF,
 };
@@ -43,6 +46,23 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
             Arc::default()
         }
     }
+}
+
+/// What the user of an LLDB reads that does not know amdgcn.
+pub(super) const UNKNOWN_ARCHITECTURE: &str =
+    "this lldb does not know amdgcn and has no registers: start the server without --client";
+
+/// `qRegisterInfo`: LLDB asks for it after the description if it does not know the architecture. It would read registers in the
+/// wrong byte order, and gets none.
+pub(crate) fn was_rejected(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), Fault> {
+    if state.facade() != Facade::AmdgcnLldb || state.documents.target.get().is_none() {
+        return Ok(());
+    }
+    if !std::mem::replace(&mut state.lacks_architecture, true) {
+        log::warn!("{UNKNOWN_ARCHITECTURE}");
+        state.note(&format!("{UNKNOWN_ARCHITECTURE}\n"));
+    }
+    Err(Fault::new(NOT_THERE, UNKNOWN_ARCHITECTURE))
 }
 
 fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {

@@ -35,6 +35,7 @@ pub(crate) fn is_alive(
     match parse::thread(request.args) {
         Some(parse::Thread::Id(id)) => {
             let thread = state.thread_of(id)?;
+            state.has_process()?;
             state.selection.asked(thread, state.threads.all());
         }
         _ => return Err(Fault::malformed("not a thread id")),
@@ -63,7 +64,8 @@ pub(crate) fn next_page(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
 
 fn page(state: &mut State, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let mut next = state.next_thread;
-    while let Some(thread) = state.threads.all().get(next).filter(|_| reply.body().len() < PAGE_BYTES) {
+    let all = if state.is_gone { &[] } else { state.threads.all() };
+    while let Some(thread) = all.get(next).filter(|_| reply.body().len() < PAGE_BYTES) {
         reply.text(if next == state.next_thread { "m" } else { "," });
         reply.number(state.number(*thread));
         next += 1;

@@ -13,6 +13,8 @@ use crate::view::{View, ViewFile, ViewObject};
 
 /// The folder that the views' names are in.
 pub(crate) const FOLDER: &str = "/lanescope/";
+/// In front of a file's name where gdb reads of it: gdb then asks the server for the file, whatever its `sysroot` is.
+pub(crate) const OF_TARGET: &str = "target:";
 /// In front of the name of a main view that is a library.
 pub(crate) const LIBRARY: &str = "lib/";
 /// The most files that a client may have open: gdb has one or two.
@@ -74,6 +76,8 @@ fn perform(
         b"close" => number().and_then(|handle| {
             let open = usize::try_from(handle).ok().and_then(|handle| state.handles.0.get_mut(handle));
             open.and_then(Option::take).ok_or(BAD_HANDLE)?;
+            // Whether the main view is a library depends on what is open.
+            state.documents.libraries.take();
             reply.text("F0");
             Ok(())
         }),
@@ -126,6 +130,7 @@ fn open(state: &mut State, parameters: &[u8], reply: &mut Reply<'_>) -> Result<(
     if let Some(place) = handles.get_mut(handle) {
         *place = Some(found);
     }
+    state.documents.libraries.take();
     reply.text("F").number(handle as u64);
     Ok(())
 }

@@ -18,6 +18,9 @@ use super::{libraries, threads_xml, vendor};
 pub(crate) fn threads(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let transfer = Transfer::parse(request.args)?;
     transfer.no_annex()?;
+    if state.is_gone {
+        return transfer.answer(b"<threads></threads>", reply);
+    }
     state.selection.listed();
     let xml = match state.documents.threads.get() {
         Some(xml) => xml,

@@ -31,7 +31,10 @@ pub(super) fn talk(connection: &Connection, mut client: Client) -> io::Result<()
     let mut write = Vec::with_capacity(READ_BYTES);
     loop {
         let length = match input.read(&mut read) {
-            Ok(0) => return Ok(()),
+            Ok(0) => {
+                client.left();
+                return Ok(());
+            }
             Ok(length) => length,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => return Err(error),

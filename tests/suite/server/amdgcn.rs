@@ -103,6 +103,8 @@ fn libraries(client: &mut Client) -> Vec<(String, String)> {
 
 /// A file as `vFile` gives it.
 fn pulled(client: &mut Client, name: &str) -> Vec<u8> {
+    // As gdb does with a name of the target.
+    let name = name.strip_prefix("target:").unwrap();
     let handle = text(client, &format!("vFile:open:{},0,0", hex(name)));
     let handle = handle.strip_prefix('F').unwrap().to_owned();
     assert!(!handle.starts_with('-'), "{name}: {handle}");
@@ -150,7 +152,7 @@ fn code_objects_are_files_without_call_frames() {
         let original =
             original.into_iter().find(|path| path.extension().is_some_and(|ext| ext == "hsaco")).unwrap();
         let file_name = original.file_name().unwrap().to_string_lossy().into_owned();
-        assert_eq!(listed[0], (format!("/lanescope/{file_name}"), "0x7f0000100000".to_owned()));
+        assert_eq!(listed[0], (format!("target:/lanescope/{file_name}"), "0x7f0000100000".to_owned()));
         let file = scratch(name).join(file_name);
         fs::write(&file, pulled(&mut client, &listed[0].0)).unwrap();
         let header = printed("llvm-readelf", &["-h"], &file);
@@ -234,14 +236,14 @@ fn every_code_object_is_listed_and_those_with_a_file_can_be_opened() {
     let expected: Vec<String> =
         (1..=6).map(|index| format!("{:#x}", 0x7f00_0000_0000u64 + index * 0x10_0000)).collect();
     assert_eq!(addresses, expected);
-    let is_file: Vec<bool> = listed.iter().map(|(name, _)| name.starts_with("/lanescope/")).collect();
+    let is_file: Vec<bool> = listed.iter().map(|(name, _)| name.starts_with("target:/lanescope/")).collect();
     assert_eq!(is_file, [true, false, false, true, true, true], "{listed:?}");
     let mut names: Vec<&String> = listed.iter().map(|(name, _)| name).collect();
     names.sort();
     names.dedup();
     assert_eq!(names.len(), 6, "{listed:?}");
     for (index, (name, _)) in listed.iter().enumerate() {
-        let tail = name.strip_prefix("/lanescope/").unwrap_or(name);
+        let tail = name.strip_prefix("target:/lanescope/").unwrap_or(name);
         assert!(tail.chars().all(|c| c.is_ascii_alphanumeric() || ".-_+".contains(c)), "{name}");
         if is_file[index] {
             let file = pulled(&mut client, name);

@@ -1,0 +1,81 @@
+//! The one process, which is the captured state: it is there from the beginning and cannot end.
+//!
+//! gdb manual, "Packets": with `target extended-remote` (`!`) the connection stays after `kill` and `detach`, and `run` and
+//! `attach` bring the process back. Other clients close the connection themselves.
+
+use super::super::Flow;
+use super::super::fault::{Fault, NO_WAVE};
+use super::super::front::parse;
+use super::super::front::reply::Reply;
+use super::super::front::router::Request;
+use super::super::state::State;
+use super::stop;
+
+/// The process, as `qProcessInfo` has it.
+const PID: u64 = 1;
+
+/// `!`: the connection outlives the process.
+pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.is_extended = true;
+    reply.text("OK");
+    Ok(Flow::Continue)
+}
+
+/// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb goes on at once, and reads that nothing runs.
+pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    state.is_gone = false;
+    stop::first(state, request, reply)
+}
+
+/// `vAttach;PID`: the captured state. gdb 13 does not show why another process is refused.
+pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    match parse::number(request.args) {
+        Some(PID) => run(state, request, reply),
+        Some(pid) => {
+            state.note("The captured state is process 1: `attach 1` or `run`.\n");
+            Err(Fault::new(NO_WAVE, format!("no process {pid}: the captured state is process {PID}")))
+        }
+        None => Err(Fault::malformed("not vAttach;PID")),
+    }
+}
+
+/// `k`: the connection ends. gdb wants no reply; LLDB takes anything but an exit for a mistake.
+pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    if !request.args.is_empty() {
+        return Err(Fault::malformed("`k` takes no arguments"));
+    }
+    if state.facade().is_lldb() {
+        reply.text("X09");
+    }
+    Ok(leave(state))
+}
+
+/// `vKill;PID`: the dump lives on. There is one process, so its id says nothing.
+pub(crate) fn kill_process(
+    state: &mut State,
+    request: Request<'_>,
+    reply: &mut Reply<'_>,
+) -> Result<Flow, Fault> {
+    parse::number(request.args).ok_or(Fault::malformed("not vKill;PID"))?;
+    reply.text("OK");
+    Ok(leave(state))
+}
+
+/// `D` or `D;PID`
+pub(crate) fn detach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
+    let is_sound = match request.args.split_first() {
+        None => true,
+        Some((separator, pid)) => *separator == b';' && parse::number(pid).is_some(),
+    };
+    if !is_sound {
+        return Err(Fault::malformed("not D or D;PID"));
+    }
+    reply.text("OK");
+    Ok(leave(state))
+}
+
+/// The client has no process any more. Where it does not keep the connection, that ends.
+fn leave(state: &mut State) -> Flow {
+    state.is_gone = true;
+    if state.is_extended { Flow::Continue } else { Flow::Close }
+}

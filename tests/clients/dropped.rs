@@ -1,0 +1,121 @@
+//! Views that gdb would not find, or drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`. And a PC without code.
+
+use super::harness::Server;
+use super::model::{Fixture, Wave, named};
+use super::script::{Debugger, Script};
+
+const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
+/// What the user types to have the views again.
+const ADVICE: &str = "gdb has dropped the view of this code: `sharedlibrary` or `stepi` loads it again.";
+
+/// File and line of a wave.
+fn place(wave: &Wave) -> String {
+    format!("{}:{}", wave.expected["file"].as_str().unwrap(), wave.expected["line"])
+}
+
+/// That each wave is in its file and line.
+fn all_are_placed(script: &mut Script, fixture: &Fixture) {
+    for wave in &fixture.waves {
+        script.say(format!("thread {}", wave.number));
+        script.expect("bt 1", place(wave));
+        script.never("bt", "Cannot access memory");
+    }
+}
+
+/// That frame 0 has its variables.
+fn is_whole(script: &mut Script, fixture: &Fixture) {
+    script.expect("bt 1", place(&fixture.waves[0]));
+    script.never("bt", "Cannot access memory");
+    let locals = fixture.waves[0].expected["locals"].as_array().unwrap();
+    let known = locals.iter().find(|local| local["type"] == "int" && local["state"] == "ok").unwrap();
+    let (name, value) = (known["name"].as_str().unwrap(), known["values"][0].as_str().unwrap());
+    script.expect(format!("p {name}"), format!(" = {value}\n"));
+}
+
+#[test]
+fn gdb_finds_views_whatever_its_sysroot_is() {
+    // One code object, and several.
+    for dump in ["saxpy-gfx90a-O0", "mixed-vgprs"] {
+        let fixture = named(dump);
+        for name in GDBS {
+            let server = Server::start(&fixture.dump, &[]);
+            for sysroot in
+                ["set sysroot", "set sysroot /", "set sysroot /nowhere", "set sysroot target:/nowhere"]
+            {
+                for first in ["echo", "file /bin/true"] {
+                    let mut script = Script::new(dump);
+                    script.say(sysroot);
+                    script.say(first);
+                    script.never(format!("target remote {}", server.address), "No such file");
+                    script.never("info sharedlibrary", "No  ");
+                    all_are_placed(&mut script, &fixture);
+                    // While it is connected.
+                    script.say("set sysroot /usr");
+                    all_are_placed(&mut script, &fixture);
+                    script.must_pass(&Debugger::Gdb(name));
+                }
+            }
+            server.finish();
+        }
+    }
+}
+
+#[test]
+fn gdb_loads_dropped_views_again() {
+    let fixture = named("saxpy-gfx90a-O0");
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let gestures = [
+            ("echo", "file /bin/true"),
+            ("echo", "file"),
+            ("echo", "symbol-file /bin/true"),
+            ("echo", "symbol-file"),
+            ("file /bin/true", "nosharedlibrary"),
+            ("file /bin/true", "symbol-file"),
+        ];
+        for (before, gesture) in gestures {
+            for remedy in ["sharedlibrary", "stepi"] {
+                let mut script = Script::new(gesture);
+                script.say(before);
+                script.say(format!("target remote {}", server.address));
+                is_whole(&mut script, &fixture);
+                script.never("monitor wave", ADVICE);
+                script.say(gesture);
+                script.expect("bt", "#0  0x");
+                script.expect("monitor wave", ADVICE);
+                script.say(remedy);
+                is_whole(&mut script, &fixture);
+                script.never("monitor wave", ADVICE);
+                script.never("stepi", ADVICE);
+                is_whole(&mut script, &fixture);
+                script.must_pass(&Debugger::Gdb(name));
+            }
+        }
+        server.finish();
+    }
+}
+
+/// The stack of a PC that no code object holds ends in a frame that says so.
+#[test]
+fn a_pc_without_code_ends_the_stack_in_words() {
+    let fixture = named("saxpy-gfx90a-O0");
+    for name in GDBS {
+        let server = Server::start(&fixture.dump, &[]);
+        let mut script = Script::new("pc");
+        script.say(format!("target remote {}", server.address));
+        for pc in ["0", "0x1234", "0x7f0000900000"] {
+            script.say(format!("set var $pc = {pc}"));
+            script.expect("bt", "#0  0x");
+            script.expect("bt", " in no_code_object ()");
+            script.never("bt", "Cannot access memory");
+            script.never("bt", "#2 ");
+            script.never("monitor wave", ADVICE);
+            script.expect("stepi", "The PC is not the captured one");
+        }
+        script.say("monitor reset");
+        script.say("maint flush register-cache");
+        is_whole(&mut script, &fixture);
+        script.must_pass(&Debugger::Gdb(name));
+        server.finish();
+    }
+}
