@@ -79,6 +79,8 @@ fn gdb_loads_dropped_views_again() {
                 script.say(before);
                 script.say(format!("target remote {}", server.address));
                 is_whole(&mut script, &fixture);
+                // A read of the user's is none of gdb's.
+                script.say("x/gx $sp");
                 script.never("monitor wave", ADVICE);
                 script.say(gesture);
                 script.expect("bt", "#0  0x");

@@ -23,6 +23,9 @@ use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
 use crate::view::{self, Reading, View, Views};
 
+/// Bytes of a line in which gdb reads stacks.
+const STACK_LINE: u64 = 64;
+
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
 pub(crate) fn read_hex(
     state: &mut State,
@@ -179,7 +182,9 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
                 Ok(0) => Err(Fault::new(NOT_THERE, "nothing is known there")),
                 Ok(read) => Ok(read),
                 Err(error) => {
-                    if view::is_read_without(view, &*state.session, address, wave) {
+                    // The user's `x/gx $sp` is no line.
+                    let is_stack = length == STACK_LINE && state.facade() == Facade::Gdb;
+                    if is_stack && view::is_read_without(view, &*state.session, address, wave) {
                         libraries::missed(state);
                     }
                     Err(error.into())
