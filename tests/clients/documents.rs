@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use super::harness::{Server, lanescope, lldb_name, run, tool};
+use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::script::{Debugger, Script, fail_with};
 
 /// Words that stand for anything.
@@ -32,7 +32,12 @@ fn the_tutorial_shows_what_is_printed() {
 
 /// Plays the blocks of a page; `least` lines are typed in it.
 fn play(page: &str, least: usize) {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(page)).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = fs::read_to_string(root.join(page)).unwrap();
+    // Commands name the fixtures as from the repository, and write files.
+    let folder = scratch("documents");
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink(root.join("tests"), folder.join("tests")).unwrap();
     let mut server = Server::with([]);
     let (mut wrong, mut typed) = (Vec::new(), 0);
     for block in blocks(&text) {
@@ -44,7 +49,7 @@ fn play(page: &str, least: usize) {
                 if words[0] == "serve" {
                     server = Server::with(words[1..].iter().map(OsStr::new));
                 } else {
-                    let printed = run(tool(lanescope()).args(words).current_dir(env!("CARGO_MANIFEST_DIR")));
+                    let printed = run(tool(lanescope()).args(words).current_dir(&folder));
                     wrong.extend(compare(page, &step, &printed));
                 }
                 continue;
@@ -73,6 +78,7 @@ fn play(page: &str, least: usize) {
             wrong.extend(script.run(&debugger));
         }
     }
+    fs::remove_dir_all(&folder).unwrap();
     fail_with(wrong);
     assert!(typed >= least, "{page} has {typed} lines to type");
 }
