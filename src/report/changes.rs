@@ -1,10 +1,10 @@
-//! What a client has changed, as text.
+//! A client's changes, as text.
 
 use std::fmt::Write as _;
 
 use crate::session::{Changes, Dropped, MemoryChange, RegisterChange, Reset};
 
-/// A line for each: `wave 3 v2[lane 5]: 0x1 -> 0x2`.
+/// A line for each change: `wave 3 v2[lane 5]: 0x1 -> 0x2`.
 #[must_use]
 pub fn text(changes: &Changes) -> String {
     let mut text = String::new();
@@ -30,7 +30,7 @@ fn register(change: &RegisterChange) -> String {
         (Some(lane), _) => {
             let _ = write!(words, "[lane {lane}]");
         }
-        // As AMD's documents name parts of a register.
+        // AMD's notation for a part of a register.
         (None, Some(dword)) => {
             let first = u32::from(dword) * 32;
             let _ = write!(words, "[{}:{first}]", first + 31);

@@ -10,7 +10,7 @@ use crate::codeobject::hex;
 use crate::session::{Disassembly, ListedInstruction, Symbolic};
 use crate::units::LaneSet;
 
-/// As gdb's `disassemble /s` prints a function, with the lanes that are at an instruction after it:
+/// A listing in the form of gdb's `disassemble /s`, with the lanes at each instruction after it:
 /// `=> 0x00007f0000102798 <+408>:  flat_load_dword v0, v[0:1]  ; lanes 0-24`.
 #[must_use]
 pub fn text(of: &Disassembly, style: Style) -> String {
@@ -77,7 +77,7 @@ fn symbolic(symbol: &Symbolic) -> String {
     }
 }
 
-/// The tool's text, and where it branches to: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
+/// The tool's text, and its branch target: `s_branch 16  # 0x7f00001027e4 <saxpy+484>`.
 #[must_use]
 pub fn instruction(one: &ListedInstruction) -> String {
     let mut text = one.text.clone();
@@ -106,7 +106,7 @@ fn lanes(one: &ListedInstruction) -> String {
     }
 }
 
-/// The same for programs.
+/// The same as JSON.
 #[must_use]
 pub fn json(of: &Disassembly) -> Value {
     let numbers = |lanes: LaneSet| lanes.iter().map(|lane| lane.0).collect::<Vec<_>>();

@@ -6,7 +6,7 @@ use super::{Style, Table};
 use crate::session::DispatchInfo;
 use crate::units::WaveId;
 
-/// A row for each dispatch with the columns of AMD's gdb, that of `current` marked.
+/// A row for each dispatch with the columns of AMD's gdb; the row of `current` has a mark.
 #[must_use]
 pub fn text(dispatches: &[DispatchInfo], current: Option<u32>, style: Style) -> String {
     if dispatches.is_empty() {
@@ -68,7 +68,7 @@ pub fn json(dispatches: &[DispatchInfo], threads: &dyn Fn(WaveId) -> Option<(u64
     json!({ "dispatches": each.collect::<Vec<_>>() })
 }
 
-/// Neighbouring runs of thread numbers as one: thousands of waves are few lines.
+/// Merges neighbouring runs of thread numbers: thousands of waves are few lines.
 fn runs(each: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for (first, last) in each {

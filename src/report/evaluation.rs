@@ -1,4 +1,4 @@
-//! What an expression of the user's gives, as text and as JSON; docs/evaluator.md documents both.
+//! The result of a user's expression, as text and as JSON; docs/evaluator.md documents both.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::dwarf::print;
 use crate::dwarf::text::AssembleError;
 use crate::session::{Byte, Evaluation, Found, LaneFound};
 
-/// A line for each run of lanes with the same answer; what happened comes before, where it was asked for.
+/// A line for each run of lanes with the same answer; a requested trace precedes it.
 #[must_use]
 pub fn text(evaluation: &Evaluation, style: Style) -> String {
     let mut text = super::explain::steps(&evaluation.explained, style);
@@ -88,11 +88,11 @@ fn byte_text(bytes: &[Byte]) -> String {
     bytes.iter().map(ToString::to_string).collect()
 }
 
-/// An expression's text with a mark under the place where it cannot be read, and what is wrong there.
+/// An expression's text with a mark under the syntax error, and the error.
 #[must_use]
 pub fn misread(text: &str, error: &AssembleError) -> String {
     let line = text.lines().nth(error.line.saturating_sub(1)).unwrap_or_default();
-    // Whatever stands before the mark takes one column: tabs and control characters are shown as blanks.
+    // Each character before the mark takes one column: tabs and control characters are printed as blanks.
     let shown: String = line.chars().map(|char| if char.is_control() { ' ' } else { char }).collect();
     let mark = " ".repeat(error.column.saturating_sub(1));
     format!("the expression at {error}\n    {shown}\n    {mark}^")

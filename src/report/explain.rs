@@ -10,7 +10,7 @@ use crate::session::Explained;
 use crate::session::print::Explanation;
 use crate::units::WaveId;
 
-/// Each name with what says where it is, and what that did.
+/// Each name with the source of its location, and the effect of that source.
 #[must_use]
 pub fn text(explanations: &[Explanation], style: Style) -> String {
     let mut text = String::new();
@@ -24,7 +24,7 @@ pub fn text(explanations: &[Explanation], style: Style) -> String {
     text
 }
 
-/// What operations did, for each set of lanes that went one way.
+/// The trace of operations, for each set of lanes with the same control flow.
 pub(super) fn steps(explained: &[Explained], style: Style) -> String {
     let mut text = String::new();
     for explained in explained {
@@ -39,7 +39,7 @@ pub(super) fn steps(explained: &[Explained], style: Style) -> String {
     text
 }
 
-/// The same for programs.
+/// The same as JSON.
 #[must_use]
 pub fn json(wave: WaveId, frame: usize, path: &str, explanations: &[Explanation]) -> Value {
     json!({ "thread": wave.0 + 1, "frame": frame, "path": path, "names": names(explanations) })

@@ -1,6 +1,7 @@
-//! Everything that a capture holds, as one JSON document (docs/export-format.md).
+//! The whole contents of a capture, as one JSON document (docs/export-format.md).
 //!
-//! Written item by item, and memory as it is read: what is held at a time is the state of one wave without its memory.
+//! It is written item by item, and memory while it is read: at any time it holds the state of one wave without its
+//! memory.
 
 mod bytes;
 mod share;
@@ -21,7 +22,7 @@ use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a packet.
 const PACKET: u64 = 64;
-/// The most packets that a document has: sixteen of the largest rings that ROCm makes.
+/// Maximum of packets in a document: sixteen of the largest rings that ROCm makes.
 const MOST_PACKETS: u64 = 1 << 18;
 
 /// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
@@ -30,7 +31,7 @@ const PRIVATE_LANE: AddressSpace = AddressSpace(5);
 /// Writes a dump's contents; `waves` chooses waves, `None` all of them.
 ///
 /// # Errors
-/// What the writer says, or the file that a register or byte lies in.
+/// The error of the writer, or of the file of a register or byte.
 pub fn export(reader: &Reader, waves: Option<&[WaveId]>, out: &mut dyn Write) -> io::Result<()> {
     let dump = reader.dump();
     let capture = dump.capture();
@@ -81,7 +82,7 @@ fn json_to(out: &mut dyn Write, value: &Value) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
-/// Writes an object without its end, so that members can follow that are too large for memory.
+/// Writes an object without its end: members that are too large for memory follow.
 fn begin(out: &mut dyn Write, facts: &Value) -> io::Result<()> {
     let mut separator = "{";
     for (key, value) in facts.as_object().into_iter().flatten() {
@@ -138,7 +139,7 @@ fn agents(capture: &Capture) -> Value {
     each.collect()
 }
 
-/// A queue; `left`: how many packets the document may still hold.
+/// A queue; `left`: number of packets that the document may still hold.
 fn queue(capture: &Capture, queue: &Queue, left: &mut u64) -> io::Result<Value> {
     let ring = queue.ring;
     let active = active_packets(queue);
@@ -163,14 +164,15 @@ fn queue(capture: &Capture, queue: &Queue, left: &mut u64) -> io::Result<Value> 
     Ok(value)
 }
 
-/// How many packets lie between a queue's read and its write index; `None` where that is not known or more than its ring holds.
+/// Number of packets between a queue's read and its write index; `None` if it is unknown or exceeds the ring's
+/// capacity.
 fn active_packets(queue: &Queue) -> Option<u64> {
     let ring = queue.ring?;
     let active = ring.write?.saturating_sub(ring.read?);
     (active <= ring.size / PACKET).then_some(active)
 }
 
-/// The packets of a queue from its read to its write index; `None` where they were not captured.
+/// The packets of a queue from its read to its write index; `None` if they were not captured.
 fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
     let Some(ring) = queue.ring else { return Ok(None) };
     let (Some(read), Some(write)) = (ring.read, ring.write) else { return Ok(None) };
@@ -189,8 +191,8 @@ fn packets(capture: &Capture, queue: &Queue) -> io::Result<Option<String>> {
     Ok(Some(text))
 }
 
-/// By what a document names each dispatch, together with its queue: its packet's id. A dump without may have numbers of its own,
-/// which count where no packet of the queue has them.
+/// The document's name of each dispatch, together with its queue: its packet's id. A dump without packet ids may have
+/// numbers of its own; they count if no packet of the queue has them.
 fn packet_ids(capture: &Capture) -> Vec<Option<u64>> {
     let known = |dispatch: &Dispatch| Some((dispatch.queue, dispatch.packet?));
     let packets: HashSet<(usize, u64)> = capture.dispatches.iter().filter_map(known).collect();
@@ -298,7 +300,7 @@ fn wave(
         "frames": super::stack::frames_json(&stack),
         "frames_end": super::stack::end_json(&stack.end),
         "sgpr_count": wave.sgpr_count,
-        // Of a GPU's hundreds of registers no list of nulls.
+        // Omits a list of nulls for a GPU's hundreds of registers.
         "registers": (!registers.values().all(Value::is_null)).then_some(registers),
         "private_wave_bytes": wave.private_size,
         "private_note": wave.private.segments().first().and_then(|segment| segment.name.as_deref()),
@@ -320,14 +322,14 @@ fn wave(
     }
     out.write_all(b"],\"private_wave\":")?;
     match wave.private_size {
-        // All of nothing.
+        // A memory of 0 bytes is written as complete, not as null.
         Some(0) => out.write_all(b"\"\"")?,
         size => memory(capture, &wave.private, size, out)?,
     }
     out.write_all(b"}")
 }
 
-/// All hex digits of a register, `x` for those of a scalar that were not captured; of a vector with missing lanes, one item a
+/// All hex digits of a register, `x` for the missing digits of a scalar; for a vector with missing lanes, one item a
 /// lane; null for none.
 pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
     if value.known() == 0 {

@@ -10,10 +10,10 @@ use super::{Style, stack};
 use crate::session::{Group, Groups, LaneState, Member};
 use crate::units::LaneSet;
 
-/// Runs of waves, or of waves with the same lanes, that a line of text lists. JSON has all.
+/// Maximum of runs of waves, or of waves with the same lanes, in a line of text. JSON has all.
 const MAX_RUNS: usize = 16;
 
-/// Each group: how many, which, why they stopped, and their stack. `number`: what the user calls a wave, its id in the dump or a
+/// Each group: count, members, stop reasons and stack. `number`: the user's number of a wave, its id in the dump or a
 /// client's thread.
 #[must_use]
 pub fn text(groups: &Groups, number: &dyn Fn(&Member) -> u64, style: Style) -> String {
@@ -111,7 +111,7 @@ pub fn json(groups: &Groups) -> Value {
     json_with(groups, &|member| vec![u64::from(member.wave.0) + 1])
 }
 
-/// The same, for a client that has other threads.
+/// The same, for a client with other threads.
 #[must_use]
 pub fn json_with(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
     let each = groups.groups.iter().map(|group| {
@@ -140,7 +140,7 @@ pub fn json_with(groups: &Groups, threads: &dyn Fn(&Member) -> Vec<u64>) -> Valu
     })
 }
 
-/// Waves with the same lanes of the group together.
+/// Merges waves with the same lanes of the group.
 fn members_json(members: &[Member], threads: &dyn Fn(&Member) -> Vec<u64>) -> Value {
     let parts = members.chunk_by(|one, next| one.lanes == next.lanes).map(|part| {
         let lanes = part.first().and_then(|member| member.lanes).unwrap_or(LaneSet::EMPTY);

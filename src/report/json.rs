@@ -10,14 +10,14 @@ use crate::session::{
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// Gives an object one member more; another value stays as it is.
+/// Adds one member to an object; another value stays unchanged.
 pub(crate) fn set(object: &mut Value, key: &str, value: impl Into<Value>) {
     if let Value::Object(members) = object {
         members.insert(key.to_owned(), value.into());
     }
 }
 
-/// A wave: ids, place, PC, EXEC and why it stopped.
+/// A wave: ids, place, PC, EXEC and stop reason.
 #[must_use]
 pub fn wave(info: &WaveInfo) -> Value {
     let mut answer = json!({
@@ -42,7 +42,8 @@ pub fn wave(info: &WaveInfo) -> Value {
     answer
 }
 
-/// An answer about a wave: `unconfirmed` has the reason where its values may be wrong, `unchecked` the values that nothing confirms.
+/// An answer about a wave: `unconfirmed` has the reason why its values may be wrong, `unchecked` the values that
+/// nothing confirms.
 #[must_use]
 pub fn marked(session: &dyn Inspect, wave: WaveId, mut answer: Value) -> Value {
     if let Ok(info) = session.wave(wave) {
@@ -59,12 +60,12 @@ fn set_marks(answer: &mut Value, info: &WaveInfo) {
     }
 }
 
-/// An object with one list as its only member, whose items are made when they are written.
+/// An object with one list as its only member, whose items are built while they are written.
 #[derive(Debug)]
 pub struct StreamedList<F> {
     /// The name of the list.
     pub key: &'static str,
-    /// Makes the items.
+    /// Builds the items.
     pub items: F,
 }
 
@@ -141,7 +142,7 @@ pub fn lanes_of(session: &dyn Inspect, wave: WaveId, focus: LaneId) -> Result<Va
     Ok(json!({ "thread": wave.0 + 1, "lanes": each.collect::<Vec<_>>() }))
 }
 
-/// The PC of a lane, and what tells it or why nothing does.
+/// The PC of a lane, with its source or the reason of its absence.
 #[must_use]
 pub fn lane_pc(wave: WaveId, of: &LaneInfo) -> Value {
     json!({
@@ -166,7 +167,7 @@ pub fn locals(locals: &Locals) -> Value {
     answer
 }
 
-/// Where the variables stand among the members of [`locals`].
+/// Index of the variables among the members of [`locals`].
 const VARIABLES: &str = "variables";
 
 /// [`locals`] with `null` in place of the variables.
@@ -184,13 +185,13 @@ pub fn locals_head(locals: &Locals) -> Value {
     })
 }
 
-/// The members of a head of [`locals_head`] with the variables at their place, each made when it is written: those of thousands of
-/// variables in 64 lanes take a thousand times their text.
+/// The members of a head of [`locals_head`] with the variables at their place, each built while it is written: the
+/// values of thousands of variables in 64 lanes take a thousand times their text.
 #[derive(Debug)]
 pub struct StreamedLocals {
-    /// The head; members may have been added.
+    /// The head, possibly with further members.
     pub head: Value,
-    /// What it is the head of.
+    /// The variables of the head.
     pub locals: Locals,
 }
 
@@ -258,7 +259,7 @@ pub(super) fn lane_value(lane: &LaneValue, states: &LaneStates) -> Value {
     answer
 }
 
-/// Two digits a byte (see [`Byte`]'s words); `None` where there are no bytes.
+/// Two digits a byte (see [`Byte`]'s words); `None` without bytes.
 fn byte_text(bytes: &[Byte]) -> Option<String> {
     (!bytes.is_empty()).then(|| bytes.iter().flat_map(|byte| byte.digits()).collect())
 }

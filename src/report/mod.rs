@@ -1,7 +1,7 @@
 //! The session's answers as text for people and JSON for programs.
 //!
-//! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text that
-//! goes to a client is plain; the commands ask for styles.
+//! One renderer serves the commands, the client's `monitor` and the packets, so that they cannot disagree. Text for a
+//! client is plain; the commands request styles.
 
 pub mod changes;
 pub mod disassembly;

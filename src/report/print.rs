@@ -1,4 +1,4 @@
-//! What a path names, as text and JSON.
+//! The value of a path, as text and JSON.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,8 @@ use super::text::{Mark, beside, is_shared, is_shown_alike, lane_list, lane_mark,
 use crate::session::print::{Printed, PrintedLane};
 use crate::session::{LaneState, ValueState};
 
-/// One lane: a line, as variables have it. Several: a line for each lane, neighbours with the same answer together.
+/// One lane: a line, in the form of variables. Several: a line for each lane, or one line for neighbours with the
+/// same answer.
 #[must_use]
 pub fn text(printed: &Printed, style: Style) -> String {
     let mut text = String::new();
@@ -45,7 +46,7 @@ pub fn text(printed: &Printed, style: Style) -> String {
     text
 }
 
-/// The same for programs, as docs/protocol.md has it.
+/// The same as JSON; docs/protocol.md documents the shape.
 #[must_use]
 pub fn json(printed: &Printed) -> Value {
     let lanes = printed.lanes.iter().map(|lane| {

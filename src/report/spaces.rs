@@ -1,9 +1,9 @@
-//! Places in memory as a person writes them: `private_lane 0x10`, `local#0x40`, `0x7f0000200000`.
+//! Places in memory in a user's notation: `private_lane 0x10`, `local#0x40`, `0x7f0000200000`.
 
 use crate::session::{Inspect, Place, Unreadable};
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
-/// Why a place cannot be made of what was written.
+/// The error of an unusable place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadPlace {
     /// Not a number.
@@ -12,17 +12,17 @@ pub enum BadPlace {
     /// Not an address space.
     #[error("no address space `{asked}`; there are {there}")]
     Space {
-        /// What was written.
+        /// The user's text.
         asked: String,
-        /// The names that there are.
+        /// The valid names.
         there: String,
     },
-    /// The session's word.
+    /// The session's error.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
 
-/// A number as a person writes it: decimal, or hexadecimal after `0x`.
+/// A number in a user's notation: decimal, or hexadecimal after `0x`.
 ///
 /// # Errors
 /// [`BadPlace::Number`].
@@ -34,10 +34,10 @@ pub fn number(text: &str) -> Result<u64, BadPlace> {
     parsed.map_err(|_| BadPlace::Number(text.to_owned()))
 }
 
-/// The place that `space` (a name, or a DWARF number) and `address` name, for a wave's focused lane or the one given.
+/// The place of `space` (a name, or a DWARF number) and `address`, for a wave's focused lane or the given one.
 ///
 /// # Errors
-/// What was written is no number or names no space, or the wave or lane does not exist.
+/// The text is no number or names no space, or the wave or lane does not exist.
 pub fn parse_place(
     session: &dyn Inspect,
     wave: WaveId,
@@ -48,7 +48,7 @@ pub fn parse_place(
     let target = &session.wave(wave)?.kind.target;
     let by_number = number(space).ok().and_then(|id| target.space(AddressSpace(id)));
     let Some(space) = target.space_named(space).or(by_number) else {
-        // The 64 names private_lane<N> would drown the others.
+        // The 64 names private_lane<N> would hide the others.
         let named = target.spaces.iter().filter(|space| space.id.0 < 0x20);
         let there = named.map(|space| space.name.as_str()).collect::<Vec<_>>().join(", ");
         return Err(BadPlace::Space { asked: space.to_owned(), there });
@@ -57,7 +57,7 @@ pub fn parse_place(
     Ok(Place { space: space.id, address, wave: Some(wave), lane: Some(lane.unwrap_or(session.focus(wave))) })
 }
 
-/// The same from one word: `local#0x40`, or an address as clients write it (see [`crate::session::address`]).
+/// The same from one word: `local#0x40`, or an address in a client's notation (see [`crate::session::address`]).
 ///
 /// # Errors
 /// As [`parse_place`].
@@ -76,7 +76,7 @@ pub fn parse_word(
     }
 }
 
-/// A place as a person would write it: `private_lane#0x10`, a plain number in global memory.
+/// A place in a user's notation: `private_lane#0x10`, a plain number in global memory.
 #[must_use]
 pub fn place_name(session: &dyn Inspect, place: Place) -> String {
     let kind = session.kind();

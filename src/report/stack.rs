@@ -8,14 +8,14 @@ use super::Style;
 use crate::session::{LaneStack, Stack, StackEnd, StackFrame};
 use crate::units::LaneSet;
 
-/// A call stack: a line a frame, and a last line where the stack ends before a kernel. Of a wave's frame without a PC the text says
-/// that PCs differ: the stack is what several have in common.
+/// A call stack: a line a frame, and a last line if the stack ends before a kernel. For a wave's frame without a PC
+/// the text states that PCs differ: several lanes have the stack in common.
 #[must_use]
 pub fn text(stack: &Stack, style: Style) -> String {
     let mut text = String::new();
     let mut said = None;
     for frame in &stack.frames {
-        // What stands in the way of several frames alike is said once.
+        // A problem of several frames is printed once.
         let problem = frame.problem.as_ref().filter(|problem| said != Some(*problem));
         let _ = writeln!(text, "{}", line(frame, problem, stack.lane.is_some(), style));
         said = frame.problem.as_ref();
@@ -28,7 +28,7 @@ pub fn text(stack: &Stack, style: Style) -> String {
         text.push_str("No frames: the lane was not active when any of the functions was called.\n");
     }
     if !stack.end.is_normal() {
-        // An end's words may name the PC of one of several.
+        // The words of an end may name the PC of one lane of several.
         let is_common = stack.lane.is_none() && stack.frames.iter().any(|frame| frame.pc.is_none());
         let end = if is_common { stack.end.name().replace('-', " ") } else { stack.end.to_string() };
         let _ = writeln!(text, "{}", style.dim(&format!("The stack ends here: {end}.")));
@@ -36,7 +36,7 @@ pub fn text(stack: &Stack, style: Style) -> String {
     text
 }
 
-/// The stacks of several lanes, each under the lanes that have it.
+/// The stacks of several lanes, each under its lanes.
 #[must_use]
 pub fn lanes_text(stacks: &[LaneStack], style: Style) -> String {
     let mut text = String::new();

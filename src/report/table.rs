@@ -1,14 +1,14 @@
-//! Aligned columns, with colour where the reader can show it.
+//! Aligned columns, with colour if the reader can show it.
 
 use anstyle::{AnsiColor, Style as Ansi};
 
-/// How text is to look.
+/// The style of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Style {
-    /// Nothing but characters: for `monitor`, pipes and files.
+    /// Characters alone: for `monitor`, pipes and files.
     #[default]
     Plain,
-    /// With ANSI colours; the stream that prints it strips them where they are not wanted.
+    /// With ANSI colours; the stream that prints it strips them if they are unwanted.
     Coloured,
 }
 
@@ -19,20 +19,20 @@ impl Style {
         self.paint(Ansi::new().bold(), text)
     }
 
-    /// Something that went wrong: a faulted wave.
+    /// An error: a faulted wave.
     #[must_use]
     pub fn alarm(self, text: &str) -> String {
         self.paint(Ansi::new().fg_color(Some(AnsiColor::Red.into())).bold(), text)
     }
 
-    /// Something of less weight: an absent value, an inactive lane.
+    /// A minor item: an absent value, an inactive lane.
     #[must_use]
     pub fn dim(self, text: &str) -> String {
         self.paint(Ansi::new().dimmed(), text)
     }
 
-    /// Characters of the reader's lines: 80 of a debugger's console, which does not report its width, those of the terminal that
-    /// standard output is, and no bound in files and pipes.
+    /// Width of the reader's lines in characters: 80 for a debugger's console, which does not report its width, the
+    /// width of a terminal on standard output, and no bound in files and pipes.
     #[must_use]
     pub fn columns(self) -> Option<usize> {
         match self {
@@ -56,7 +56,7 @@ impl Style {
     }
 }
 
-/// How a cell is to look.
+/// The style of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Weight {
     Normal,
@@ -66,11 +66,11 @@ enum Weight {
 
 /// Columns of a debugger's console.
 const CONSOLE: usize = 80;
-/// What parts columns, and what further lines begin with.
+/// The separator of columns, and the indent of continued lines.
 const GAP: &str = "  ";
 const INDENT: &str = "    ";
 
-/// Characters of a cell that others of its column are aligned with: a longer one stands out alone.
+/// Maximum width of a cell for the alignment of its column; a longer cell does not widen the column.
 const MAX_WIDTH: usize = 256;
 
 /// Rows of cells under headings; every column is as wide as its widest cell of up to 256 characters.
@@ -92,20 +92,21 @@ impl Table {
         self.rows.push((Weight::Normal, cells));
     }
 
-    /// Adds a row that stands out.
+    /// Adds a highlighted row.
     pub fn alarm_row(&mut self, cells: Vec<String>) {
         self.rows.push((Weight::Alarm, cells));
     }
 
-    /// Adds a row that stands back.
+    /// Adds a dimmed row.
     pub fn dim_row(&mut self, cells: Vec<String>) {
         self.rows.push((Weight::Dim, cells));
     }
 
     /// The table as lines; no line ends in spaces.
     ///
-    /// Where it is wider than the reader's lines ([`Style::columns`]) and the cells of the last column repeat in neighbouring rows,
-    /// each of them stands once, in a line above its rows. Rows that are still too wide go on in further lines, with an indent.
+    /// If it is wider than the reader's lines ([`Style::columns`]) and the cells of the last column repeat in
+    /// neighbouring rows, each of them is printed once, in a line above its rows. Rows that are still too wide
+    /// continue in further lines, with an indent.
     #[must_use]
     pub fn render(&self, style: Style) -> String {
         let mut widths: Vec<usize> = self.headings.iter().map(|heading| heading.chars().count()).collect();
@@ -180,7 +181,7 @@ fn line(cells: &[String], widths: &[usize], limit: Option<usize>) -> String {
     folded(&lines.join("\n"), Some(limit))
 }
 
-/// Text whose lines are at most that long, where its words allow it; lines that follow begin with an indent.
+/// Text with lines of at most that width, if its words allow it; further lines begin with an indent.
 pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
     let Some(limit) = limit else { return text.to_owned() };
     let mut lines: Vec<String> = Vec::new();
@@ -190,7 +191,7 @@ pub(super) fn folded(text: &str, limit: Option<usize>) -> String {
             continue;
         }
         let mut current = String::new();
-        // Blanks stay with the word behind them, so that columns keep their places.
+        // Blanks stay with the word after them, so that columns keep their places.
         for word in line.split_inclusive(' ') {
             let length = current.chars().count() + word.trim_end().chars().count();
             if length > limit && !current.trim().is_empty() {

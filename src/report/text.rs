@@ -10,13 +10,13 @@ use crate::session::{
 };
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// All served waves: which, where, why they stopped.
+/// All served waves: ids, places and stop reasons.
 #[must_use]
 pub fn waves(session: &dyn Inspect, style: Style) -> String {
     waves_with(session, &|wave| (wave.0 + 1).to_string(), style)
 }
 
-/// The same, for a client that has other threads.
+/// The same, for a client with other threads.
 #[must_use]
 pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, style: Style) -> String {
     let mut table = Table::new(["Thread", "Wave", "Kernel", "PC", "Lanes", "State"]);
@@ -37,7 +37,7 @@ pub fn waves_with(session: &dyn Inspect, threads: &dyn Fn(WaveId) -> String, sty
     table.render(style)
 }
 
-/// The lines that warn of a wave whose values may be wrong, and of values that nothing confirms; empty for other waves.
+/// The warnings about a wave whose values may be wrong, and about values that nothing confirms; empty for other waves.
 #[must_use]
 pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
     let Ok(info) = session.wave(wave) else { return String::new() };
@@ -51,7 +51,7 @@ pub fn mark(session: &dyn Inspect, wave: WaveId, style: Style) -> String {
     lines
 }
 
-/// The lanes of a wave: which work-item each is, whether it runs, and where it is.
+/// The lanes of a wave: the work-item, the state and the position of each.
 ///
 /// # Errors
 /// The wave does not exist.
@@ -87,7 +87,7 @@ pub fn lanes_of(
     Ok(table.render(style))
 }
 
-/// `scale at saxpy.hip:4`; where the PC is not known, only the function.
+/// `scale at saxpy.hip:4`; only the function if the PC is unknown.
 pub(crate) fn place(at: &LanePosition) -> String {
     let function = at.function.as_deref().unwrap_or("?");
     match (&at.file, at.line) {
@@ -137,7 +137,8 @@ fn display(symbol: &str) -> String {
     crate::debuginfo::demangle(symbol).unwrap_or_else(|| symbol.to_owned())
 }
 
-/// Variables of a frame. One lane: a line each. Several: a line for each lane, neighbours with the same answer together.
+/// Variables of a frame. One lane: a line each. Several: a line for each lane, or one line for neighbours with the
+/// same answer.
 #[must_use]
 pub fn locals(locals: &Locals, style: Style) -> String {
     let mut text = String::new();
@@ -185,7 +186,8 @@ fn variable_lines(text: &mut String, variable: &Variable, states: &LaneStates, s
     }
 }
 
-/// Lanes that share a line: neighbours with the same value, and all that have no value for the same reason, which may be long.
+/// Lanes that share a line: neighbours with the same value, and all without a value for the same reason, which may be
+/// long.
 pub(super) fn runs<T>(
     lanes: &[T],
     alike: impl Fn(&T, &T) -> bool,
@@ -206,7 +208,7 @@ pub(super) fn runs<T>(
     runs
 }
 
-/// Whether two lanes have the same to say, as text has it.
+/// Whether the text of two lanes is the same.
 pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
     match (one, other) {
         (ValueState::OptimizedOut(one), ValueState::OptimizedOut(other)) => one == other,
@@ -215,7 +217,7 @@ pub(super) fn is_shown_alike(one: &ValueState, other: &ValueState) -> bool {
     }
 }
 
-/// What stands behind a lane's value: where it is, or why it is nowhere.
+/// The text after a lane's value: its location, or the reason of its absence.
 pub(super) fn beside(lane: &LaneValue, style: Style) -> String {
     match &lane.location {
         Some(place) => style.dim(&format!("  [{place}]")),
@@ -223,7 +225,7 @@ pub(super) fn beside(lane: &LaneValue, style: Style) -> String {
     }
 }
 
-/// Why something is nowhere, where its value does not say it.
+/// The reason of a missing location, unless its value has it.
 pub(super) fn reason(state: &ValueState, style: Style) -> String {
     match state {
         ValueState::OptimizedOut(why) => style.dim(&format!("  [{why}]")),
@@ -231,18 +233,17 @@ pub(super) fn reason(state: &ValueState, style: Style) -> String {
     }
 }
 
-/// How lanes that are not active are marked in a line of several lanes: their registers and memory need not hold what the
-/// source means.
+/// Marks of inactive lanes in a line of several lanes: their registers and memory may differ from the source's meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
     /// Each lane has its own value: the state of the line's lanes.
     Own(Option<LaneState>),
-    /// The value is of these lanes, whichever lane asks.
+    /// The value belongs to these lanes, for any lane of the line.
     Of(LaneSet),
 }
 
 impl Mark {
-    /// `is_shared`: the values of all lanes are of the same lanes.
+    /// `is_shared`: the values of all lanes belong to the same lanes.
     pub(super) fn of(value: &LaneValue, states: &LaneStates, is_shared: bool) -> Self {
         match !is_shared && value.of == LaneSet::one(value.lane) {
             true => Self::Own(states.of(value.lane)),
@@ -250,7 +251,7 @@ impl Mark {
         }
     }
 
-    /// The words behind the numbers of the lanes, ` (inactive)`, and behind the value, `  (lane 17: inactive)`.
+    /// The words after the numbers of the lanes, ` (inactive)`, and after the value, `  (lane 17: inactive)`.
     pub(super) fn words(self, states: &LaneStates) -> (String, String) {
         match self {
             Self::Own(None | Some(LaneState::Active)) => (String::new(), String::new()),
@@ -260,13 +261,13 @@ impl Mark {
     }
 }
 
-/// Whether values of several lanes are made of the same lanes, `$v3[17]`.
+/// Whether values of several lanes consist of the same lanes, `$v3[17]`.
 pub(super) fn is_shared<'a>(mut values: impl Iterator<Item = &'a LaneValue>) -> bool {
     let first = values.next().map(|value| value.of);
     values.all(|value| Some(value.of) == first)
 }
 
-/// `  (lane 17: inactive)`, behind a value: the lanes among those that it is of which are not active.
+/// `  (lane 17: inactive)`, after a value: the inactive ones among the value's lanes.
 pub(super) fn lane_mark(of: LaneSet, states: &LaneStates) -> String {
     let marks = marks(of, states);
     let words = marks.iter().map(|(lanes, state)| format!("{}: {}", lane_list(lanes.iter()), state.words()));
@@ -274,14 +275,14 @@ pub(super) fn lane_mark(of: LaneSet, states: &LaneStates) -> String {
     if words.is_empty() { String::new() } else { format!("  ({})", words.join("; ")) }
 }
 
-/// The lanes of a set that are not active, by state; without those whose state is not known.
+/// The inactive lanes of a set, by state; without lanes of unknown state.
 pub(super) fn marks(of: LaneSet, states: &LaneStates) -> Vec<(LaneSet, LaneState)> {
     let is = |state| (of.iter().filter(|lane| states.of(*lane) == Some(state)).collect::<LaneSet>(), state);
     let each = [LaneState::Inactive, LaneState::NotEntered, LaneState::Unused].map(is);
     each.into_iter().filter(|(lanes, _)| !lanes.is_empty()).collect()
 }
 
-/// Lanes in words, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`.
+/// Lanes as text, lowest first: `lane 3`, `lanes 0-31`, `lanes 0-3, 5`.
 #[must_use]
 pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
     let lanes: Vec<LaneId> = lanes.collect();
@@ -295,7 +296,7 @@ pub fn lane_list(lanes: impl Iterator<Item = LaneId>) -> String {
     format!("{} {}", if lanes.len() == 1 { "lane" } else { "lanes" }, runs.join(", "))
 }
 
-/// A value in words, or why there is none.
+/// A value as text, or the reason of its absence.
 #[must_use]
 pub fn value(state: &ValueState) -> String {
     shown(state)
@@ -324,7 +325,7 @@ pub fn memory(prefix: &str, start: u64, bytes: &[u8]) -> String {
     text
 }
 
-/// A register on a line of its own, vectors lane by lane in lines of 8; `None` where nothing of it was captured.
+/// A register on a line of its own, vectors lane by lane in lines of 8; `None` if no part of it was captured.
 #[must_use]
 pub fn register(kind: &Kind, register: &Register, value: &RegisterValue) -> Option<String> {
     if value.known() == 0 {

@@ -1,7 +1,7 @@
-//! gdbstub behind the front: its state machine, fed one packet at a time through a connection in memory.
+//! gdbstub behind the front: its state machine, which gets one packet at a time through a connection in memory.
 //!
-//! It keeps what it is good at (breakpoints, `target.xml`, memory map, libraries, host info, `monitor`), and
-//! sees no packet that it would end the session on: what it fails at costs an error reply and a new machine.
+//! gdbstub answers breakpoints, `target.xml`, the memory map, libraries, host info and `monitor`. It sees no packet
+//! that makes it end the session. A failure costs an error reply and a new machine.
 
 use std::convert::Infallible;
 
@@ -13,11 +13,11 @@ use super::front::frame::checksum;
 use super::state::State;
 use super::threads::Thread;
 
-/// gdbstub's packet buffer, which also bounds its pieces of `qXfer`. Not larger: it scans all of the buffer for a stale
-/// `#` with every packet.
+/// Size of gdbstub's packet buffer, which also bounds its pieces of `qXfer`. A larger buffer is slower: gdbstub scans
+/// all of it for a stale `#` with every packet.
 const BUFFER: usize = 0x4000;
 
-/// Where gdbstub writes its replies.
+/// The buffer for gdbstub's replies.
 #[derive(Debug, Default)]
 pub(super) struct Sink(Vec<u8>);
 
@@ -41,14 +41,14 @@ impl Connection for Sink {
 
 type Machine = GdbStubStateMachine<'static, State, Sink>;
 
-/// What gdbstub made of a packet.
+/// The result of a packet in gdbstub.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// It answered with these bytes: packets, acknowledgements between them.
+    /// The bytes of the answer: packets, with acknowledgements between them.
     Answered(Vec<u8>),
-    /// It answered, and the session is over.
+    /// An answer that ends the session.
     Ended(Vec<u8>),
-    /// It failed.
+    /// A failure.
     Failed(String),
 }
 
@@ -56,7 +56,7 @@ pub(super) enum Outcome {
 #[derive(Default)]
 pub(super) struct Backend {
     machine: Option<Machine>,
-    /// The thread that the machine was last told with `Hg`.
+    /// The thread of the machine's last `Hg`.
     on: Option<Thread>,
 }
 
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Backend {
 }
 
 impl Backend {
-    /// Asks gdbstub, on that thread if the packet is about one.
+    /// Passes a packet to gdbstub, with the packet's thread selected if it names one.
     pub(super) fn ask(&mut self, state: &mut State, body: &[u8], thread: Option<Thread>) -> Outcome {
         if let Some(thread) = thread.filter(|thread| self.on != Some(*thread)) {
             let select = format!("Hg{:x}", state.number(thread));
@@ -77,14 +77,14 @@ impl Backend {
             }
         }
         let outcome = self.feed(state, body);
-        // Its buffer has grown with the packet, and stays so.
+        // The buffer grows with the packet and keeps its size.
         if body.len() > BUFFER {
             self.reset();
         }
         outcome
     }
 
-    /// Builds the machine anew for the next packet.
+    /// Builds a new machine for the next packet.
     pub(super) fn reset(&mut self) {
         *self = Self::default();
     }

@@ -15,24 +15,24 @@ use super::threads::Threads;
 use crate::session::Inspect;
 use crate::view::Views;
 
-/// What a client is served.
+/// The settings of a served client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientOptions {
-    /// What it is taken for; `None`: what its handshake says.
+    /// The client's facade; `None`: inferred from its handshake.
     pub facade: Option<Facade>,
-    /// Files of code objects for debuggers; `None`: they get none.
+    /// Files of code objects for debuggers; `None`: no files.
     pub views: Option<Arc<Views>>,
     /// The threads; `None`: the waves of the session.
     pub threads: Option<Arc<Threads>>,
 }
 
-/// Whether the connection goes on.
+/// The state of the connection after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Flow {
-    /// It does.
+    /// The connection goes on.
     Continue,
-    /// What was written goes out, then the connection ends: the client detached or killed.
+    /// The connection ends after the written bytes are sent: the client detached or killed.
     Close,
 }
 
@@ -47,7 +47,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that said nothing yet.
+    /// A client that has sent nothing yet.
     #[must_use]
     pub fn new(session: Box<dyn Inspect>, options: ClientOptions) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// The same at the other end of a pipe, which gdb reads one byte at a time.
+    /// The same for a client at the other end of a pipe, which gdb reads one byte at a time.
     #[must_use]
     pub fn through_pipe(mut self) -> Self {
         self.state.is_piped = true;
@@ -72,13 +72,13 @@ impl Client {
         self.has_spoken
     }
 
-    /// Takes what the client sent, in pieces of any size, for [`Self::answer`]. What is kept are these bytes and one packet.
+    /// Takes bytes of the client, in pieces of any size, for [`Self::answer`]. It holds these bytes and one packet.
     pub fn take(&mut self, bytes: &[u8]) {
         self.framer.push(bytes);
     }
 
-    /// Appends the answer to the first packet or acknowledgement that was taken and not answered yet; `None` where there
-    /// is none. One call writes one answer, so that the caller can send it before the next one is made.
+    /// Appends the answer to the first packet or acknowledgement that has no answer yet; `None` if none waits. One
+    /// call writes one answer, so that the caller can send it before the next one is computed.
     pub fn answer(&mut self, out: &mut Vec<u8>) -> Option<Flow> {
         let Self { framer, outbox, backend, state, has_spoken } = self;
         match framer.next()? {
@@ -98,8 +98,8 @@ impl Client {
                 outbox.accept(out);
                 complain(outbox, out);
             }
-            // Nothing runs, so there is nothing to interrupt, and a stop that nobody waits for would be taken for
-            // the answer to the next packet.
+            // Nothing runs, so nothing can be interrupted. The client would take an extra stop for the answer to its
+            // next packet.
             Event::Interrupt => {}
             Event::Ack => outbox.acked(),
             Event::Nack => outbox.nacked(out),
@@ -107,7 +107,7 @@ impl Client {
         Some(Flow::Continue)
     }
 
-    /// The client has closed the connection. A stock gdb that is served amdgcn does so when it reads the first stop.
+    /// The client has closed the connection. A stock gdb that gets amdgcn does so when it reads the first stop.
     pub(super) fn left(&self) {
         if self.state.is_at_first_stop && self.state.facade() == Facade::AmdgcnGdb {
             log::warn!(
@@ -116,7 +116,7 @@ impl Client {
         }
     }
 
-    /// Takes what the client sent and appends all answers: for small inputs, since nothing bounds `out`.
+    /// Takes bytes of the client and appends all answers. For small inputs: nothing bounds `out`.
     pub fn feed(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Flow {
         self.take(bytes);
         while let Some(flow) = self.answer(out) {
@@ -128,7 +128,7 @@ impl Client {
     }
 }
 
-/// An error for a packet that could not even be read.
+/// An error for an unreadable packet.
 fn complain(outbox: &mut Outbox, out: &mut Vec<u8>) {
     let mut reply = Reply::new(out, outbox);
     reply.text("E").hex(&[MALFORMED]);
@@ -145,7 +145,7 @@ fn answer(
 ) -> Flow {
     log::trace!("<- {}", body.escape_ascii());
     let before = out.len();
-    // The last line: a mistake of ours must cost one packet and not the session.
+    // The last guard: a panic in our code costs one packet, not the session.
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let mut reply = Reply::new(out, outbox);
         let flow = dispatch(state, backend, body, &mut reply);
@@ -184,7 +184,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
             forward(state, backend, route, request, reply)
         }
     };
-    // What was made of a file that has changed is not what was opened: no answer leaves that may depend on it.
+    // An answer from a file that changed after it was opened may be wrong: it is not sent.
     let answered = match state.session.changed_file().filter(|_| route.needs_files) {
         Some(name) => {
             let words = format!("{name} changed while it was open; start lanescope again");
@@ -199,7 +199,7 @@ fn dispatch(state: &mut State, backend: &mut Backend, body: &[u8], reply: &mut R
     })
 }
 
-/// Has gdbstub answer.
+/// Passes a packet to gdbstub.
 fn forward(
     state: &mut State,
     backend: &mut Backend,
@@ -211,7 +211,7 @@ fn forward(
         Answer::GdbstubOnThread | Answer::Reviewed(_) => (request.body, Some(state.general)),
         Answer::Gdbstub | Answer::Own(_) => (request.body, None),
     };
-    // gdbstub refuses a list of offers that it cannot read; it has no use for the client's list.
+    // gdbstub rejects a list of offers that it cannot parse, and does not use the client's list.
     let body = if route.name == "qSupported" { b"qSupported:multiprocess+" } else { body };
     let (output, flow) = match backend.ask(state, body, thread) {
         Outcome::Answered(output) => (output, Flow::Continue),
@@ -231,16 +231,16 @@ fn forward(
     Ok(flow)
 }
 
-/// Writes an error as far as this client understands it.
+/// Writes an error in the form that this client understands.
 fn refuse(state: &State, route: &Route, fault: &Fault, reply: &mut Reply<'_>) {
     reply.take_back();
     let lldb = state.facade().is_lldb();
-    // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever it offered.
+    // `m` and `x` answer with data, and gdb reads `E.` there as bad data whatever gdb offered.
     let offered = state.features.error_message && !matches!(route.name, "m" | "x");
     if lldb && state.features.error_strings {
         reply.text("E").hex(&[fault.code]).text(";").hex(fault.words.as_bytes());
     } else if !lldb && (route.words || offered) {
-        // These four mean something to the framing, and there is no escaping in an error.
+        // These four characters belong to the framing, and an error has no escaping.
         reply.text("E.").text(&fault.words.replace(['#', '$', '}', '*'], "?"));
     } else {
         reply.text("E").hex(&[fault.code]);

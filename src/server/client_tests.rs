@@ -1,4 +1,4 @@
-//! What the server asks of the session: the fewest questions that answer a packet.
+//! The server's calls of the session: the fewest calls that answer a packet.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn kind() -> Arc<Kind> {
     Targets::builtin().kind("gfx90a", WaveSize::W64).unwrap()
 }
 
-/// A session of three waves that answers nothing but what every client needs to know.
+/// A session of three waves that answers only the calls that every client needs.
 fn session() -> MockInspect {
     let mut session = MockInspect::new();
     session.expect_waves().times(1).returning(|| (0..3).map(WaveId).collect());
@@ -229,7 +229,7 @@ fn lanes() -> Threads {
 fn an_address_that_names_no_lane_is_read_for_the_lane_that_the_thread_is() {
     let mut session = session();
     session.expect_set_focus().returning(|_, _| Ok(()));
-    // Whichever lane the session has in focus; plain addresses may lie in the aperture of private memory.
+    // The address holds for any lane in focus; plain addresses may lie in the aperture of private memory.
     session.expect_place().returning(|at, wave| {
         let lane = match address::decode(at) {
             address::Token::Space { lane, .. } => lane,

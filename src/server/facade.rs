@@ -1,8 +1,8 @@
-//! What the server looks like to a client: an x86-64 process to debuggers that know no AMDGPU, a GPU to those that do.
+//! The facades: an x86-64 process for debuggers that know no AMDGPU, a GPU for those that do.
 //!
-//! Stock gdb and lldb reject a target description of an architecture that they lack, and then show nothing at all. Both
-//! accept registers of any name and width on top of x86-64, so that is what they get: `rip` is the wave's PC, every
-//! other x86 register is unavailable, and the wave's registers follow by AMD's names.
+//! Stock gdb and lldb reject a target description of an unknown architecture, and then show nothing at all. Both
+//! accept registers of any name and width on top of x86-64. Their facade therefore uses that: `rip` is the wave's PC,
+//! every other x86 register is unavailable, and the wave's registers follow by AMD's names.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::arch::Target;
 pub enum Facade {
     /// Stock gdb and gdb-multiarch: an x86-64 description with all of gdb's core registers.
     Gdb,
-    /// lldb up to 22: `x86_64-unknown-linux-gnu`, of x86 only the PC.
+    /// lldb up to 22: `x86_64-unknown-linux-gnu`, with the PC as the only x86 register.
     Lldb,
     /// A gdb built for amdgcn: registers in the order and numbering of AMD's debugger library.
     AmdgcnGdb,
@@ -31,7 +31,7 @@ impl Facade {
         ("amdgcn-lldb", Self::AmdgcnLldb),
     ];
 
-    /// Whether the client speaks LLDB's dialect.
+    /// Whether the client uses LLDB's dialect.
     #[must_use]
     pub fn is_lldb(self) -> bool {
         matches!(self, Self::Lldb | Self::AmdgcnLldb)
@@ -43,7 +43,7 @@ impl Facade {
         matches!(self, Self::AmdgcnGdb | Self::AmdgcnLldb)
     }
 
-    /// What the user of such a client has to know of a processor, in words.
+    /// The note about a processor for the user of such a client, as text.
     #[must_use]
     pub fn note(self, target: &Target) -> Option<String> {
         let name = &target.name;
@@ -62,15 +62,15 @@ impl Facade {
         }
     }
 
-    /// The triple that LLDB is told.
+    /// The triple for LLDB.
     pub(super) fn triple(self) -> &'static str {
         if self.is_amdgcn() { "amdgcn-amd-amdhsa" } else { "x86_64-unknown-linux-gnu" }
     }
 
-    /// What a packet gives away of the client that sent it.
+    /// The evidence that a packet gives of its client.
     ///
-    /// Both clients begin with `qSupported` or `QStartNoAckMode`; LLDB names four architectures in the former and
-    /// goes on with packets that gdb lacks, gdb offers `qRelocInsn`.
+    /// Both clients begin with `qSupported` or `QStartNoAckMode`. LLDB names four architectures in the former and
+    /// goes on with packets that gdb lacks; gdb offers `qRelocInsn`.
     pub(super) fn betrayed_by(name: &str, body: &[u8]) -> Option<Self> {
         let says = |text: &[u8]| body.windows(text.len()).any(|window| window == text);
         match name {

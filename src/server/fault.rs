@@ -1,20 +1,20 @@
-//! Why a packet gets no answer, as a number for every client and as words for those that show them.
+//! The reason of a missing answer: a number for every client, and words for clients that show them.
 
 use std::borrow::Cow;
 
 use crate::clean::clean_lines;
 use crate::session::{NotDisassembled, NotEvaluated, Unreadable, Unwritable};
 
-/// A refusal: `Enn`, and its words where the client takes them.
+/// A refusal: `Enn`, and its words for a client that takes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// The number of `Enn`: an errno.
     pub(super) code: u8,
-    /// What a person reads.
+    /// The text for the user.
     pub(super) words: Cow<'static, str>,
 }
 
-/// EPERM: there is nothing that a write could change.
+/// EPERM: a write has nothing to change.
 pub(super) const READ_ONLY: u8 = 1;
 /// ESRCH.
 pub(super) const NO_WAVE: u8 = 3;
@@ -32,7 +32,7 @@ pub(super) const MALFORMED: u8 = 22;
 impl Fault {
     /// A refusal with that number and those words.
     pub(super) fn new(code: u8, words: impl Into<Cow<'static, str>>) -> Self {
-        // A client's own words are among them.
+        // The words may contain text of the client.
         Self { code, words: clean_lines(words) }
     }
 

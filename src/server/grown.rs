@@ -1,9 +1,9 @@
-//! What a client's view gains by what-if changes: a PC that is written to a function which no stack held has no variables
-//! in the files that the client began with.
+//! Additions of what-if changes to a client's view. A changed PC may lie in a function that no stack held; the
+//! client's first files have no variables of it.
 //!
-//! Measured: gdb 13 and lldb 22 ask for the list of libraries anew where a stop reply says `library`, and take one at the
-//! addresses of another. gdb looks a PC up in the files in their order and takes the first with a unit there: a unit that
-//! the first file has not is found in the further one, a function of one that it has is not.
+//! Measured: gdb 13 and lldb 22 read the list of libraries anew on a stop reply with `library`, and accept a library at
+//! the addresses of another. gdb looks a PC up in the files in their order and takes the first file with a unit there.
+//! It therefore finds a unit that only the further file has, and misses a function of a unit that the first file has.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,24 +11,24 @@ use std::sync::Arc;
 use super::state::State;
 use crate::view::{View, ViewObject};
 
-/// Further files that a client is given at the most; each has a function at least that those before have not.
+/// Maximum of further files for a client; each adds at least one function.
 const MAX_ADDED: usize = 64;
 
-/// What came to a client's view.
+/// Additions to a client's view.
 #[derive(Debug, Default)]
 pub(super) struct Grown {
     view: Option<Arc<View>>,
     added: Vec<Added>,
-    /// What the user is to be told at the next stop.
+    /// The pending notice for the next stop.
     words: String,
 }
 
 /// A further file.
 #[derive(Debug)]
 pub(super) struct Added {
-    /// What is in it.
+    /// Its contents.
     pub(super) object: Arc<ViewObject>,
-    /// Where LLDB finds it.
+    /// Its path for LLDB.
     pub(super) path: Option<PathBuf>,
 }
 
@@ -37,7 +37,7 @@ impl Grown {
         self.view.as_deref()
     }
 
-    /// The same, to keep while the session changes.
+    /// A copy to keep while the session changes.
     pub(super) fn shared(&self) -> Option<Arc<View>> {
         self.view.clone()
     }
@@ -46,15 +46,16 @@ impl Grown {
         &self.added
     }
 
-    /// What the user has not been told yet.
+    /// The pending notice of the user.
     pub(super) fn words(&mut self) -> String {
         std::mem::take(&mut self.words)
     }
 }
 
-/// Looks whether the client's changes brought functions onto stacks that its view has not; whether it has to load files.
+/// Checks whether the client's changes brought functions onto stacks that its view lacks; returns whether the client
+/// has to load files.
 pub(super) fn grow(state: &mut State) -> bool {
-    // The stacks of the capture are in the view; only this client's changes lead elsewhere.
+    // The view has the stacks of the capture; only this client's changes lead elsewhere.
     let is_changed = state.session.changes(0).is_ok_and(|changes| changes.left_out > 0);
     let Some(views) = state.views.clone().filter(|_| is_changed) else { return false };
     let room = MAX_ADDED.saturating_sub(state.grown.added.len());

@@ -1,21 +1,20 @@
-//! The remote protocol: the only room that knows gdb and lldb.
+//! The remote protocol: the only module that knows gdb and lldb.
 //!
 //! ```text
 //! transport   bytes of TCP, unix socket or stdio; one thread and one session for each client
-//! front       packets out of bytes, acknowledgements, the table of packets, replies
-//! packets     one file per packet family: the answers that are ours
+//! front       packet framing, acknowledgements, the table of packets, replies
+//! packets     one file per packet family: this server's own answers
 //! backend     gdbstub's state machine for the rest, behind an in-memory connection (target: its view of a client)
-//! facade      what the server looks like to a client; registers: its numbering; threads: waves or lanes
+//! facade      the server's appearance for a client; registers: its numbering; threads: waves or lanes
 //! numbering   the client's own numbers of threads; shown_lanes: the lanes that LLDB shows while others are in focus
 //! ```
 //!
-//! **A captured state is never lost to a packet.** Whatever a client sends gets an answer or, where the protocol has
-//! nothing else, the empty one; an error in gdbstub costs an error reply and a new machine.
+//! **A captured state is never lost to a packet.** Every packet gets an answer or, if the protocol has nothing
+//! else, the empty one; an error in gdbstub costs an error reply and a new machine.
 //!
-//! **Nothing is made up.** A register of which a part was not captured is `xx`; a read of memory ends where the capture
-//! does.
+//! **Nothing is made up.** A register with a missing part is `xx`; a read of memory ends where the capture ends.
 //!
-//! docs/protocol.md lists every packet and who answers it.
+//! docs/protocol.md lists every packet and the component that answers it.
 
 mod backend;
 mod client;
@@ -39,13 +38,13 @@ pub use facade::Facade;
 pub use threads::{MOST_LANES, NoThreads, Thread, Threads, ThreadsAs};
 pub use transport::{Endpoint, Listen, ServeOptions, serve};
 
-/// Every packet that gets more than the empty reply, in the order of the router's table, and who answers it: `own`,
-/// `gdbstub`, or `gdbstub, reviewed`.
+/// Every packet that gets more than the empty reply, in the order of the router's table, with the component that
+/// answers it: `own`, `gdbstub`, or `gdbstub, reviewed`.
 pub fn packet_table() -> impl Iterator<Item = (&'static str, &'static str)> {
     front::router::table()
 }
 
-/// The longest packet, either way, as clients are told. gdb asks for about half of it in one `m`.
+/// The longest packet in either direction, from the handshake. gdb requests about half of it in one `m`.
 const PACKET_SIZE: usize = 0x2_0000;
 /// The most memory in one reply; as hex digits it fills a packet.
 const MAX_READ: usize = PACKET_SIZE / 2;

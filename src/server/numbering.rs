@@ -1,8 +1,8 @@
-//! The numbers by which a client's user knows the threads, and whether the server knows which thread the client has selected.
+//! The client's own numbers of threads, and whether the server knows the client's selected thread.
 //!
-//! Thread ids of the protocol are fixed; both debuggers count by themselves. gdb counts the list of threads from 1. LLDB numbers
-//! a thread when it first reads of it: the one of the stop that it attaches to, then the others in the order of the list. What
-//! the user reads and types has the client's numbers; packets have the protocol's.
+//! Thread ids of the protocol are fixed; both debuggers count by themselves. gdb counts the list of threads from 1.
+//! LLDB numbers a thread when it first reads of it: first the one of the stop at attach, then the others in the order
+//! of the list. Texts and typed commands use the client's numbers; packets use the protocol's.
 
 use super::fault::{Fault, NO_WAVE};
 use super::state::State;
@@ -25,7 +25,7 @@ impl State {
     /// The thread of a client's number.
     ///
     /// # Errors
-    /// There is no such thread.
+    /// The thread does not exist.
     pub(super) fn of_shown(&self, number: u64) -> Result<Thread, Fault> {
         let place = number.checked_sub(1).and_then(|place| usize::try_from(place).ok());
         let index = match self.counts() {
@@ -41,7 +41,7 @@ impl State {
         thread.ok_or_else(|| Fault::new(NO_WAVE, format!("no thread {number}")))
     }
 
-    /// Whether [`State::selected`] is the thread that the client has selected, or the one that the user named for all commands.
+    /// Whether [`State::selected`] is the client's selected thread, or the one that the user named for all commands.
     pub(super) fn knows_selected(&self) -> bool {
         if self.threads.all().len() == 1 {
             return true;
@@ -49,7 +49,7 @@ impl State {
         match self.counts() {
             Counts::AsListed => self.selection.is_certain(),
             Counts::StoppedFirst(_) => self.is_chosen,
-            // A client that is neither names its thread by `Hg`.
+            // A client that is neither gdb nor LLDB names its thread by `Hg`.
             Counts::ById => true,
         }
     }
@@ -65,12 +65,12 @@ impl State {
     }
 }
 
-/// How a client counts threads.
+/// The client's way to count threads.
 enum Counts {
     /// gdb: by their places in the list.
     AsListed,
-    /// LLDB: the same, but that the thread at this place is the first.
+    /// LLDB: the same, except that the thread at this place is the first.
     StoppedFirst(usize),
-    /// A client that is neither: by the ids of the protocol.
+    /// Another client: by the ids of the protocol.
     ById,
 }

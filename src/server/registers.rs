@@ -1,4 +1,4 @@
-//! Packet numbers of registers: which number is which register, for one facade.
+//! Packet numbers of registers, for one facade.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use super::facade::Facade;
 use crate::arch::{Kind, RegId, Register, ValueType};
 use crate::session::Inspect;
 
-/// What a packet number stands for.
+/// The register of a packet number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// A register of the wave.
@@ -15,9 +15,9 @@ pub(super) enum Source {
     StackPointer,
     /// The lane in focus.
     Lane,
-    /// A register that the facade must have and no wave has: always unavailable.
+    /// A register that the facade requires and no wave has: always unavailable.
     Absent {
-        /// The name that a description must give it, if there is a description.
+        /// Its required name, if the client reads a description.
         name: &'static str,
         /// Its type in gdb's description.
         gdb_type: &'static str,
@@ -29,7 +29,7 @@ pub(super) enum Source {
 pub(super) struct Slot {
     /// The number.
     pub(super) number: usize,
-    /// What it stands for.
+    /// Its register.
     pub(super) source: Source,
     /// Bytes.
     pub(super) bytes: usize,
@@ -44,14 +44,14 @@ pub(super) struct RegisterMap {
     slots: Vec<Slot>,
     /// The index in `slots` of each number.
     by_number: Vec<Option<u32>>,
-    /// How many of `slots` the `g` packet holds. The rest is read by `p`: a full `g` of 130 KiB for each thread made
+    /// The number of `slots` in the `g` packet. `p` reads the rest: a full `g` of 130 KiB for each thread made
     /// `info threads` 70 times slower.
     short: usize,
     /// The packet number of the PC.
     pub(super) pc: Option<usize>,
 }
 
-/// gdb's x86-64 core, by the names that its description must have, in the order of gdb's own numbering.
+/// gdb's x86-64 core, by the required names of its description, in the order of gdb's own numbering.
 const X86_CORE: [(&[&str], &str, usize); 5] = [
     (
         &[
@@ -73,14 +73,15 @@ const X86_PC: &str = "rip";
 pub(super) const X86_STACK_POINTER: &str = "rsp";
 /// Its DWARF number in x86-64 code, by the System V ABI's figure 3.36.
 pub(super) const X86_STACK_POINTER_DWARF: u16 = 7;
-/// What LLDB calls it. To a register called `rsp` LLDB adds `esp`, `sp` and `spl`.
+/// LLDB's name of it. To a register with the name `rsp` LLDB adds `esp`, `sp` and `spl`.
 pub(super) const LLDB_STACK_POINTER: &str = "token";
 /// The register that shows and moves the focus.
 pub(super) const LANE: &str = "lane";
 /// Its bytes.
 const LANE_BYTES: usize = 4;
-/// Its bytes for LLDB, whose expressions have no integer of that size and reject `$lane`: the variables of the lane before would stay after
-/// `p $lane = 5`. Reads without an expression, `p $lane` and `register read lane`, and `register write lane 5` need no type.
+/// Its bytes for LLDB, whose expressions have no integer of that size and reject `$lane`: the variables of the
+/// previous lane would stay after `p $lane = 5`. Reads without an expression, `p $lane` and `register read lane`, and
+/// `register write lane 5` need no type.
 const LLDB_LANE_BYTES: usize = 3;
 
 impl RegisterMap {
@@ -132,7 +133,8 @@ impl RegisterMap {
             Facade::AmdgcnGdb => {
                 for run in kind.dbgapi() {
                     for index in 0..run.count {
-                        // This client reads sizes from its own library: a number without a register must be as wide.
+                        // This client reads sizes from its own library: a number without a register must have the
+                        // same width.
                         let source = match run.register {
                             Some(RegId(first)) => Source::Wave(RegId(first.saturating_add(index))),
                             None => Source::Absent { name: "", gdb_type: "" },
@@ -162,12 +164,12 @@ impl RegisterMap {
         &self.slots
     }
 
-    /// What `g` holds.
+    /// The registers of `g`.
     pub(super) fn short(&self) -> &[Slot] {
         self.slots.get(..self.short).unwrap_or_default()
     }
 
-    /// What that number stands for.
+    /// The register of that number.
     pub(super) fn slot(&self, number: u64) -> Option<&Slot> {
         let index = (*self.by_number.get(usize::try_from(number).ok()?)?)?;
         self.slots.get(index as usize)

@@ -1,4 +1,4 @@
-//! The few sentences that only a debugger's user reads; everything else is said by `report`.
+//! Texts for a debugger's user alone; `report` renders all others.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::threads::{Item, Thread};
 use crate::report::Style;
 use crate::session::{LaneState, UNCONFIRMED, WaveInfo};
 
-/// What was attached to, for a client that can show text on attaching.
+/// The greeting, for a client that can show text on attaching.
 pub(super) fn greeting(state: &State) -> String {
     let (session, threads) = (state.session.as_ref(), &state.threads);
     let kind = session.kind();
@@ -40,7 +40,7 @@ pub(super) fn greeting(state: &State) -> String {
     Style::Plain.folded(&text)
 }
 
-/// `, 217 lanes as threads`; nothing where threads are waves.
+/// `, 217 lanes as threads`; empty if threads are waves.
 pub(super) fn lanes(threads: &super::threads::Threads) -> String {
     match threads.lanes() {
         0 => String::new(),
@@ -49,8 +49,8 @@ pub(super) fn lanes(threads: &super::threads::Threads) -> String {
     }
 }
 
-/// A thread's name: a wave's is the session's; a lane's is in the form that AMD's debugger has for it, `AMDGPU Lane
-/// AGENT:QUEUE:DISPATCH:WAVE/LANE (WORK-GROUP)[WORK-ITEM]`.
+/// A thread's name: a wave's is the session's; a lane's has the form of AMD's debugger,
+/// `AMDGPU Lane AGENT:QUEUE:DISPATCH:WAVE/LANE (WORK-GROUP)[WORK-ITEM]`.
 pub(super) fn name(info: &WaveInfo, thread: Thread, item: Item) -> String {
     let Some(lane) = thread.lane else { return info.name.clone() };
     let known = |id: Option<u32>| id.map_or("?".to_owned(), |id| id.to_string());
@@ -68,17 +68,17 @@ pub(super) fn name(info: &WaveInfo, thread: Thread, item: Item) -> String {
     )
 }
 
-/// A thread's state in a list of threads: what the lane does, the cause, and the kernel where it is known.
+/// A thread's state in a list of threads: the lane's state, the cause, and the kernel if it is known.
 ///
-/// `mark`: of a thread that is a wave, [`lane_mark`].
+/// `mark`: [`lane_mark`] of a thread that is a wave.
 pub(super) fn state_of(info: &WaveInfo, item: Item, mark: Option<&str>) -> String {
     let lane = item.state.map(LaneState::words);
     let words = mark.into_iter().chain(lane).chain([info.cause.as_str()]).chain(info.kernel.as_deref());
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// That the lane in focus of a thread that is a wave is not active, `lane 17: inactive`: its variables need not be what the
-/// source means. `None`: it is active, or that is not known.
+/// The mark of an inactive lane in focus, `lane 17: inactive`, of a thread that is a wave: its variables may differ
+/// from the source's meaning. `None`: the lane is active, or its state is unknown.
 pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Option<String> {
     let (wave, exec) = (thread.wave, info.exec?);
     let is_moved = state.moved.contains(&wave);
@@ -88,7 +88,7 @@ pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Optio
         return None;
     }
     let lane = state.session.focus(wave);
-    // To ask of each wave what the debug information says of its lanes is work.
+    // The states of lanes in the debug information cost time for each wave.
     if exec.contains(lane) && !is_moved {
         return None;
     }
@@ -97,7 +97,7 @@ pub(super) fn lane_mark(state: &State, thread: Thread, info: &WaveInfo) -> Optio
     (does != LaneState::Active).then(|| format!("lane {lane}: {}", does.words()))
 }
 
-/// The name of a thread for a client that shows nothing else of it in its list, with [`lane_mark`].
+/// The name of a thread for a client whose list shows nothing else of it, with [`lane_mark`].
 pub(super) fn marked_name(state: &State, thread: Thread, info: &WaveInfo) -> String {
     let name = name(info, thread, state.threads.item(thread));
     lane_mark(state, thread, info).map_or(name.clone(), |mark| format!("{name} [{mark}]"))

@@ -1,32 +1,32 @@
-//! Which thread the user looks at: what `monitor` commands and our own packets are about when they do not say.
+//! The user's selected thread: the subject of `monitor` commands and of our own packets that name none.
 //!
-//! `Hg` does not tell. gdb moves it for its own needs (after `info threads` it stands at the last thread that was
-//! listed) and sends it only when it has something to read, so that `thread 3` with everything cached sends none. What
-//! `thread 3` does send is `T3`, to see whether the thread is alive. So does `thread apply all` for each thread, the
-//! last one first, after it read the list of threads; when it has been through all of them the user is where they were
-//! before. A user who goes through the threads the same way asks something in between, and that ends the walk.
-//! Clients that are not gdb say it with `Hg`.
+//! `Hg` does not reveal it. gdb moves it for its own needs (after `info threads` it stays at the last listed thread)
+//! and sends it only before a read, so that `thread 3` with everything cached sends none. `thread 3` does send `T3`,
+//! to check whether the thread is alive. `thread apply all` sends that too for each thread, the last one first, after
+//! it read the list of threads; at the end the earlier thread is selected again. A user who selects all threads in
+//! the same order sends other packets in between, and that ends the walk. Clients other than gdb report the selection
+//! with `Hg`.
 
 use super::threads::Thread;
 
-/// What is known of the user's selection.
+/// The state of the user's selection.
 #[derive(Clone, Debug)]
 pub(super) struct Selection {
     thread: Thread,
-    /// Whether gdb can have no other thread selected: `thread N` and `thread apply N` send the same packet, and after the latter
-    /// gdb goes back without a packet.
+    /// Whether gdb can have no other thread selected: `thread N` and `thread apply N` send the same packet, and after
+    /// the latter gdb goes back without a packet.
     is_certain: bool,
-    /// Whether the list of threads was the last thing that was read.
+    /// Whether the list of threads was the last read.
     listed: bool,
     walk: Option<Walk>,
 }
 
-/// A walk over all threads, from the end of the list to its beginning, as `thread apply all` does.
+/// A walk over all threads, from the end of the list to its beginning, by `thread apply all`.
 #[derive(Clone, Debug)]
 struct Walk {
     /// The thread that was selected before it.
     before: Thread,
-    /// Index of the thread that comes next.
+    /// Index of the next thread.
     next: usize,
 }
 
@@ -46,7 +46,7 @@ impl Selection {
         self.is_certain
     }
 
-    /// The user or the server chose it in so many words.
+    /// The user or the server selected the thread explicitly.
     pub(super) fn choose(&mut self, thread: Thread) {
         *self = Self::new(thread);
     }
@@ -56,7 +56,7 @@ impl Selection {
         self.listed = true;
     }
 
-    /// gdb asked whether that thread is alive.
+    /// gdb checked whether that thread is alive.
     pub(super) fn asked(&mut self, thread: Thread, threads: &[Thread]) {
         let listed = std::mem::take(&mut self.listed);
         let last = threads.len().saturating_sub(1);
@@ -78,7 +78,7 @@ impl Selection {
         }
     }
 
-    /// The user asked something about the thread: if this was a walk, it was theirs.
+    /// The user sent a command about the thread: an apparent walk was the user's own selection.
     pub(super) fn used(&mut self) {
         self.walk = None;
     }

@@ -1,8 +1,8 @@
 use super::{Selection, Thread};
 use crate::units::WaveId;
 
-/// Plays what gdb sends, `L` for the list of threads, a number for `T` and `M` for `monitor`, and says which thread is
-/// selected then.
+/// Plays gdb's packets, `L` for the list of threads, a number for `T` and `M` for `monitor`, and returns the selected
+/// thread.
 fn after(packets: &str) -> u32 {
     played(packets).thread().wave.0
 }

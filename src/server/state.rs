@@ -1,4 +1,4 @@
-//! What one client has agreed on and looks at.
+//! The negotiated features and the selection of one client.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::HashSet;
@@ -35,7 +35,7 @@ pub(super) struct Features {
     pub(super) list_threads: bool,
 }
 
-/// Why the last write of memory was refused.
+/// The reason of the last refused write of memory.
 #[derive(Debug, Default)]
 pub(super) struct Refused {
     words: String,
@@ -44,7 +44,7 @@ pub(super) struct Refused {
 }
 
 impl Refused {
-    /// Notes and logs a refusal.
+    /// Stores and logs a refusal.
     pub(super) fn note(&mut self, words: &str) {
         log::info!("a write of memory is refused: {words}");
         words.clone_into(&mut self.words);
@@ -64,7 +64,7 @@ impl Refused {
     }
 }
 
-/// A stop as a client is told of it.
+/// A stop in the form for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     /// The thread that stopped.
@@ -73,33 +73,33 @@ pub(super) struct Stop {
     pub(super) refused: bool,
 }
 
-/// What one client has agreed on and looks at.
+/// The negotiated features and the selection of one client.
 pub(super) struct State {
-    /// Whom it asks.
+    /// The session.
     pub(super) session: Box<dyn Inspect>,
     /// The served waves.
     pub(super) waves: Arc<[WaveId]>,
     /// The threads: those waves, or lanes of them.
     pub(super) threads: Arc<Threads>,
-    /// The stop that the client was told of last.
+    /// The last reported stop.
     pub(super) stop: Stop,
-    /// What was negotiated.
+    /// The negotiated features.
     pub(super) features: Features,
-    /// The client's general thread: what `Hg` set, and before that the one that `?` named.
+    /// The client's general thread: the one of `Hg`, and before that the one of `?`.
     pub(super) general: Thread,
-    /// Where the user is: see [`State::selected`].
+    /// The user's selection: see [`State::selected`].
     pub(super) selection: Selection,
     /// Waves whose focus the client has moved.
     pub(super) moved: HashSet<WaveId>,
-    /// Waves of which LLDB shows another lane than the one in focus.
+    /// Waves for which LLDB shows another lane than the one in focus.
     shown_lanes: ShownLanes,
     /// Whether the user named the selected thread in a command, `monitor thread N`.
     pub(super) is_chosen: bool,
-    /// Where memory is read to, so that no packet allocates.
+    /// The buffer for reads of memory, so that no packet allocates.
     pub(super) buffer: Vec<u8>,
-    /// XML and JSON that clients read piece by piece.
+    /// XML and JSON that clients read in pieces.
     pub(super) documents: Documents,
-    /// Where `qsThreadInfo` goes on, an index into the threads.
+    /// The next position of `qsThreadInfo`, an index into the threads.
     pub(super) next_thread: usize,
     /// Whether it reads a pipe.
     pub(super) is_piped: bool,
@@ -107,41 +107,41 @@ pub(super) struct State {
     pub(super) greeted: bool,
     /// Code objects for debuggers that know no AMDGPU.
     pub(super) views: Option<Arc<Views>>,
-    /// What its changes have added to them.
+    /// Additions of its changes to them.
     pub(super) grown: Grown,
-    /// Where LLDB goes on after a line that came short, and how many bytes the line lacks.
+    /// The address after LLDB's last short line, and the number of bytes that the line lacks.
     pub(super) short_line: Option<(u64, u64)>,
-    /// What the client has learnt of memory through its view.
+    /// The client's reads of memory through its view.
     pub(super) typed: TypedMemory,
-    /// Why the last write of memory was refused, which neither debugger prints.
+    /// The reason of the last refused write of memory, which neither debugger prints.
     pub(super) refused: Refused,
-    /// Files of views that the client has open.
+    /// The client's open files of views.
     pub(super) handles: Handles,
     /// Whether gdb has begun to prepare a call: it writes registers of the arguments next.
     pub(super) prepares_call: bool,
-    /// How the client reads code.
+    /// The client's pattern of code reads.
     pub(super) code: CodeReads,
-    /// Whether LLDB has read a list of files with nothing but the stub.
+    /// Whether LLDB has read a list of files with only the stub.
     pub(super) stub_was_listed: bool,
-    /// What the user has not read yet: comes with the next text that the client shows.
+    /// Pending notices: they come with the next text that the client shows.
     notes: String,
-    /// How gdb lost views.
+    /// The state of views that gdb lost.
     pub(super) missing: MissingViews,
-    /// Whether the first stop is the last that the client asked for.
+    /// Whether the first stop is the client's last request.
     pub(super) is_at_first_stop: bool,
-    /// Whether the client was served amdgcn, and does not know it.
+    /// Whether the client gets amdgcn, and does not know it.
     pub(super) lacks_architecture: bool,
     /// Whether the client keeps the connection after the process (`!`).
     pub(super) is_extended: bool,
-    /// Whether the client has killed the process, or left it.
+    /// Whether the client has killed the process, or detached from it.
     pub(super) is_gone: bool,
     facade: Facade,
-    /// Whether the user said what the client is.
+    /// Whether the user chose the facade.
     forced: bool,
     /// Whether the client is gdb beyond doubt.
     gdb: bool,
     registers: OnceCell<Arc<RegisterMap>>,
-    /// Whether the client has read the register that shows the focus since it last moved it.
+    /// Whether the client has read the register of the focus since its last move.
     pub(super) lane_was_read: Cell<bool>,
 }
 
@@ -156,7 +156,7 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// The state of a client that said nothing yet.
+    /// The state of a client that has sent nothing yet.
     pub(super) fn new(session: Box<dyn Inspect>, options: ClientOptions) -> Self {
         let ClientOptions { facade, views, threads } = options;
         let waves = session.waves();
@@ -193,7 +193,7 @@ impl State {
             next_thread: 0,
             is_piped: false,
             greeted: false,
-            // A client that gives nothing away is taken for gdb: its description is the stricter one.
+            // A client without evidence is taken for gdb: its description is the stricter one.
             facade: facade.unwrap_or(Facade::Gdb),
             forced: facade.is_some(),
             gdb: facade.is_some_and(|facade| !facade.is_lldb()),
@@ -202,13 +202,13 @@ impl State {
         }
     }
 
-    /// What the client is served.
+    /// The client's facade.
     pub(super) fn facade(&self) -> Facade {
         self.facade
     }
 
-    /// Looks whether a packet gives away what the client is. The user's choice holds, but for a client that names itself in
-    /// `qSupported` and does not speak the chosen dialect: it could show nothing.
+    /// Checks a packet for evidence of the client. The user's choice holds, except for a client that names itself in
+    /// `qSupported` and does not use the chosen dialect: it could show nothing.
     pub(super) fn recognise(&mut self, name: &str, body: &[u8]) {
         let Some(facade) = Facade::betrayed_by(name, body) else { return };
         if self.forced {
@@ -233,14 +233,14 @@ impl State {
         }
     }
 
-    /// Adds what the user is to read with the next text that the client shows.
+    /// Adds a notice to the next text that the client shows.
     pub(super) fn note(&mut self, words: &str) {
         if !self.notes.contains(words) {
             self.notes.push_str(words);
         }
     }
 
-    /// What the user has not read yet.
+    /// The pending notices.
     pub(super) fn take_notes(&mut self) -> String {
         let mut notes = std::mem::take(&mut self.notes);
         if self.missing.are_missed {
@@ -251,10 +251,10 @@ impl State {
         notes
     }
 
-    /// That the client has a process.
+    /// Requires that the client has a process.
     ///
     /// # Errors
-    /// It has killed or left it.
+    /// The client has killed it or detached from it.
     pub(super) fn has_process(&self) -> Result<(), Fault> {
         match self.is_gone {
             true => Err(Fault::new(NO_WAVE, "there is no process: `run` brings the captured state back")),
@@ -267,13 +267,13 @@ impl State {
         self.gdb
     }
 
-    /// The view that this client began with; `None` where it loads code objects by itself, or gets none.
+    /// The view at the client's start; `None` if it loads code objects by itself, or gets none.
     pub(super) fn first_view(&self) -> Option<&View> {
         let views = self.views.as_deref().filter(|_| !self.facade.is_amdgcn())?;
         Some(views.get())
     }
 
-    /// The same with what came to it.
+    /// The same with the later additions.
     pub(super) fn view(&self) -> Option<&View> {
         let first = self.first_view()?;
         Some(self.grown.view().unwrap_or(first))
@@ -285,7 +285,7 @@ impl State {
         views.map(Views::natives).unwrap_or_default()
     }
 
-    /// What is to be known of the dump, and of the view of it.
+    /// The notices about the dump and about its view.
     pub(super) fn notices(&self) -> Vec<String> {
         let mut notices = self.session.notices();
         notices.extend(self.facade.note(&self.session.kind().target));
@@ -295,23 +295,23 @@ impl State {
         notices
     }
 
-    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and a
-    /// thread that is a lane is never another one.
+    /// Whether addresses for this client name the lane: LLDB keeps memory by address, whatever lane is in focus, and
+    /// a thread that is a lane is never another one.
     fn names_lanes(&self, thread: Thread) -> bool {
         self.facade.is_lldb() || thread.lane.is_some()
     }
 
-    /// The lane that a thread is about: itself, or the one in the wave's focus.
+    /// The lane of a thread: its own, or the one in the wave's focus.
     pub(super) fn lane(&self, thread: Thread) -> LaneId {
         thread.lane.unwrap_or_else(|| self.session.focus(thread.wave))
     }
 
-    /// The lane of what the client shows of a thread: LLDB keeps what it has read of another one for a while.
+    /// The lane that the client shows of a thread: LLDB keeps the values of an earlier one for a while.
     pub(super) fn shown_lane(&self, thread: Thread) -> LaneId {
         thread.lane.unwrap_or_else(|| self.shown_lanes.lane(thread.wave, self.session.focus(thread.wave)))
     }
 
-    /// What `rsp` holds for a thread: the token of its first window.
+    /// The value of `rsp` for a thread: the token of its first window.
     pub(super) fn stack_pointer(&self, thread: Thread) -> Result<Option<u64>, Unreadable> {
         if self.view().is_none() {
             return Ok(None);
@@ -319,7 +319,7 @@ impl State {
         view::stack_pointer(&*self.session, thread.wave, self.shown_lane(thread), self.names_lanes(thread))
     }
 
-    /// The PC that a client sees: that of the thread's lane, where its stack is its own. Of a wave's thread without a view
+    /// The client's PC: that of the thread's lane, if it has a stack of its own. For a wave's thread without a view
     /// the client sees the wave's stack.
     pub(super) fn own_pc(&self, thread: Thread) -> Result<Option<Pc>, Unreadable> {
         if thread.lane.is_none() && self.view().is_none() {
@@ -333,20 +333,20 @@ impl State {
         Ok(stack.frames.first().map(|frame| frame.pc))
     }
 
-    /// The thread that the user looks at.
+    /// The selected thread.
     pub(super) fn selected(&self) -> Thread {
         if self.gdb { self.selection.thread() } else { self.general }
     }
 
-    /// Makes a thread the one that the user looks at.
+    /// Selects a thread.
     pub(super) fn select(&mut self, thread: Thread) -> Result<(), Unreadable> {
         self.selection.choose(thread);
         self.is_chosen = false;
         self.look_at(thread)
     }
 
-    /// Makes a thread the client's general one. Of a wave whose lanes are threads, the focus is on the one that was looked
-    /// at last.
+    /// Makes a thread the client's general one. If the lanes of its wave are threads, the focus moves to the last
+    /// selected one.
     pub(super) fn look_at(&mut self, thread: Thread) -> Result<(), Unreadable> {
         self.is_chosen &= self.general == thread;
         self.general = thread;
@@ -356,7 +356,7 @@ impl State {
     /// Moves the focus of a wave that is one thread.
     ///
     /// # Errors
-    /// There is no such lane, or the thread is another one.
+    /// The lane does not exist, or is another thread.
     pub(super) fn set_focus(&mut self, thread: Thread, lane: LaneId) -> Result<(), Fault> {
         match thread.lane {
             Some(own) if own != lane => {
@@ -380,23 +380,25 @@ impl State {
         }
     }
 
-    /// The client has written the register of the lane in focus, or the PC, of which `is_pc` tells.
+    /// The client has written the register of the lane in focus, or (`is_pc`) the PC.
     pub(super) fn was_written(&mut self, thread: Thread, is_pc: bool) {
         self.shown_lanes.was_written(thread.wave, is_pc);
     }
 
-    /// The client reads the PC: LLDB has dropped what it read of the wave, and shows the lane in focus from here on.
+    /// The client reads the PC: LLDB has dropped its cached values of the wave, and shows the lane in focus from here
+    /// on.
     pub(super) fn pc_is_read(&mut self, thread: Thread) {
         self.shown_lanes.pc_is_read(thread.wave);
     }
 
-    /// The client is told of a stop: LLDB shows the lanes in focus from here on. Returns the waves of which it showed another lane.
+    /// A stop goes to the client: LLDB shows the lanes in focus from here on. Returns the waves for which it showed
+    /// another lane.
     pub(super) fn show_focus(&mut self) -> Vec<WaveId> {
         let shown = self.shown_lanes.stop();
         shown.filter(|(wave, lane)| self.session.focus(*wave) != *lane).map(|(wave, _)| wave).collect()
     }
 
-    /// Builds the list of threads anew when it is asked for next: it has the state of lanes in focus.
+    /// Drops the list of threads, which holds the state of lanes in focus, so that the next request rebuilds it.
     pub(super) fn forget_list(&mut self) {
         self.documents.threads.take();
     }
@@ -408,7 +410,7 @@ impl State {
         })
     }
 
-    /// The thread that a thread id in a packet names; `None` for any or all threads.
+    /// The thread of a thread id in a packet; `None` for any or all threads.
     pub(super) fn named(&self, thread: &[u8]) -> Result<Option<Thread>, Fault> {
         match parse::thread(thread).ok_or(Fault::malformed("not a thread id"))? {
             parse::Thread::Any | parse::Thread::All => Ok(None),
@@ -427,7 +429,7 @@ impl State {
         self.threads.find(thread).unwrap_or(0)
     }
 
-    /// The thread that `;thread:ID;` among the pairs names.
+    /// The thread of `;thread:ID;` among the pairs.
     pub(super) fn named_in(&self, pairs: &[u8]) -> Result<Option<Thread>, Fault> {
         let thread = parse::pairs(pairs).find(|(key, _)| *key == b"thread");
         thread.map_or(Ok(None), |(_, thread)| self.named(thread))

@@ -1,8 +1,8 @@
 //! gdbstub's view of a client: its `Target` over the session.
 //!
-//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads and
-//! writes go past it (see [`super::front::router`]): it cannot say in words why one is refused. The methods for them are there
-//! because the traits ask for them.
+//! A passthrough architecture, because the registers of a wave depend on the dump: gdbstub only carries bytes. Reads
+//! and writes bypass it (see [`super::front::router`]): it has no words for a refusal. Their methods exist because
+//! the traits require them.
 
 use std::convert::Infallible;
 
@@ -43,7 +43,7 @@ use crate::view::LANE_NUMBER;
 #[derive(Debug)]
 pub(super) enum Passthrough {}
 
-/// Registers as gdbstub carries them.
+/// Registers in gdbstub's form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Bytes(Vec<u8>);
 
@@ -98,7 +98,7 @@ impl Target for State {
         false
     }
 
-    // Nothing forks.
+    // A captured state never forks.
     fn use_fork_stop_reason(&self) -> bool {
         false
     }
@@ -181,7 +181,7 @@ impl MultiThreadBase for State {
     }
 
     fn list_active_threads(&mut self, active: &mut dyn FnMut(Tid)) -> Result<(), Infallible> {
-        // The front lists threads. gdbstub wants one thread to be there, and asks for all of them to find it.
+        // The front lists threads. gdbstub requires one thread, and lists all of them to find it.
         let first = self.threads.all().first().map(|thread| self.number(*thread));
         let first = first.and_then(|number| usize::try_from(number).ok()).and_then(Tid::new);
         first.into_iter().for_each(active);
@@ -222,16 +222,16 @@ impl ThreadExtraInfo for State {
             ))
         });
         let text = shown.unwrap_or_else(|| "no such wave".to_owned());
-        // Hex digits of it go through the same buffer.
+        // Its hex digits pass through the same buffer.
         let length = text.len().min(buffer.len() / 2);
         buffer.iter_mut().zip(text.bytes()).take(length).for_each(|(to, from)| *to = from);
         Ok(length)
     }
 }
 
-/// A breakpoint in a state that never runs is never hit. It is taken all the same: refused, it would make gdb give up
-/// on `continue` and `finish` with "Cannot access memory", before the server can say why nothing runs. The same holds for
-/// watchpoints, where gdb would speak of too few hardware registers.
+/// A breakpoint in a state that never runs is never hit. It is accepted nevertheless: after a refusal gdb would give
+/// up on `continue` and `finish` with "Cannot access memory", before the server can report that nothing runs. The
+/// same holds for watchpoints, where gdb would report too few hardware registers.
 impl Breakpoints for State {
     fn support_sw_breakpoint(&mut self) -> Option<SwBreakpointOps<'_, Self>> {
         Some(self)
@@ -366,7 +366,7 @@ impl LldbRegisterInfoOverride for State {
             container_regs: None,
             invalidate_regs: None,
         };
-        // What `target.xml` says of these two: see there.
+        // `target.xml` describes the type of these two.
         let token =
             map.slots().iter().find(|slot| slot.source == Source::StackPointer).map(|slot| slot.number);
         Ok(match slot.source {

@@ -1,4 +1,4 @@
-//! Which threads a client sees: waves, or lanes of waves.
+//! The threads of a client: waves, or lanes of waves.
 //!
 //! | `--threads` | a thread is |
 //! |---|---|
@@ -6,18 +6,18 @@
 //! | `lanes` | a lane, of every wave |
 //! | `focus` | a lane of the wave that faulted; any other wave as a whole |
 //!
-//! A lane is a thread where it is active, and where it waits elsewhere and `DW_AT_LLVM_lane_pc` tells where: then it has
-//! a stack to show. A lane without a work-item is none, nor is one that never entered the function, nor one that waits
-//! nobody knows where. A wave without any such lane, or whose EXEC was not captured, stays one thread: it is not lost.
+//! A lane is a thread if it is active, or if it waits elsewhere and `DW_AT_LLVM_lane_pc` has its PC: then it has a
+//! stack to show. A lane is no thread without a work-item, if it never entered the function, or if it waits at an
+//! unknown place. A wave without any such lane, or without a captured EXEC, stays one thread: it is not lost.
 
 use crate::session::{Inspect, LaneInfo, LaneState, PcSource};
 use crate::units::{LaneId, WaveId};
 
-/// The most lanes that are threads unless the user says otherwise: both debuggers list so many in seconds, and take time
-/// that grows with the square of more.
+/// Maximum of lanes that are threads unless the user chooses another: both debuggers list so many in seconds, and the
+/// time for more grows with the square.
 pub const MOST_LANES: usize = 20_000;
 
-/// What a thread is: what `--threads` says.
+/// The unit of a thread, by `--threads`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThreadsAs {
     /// A wave.
@@ -30,7 +30,7 @@ pub enum ThreadsAs {
 }
 
 impl ThreadsAs {
-    /// Each by the name that a user chooses it by.
+    /// Each with its name on the command line.
     pub const NAMES: [(&'static str, Self); 3] =
         [("waves", Self::Waves), ("lanes", Self::Lanes), ("focus", Self::Focus)];
 }
@@ -40,7 +40,7 @@ impl ThreadsAs {
 pub struct Thread {
     /// The wave.
     pub wave: WaveId,
-    /// The lane, where it is one; `None`: the wave, with whichever lane is in focus.
+    /// The lane, if the thread is one; `None`: the wave, with whichever lane is in focus.
     pub lane: Option<LaneId>,
 }
 
@@ -51,16 +51,16 @@ impl Thread {
     }
 }
 
-/// What a list of threads says of a lane.
+/// A lane's entry in a list of threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Item {
-    /// What it does.
+    /// Its state.
     pub(super) state: Option<LaneState>,
     /// Its work-item's id in the work-group.
     pub(super) local_id: Option<[u32; 3]>,
 }
 
-/// Why there are no threads to serve.
+/// An error of the list of threads.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoThreads {
     /// Too many lanes.
@@ -69,31 +69,31 @@ pub enum NoThreads {
          ids (--wave 3,7-9), show the lanes of the wave that faulted alone (--threads=focus), or say --max-threads {lanes}"
     )]
     TooManyLanes {
-        /// How many there are.
+        /// Number of lanes.
         lanes: usize,
-        /// Of how many waves.
+        /// Number of waves.
         waves: usize,
-        /// How many there may be.
+        /// Limit.
         limit: usize,
     },
-    /// Too many for what the user said.
+    /// More than the user's limit.
     #[error(
         "there are {threads} threads, more than --max-threads {limit}: choose waves by their ids (--wave 3,7-9)"
     )]
     TooMany {
-        /// How many there are.
+        /// Number of threads.
         threads: usize,
-        /// How many there may be.
+        /// Limit.
         limit: usize,
     },
 }
 
-/// All threads of a client, by number and by wave and lane. Does not change.
+/// All threads of a client, by number and by wave and lane. The list is constant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Threads {
     /// In the order of waves, then lanes.
     all: Vec<Thread>,
-    /// What is known of each that is a lane; empty where all are waves.
+    /// The state of each thread that is a lane; empty if all are waves.
     items: Vec<Item>,
     /// Whether numbers count threads, and not the dump's waves.
     counted: bool,
@@ -101,10 +101,10 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// The threads of a session, at most `limit`; `None`: [`MOST_LANES`] where all are lanes, any number of waves else.
+    /// The threads of a session, at most `limit`; `None`: [`MOST_LANES`] if all are lanes, else any number of waves.
     ///
     /// # Errors
-    /// There are more.
+    /// The session has more.
     pub fn new(session: &dyn Inspect, threads: ThreadsAs, limit: Option<usize>) -> Result<Self, NoThreads> {
         let (waves, first) = (session.waves(), session.first_wave());
         if threads == ThreadsAs::Waves {
@@ -118,7 +118,7 @@ impl Threads {
             let mut lanes = if expanded { session.lanes(*wave).unwrap_or_default() } else { Vec::new() };
             lanes.retain(is_thread);
             count += lanes.len().max(1);
-            // What is too much is counted, for the message, and not kept.
+            // The excess is counted, for the message, and not stored.
             if count > most {
                 continue;
             }
@@ -133,7 +133,7 @@ impl Threads {
         if count > most {
             return Err(NoThreads::TooManyLanes { lanes: count, waves: waves.len(), limit: most });
         }
-        // The stop is that of the first lane that was active when it came.
+        // The stop belongs to the first lane that was active at that time.
         let (start, end) = new.range(first);
         let active =
             |index: &usize| new.items.get(*index).is_some_and(|item| item.state == Some(LaneState::Active));
@@ -144,7 +144,7 @@ impl Threads {
         new.limited(limit)
     }
 
-    /// The same with the thread of a lane as the one to look at first; `None`: it is no thread.
+    /// The same with the thread of a lane as the default one; `None`: the lane is no thread.
     #[must_use]
     pub fn starting_at(mut self, wave: WaveId, lane: LaneId) -> Option<Self> {
         self.first = self.at(wave, lane)?;
@@ -177,13 +177,13 @@ impl Threads {
         &self.all
     }
 
-    /// How many of the threads are lanes.
+    /// Number of threads that are lanes.
     #[must_use]
     pub fn lanes(&self) -> usize {
         if self.items.is_empty() { 0 } else { self.all.iter().filter(|thread| thread.lane.is_some()).count() }
     }
 
-    /// The thread to look at first: the wave that faulted, or its first active lane.
+    /// The default thread: the wave that faulted, or its first active lane.
     #[must_use]
     pub fn first(&self) -> Thread {
         self.first
@@ -200,7 +200,7 @@ impl Threads {
         self.index(wave).map(|_| wave)
     }
 
-    /// The number of a thread; `None` where it is none.
+    /// The number of a thread; `None` if it is none.
     #[must_use]
     pub fn find(&self, thread: Thread) -> Option<u64> {
         let index = self.index(thread)?;
@@ -219,7 +219,7 @@ impl Threads {
         self.counted
     }
 
-    /// What is known of a lane that is a thread.
+    /// The state of a lane that is a thread.
     pub(super) fn item(&self, thread: Thread) -> Item {
         let index = if self.items.is_empty() { None } else { self.index(thread) };
         index.and_then(|index| self.items.get(index)).copied().unwrap_or_default()
@@ -230,13 +230,13 @@ impl Threads {
         self.all.binary_search(&thread).ok()
     }
 
-    /// The thread that is a wave, or where lanes are threads that lane of it.
+    /// The thread of a wave, or of its lane if lanes are threads.
     pub(super) fn at(&self, wave: WaveId, lane: LaneId) -> Option<Thread> {
         let each = [Thread::wave(wave), Thread { wave, lane: Some(lane) }];
         each.into_iter().find(|thread| self.index(*thread).is_some())
     }
 
-    /// Where the threads of a wave are in the list.
+    /// The positions of a wave's threads in the list.
     pub(super) fn range(&self, wave: WaveId) -> (usize, usize) {
         let start = self.all.partition_point(|thread| thread.wave < wave);
         let end = self.all.partition_point(|thread| thread.wave <= wave);
@@ -244,7 +244,7 @@ impl Threads {
     }
 }
 
-/// Whether a lane is worth a thread.
+/// Whether a lane gets a thread.
 fn is_thread(lane: &LaneInfo) -> bool {
     match lane.state {
         Some(LaneState::Active) => true,

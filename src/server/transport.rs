@@ -1,12 +1,12 @@
-//! Where clients come from: TCP, a unix socket, or standard input and output.
+//! Sources of clients: TCP, a unix socket, or standard input and output.
 //!
 //! One thread for each client, because a session answers by reading files and a slow client must not hold up another.
 //! The listening thread waits on sockets and signals together, so that SIGINT, SIGTERM, SIGHUP and SIGQUIT end the server
 //! cleanly: no new clients, the open connections shut down, the unix socket and the folder of views removed. It waits
 //! for the clients' threads for [`GRACE`] at most.
 //!
-//! What one client can take: a thread, a descriptor, and the memory that `talk` bounds. What the system refuses (threads,
-//! descriptors) costs the new client alone.
+//! Cost of one client: a thread, a descriptor, and the memory that `talk` bounds. If the system refuses a resource
+//! (threads, descriptors), only the new client is lost.
 
 mod clients;
 mod complaint;
@@ -32,32 +32,33 @@ use crate::session::{Inspect, Interrupt};
 use crate::signals::Signals;
 use crate::view::Views;
 
-/// How long the server waits for its clients' threads at its end. A thread that still works then ends with the process.
+/// Time that the server waits for its clients' threads at its end. A thread that still works then ends with the
+/// process.
 const GRACE: Duration = Duration::from_secs(1);
-/// How long no client is accepted after the system refused one for a reason that lasts.
+/// Pause of accepting after the system refused a client for a reason that lasts.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How to serve.
+/// Options of the server.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Where to listen. With [`Listen::Stdio`] there is one client and nothing else is listened to.
+    /// The endpoint. With [`Listen::Stdio`] the server has one client and listens to nothing else.
     pub listen: Vec<Listen>,
-    /// What clients are taken for; `None`: what each one's handshake says.
+    /// The clients' facade; `None`: inferred from each handshake.
     pub client: Option<Facade>,
-    /// Files of code objects for debuggers; `None`: they get none.
+    /// Files of code objects for debuggers; `None`: no files.
     pub views: Option<Arc<Views>>,
     /// The threads of every client; `None`: the waves of its session.
     pub threads: Option<Arc<Threads>>,
     /// Whether to end after the first client that sent a packet.
     pub once: bool,
-    /// The most clients at a time; each has a thread and a session.
+    /// Maximum of clients at a time; each has a thread and a session.
     pub most_clients: usize,
-    /// How long a client may be connected without sending a packet. A client that sent one may be silent for ever.
+    /// Maximum time of a connection without a packet. A client that sent one may be silent for ever.
     pub silence: Duration,
 }
 
 impl Default for ServeOptions {
-    /// One free port on the loopback address, any client, as long as it takes.
+    /// One free port on the loopback address, any client, no time limit.
     fn default() -> Self {
         Self {
             listen: vec![Listen::local(0)],
@@ -76,12 +77,12 @@ type MakeSession = dyn Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync;
 
 /// Serves until SIGINT, SIGTERM, SIGHUP or SIGQUIT, or with `once` until the first client is done.
 ///
-/// `make_session` is called for each client, in its thread; the [`Interrupt`] is set when the client is gone or the server
-/// ends. `ready` is told where clients can connect. Threads of clients that are still at work one second after the end
-/// go on, and end at the next look at their interrupt.
+/// Each client's thread calls `make_session`; the [`Interrupt`] is set when the client is gone or the server ends.
+/// `ready` receives the addresses for clients. Threads of clients that still work one second after the end go on, and
+/// end at the next check of their interrupt.
 ///
 /// # Errors
-/// A place cannot be listened to, or the system fails at waiting.
+/// An endpoint cannot be opened, or the system's wait fails.
 pub fn serve(
     options: &ServeOptions,
     make_session: impl Fn(Interrupt) -> Box<dyn Inspect> + Send + Sync + 'static,
@@ -136,7 +137,7 @@ struct Server {
     is_stdio: bool,
     clients: Clients,
     spare: Spare,
-    /// Until when no client is accepted.
+    /// The end of the pause of accepting.
     paused: Option<Instant>,
     complaint: Complaint,
 }
@@ -183,7 +184,7 @@ impl Server {
         }
     }
 
-    /// Waits until there is something to do, or a deadline has passed.
+    /// Waits for an event or for a deadline.
     fn wait(&mut self) -> io::Result<Woken> {
         let now = Instant::now();
         self.paused = self.paused.filter(|until| *until > now);
@@ -192,13 +193,13 @@ impl Server {
         fds.push(PollFd::new(self.clients.wake(), PollFlags::POLLIN));
         fds.extend(listeners.iter().map(|listener| PollFd::new(listener.as_fd(), PollFlags::POLLIN)));
         let first_client = fds.len();
-        // Nothing is asked for: that a connection is gone in both directions is reported all the same.
+        // No event is requested: `poll` reports a connection that is closed in both directions all the same.
         fds.extend(self.clients.watched().map(|(_, fd)| PollFd::new(fd, PollFlags::empty())));
         let signal = fds.len();
         fds.extend(self.signals.as_fd().map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         let deadline = self.paused.into_iter().chain(self.clients.deadline()).min();
         let timeout = deadline.map_or(PollTimeout::NONE, |deadline| {
-            // A millisecond more: a wait that ends too early would be repeated until it is not.
+            // A millisecond more: a wait that ends too early would repeat.
             let left = deadline.saturating_duration_since(now).as_millis().saturating_add(1);
             PollTimeout::from(u16::try_from(left).unwrap_or(u16::MAX))
         });
@@ -216,11 +217,11 @@ impl Server {
     }
 }
 
-/// What the listening thread woke up for.
+/// The reasons of a wake-up of the listening thread.
 struct Woken {
     signal: bool,
-    /// Indexes of listeners at which a client waits.
+    /// Indexes of listeners with a waiting client.
     listeners: Vec<usize>,
-    /// Numbers of clients whose connection is gone.
+    /// Numbers of clients whose connection is closed.
     gone: Vec<u64>,
 }

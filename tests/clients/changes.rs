@@ -1,5 +1,5 @@
-//! What-if changes of a debugger's user: read back in registers, memory, variables, lanes and call stacks; gone with a reset;
-//! never seen by another client, nor in the dump's files.
+//! What-if changes of a debugger's user: visible in registers, memory, variables, lanes and call stacks; gone after a
+//! reset; invisible to another client and absent from the dump's files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -27,8 +27,8 @@ fn gdb_multiarch_asks_what_if() {
     in_gdb("gdb-multiarch");
 }
 
-/// calls-gfx90a: `leaf` called from `middle` called from `launch`; s30 and s31 hold the return address. Values are those of
-/// tests/fixtures/expected/calls-gfx90a.json.
+/// calls-gfx90a: `launch` calls `middle`, which calls `leaf`; s30 and s31 hold the return address. Values are those
+/// of tests/fixtures/expected/calls-gfx90a.json.
 fn in_gdb(name: &'static str) {
     let dump = fixtures_folder().join("dumps/calls-gfx90a");
     let before = files(&dump);
@@ -38,7 +38,7 @@ fn in_gdb(name: &'static str) {
     script.say("thread 1");
     script.expect("p/x $s30", "= 0x1016ac");
     script.expect("monitor backtrace", "#1  middle");
-    // Into `launch`, past its call.
+    // In `launch`, after its call.
     script.say("set var $s30 = 0x101778");
     script.expect("p/x $s30", "= 0x101778");
     script.expect("monitor backtrace", "#1  launch");
@@ -47,7 +47,7 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor lanes", "   1     inactive");
     script.expect("monitor lanes", "   2     active");
     script.expect("monitor lanes", "   4     inactive");
-    // A variable in a vector register, by its own name and by where it is.
+    // A variable in a vector register, by its own name and by its location.
     script.expect("monitor locals 5", "int y = 505  (lane 5: inactive)  [VGPR40 lane 5]");
     script.say("set var $v40[5] = 77");
     script.expect("p $v40[5]", "= 77");
@@ -59,7 +59,7 @@ fn in_gdb(name: &'static str) {
     // Global memory: the kernel's argument.
     script.say("set var {int}0x7f0000400000 = 5");
     script.expect("x/2xw 0x7f0000400000", "0x00000005\t0x00000000");
-    // Private memory of lane 5, and the same bytes in the wave's layout: 4 lanes of 4 bytes further than lane 1.
+    // Private memory of lane 5, and the same bytes in the wave's layout: 4 lanes of 4 bytes after lane 1.
     script.say("set var {int}0x0500000500000040 = 0x01020304");
     script.expect("x/xw 0x0600000000001014", "0x01020304");
     script.expect("x/xw 0x0500000500000040", "0x01020304");
@@ -88,7 +88,7 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor reset", "Dropped 0 changed dwords of registers and ");
     script.expect("x/xw 0x7f0000400000", "0x00000000");
     script.expect("monitor changes", "Nothing is changed: everything reads as it was captured.");
-    // The stack of gdb itself goes by the PC.
+    // The stack of gdb itself follows the PC.
     script.say("set var $pc = 0x7f0000101600");
     script.expect("p/x $pc", "= 0x7f0000101600");
     script.expect("monitor backtrace", "#0  middle (0x7f0000101600)");

@@ -1,4 +1,5 @@
-//! `--client` that names another client than the one that comes: it is served as what it is, or reads what to type.
+//! `--client` with the name of another client than the connected one: the client is served by its own dialect, or
+//! reads the command to type.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::MONITOR;
@@ -48,7 +49,7 @@ fn lldb_is_served_as_lldb() {
     }
 }
 
-/// Nothing in its handshake tells a stock gdb from one that knows amdgcn.
+/// The handshake of a stock gdb equals that of one that knows amdgcn.
 #[test]
 fn gdb_reads_that_it_does_not_know_amdgcn() {
     let fixture = named(DUMP);

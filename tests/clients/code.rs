@@ -1,4 +1,4 @@
-//! What stock debuggers make of a GPU's code without the helpers: no instruction of x86-64, and the bytes that it has.
+//! Stock debuggers on a GPU's code without the helpers: no instruction of x86-64, and the true bytes.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ fn dumps() -> Vec<Fixture> {
     DUMPS.iter().map(|name| named(name)).collect()
 }
 
-/// What follows an address and its symbol, of each line that has both: `=> 0x7f0000101500 <leaf()+4>: (bad)`.
+/// The text after an address and its symbol, for each line that has both: `=> 0x7f0000101500 <leaf()+4>: (bad)`.
 fn instructions(text: &str) -> Vec<&str> {
     let listed = text.lines().filter(|line| line.trim_start_matches(['=', '-', '>', ' ']).starts_with("0x"));
     let parts = listed.filter_map(|line| line.split_once(":\t").or_else(|| line.split_once(">:")));
     parts.map(|(_, instruction)| instruction.trim()).collect()
 }
 
-/// That a listing has so many lines at least, and nothing but what means "no instruction".
+/// Asserts that a listing has at least that many lines, and no text except the marks of "no instruction".
 fn none_of(words: &'static str, least: usize) -> impl Fn(&str) -> Result<(), String> {
     move |text| {
         let found = instructions(text);
@@ -36,12 +36,12 @@ fn none_of(words: &'static str, least: usize) -> impl Fn(&str) -> Result<(), Str
     }
 }
 
-/// That gdb refuses to disassemble from an address on, and prints no instruction.
+/// Asserts that gdb refuses to disassemble from an address on, and prints no instruction.
 fn refused(at: u64) -> impl Fn(&str) -> Result<(), String> {
     move |text| {
         let found = instructions(text);
         let words = format!("Cannot access memory at address {at:#x}");
-        // `x/i` has the error on the line of the address.
+        // `x/i` prints the error on the line of the address.
         let other = found.iter().find(|instruction| !instruction.is_empty() && **instruction != words);
         match other {
             Some(other) => Err(format!("an instruction of x86-64: {other:?} in {text}")),
@@ -51,7 +51,7 @@ fn refused(at: u64) -> impl Fn(&str) -> Result<(), String> {
     }
 }
 
-/// The bytes of the code object from an address on, as the file has them.
+/// The bytes of the code object from an address on, from the file.
 fn bytes(code: &BTreeMap<u64, Vec<u8>>, from: u64, count: usize) -> Vec<u8> {
     code.range(from..).flat_map(|(_, bytes)| bytes.iter().copied()).take(count).collect()
 }
@@ -94,7 +94,8 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
                 if is_refused && !text.contains("inst=") { Ok(()) } else { Err(text.to_owned()) }
             },
         );
-        // A line just as gdb's disassembler reads it is refused once, with a byte of it that is read next. No byte is another.
+        // A read of a line in the size of gdb's disassembler is refused once, together with the next read of a byte
+        // in it. No byte differs from the code.
         let line = pc - pc % LINE;
         let whole = bytes(&code, line, LINE as usize);
         if code.contains_key(&line) && whole.len() == LINE as usize {
@@ -119,7 +120,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     }
     let pc = fixture.waves[0].pc().unwrap();
     script.say("thread 1");
-    // What a user writes over code is read back, and no instruction either.
+    // A user's write over code is read back, and prints no instruction either.
     script.say(format!("set var {{unsigned int}}{pc:#x} = 0xbf800007"));
     script.expect(format!("x/xw {pc:#x}"), "0xbf800007");
     script.check("what if", format!("x/4i {pc:#x}"), refused(pc));
@@ -154,7 +155,7 @@ fn the_helper_of_gdb_shows_the_bytes_of_instructions() {
     server.finish();
 }
 
-/// Without a view there is no file to read code from; and a PC that no code object holds is code all the same.
+/// Without a view gdb has no file to read code from; a PC outside of all code objects is code all the same.
 #[test]
 fn code_without_a_view_is_no_x86_either() {
     for name in ["gdb", "gdb-multiarch"] {
@@ -163,14 +164,14 @@ fn code_without_a_view_is_no_x86_either() {
         let mut script = Script::new("view off");
         script.say(format!("target remote {}", server.address));
         let pcs = fixture.waves.iter().filter_map(Wave::pc);
-        // Whichever thread is selected.
+        // The result is the same for any selected thread.
         for pc in pcs {
             script.check("x/i", format!("x/4i {pc:#x}"), refused(pc));
         }
         script.must_pass(&Debugger::Gdb(name));
         server.finish();
     }
-    // gdb analyses the prologue of a function that it knows by other debug information.
+    // gdb analyses the prologue of a function from other debug information.
     for name in ["gdb", "gdb-multiarch"] {
         let fixture = named("saxpy-gfx90a-O0");
         let server = Server::start(&fixture.dump, &["--view", "off"]);
@@ -208,7 +209,7 @@ fn code_without_a_view_is_no_x86_either() {
 
 fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     let mut script = Script::new(&fixture.name);
-    // As it is without settings: at a stop without sources lldb disassembles by itself.
+    // The default settings: at a stop without sources lldb disassembles by itself.
     script.say("settings set stop-disassembly-display always");
     script.say(format!("gdb-remote {address}"));
     let code = words(&fixture.name);
@@ -220,7 +221,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
         script.check("some", "disassemble --count 8", none_of("<unknown>", 8));
         script.check("the frame", "disassemble --frame", none_of("<unknown>", 16));
         script.check("mixed", "disassemble --mixed --count 4", none_of("<unknown>", 4));
-        // lldb 22 reads memory and code alike. What it gets is no byte of the code, and looks so.
+        // lldb 22 reads memory and code in the same way. Its answer holds no byte of the code, and shows that.
         script.expect(format!("memory read --count 16 {pc:#x}"), "????????????????");
         let bytes: Vec<String> = bytes(&code, pc, 8).iter().map(|byte| format!("{byte:02x}")).collect();
         script.expect(
@@ -241,7 +242,7 @@ fn lldb_shows_no_instructions_of_x86() {
     in_each(dumps(), &[], &Debugger::Lldb(lldb_name()), lldb_script, 60);
 }
 
-/// LLDB has no type for lanes: it prints them, and has no bytes where a lane is asked for.
+/// LLDB has no type for lanes: it prints them, and has no bytes of a single lane.
 #[test]
 fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     let fixture = named("calls-gfx90a");
@@ -266,7 +267,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     for command in [format!("p ${name}[17]"), format!("frame variable ${name}[17]")] {
         script.expect(command, "error: ");
     }
-    // What docs/clients.md has for it.
+    // The replacement in docs/clients.md.
     script.expect(format!("process plugin packet monitor print/x ${name}[17]"), format!("{:#x}", lanes[17]));
     script.check("registers", "register read --all", |text| {
         let names: Vec<&str> =
@@ -282,7 +283,7 @@ fn lldb_shows_lanes_of_vectors_and_no_registers_of_x86() {
     server.finish();
 }
 
-/// A member function cannot be called, and the client's own message says so.
+/// A member function cannot be called, and the client's own message reports that.
 #[test]
 fn member_functions_are_refused_in_words() {
     let fixture = named("call-gfx90a-O0");
@@ -296,7 +297,7 @@ fn member_functions_are_refused_in_words() {
         script.expect("print advance(body, 3)", words);
         script.expect("print ((float (*)(long)) 0x7f0000101a00)(1)", words);
         script.expect("interpreter-exec mi \"-data-evaluate-expression this->advance(body,1)\"", words);
-        // The session is what it was.
+        // The session is unchanged.
         script.expect("frame", "#0  sky::Mover::advance (this=");
         script.expect("print this->steps", "= 3");
         script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
@@ -314,7 +315,7 @@ fn member_functions_are_refused_in_words() {
     server.finish();
 }
 
-/// What gdb 13 does with registers of an x86-64 description, as docs/clients.md says.
+/// gdb 13's behaviour with registers of an x86-64 description, from docs/clients.md.
 #[test]
 fn gdb_lists_the_registers_of_its_own_architecture_first() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -331,7 +332,7 @@ fn gdb_lists_the_registers_of_its_own_architecture_first() {
         script.check("a group", "info registers scalar", |text| {
             if text.trim().is_empty() { Ok(()) } else { Err(text.to_owned()) }
         });
-        // What works instead.
+        // The working alternative.
         script.check("some", "info registers exec vcc m0 s0", |text| {
             let names: Vec<&str> = text.lines().filter_map(|line| line.split_whitespace().next()).collect();
             if names == ["exec", "vcc", "m0", "s0"] { Ok(()) } else { Err(text.to_owned()) }
@@ -356,7 +357,7 @@ fn gdb_lists_the_registers_of_its_own_architecture_first() {
     }
 }
 
-/// The files of `lanescope view` have no instructions of x86-64 before anything is connected.
+/// The files of `lanescope view` have no instructions of x86-64 before a connection.
 #[test]
 fn a_view_alone_has_no_instructions_of_x86() {
     let fixture = named("calls-gfx90a");

@@ -1,4 +1,4 @@
-//! Sample cores of ROCm in stock debuggers: stacks and the variables that the writing program laid down for every lane
+//! Sample cores of ROCm in stock debuggers: stacks, and the variables that the writing program stored for every lane
 //! (tests/fixtures/gpucore), read through the view.
 
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::script::{Debugger, Script, fail_with};
 const SAMPLES: [&str; 5] =
     ["gfx1030-wave32", "gfx1100", "gfx90a-split", "gfx90a-unified", "gfx942-multi-xcc"];
 
-/// What the server warns of: the writing program placed work-groups outside of their grids, and GPU cores alone lack the
+/// The server's warnings: the writing program placed work-groups outside of their grids, and GPU cores alone lack the
 /// runtime's list.
 const EXPECTED: [&str; 2] = ["dispatch's grid of", "r_debug at 0x7ffff7a01040: not captured"];
 
@@ -39,7 +39,7 @@ fn waves(name: &str) -> Vec<Wave> {
         let function = writer["location"]["function"].as_str()?;
         Some(Wave {
             thread: wave["ordinal"].as_u64()? + 1,
-            // The kernel's body is a function of its own, which DWARF names as the source does.
+            // The kernel's body is a function of its own; DWARF has the source's name of it.
             function: if function == "leaf" { "leaf" } else { "k" }.to_owned(),
             line: writer["location"]["line"].as_u64()?,
             variables: variables.collect(),
@@ -59,7 +59,7 @@ fn numbers(text: &str) -> Vec<i64> {
     std::iter::from_fn(|| words.next()).filter_map(|word| word.parse().ok()).collect()
 }
 
-/// Whether a variable's text shows what was laid down.
+/// Whether a variable's text shows the stored values.
 fn shows(value: &Value, text: &str) -> bool {
     match value.as_array() {
         None => numbers(text).first().copied() == value.as_i64(),
@@ -73,7 +73,7 @@ fn shows(value: &Value, text: &str) -> bool {
     }
 }
 
-/// `j` lives in the loop's block alone: whether a wave of a sample is there, by llvm-dwarfdump's text.
+/// `j` lives in the loop's block alone: whether a wave of a sample is in it, by llvm-dwarfdump's text.
 fn is_in_loop(expected: &Value, wave: &Value) -> bool {
     let file = expected["code_object_files"][0]["file"].as_str().unwrap();
     let dwarfdump = lldb_name().replace("lldb", "llvm-dwarfdump");
@@ -104,7 +104,7 @@ fn lldb_shows_stacks_and_variables() {
     in_every(&Debugger::Lldb(lldb_name()), lldb);
 }
 
-/// Without any file the functions are those that GPU memory tells, in every debugger.
+/// Without any file the functions come from GPU memory, in every debugger.
 #[test]
 fn a_gpu_core_alone_has_functions() {
     let core = folder().join("gfx90a-split.core");

@@ -1,5 +1,5 @@
-//! lldb's debug adapter, as editors speak it: a session over the real adapter and the real server, against the models. What
-//! resumes must be followed by `stopped` at once, or the editor shows a running program for ever.
+//! lldb's debug adapter in the way of editors: a session over the real adapter and the real server, against the
+//! models. A request to resume must be followed by `stopped` at once, or the editor shows a running program for ever.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -61,7 +61,7 @@ pub(super) fn source_of_first_frame(address: &str) -> String {
     path
 }
 
-/// The pane of registers has lanes and nothing of x86-64, and no more has the view of instructions.
+/// The pane of registers has lanes. Neither it nor the view of instructions shows x86-64.
 #[test]
 fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
     for dump in ["calls-gfx90a", "saxpy-gfx90a-O0"] {
@@ -73,13 +73,14 @@ fn an_editor_shows_lanes_of_registers_and_no_instructions_of_x86() {
         for wave in &fixture.waves {
             let Some(pc) = wave.pc() else { continue };
             let frame = frames(&mut dap, wave)[0]["id"].clone();
-            // The waves of the one have vectors that were captured in all lanes. Of the other's code LLDB reads whole lines.
+            // The waves of the one have vectors that were captured in all lanes. In the other's code LLDB reads whole
+            // lines.
             if dump == "calls-gfx90a" {
                 registers(&mut dap, wave, &frame);
                 continue;
             }
             let asked = json!({ "memoryReference": format!("{pc:#x}"), "instructionCount": 12 });
-            // No instruction, and no byte that is not the code's.
+            // No instruction, and no byte that differs from the code.
             let answer = dap.refused("disassemble", &asked);
             assert!(!answer.contains("instruction\""), "{answer}");
         }
@@ -125,7 +126,7 @@ fn registers(dap: &mut Dap, wave: &Wave, frame: &Value) {
     assert!(vectors > 1);
 }
 
-/// A member function is refused as others are, where the hand calls it.
+/// A typed call of a member function is refused like other calls.
 #[test]
 fn an_editor_is_told_that_no_member_function_can_be_called() {
     let fixture = named("call-gfx90a-O0");
@@ -138,7 +139,7 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
     for (context, expression, words) in [
         ("repl", "`p this->advance(body, 1)", "without a running target"),
         ("watch", "this->advance(body, 1)", "without a running target"),
-        // Under the mouse the adapter reads names, members and elements only.
+        // For the text under the mouse the adapter reads names, members and elements only.
         ("hover", "this->advance(body, 1)", "unrecognized token"),
     ] {
         let asked = json!({ "expression": expression, "frameId": frame, "context": context });
@@ -153,8 +154,8 @@ fn an_editor_is_told_that_no_member_function_can_be_called() {
     server.finish();
 }
 
-/// saxpy-gfx90a-O0, first wave: `first` is the lane (tests/fixtures/kernels/saxpy.hip). The adapter's own writes of `lane` do not make
-/// lldb drop what it has read, and an expression is refused.
+/// saxpy-gfx90a-O0, first wave: `first` is the lane (tests/fixtures/kernels/saxpy.hip). The adapter's own writes of
+/// `lane` do not make lldb drop its cached values, and an expression is refused.
 #[test]
 fn an_editor_shows_one_lane_whatever_it_writes() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -242,7 +243,7 @@ fn a_command_in_the_console_is_about_the_frame_that_was_shown_last() {
     server.finish();
 }
 
-/// An editor asks for the names of threads first after a stop.
+/// An editor first requests the names of threads after a stop.
 #[test]
 fn an_editor_lists_the_lanes_of_a_stop_at_once() {
     let fixture = named("calls-gfx90a");
@@ -286,7 +287,7 @@ fn session(fixture: &Fixture, attach: &Value) {
         for command in ["continue", "next", "stepIn"] {
             resume(&mut dap, wave, command);
         }
-        // The outermost frame has nowhere to step out to.
+        // The outermost frame has no caller to step out to.
         if wave.expected["callers"].as_array().is_some_and(|callers| !callers.is_empty()) {
             resume(&mut dap, wave, "stepOut");
         }
@@ -295,7 +296,7 @@ fn session(fixture: &Fixture, attach: &Value) {
     dap.talk.ends();
 }
 
-/// An adapter that has attached, and reported the stop.
+/// An adapter that has attached, and has reported the stop.
 pub(crate) fn attached(fixture: &Fixture, attach: &Value) -> Dap {
     let mut dap = Dap::start();
     dap.ask(
@@ -338,12 +339,12 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     let shown = wave.shown_lanes();
     for index in [0, shown.len() - 1] {
         let top = frames(dap, wave)[0]["id"].clone();
-        // Who clicks at a frame makes the editor ask for its scopes. That selects the thread for the console; the frame
+        // A click at a frame makes the editor request its scopes. That selects the thread for the console; the frame
         // that goes with the command does not.
         dap.ask("scopes", &json!({ "frameId": top }));
         let command = format!("`register write lane {}", shown[index]);
         dap.ask("evaluate", &json!({ "expression": command, "frameId": top, "context": "repl" }));
-        // The adapter keeps the variables that it has until the next stop, and a step is one.
+        // The adapter keeps its variables until the next stop, and a step is one.
         resume(dap, wave, "next");
         marked(dap, wave, shown[index]);
         let frames = frames(dap, wave);
@@ -360,7 +361,7 @@ fn stack(dap: &mut Dap, wave: &Wave) {
     }
 }
 
-/// The name of the thread has the lane's state where the lane is not active.
+/// The name of the thread has the lane's state if the lane is not active.
 fn marked(dap: &mut Dap, wave: &Wave, lane: usize) {
     let threads = dap.ask("threads", &json!({}))["threads"].as_array().unwrap().clone();
     let thread = threads.iter().find(|thread| thread["id"] == wave.thread).expect("the thread");
@@ -390,7 +391,7 @@ fn variables(dap: &mut Dap, frame: &Value, locals: &[Value], index: usize) {
     }
 }
 
-/// Nothing can be called: the answer is a refusal with words, and the frame is what it was.
+/// A call is impossible: the answer is a refusal with words, and the frame is unchanged.
 fn call(dap: &mut Dap, wave: &Wave) {
     let before = frames(dap, wave);
     let function = wave.expected["function"].as_str().unwrap();
@@ -408,7 +409,7 @@ fn call(dap: &mut Dap, wave: &Wave) {
     assert_eq!(frames(dap, wave)[0]["line"], before[0]["line"]);
 }
 
-/// What resumes is answered, the words are said, and the thread has stopped where it was.
+/// A request to resume gets an answer and the words, and the thread has stopped at the same place.
 pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
     let sent = dap.send(command, &json!({ "threadId": wave.thread }));
     let (mut answered, mut stopped, mut said) = (false, false, 0);
@@ -429,7 +430,7 @@ pub(crate) fn resume(dap: &mut Dap, wave: &Wave, command: &str) {
         let over = ["exited", "terminated"].iter().any(|event| message["event"] == *event);
         assert!(!over, "{command} ends the session: {message}");
     }
-    // Where two threads stop, each is reported.
+    // If two threads stop, each is reported.
     let rest = dap.talk.rest(Duration::from_millis(50));
     let more = rest.iter().any(|message| message["event"] == "terminated" || says(message));
     assert!(!more, "after {command}: {rest:?}");
@@ -491,7 +492,7 @@ impl Dap {
         self.talk.wait(command, is_it).0
     }
 
-    /// The refusal that is the answer.
+    /// The refusal in the answer.
     pub(crate) fn refused(&mut self, command: &str, arguments: &Value) -> String {
         let answer = self.answer(command, arguments);
         assert_eq!(answer["success"], false, "{command} {arguments}: {answer}");

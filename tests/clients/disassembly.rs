@@ -9,17 +9,17 @@ use super::harness::{Server, lldb_name};
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script, fail_with};
 
-/// Of each family of GPUs, and of both wave sizes.
+/// One fixture of each family of GPUs, and of both wave sizes.
 const DUMPS: [&str; 5] =
     ["saxpy-gfx90a-O0", "saxpy-gfx942-O2", "saxpy-gfx1100-O0", "diverge-gfx1030-O0", "calls-gfx90a"];
-/// Where the fixtures' code objects are loaded.
+/// Load address of the fixtures' code objects.
 pub(crate) const LOADED: u64 = 0x7f00_0010_0000;
 
 pub(crate) fn helper(client: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clients/{client}/lanescope.py"))
 }
 
-/// The newest llvm-objdump of the PATH, as scripts/setup installs it.
+/// The newest llvm-objdump of the PATH, which scripts/setup installs.
 fn objdump() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -60,7 +60,7 @@ pub(crate) fn words(name: &str) -> BTreeMap<u64, Vec<u8>> {
     found
 }
 
-/// `=> 0x7f0000102798 <saxpy+3480>: v_mov_b32 v0, v1  # 0x...`: each address and what follows it.
+/// `=> 0x7f0000102798 <saxpy+3480>: v_mov_b32 v0, v1  # 0x...`: each address and the text after it.
 fn shown(text: &str) -> Vec<(u64, String)> {
     let one = |line: &str| {
         let line = line.trim_start_matches("=>").trim_start_matches("->").trim();
@@ -72,7 +72,7 @@ fn shown(text: &str) -> Vec<(u64, String)> {
     text.lines().filter_map(one).collect()
 }
 
-/// That what is shown is so many instructions from there on, as the listing has them.
+/// Asserts that the output has that many instructions from an address on, with the text of the listing.
 fn check(listing: &BTreeMap<u64, String>, from: u64, count: usize, text: &str) -> Result<(), String> {
     let expected: Vec<_> =
         listing.range(from..).take(count).map(|(address, text)| (*address, text.clone())).collect();
@@ -112,7 +112,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     let pc = fixture.waves[0].pc().unwrap();
     script.say("thread 1");
     let of = listing.clone();
-    // The view tells gdb the function; the marker is gdb's own.
+    // The view gives gdb the function; the marker is gdb's own.
     script.check("disassemble", "disassemble", move |text| {
         let got = shown(text);
         let first = got.first().map_or(0, |(address, _)| *address);
@@ -125,7 +125,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.check("disassemble /s", "disassemble /s $pc,+8", |text| {
         if text.contains(".hip:") { Ok(()) } else { Err(format!("no source lines: {text}")) }
     });
-    // s_nop 7: what a user writes over code is what is shown, and gone with the change.
+    // s_nop 7: a user's write over code is printed, and is gone after the reset.
     script.say("set var {unsigned int}$pc = 0xbf800007");
     script.check("what if", "x/i $pc", move |text| {
         if shown(text) == [(pc, "s_nop 7".to_owned())] { Ok(()) } else { Err(text.to_owned()) }
@@ -161,7 +161,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
         let of = listing.clone();
         script.check("around", "disasm --around 2", move |text| {
             let first = of.range(..pc).rev().take(2).last().map_or(pc, |(address, _)| *address);
-            // Before a function there is what nobody asked for.
+            // Before a function the listing has unrequested instructions.
             let first = shown(text).first().map_or(first, |(address, _)| (*address).max(first));
             let before = of.range(first..pc).count();
             let marked = text.lines().filter(|line| line.starts_with("=> ")).count();
@@ -182,7 +182,7 @@ fn lldb_shows_instructions() {
     each(&Debugger::Lldb(lldb_name()), lldb_script);
 }
 
-/// Without a tool the user reads why, and is shown nothing of x86.
+/// Without a tool the user reads the reason, and sees nothing of x86.
 #[test]
 fn without_a_tool_gdb_says_so() {
     let fixture = named("saxpy-gfx90a-O0");

@@ -1,15 +1,15 @@
 //! A code object that stock debuggers load: its own symbols and line tables under an x86-64 header.
 //!
-//! gdb and lldb do not know the machine that a code object is for. With another machine in its header both read its
-//! symbols and lines, which is what makes `step` a question of source lines. Frames are taken out: gdb 13 crashes on
-//! the CIE that clang writes for AMDGPU.
+//! gdb and lldb do not know the machine of a code object. With another machine in its header both read its symbols
+//! and lines, so that `step` works by source lines. Frames are removed: gdb 13 crashes on the CIE that clang writes
+//! for AMDGPU.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::harness::scratch;
 
-/// Bytes of an ELF file header, at their places in the 64-bit format.
+/// Fields of an ELF file header, at their offsets in the 64-bit format.
 const OS_ABI: usize = 7;
 const ABI_VERSION: usize = 8;
 const MACHINE: usize = 18;

@@ -1,8 +1,8 @@
-//! Transcripts of README.md and docs: each `console` block is played, and prints what the page shows.
+//! Transcripts of README.md and docs: the test plays each `console` block, and compares the output with the page.
 //!
-//! `$ lanescope ...` runs the command, `$ lanescope serve ...` a server for the blocks that follow (the demo before the first one),
-//! `$ gdb ...` and `$ lldb ...` a client of it, whose commands stand behind `(gdb)` and `(lldb)`. A block that begins with a client's
-//! command has a client of its own. `...` stands for any lines, or for any text within a line.
+//! `$ lanescope ...` runs the command, `$ lanescope serve ...` a server for the following blocks (the demo before the
+//! first one), `$ gdb ...` and `$ lldb ...` a client of it, whose commands follow `(gdb)` and `(lldb)`. A block that
+//! begins with a client's command has a client of its own. `...` matches any lines, or any text within a line.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -11,10 +11,10 @@ use std::path::Path;
 use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::script::{Debugger, Script, fail_with};
 
-/// Words that stand for anything.
+/// Words that match anything.
 const ANY: &str = "...";
 
-/// A line that is typed, and the lines that it prints.
+/// A typed line, and the lines of its output.
 struct Step<'a> {
     typed: &'a str,
     shown: Vec<&'a str>,
@@ -30,11 +30,11 @@ fn the_tutorial_shows_what_is_printed() {
     play("docs/tutorial.md", 18);
 }
 
-/// Plays the blocks of a page; `least` lines are typed in it.
+/// Plays the blocks of a page, which types at least `least` lines.
 fn play(page: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = fs::read_to_string(root.join(page)).unwrap();
-    // Commands name the fixtures as from the repository, and write files.
+    // Commands name the fixtures relative to the repository, and write files.
     let folder = scratch("documents");
     fs::create_dir_all(&folder).unwrap();
     std::os::unix::fs::symlink(root.join("tests"), folder.join("tests")).unwrap();
@@ -72,7 +72,7 @@ fn play(page: &str, least: usize) {
             while let Some(next) = steps.next_if(|next| next.typed.starts_with(prompt)) {
                 add(&mut script, page, &next.typed[prompt.len()..], next);
             }
-            // Its text is no part of the last command's.
+            // Its text is not part of the last command's.
             script.say("detach");
             let debugger = if lldb { Debugger::Lldb(lldb_name()) } else { Debugger::Gdb("gdb") };
             wrong.extend(script.run(&debugger));
@@ -83,7 +83,7 @@ fn play(page: &str, least: usize) {
     assert!(typed >= least, "{page} has {typed} lines to type");
 }
 
-/// A client's command of a page, and what the page shows of it; a command that shows nothing there is not judged.
+/// A client's command of a page, and its output on the page; a command without output on the page is not judged.
 fn add(script: &mut Script, page: &str, command: &str, step: Step<'_>) {
     if step.shown.is_empty() {
         return script.say(command);
@@ -144,7 +144,7 @@ fn compare(page: &str, step: &Step<'_>, printed: &str) -> Option<String> {
     })
 }
 
-/// Whether lines are those shown.
+/// Whether lines equal those of the page.
 fn fits(shown: &[&str], printed: &[&str]) -> bool {
     match (shown, printed) {
         ([], printed) => printed.is_empty(),
@@ -154,7 +154,7 @@ fn fits(shown: &[&str], printed: &[&str]) -> bool {
     }
 }
 
-/// Whether a line is the one shown.
+/// Whether a line equals the one of the page.
 fn is_like(shown: &str, printed: &str) -> bool {
     let mut parts = shown.split(ANY);
     let Some(mut rest) = printed.strip_prefix(parts.next().unwrap_or_default()) else { return false };

@@ -1,11 +1,12 @@
-//! Views that gdb would not find, or drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`. And a PC without code.
+//! Views that gdb would not find, or drops: `set sysroot`, `file`, `symbol-file`, `nosharedlibrary`; and a PC without
+//! code.
 
 use super::harness::Server;
 use super::model::{Fixture, Wave, named};
 use super::script::{Debugger, Script};
 
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
-/// What the user types to have the views again.
+/// The commands that restore the views.
 const ADVICE: &str = "gdb has dropped the view of this code: `sharedlibrary` or `stepi` loads it again.";
 
 /// File and line of a wave.
@@ -13,7 +14,7 @@ fn place(wave: &Wave) -> String {
     format!("{}:{}", wave.expected["file"].as_str().unwrap(), wave.expected["line"])
 }
 
-/// That each wave is in its file and line.
+/// Asserts that each wave is in its file and line.
 fn all_are_placed(script: &mut Script, fixture: &Fixture) {
     for wave in &fixture.waves {
         script.say(format!("thread {}", wave.number));
@@ -22,7 +23,7 @@ fn all_are_placed(script: &mut Script, fixture: &Fixture) {
     }
 }
 
-/// That frame 0 has its variables.
+/// Asserts that frame 0 has its variables.
 fn is_whole(script: &mut Script, fixture: &Fixture) {
     script.expect("bt 1", place(&fixture.waves[0]));
     script.never("bt", "Cannot access memory");
@@ -49,7 +50,7 @@ fn gdb_finds_views_whatever_its_sysroot_is() {
                     script.never(format!("target remote {}", server.address), "No such file");
                     script.never("info sharedlibrary", "No  ");
                     all_are_placed(&mut script, &fixture);
-                    // While it is connected.
+                    // The same while gdb is connected.
                     script.say("set sysroot /usr");
                     all_are_placed(&mut script, &fixture);
                     script.must_pass(&Debugger::Gdb(name));
@@ -79,7 +80,7 @@ fn gdb_loads_dropped_views_again() {
                 script.say(before);
                 script.say(format!("target remote {}", server.address));
                 is_whole(&mut script, &fixture);
-                // A read of the user's is none of gdb's.
+                // A user's read is none of gdb's own reads.
                 script.say("x/gx $sp");
                 script.never("monitor wave", ADVICE);
                 script.say(gesture);
@@ -97,7 +98,7 @@ fn gdb_loads_dropped_views_again() {
     }
 }
 
-/// The stack of a PC that no code object holds ends in a frame that says so.
+/// The stack of a PC outside of all code objects ends in a frame that reports it.
 #[test]
 fn a_pc_without_code_ends_the_stack_in_words() {
     let fixture = named("saxpy-gfx90a-O0");

@@ -1,5 +1,5 @@
-//! What a client is refused, and where a capture ends: said in words, in the place where it happens, at no cost to the
-//! session. On a dump written here, of which every byte is known.
+//! Refusals, and the ends of a capture: reported in words, at their place, at no cost to the session. The dump is
+//! written here, and every byte of it is known.
 
 use std::fs;
 use std::path::PathBuf;
@@ -39,13 +39,13 @@ fn in_gdb(name: &'static str) {
     let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");
     script.say(format!("target remote {}", server.address));
-    // Where memory begins and ends.
+    // The beginning and the end of memory.
     script.expect("x/2xb 0x2010", "0x2010:\t0x01\t0x02");
     script.expect("x/4xb 0x200e", "Cannot access memory at address 0x200e");
     script.expect("x/4xb 0x201e", "0x201e:\t0x0f\t0x10\tCannot access memory at address 0x2020");
     script.expect("find 0x2010, 0x201f, (char)5", "0x2014");
     script.expect("info mem", "0x0000000000002010 0x0000000000002020");
-    // Tags that name nothing, spaces that the wave has nothing in.
+    // Tags without a space, and spaces without memory of the wave.
     script.expect("x/xb 0x9900000000000000", "Cannot access memory at address 0x9900000000000000");
     script.expect("x/xb 0x0500007f00000000", "Cannot access memory at address 0x500007f00000000");
     // Lanes as floats, by gdb's own formats.
@@ -54,8 +54,8 @@ fn in_gdb(name: &'static str) {
     script.expect("p $v3", "= <unavailable>");
     script.expect("p $rax", "= <unavailable>");
     script.expect("p $v4[64]", "no such vector element");
-    // What cannot be changed, and has not been: there is no memory, no such register, no way to say one lane of what gdb
-    // has no value of.
+    // Changes that are impossible, and have no effect: no memory, no such register, no syntax for one lane of a
+    // register without a value in gdb.
     script.expect("set var {char}0x2020 = 1", "Cannot access memory at address 0x2020");
     script.expect("set var $rax = 1", "the wave has no rax: there is nothing to write");
     script.expect("set var $v3[1] = 3", "not all lanes of v3 were captured");
@@ -75,7 +75,7 @@ fn in_gdb(name: &'static str) {
     script.expect("monitor register v3", "00000001 00000002 00000003 00000004 xxxxxxxx");
     script.expect("monitor register v900", "no register v900");
     script.expect("thread 2", "Unknown thread 2");
-    // What can.
+    // Possible changes.
     script.expect("monitor set $v3[5] = 77", "$v3[5] is set.");
     script.expect("monitor register v3", "00000004 xxxxxxxx 0000004d xxxxxxxx");
     script.expect("monitor changes", "wave 7 v3[lane 5]: not captured -> 0x4d");
@@ -94,7 +94,7 @@ fn lldb_is_told_what_cannot_be_had() {
     let dump = dump();
     let server = Server::start(&dump, &[]);
     let mut script = Script::new("edges");
-    // lldb reads lines of 512 bytes and gives up on one whose first byte is not there, unless it is told not to.
+    // lldb reads lines of 512 bytes and gives up on one without a first byte, unless a setting forbids lines.
     script.say("settings set target.process.disable-memory-cache true");
     script.say(format!("gdb-remote {}", server.address));
     script.expect("memory read --size 1 --format x --count 2 0x2010", ": 0x01 0x02");

@@ -17,7 +17,7 @@ fn answers(script: &mut Script, command: &str, words: &'static str) {
     });
 }
 
-/// A session with the process of a dump, for a command that is tried.
+/// A session with the process of a dump, for one command under test.
 fn session(connect: &str, server: &Server) -> Script {
     let mut script = Script::new(DUMP);
     script.expect(format!("{connect} {}", server.address), "Captured state");
@@ -31,7 +31,7 @@ fn gdb_keeps_the_session_of_an_extended_remote() {
     let count = fixture.waves.len();
     for name in GDBS {
         let server = Server::start(&fixture.dump, &[]);
-        // What is typed, what gdb prints, and whether the process is there afterwards.
+        // The typed command, gdb's output, and whether the process exists afterwards.
         let gestures = [
             ("run", WORDS, true),
             ("start", WORDS, true),
@@ -63,7 +63,7 @@ fn gdb_keeps_the_session_of_an_extended_remote() {
             answers(&mut script, "bt", "No stack.");
             script.must_pass(&Debugger::Gdb(name));
         }
-        // Why another process is refused comes with the next text.
+        // The reason of the refusal of another process comes with the next text.
         let mut script = session("target extended-remote", &server);
         script.say("attach 12");
         answers(&mut script, "run", "The captured state is process 1: `attach 1` or `run`.");

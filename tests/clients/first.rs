@@ -1,5 +1,5 @@
-//! Sessions of debuggers that have a program before they connect: the user's application (`gdb ./app`), or the code object
-//! itself. All variables of the models are shown, and the program keeps its symbols.
+//! Sessions of debuggers that have a program before they connect: the user's application (`gdb ./app`), or the code
+//! object itself. The debugger shows all variables of the models, and the program keeps its symbols.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +14,8 @@ use super::view::{gdb_script, lldb_script};
 const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// A kernel alone, functions that call one another, and several code objects.
 const DUMPS: [&str; 3] = ["saxpy-gfx90a-O0", "calls-gfx90a", "mixed-vgprs"];
-/// How applications are linked: with a build id, which gdb compares with the view's, and without; at addresses that a
-/// debugger moves, and at fixed ones; smaller than a code object's image, and with code at all of its addresses.
+/// Link variants of applications: with a build id, which gdb compares with the view's, and without; at addresses that
+/// a debugger moves, and at fixed ones; smaller than a code object's image, and with code at all of its addresses.
 const LINKED: [&[&str]; 3] = [
     &["-DFILLER=\"16\"", "-fPIE", "-pie", "-Wl,--build-id=sha1"],
     &["-DFILLER=\"0x100000\"", "-fPIE", "-pie", "-Wl,--build-id=none"],
@@ -79,7 +79,7 @@ fn gdb_shows_variables_with_an_application_as_its_program() {
         let application = Application::linked(options);
         for (name, dump) in GDBS.into_iter().flat_map(|name| DUMPS.map(|dump| (name, dump))) {
             program_first(&Debugger::Gdb(name), &named(dump), &application.0, gdb_script, |script| {
-                // Where build ids differ, gdb may take another program.
+                // If build ids differ, gdb may take another program.
                 if options.contains(&"-Wl,--build-id=none") {
                     script.expect("info line on_the_host", "app.c\" starts at address 0x");
                 }
@@ -98,8 +98,8 @@ fn lldb_shows_variables_with_an_application_as_its_program() {
     }
 }
 
-/// gdb 13 ends with a core dump where it applies AMDGPU's call frame information. It does not come to that: the code object
-/// stays where it was linked, and the view is where the waves are.
+/// gdb 13 dumps core when it applies AMDGPU's call frame information. That does not happen here: the code object
+/// stays at its link address, and the view is at the waves' addresses.
 #[test]
 fn gdb_survives_a_code_object_as_its_program() {
     for (name, dump) in
@@ -110,7 +110,7 @@ fn gdb_survives_a_code_object_as_its_program() {
     }
 }
 
-/// As `-file-exec-and-symbols` of Visual Studio Code's extension gives it.
+/// The command `-file-exec-and-symbols` of Visual Studio Code's extension.
 #[test]
 fn a_front_end_of_gdb_takes_an_application_as_its_program() {
     let application = Application::linked(LINKED[0]);

@@ -1,5 +1,6 @@
-//! Which wave and lane an answer is about: `monitor` after gestures of which gdb and lldb send nothing, the client's own numbers of
-//! threads, work-items by their places in the grid, the mark of a lane that is not active, and a dump without every PC.
+//! The wave and lane of an answer: `monitor` after gestures for which gdb and lldb send nothing, the client's own
+//! numbers of threads, work-items by their places in the grid, the mark of an inactive lane, and a dump without every
+//! PC.
 
 use super::harness::{Server, lldb_name};
 use super::lldb::{MONITOR, choose};
@@ -24,7 +25,7 @@ fn begins_with(number: usize, wave: &Wave) -> impl Fn(&str) -> Result<(), String
     }
 }
 
-/// One command of each kind that is about one wave, also where it fails.
+/// One command of each kind about one wave, also if it fails.
 const ABOUT_A_WAVE: [&str; 12] = [
     "lanes",
     "lane",
@@ -109,7 +110,7 @@ fn monitor_is_about_gdbs_thread_with_the_helper() {
         }
         script.expect("continue", "nothing can run");
         script.expect("thread", "Current thread is 3 ");
-        // What moves the focus is seen at once.
+        // A move of the focus has its effect at once.
         script.say("monitor lane 9");
         script.expect("print $lane", "= 9");
         script.expect("print $_lane", "= 9");
@@ -118,7 +119,7 @@ fn monitor_is_about_gdbs_thread_with_the_helper() {
     }
 }
 
-/// Each command that takes so many words refuses one more, and a word that it does not know.
+/// Each command with a fixed number of words rejects one more, and an unknown word.
 #[test]
 fn monitor_refuses_arguments_that_a_command_does_not_take() {
     let fixture = named("calls-gfx90a");
@@ -228,7 +229,7 @@ fn monitor_names_its_wave_in_lldb() {
     script.expect(format!("{MONITOR} changes"), "wave 1 v3[lane 6]: ");
     script.expect(format!("{MONITOR} waves"), "1       AMDGPU Wave 1:1:1:2 ");
     script.expect(format!("{MONITOR} groups"), "illegal instruction (wave 1)");
-    // A stop selects its thread, which need not be the one that was named.
+    // A stop selects its thread, which may differ from the named one.
     script.say("thread step-inst");
     script.expect(format!("{MONITOR} set $v3[5] = 77"), REFUSED);
     script.must_pass(&Debugger::Lldb(lldb_name()));
@@ -300,7 +301,7 @@ fn a_session_begins_at_a_work_item() {
         script.expect(format!("target remote {}", server.address), "Captured state");
         script.expect("print first", " = 70\n");
         script.expect("print $lane", " = 6\n");
-        // Where lanes are threads it is another thread.
+        // If lanes are threads, it is another thread.
         script.say(format!("source {}", helper("gdb")));
         script.expect("lane (71,0,0)", if threads == "waves" { "lane 7 (" } else { "[Current thread is " });
         script.expect("print first", " = 71\n");
@@ -359,8 +360,8 @@ fn a_lane_that_is_not_active_is_marked() {
     server.finish();
 }
 
-/// Every way in which lldb 22 shows a lane, and what it shows of it: saxpy-gfx90a-O0, whose variable `first` is the work-item's id in
-/// the grid and `small` is `lane_item - 100` (tests/fixtures/kernels/saxpy.hip), in the first wave.
+/// Every way in which lldb 22 shows a lane, and its output there: saxpy-gfx90a-O0, whose variable `first` is the
+/// work-item's id in the grid and `small` is `lane_item - 100` (tests/fixtures/kernels/saxpy.hip), in the first wave.
 fn lldb_shows_lane(script: &mut Script, lane: i32) {
     script.expect("frame variable first small", format!("first = {lane}\n(short) small = {}\n", lane - 100));
     script.expect("p lane_item", format!(" {lane}\n"));
@@ -376,7 +377,7 @@ fn lldb_shows_lane(script: &mut Script, lane: i32) {
     }
 }
 
-/// Of the gestures that write the register only `register write` makes lldb drop what it has read.
+/// Among the gestures that write the register only `register write` makes lldb drop its cached values.
 #[test]
 fn lldb_shows_one_lane_whatever_writes_the_register() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -487,7 +488,7 @@ fn lldb_shows_one_lane_in_outer_frames() {
     server.finish();
 }
 
-/// The thread is selected first: a write of the register before is to the lane of another wave.
+/// The thread is selected first: a write of the register before goes to the lane of another wave.
 #[test]
 fn monitor_lane_names_the_thread_before_the_lane() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -511,7 +512,7 @@ fn monitor_lane_names_the_thread_before_the_lane() {
     script.expect(format!("{MONITOR} lane 6"), "Type `register write lane 6` to see lane 6 in lldb.");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // regions-gfx90a, second wave: lane 20 waits in the kernel, the others are in a function that it calls.
+    // regions-gfx90a, second wave: lane 20 is inactive in the kernel, the others are in a function that it calls.
     let fixture = named("regions-gfx90a");
     for gdb in GDBS {
         let server = Server::start(&fixture.dump, &[]);
@@ -554,7 +555,7 @@ fn a_wave_with_a_pc_is_shown_first() {
     script.never(format!("{MONITOR} notices"), "gdb cannot attach");
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // Without any PC the server reports it before somebody starts gdb; lldb attaches.
+    // If every PC is missing, the server reports it before a gdb starts; lldb attaches.
     let server = Server::start(&dump, &["--wave", "5"]);
     let mut script = Script::new("no PC");
     script.say(format!("gdb-remote {}", server.address));

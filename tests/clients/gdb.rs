@@ -1,4 +1,4 @@
-//! gdb and gdb-multiarch: every fixture dump, as their user reads it.
+//! gdb and gdb-multiarch: every fixture dump, in the output for their user.
 
 use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
@@ -15,15 +15,15 @@ fn gdb_multiarch_shows_every_dump_as_the_models_have_it() {
 }
 
 fn every_dump(name: &'static str) {
-    // Registers and memory as they are; what the view makes of them is another test's.
+    // Raw registers and memory; another test covers the view.
     in_each(fixtures(), &["--view", "off"], &Debugger::Gdb(name), script, 3000);
 }
 
 fn script(fixture: &Fixture, address: &str) -> Script {
     let mut script = Script::new(&fixture.name);
     let kernel = |text: &str| {
-        // Without a file for the program gdb says so, rightly. Of what it could not understand it says nothing but in these
-        // words.
+        // Without a file for the program gdb rightly warns. These words are gdb's only reports of input that it could
+        // not understand.
         let text = text.replace("warning: No executable has been specified", "");
         let complaint =
             ["warning", "rejected", "Truncated", "error"].into_iter().find(|word| text.contains(word));
@@ -34,7 +34,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
     script.check("threads", "info threads", move |text| threads(&waves, text));
     if let Some(first) = the_one_that_stopped(&fixture.waves) {
         script.expect("thread", format!("Current thread is {} (Thread {})", first.number, first.thread));
-        // The list has made gdb look at every thread; its user looks at the same one as before.
+        // The list made gdb read every thread; the selected thread is the same as before.
         script.expect("monitor wave", format!("Thread {}: ", first.number));
     }
     for wave in &fixture.waves {
@@ -44,7 +44,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// The only wave with a stop reason, if there is one: which of several comes first is not the models' business.
+/// The only wave with a stop reason, if exactly one has one: the order among several is outside of the models.
 pub(crate) fn the_one_that_stopped(waves: &[Wave]) -> Option<&Wave> {
     let mut stopped = waves.iter().filter(|wave| wave.stop().is_some_and(|stop| !stop.is_empty()));
     stopped.next().filter(|_| stopped.next().is_none())
@@ -102,7 +102,7 @@ fn one_register(script: &mut Script, what: &str, name: &str, register: Register)
             if after(text) == wanted { Ok(()) } else { Err(format!("expected {wanted}, got {text:?}")) }
         }),
         Register::Lanes(lanes) if lanes.contains(&None) => {
-            // A client knows no vector of which a part is missing; the server's own command shows the rest.
+            // A client knows no vector with a missing part; the server's own command shows the rest.
             script.check(what.clone(), format!("p/x ${name}"), unavailable);
             script.check(what, format!("monitor register {name}"), move |text| {
                 // The first line names the wave.
@@ -164,7 +164,7 @@ fn one_memory(script: &mut Script, what: &str, wave: &Wave, memory: &Memory) {
     }
 }
 
-/// `0x7f0000200000:\t0x00\t0x00`, in lines of eight; gdb says so where it could not go on.
+/// `0x7f0000200000:\t0x00\t0x00`, in lines of eight; gdb reports it if it could not go on.
 pub(crate) fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
     let cells =
         text.lines().filter_map(|line| line.split_once(":\t")).flat_map(|(_, cells)| cells.split('\t'));
@@ -213,8 +213,8 @@ fn threads(waves: &[Wave], text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// `*  17    active    (17,0,0)  ...`: a lane is active where its bit of EXEC is set, or the model says that the source
-/// means something else.
+/// `*  17    active    (17,0,0)  ...`: a lane is active if its bit of EXEC is set, unless the model has another
+/// meaning of the source.
 pub(crate) fn lanes(wave: &Wave, text: &str) -> Result<(), String> {
     let rows = text.lines().filter_map(|line| {
         let mut cells = line.trim_start_matches('*').split_whitespace();

@@ -1,5 +1,5 @@
-//! One whole session of each client with the demo, word for word: what a user reads. `BLESS=1` writes the text anew, for
-//! somebody to read before it is committed. That the values in it are right is compared with the models elsewhere.
+//! One whole session of each client with the demo, word for word: the user's text. `BLESS=1` writes the text anew,
+//! for a review before the commit. Other tests compare its values with the models.
 
 use std::fs;
 
@@ -48,7 +48,7 @@ const LLDB: &[&str] = &[
     "register write lane 17",
     "frame variable i",
     "process plugin packet monitor lane",
-    // `thread select` prints when it likes.
+    // The moment of `thread select`'s output varies.
     "script lldb.process.SetSelectedThreadByID(2)",
     "bt",
     "expression first = 5",
@@ -98,7 +98,7 @@ fn compare(debugger: &Debugger, name: &str, commands: &[&str]) {
     assert!(expected == text, "{}: {differs:?}; now it reads\n{text}", path.display());
 }
 
-/// Without what each run and each machine has of its own: the port, the folder, and spaces at the ends of lines.
+/// Removes the text that differs by run and machine: the port, the folder, and spaces at the ends of lines.
 fn steady(text: &str, address: &str) -> String {
     let root = env!("CARGO_MANIFEST_DIR");
     let text = text.replace(address, "SERVER").replace(&format!("{root}/"), "");

@@ -1,4 +1,4 @@
-//! Starts the server and the clients, and ends them: nothing here outlives its test.
+//! Start and end of the server and of the clients: nothing here outlives its test.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill, killpg};
 use nix::unistd::Pid;
 
-/// What the server prints before it accepts.
+/// The server's output before it accepts.
 const LISTENING: &str = "Listening on ";
-/// Long enough for a loaded machine: only what hangs takes so long.
+/// Long enough for a loaded machine: only a hang takes this long.
 pub(crate) const LIMIT: Duration = Duration::from_secs(90);
 
 /// The program under test.
@@ -24,7 +24,7 @@ pub(crate) fn lanescope() -> &'static str {
     env!("CARGO_BIN_EXE_lanescope")
 }
 
-/// A path of this test run that nothing else uses.
+/// A path for this test run alone.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
@@ -50,7 +50,8 @@ impl Server {
     /// Serves with those arguments of `lanescope serve`; without a dump, the demo.
     pub(crate) fn with<'a>(arguments: impl IntoIterator<Item = &'a OsStr>) -> Self {
         let log = scratch("server.log");
-        // Who runs the tests in the background may ignore some signals; a server that inherits that ignores them too.
+        // A shell that runs the tests in the background may ignore some signals; a server that inherits that ignores
+        // them too.
         let mut child = Command::new("env")
             .arg("--default-signal")
             .arg(lanescope())
@@ -68,7 +69,7 @@ impl Server {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             for line in stdout.lines().map_while(Result::ok) {
-                // The test may be over; the pipe is still to be emptied.
+                // The test may be over; the pipe still has to be emptied.
                 let _ = say.send(line);
             }
         });
@@ -83,17 +84,17 @@ impl Server {
         panic!("the server never listened: {}", server.said());
     }
 
-    /// What it wrote to standard error.
+    /// Its standard error so far.
     pub(crate) fn said(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Ends it as a user does, and holds it to a clean end without complaints.
+    /// Ends it by a user's signal, and requires a clean end without complaints.
     pub(crate) fn finish(self) {
         self.finish_after(&[]);
     }
 
-    /// The same of a server that has to warn of something: every line that it writes has one of these words.
+    /// The same for a server with expected warnings: every line that it writes has one of these words.
     pub(crate) fn finish_after(mut self, expected: &[&str]) {
         let early = self.child.try_wait().unwrap();
         assert!(early.is_none(), "the server ended by itself with {early:?}: {}", self.said());
@@ -138,7 +139,7 @@ fn wait(child: &mut Child, limit: Duration) -> Option<ExitStatus> {
 /// A program of the PATH.
 pub(crate) fn tool(name: &str) -> Command {
     let mut command = Command::new(name);
-    // What a user's settings and the distribution's debug information would add is not under test.
+    // The user's settings and the distribution's debug information are not under test.
     command.env("LC_ALL", "C").env("TERM", "dumb").env("HOME", env!("CARGO_TARGET_TMPDIR"));
     command.env_remove("DEBUGINFOD_URLS").env_remove("RUST_LOG").stdin(Stdio::null());
     command
@@ -160,7 +161,7 @@ pub(crate) fn newest(name: &str) -> String {
     newest.map_or(name.to_owned(), |number| format!("{prefix}{number}"))
 }
 
-/// Runs a client to its end and returns all that it printed, standard error among it as a user would see it.
+/// Runs a client to its end and returns all of its output, with standard error among it as on a user's screen.
 pub(crate) fn run(command: &mut Command) -> String {
     start(command).transcript(LIMIT)
 }
@@ -175,7 +176,7 @@ pub(crate) fn start(command: &mut Command) -> Running {
     Running { child, name, path }
 }
 
-/// A client that runs.
+/// A running client.
 pub(crate) struct Running {
     child: Child,
     name: String,
@@ -191,12 +192,12 @@ impl Running {
         text
     }
 
-    /// What it said until now.
+    /// Its output so far.
     pub(crate) fn so_far(&self) -> String {
         String::from_utf8_lossy(&fs::read(&self.path).unwrap_or_default()).into_owned()
     }
 
-    /// Waits until it has said that.
+    /// Waits for that output.
     pub(crate) fn wait_for(&self, words: &str) {
         let end = Instant::now() + LIMIT;
         while !self.so_far().contains(words) {
@@ -205,7 +206,7 @@ impl Running {
         }
     }
 
-    /// Ends it without a goodbye.
+    /// Kills it without a goodbye.
     pub(crate) fn kill(mut self) {
         killpg(Pid::from_raw(self.child.id() as i32), Signal::SIGKILL).unwrap();
         self.child.wait().unwrap();

@@ -1,5 +1,5 @@
-//! The helpers in clients/: their commands in gdb, gdb-multiarch and lldb, against the models; and that they leave other
-//! targets alone.
+//! The helpers in clients/: their commands in gdb, gdb-multiarch and lldb, against the models, and their absence on
+//! other targets.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,8 +10,8 @@ use super::harness::{Server, lldb_name, run, scratch, tool};
 use super::model::{Fixture, Register, Wave, fixtures, named};
 use super::script::{Debugger, Script, in_each};
 
-/// Dumps that differ in what a list of lanes and waves shows: missing registers, stacks, masks that the source defines,
-/// lanes that wait elsewhere, several kinds, wave32 and wave64, partial work-groups.
+/// Dumps with differences in lists of lanes and waves: missing registers, stacks, masks that the source defines,
+/// lanes that are inactive elsewhere, several kinds, wave32 and wave64, partial work-groups.
 const DUMPS: [&str; 11] = [
     "absent-gfx1100",
     "absent-gfx90a",
@@ -26,7 +26,7 @@ const DUMPS: [&str; 11] = [
     "user-ops-gfx90a",
 ];
 const NOT_SERVED: &str = "This is for captures that lanescope serves";
-/// Registers of x86 that gdb's own list begins with.
+/// Registers of x86 at the beginning of gdb's own list.
 const X86: [&str; 4] = ["rax ", "eflags ", "st0 ", "fctrl "];
 
 #[test]
@@ -89,7 +89,7 @@ fn applying_a_command_to_all_lanes_asks_for_them_once() {
             let wanted: String = (0..64).map(|lane| format!("{lane}={lane} ")).collect();
             if text.contains(&wanted) { Ok(()) } else { Err(text.to_owned()) }
         });
-        // What the command does to the focus is seen by the rest of it.
+        // The command's effect on the focus is visible to the rest of it.
         script.expect("lane apply 3 -q lane 5", "lane 5 (AMDGPU Lane");
         script.expect("printf \"%d=%d\", $lane, $_lane", "0=0");
         script.must_pass(&Debugger::Gdb(name));
@@ -124,7 +124,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         gdb_lanes(&mut script, wave);
         gdb_values(&mut script, wave);
         registers(&mut script, wave);
-        // Whether the server disassembles or not: nobody is shown x86, whose registers begin so.
+        // With or without the server's disassembly: the user never sees x86, whose registers begin so.
         script.check("instructions", "x/2i $pc", |text| {
             let x86 = text.contains('%') || text.contains("(bad)");
             if x86 { Err(format!("x86 in {text:?}")) } else { Ok(()) }
@@ -165,7 +165,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// Lanes in the model's state `active`, by EXEC or by what the source says.
+/// Lanes in the model's state `active`, by EXEC or by the source.
 pub(crate) fn active(wave: &Wave) -> Option<Vec<usize>> {
     let said = |lane: usize| wave.expected["lane_states"][lane][0].as_str().map(|state| state == "active");
     let exec = wave.exec();
@@ -174,7 +174,7 @@ pub(crate) fn active(wave: &Wave) -> Option<Vec<usize>> {
     Some((0..wave.lanes).zip(known?).filter(|(_, is)| *is).map(|(lane, _)| lane).collect())
 }
 
-/// What both helpers say of a wave's lanes.
+/// Both helpers' output for a wave's lanes.
 fn one_wave(script: &mut Script, wave: &Wave, lanes: &str) {
     let what = format!("wave {}", wave.expected["id"]);
     let model = wave.clone();
@@ -223,7 +223,7 @@ fn rows(text: &str) -> Result<BTreeMap<usize, Row>, String> {
     Ok(rows)
 }
 
-/// What is wrong with a lane's row.
+/// The error of a lane's row.
 fn differs(wave: &Wave, lane: usize, row: &Row) -> Option<String> {
     let said = wave.expected["lane_states"][lane][0].as_str();
     let letters = match (said, wave.exec()) {
@@ -246,7 +246,7 @@ fn differs(wave: &Wave, lane: usize, row: &Row) -> Option<String> {
     let at = match &*row.state {
         "A" if wave.expected["lane_pc"].is_null() => row.frame.ends_with(&place),
         "U" => row.frame == "(unused)",
-        // It never was anywhere else than where it waits.
+        // The lane has never left the place where it waits.
         "I" => !row.frame.is_empty() && row.frame != "(active)",
         _ => true,
     };
@@ -257,7 +257,7 @@ fn differs(wave: &Wave, lane: usize, row: &Row) -> Option<String> {
     })
 }
 
-/// The lane moves, everything with it, and `lane apply` brings it back.
+/// A move of the lane moves everything with it, and `lane apply` restores it.
 fn gdb_lanes(script: &mut Script, wave: &Wave) {
     let what = format!("wave {}", wave.expected["id"]);
     let shown = wave.shown_lanes();
@@ -316,7 +316,7 @@ fn values(text: &str) -> Vec<usize> {
     values.filter_map(|(_, value)| value.trim().parse().ok()).collect()
 }
 
-/// A whole number in scope, in the lanes of the model that are where the wave is.
+/// A whole number in scope, in the model's lanes that share the wave's position.
 fn variables(script: &mut Script, wave: &Wave) {
     let here = |index: usize| {
         let pcs = wave.expected["lane_pc"].as_array();
@@ -359,10 +359,10 @@ fn gdb_values(script: &mut Script, wave: &Wave) {
     }
 }
 
-/// Registers by AMD's names alone, those that were not captured unavailable.
+/// Registers by AMD's names alone; missing ones are unavailable.
 fn registers(script: &mut Script, wave: &Wave) {
     let model = wave.registers();
-    // A lane that waits elsewhere has a PC of its own, which the model has not.
+    // A lane that is inactive elsewhere has a PC of its own, which the model lacks.
     let elsewhere = !wave.expected["lane_pc"].is_null();
     let lines = |text: &str| -> BTreeMap<String, String> {
         let lines = text.lines().filter_map(|line| line.split_once(' '));
@@ -423,7 +423,8 @@ fn waves(all: &[Wave], number: impl Fn(&Wave) -> usize, text: &str) -> Result<()
     Ok(())
 }
 
-/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: as the dump's manifest has it.
+/// `* 1    AMDGPU Dispatch 1:1:1 [500,1,1] [128,1,1] ? Shared(0), Private(192) saxpy`: the dispatch of the dump's
+/// manifest.
 fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     let rows: Vec<&str> = text.lines().filter(|line| line.contains("AMDGPU Dispatch ")).collect();
     let stars = rows.iter().filter(|row| row.starts_with("* ")).count();
@@ -457,7 +458,7 @@ fn dispatches(manifest: &Manifest, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What of a dump's manifest says how kernels were launched.
+/// The manifest's description of the kernels' launches.
 struct Manifest {
     dispatch: Vec<toml::Table>,
 }
@@ -495,7 +496,7 @@ fn lldb_script(fixture: &Fixture, address: &str) -> Script {
     script.expect("lanes", NOT_SERVED);
     script.say(format!("gdb-remote {address}"));
     let all = fixture.waves.clone();
-    // lldb counts threads as it comes to know them: the wave that stopped first.
+    // lldb numbers threads in the order in which it meets them: first the wave that stopped.
     script.check("waves", "waves", move |text| waves(&all, |_| 0, text));
     let manifest = Manifest::of(fixture);
     script.check("dispatches", "dispatches", move |text| dispatches(&manifest, text));
@@ -542,7 +543,7 @@ struct Other {
 
 impl Other {
     fn start() -> Self {
-        // gdbserver takes no port 0 that it would tell.
+        // gdbserver does not report the number of a free port.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = format!("127.0.0.1:{port}");
         let mut command = tool("gdbserver");
@@ -559,7 +560,7 @@ impl Drop for Other {
     }
 }
 
-/// gdb's commands for another target, before and after it was connected to lanescope.
+/// gdb's commands for another target, before and after a connection to lanescope.
 #[test]
 fn gdb_is_as_ever_with_other_targets() {
     for name in ["gdb", "gdb-multiarch"] {
@@ -584,7 +585,7 @@ fn fixtures_dump() -> PathBuf {
     super::model::named("calls-gfx90a").dump
 }
 
-/// What gdb prints of a program under gdbserver after these commands.
+/// gdb's output for a program under gdbserver after these commands.
 fn other_in_gdb(name: &str, before: Option<&[&str]>) -> String {
     let other = Other::start();
     let mut command = tool(name);
@@ -605,7 +606,7 @@ fn other_in_gdb(name: &str, before: Option<&[&str]>) -> String {
     }
     let text = run(&mut command);
     let shown = text.split_once("@@here@@").unwrap_or_else(|| panic!("never came so far: {text}")).1;
-    // The process's number is another one each time.
+    // The process's number differs in each run.
     shown.lines().filter(|line| !line.starts_with("[Inferior ")).collect::<Vec<_>>().join("\n")
 }
 
@@ -655,7 +656,7 @@ fn registers_of_outer_frames_are_those_frames_own() {
         script.expect("info registers exec", "0x5555555555555555");
         script.expect("info registers", "0x5555555555555555");
         script.expect("info registers pc", "0x7f0000101778");
-        // What gdb itself says: docs/view.md.
+        // gdb's own output: docs/view.md.
         script.expect("p/x $exec", "= 0x1111111111111111");
         script.expect("monitor print/x frame 2 $exec", "= 0x5555555555555555");
         script.must_pass(&Debugger::Gdb(name));
@@ -684,7 +685,7 @@ fn lanes_that_are_threads_are_not_moved_to() {
     server.finish();
 }
 
-/// In a console of 80 columns no line of a table is longer, and no cell is lost: what one line has in a wide console stands in
+/// In a console of 80 columns no line of a table is longer, and no cell is lost: one line of a wide console becomes
 /// several.
 #[test]
 fn tables_fit_a_console_of_80_columns() {
@@ -739,7 +740,7 @@ fn tables_fit_a_console_of_80_columns() {
     }
 }
 
-/// Every group that docs/clients.md names is one, whether or not anything of it was captured.
+/// Every group of docs/clients.md exists, whether or not any of it was captured.
 #[test]
 fn info_registers_knows_every_group() {
     for dump in ["saxpy-gfx90a-O0", "saxpy-gfx1100-O0", "calls-gfx90a", "absent-gfx1100"] {

@@ -9,7 +9,7 @@ use super::many;
 use super::model::{Fixture, Wave, named};
 use super::script::{Debugger, Script};
 
-/// A thread that the models want.
+/// A thread that the models expect.
 struct Wanted<'a> {
     number: usize,
     wave: &'a Wave,
@@ -18,7 +18,7 @@ struct Wanted<'a> {
     is_active: bool,
 }
 
-/// Lanes that are active, and lanes that wait where `lane_pc` says, of the waves that are expanded.
+/// Active lanes, and inactive lanes at the place of `lane_pc`, in the expanded waves.
 fn wanted(fixture: &Fixture, expanded: impl Fn(&Wave) -> bool) -> Vec<Wanted<'_>> {
     let mut all = Vec::new();
     for wave in &fixture.waves {
@@ -47,7 +47,7 @@ impl Wanted<'_> {
         format!("AMDGPU Lane 1:1:1:{id}/{lane} {group}[{item},0,0]")
     }
 
-    /// What the name is followed by in gdb's list: a wave's state is its cause.
+    /// The text after the name in gdb's list: a wave's state is its cause.
     fn state(&self) -> &'static str {
         match (self.lane, self.is_active) {
             (None, _) => "",
@@ -62,12 +62,14 @@ impl Wanted<'_> {
     }
 }
 
-/// Function, PC and line (null: any) of each frame that a lane sees; where the model has no stacks of lanes, the wave's innermost.
+/// Function, PC and line (null: any) of each frame of a lane; if the model has no stacks of lanes, the wave's
+/// innermost.
 fn stack_of(wave: &Wave, lane: usize) -> Value {
     match wave.expected["lane_stacks"].get(lane) {
         Some(stack) => {
             let mut stack = stack.clone();
-            // The line of a lane that waits in a call is the call's; for a debugger its frame 0 is at the return address.
+            // The line of a lane that is inactive in a call is the call's; for a debugger its frame 0 is at the
+            // return address.
             if stack[0][0] != wave.expected["function"] {
                 stack[0][2] = Value::Null;
             }
@@ -278,7 +280,7 @@ fn variables_of_a_lane_thread_are_the_lanes() {
             script.check(*variable, format!("thread apply all p {variable}"), move |text| {
                 thread_values(&shown, text)
             });
-            // And where one thread is selected, after all were walked through.
+            // The same for one selected thread, after a walk through all.
             let thread = &all[index % all.len()];
             if let Some(value) = value(values, thread.lane.unwrap()) {
                 script.say(format!("thread {}", thread.number));
@@ -323,7 +325,7 @@ fn in_focus_the_lanes_of_the_faulting_wave_stand_beside_the_other_waves() {
     };
     let rows: Vec<(String, Value)> = all.iter().map(row).collect();
     script.check("threads", "info threads", move |text| gdb_list(&rows, text));
-    // A wave's lanes take turns still.
+    // A wave's lanes still take turns.
     let wave = all.last().unwrap();
     script.say(format!("thread {}", wave.number));
     script.say("set var $lane = 17");
@@ -362,7 +364,7 @@ fn a_lane_in_focus_has_its_own_stack() {
                 in_lldb.say(format!("register write lane {lane}"));
                 in_lldb.check(what, "bt", move |text| lldb_frames(&stack, text));
             }
-            // The server's command moves the focus, too; of another stack it says what gdb must be told.
+            // The server's command moves the focus, too; for another stack it prints the command that gdb needs.
             let (from, to) = (lanes[0], lanes[1]);
             script.say(format!("set var $lane = {from}"));
             script.say("bt");
@@ -384,8 +386,8 @@ fn a_lane_in_focus_has_its_own_stack() {
     }
 }
 
-/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: without frames of their own they are seen where
-/// the wave is.
+/// `DW_AT_LLVM_lane_pc` of every function is undefined for the odd lanes: without frames of their own they appear at
+/// the wave's position.
 #[test]
 fn a_lane_that_entered_no_function_is_seen_where_the_wave_is() {
     let fixture = named("user-ops-gfx90a");

@@ -1,5 +1,5 @@
-//! Linked structures in private memory and in LDS: one object has one address, which names its wave and lane, whoever follows a
-//! pointer to it and whatever is selected then. The expected values are the model's (tests/fixtures/models/chain.py).
+//! Linked structures in private memory and in LDS: one object has one address, which names its wave and lane, for any
+//! path to it and any selection. The expected values are the model's (tests/fixtures/models/chain.py).
 
 use serde_json::{Value, json};
 
@@ -14,10 +14,10 @@ pub(super) const DUMP: &str = "chain-gfx90a-O0";
 pub(super) const GDBS: [&str; 2] = ["gdb", "gdb-multiarch"];
 /// Bytes of a node.
 const NODE: u64 = 16;
-/// Where private memory begins for generic addresses.
+/// The beginning of private memory for generic addresses.
 pub(super) const PRIVATE_BASE: u64 = 2 << 48;
 
-/// What the model says of a wave in one of its lanes.
+/// The model of a wave in one of its lanes.
 pub(super) struct Chain<'a> {
     pub(super) wave: &'a Wave,
     pub(super) lane: usize,
@@ -49,17 +49,17 @@ impl<'a> Chain<'a> {
         self.shared[index][member].as_i64().unwrap()
     }
 
-    /// Where a node is in private memory.
+    /// The address of a node in private memory.
     pub(super) fn offset(&self, index: usize) -> u64 {
         self.model["nodes"].as_u64().unwrap() + NODE * index as u64
     }
 
-    /// The address of a node as clients are shown it: the space, the wave's number, the lane (docs/protocol.md).
+    /// The address of a node in the form for clients: the space, the wave's number, the lane (docs/protocol.md).
     pub(super) fn address(&self, index: usize) -> u64 {
         5 << 56 | self.wave.thread << 39 | (self.lane as u64) << 32 | self.offset(index)
     }
 
-    /// Paths with the number that each leads to, in words that both debuggers know.
+    /// Paths with the number at the end of each, in syntax that both debuggers know.
     fn numbers(&self) -> Vec<(&'static str, i64)> {
         let mut all = vec![
             ("cursor->id", self.own(1, "id")),
@@ -104,7 +104,7 @@ impl<'a> Chain<'a> {
         all
     }
 
-    /// Numbers that look like pointers and are none, as they are.
+    /// Numbers that look like pointers and are none: unchanged.
     fn lookalikes(&self) -> Vec<(&'static str, u64)> {
         let pointer = PRIVATE_BASE | self.offset(1);
         vec![("lookalike", pointer), ("pair[0]", pointer & 0xffff_ffff), ("pair[1]", pointer >> 32)]
@@ -169,7 +169,7 @@ fn lldb_follows_pointers_of_each_wave_and_lane() {
     server.finish();
 }
 
-/// What is written to a pointer is what the program would have written, and what no pointer of the lane can hold is refused.
+/// A write to a pointer stores the program's own bits, and a value outside of the lane's pointers is refused.
 #[test]
 fn gdb_writes_pointers_as_the_program_has_them() {
     let fixture = named(DUMP);
@@ -268,7 +268,8 @@ fn values_that_python_collects_over_lanes_are_each_lanes() {
     }
 }
 
-/// Variable objects of three threads and several lanes: made, opened, updated and read while another thread is selected.
+/// Variable objects of three threads and several lanes: created, opened, updated and read while another thread is
+/// selected.
 #[test]
 fn a_front_end_of_gdb_opens_pointers_of_threads_that_are_not_selected() {
     let fixture = named(DUMP);
@@ -320,7 +321,7 @@ fn a_front_end_of_gdb_opens_pointers_of_threads_that_are_not_selected() {
     }
 }
 
-/// The member `id` of what a variable object points to.
+/// The member `id` of a variable object's target.
 pub(super) fn id_in(mi: &mut Mi, object: &str) -> i64 {
     mi.done(&format!("-var-list-children {object}"));
     let members = mi.done(&format!("-var-list-children --all-values {object}.public"));
@@ -345,7 +346,7 @@ fn an_editor_opens_pointers_through_lldb() {
         let scopes = dap.ask("scopes", &json!({ "frameId": frame }));
         let locals = scopes["scopes"].as_array().unwrap().iter().find(|scope| scope["name"] == "Locals");
         let mut reference = locals.unwrap()["variablesReference"].clone();
-        // cursor, then what it leads to, and so on.
+        // cursor, then its target, and so on.
         for (member, index) in [("cursor", 1), ("next", 2)] {
             let listed = dap.ask("variables", &json!({ "variablesReference": reference }));
             let listed = listed["variables"].as_array().unwrap().clone();
@@ -359,7 +360,7 @@ fn an_editor_opens_pointers_through_lldb() {
             assert_eq!(found("id", &within)["value"], chain.own(index, "id").to_string(), "{member}");
         }
         for (path, number) in chain.numbers() {
-            // What the mouse points at is no arithmetic.
+            // The text under the mouse is no arithmetic.
             for context in ["watch", "hover"].into_iter().take(if path.contains(" - ") { 1 } else { 2 }) {
                 let asked = json!({ "expression": path, "frameId": frame, "context": context });
                 assert_eq!(dap.ask("evaluate", &asked)["result"], number.to_string(), "{path}");
@@ -368,7 +369,7 @@ fn an_editor_opens_pointers_through_lldb() {
         if !chain.is_kernel() {
             continue;
         }
-        // lldb 22 has no comparisons in the language of what the mouse points at, `frame variable`'s.
+        // lldb 22 has no comparisons in the language of the text under the mouse, `frame variable`'s.
         let compared = |context: &str| json!({ "expression": "cursor == &nodes[1]", "frameId": frame, "context": context });
         assert_eq!(dap.ask("evaluate", &compared("watch"))["result"], "true");
         assert!(dap.refused("evaluate", &compared("hover")).contains("unrecognized token"));

@@ -1,4 +1,4 @@
-//! lldb: every fixture dump, as its user reads it.
+//! lldb: every fixture dump, in the output for its user.
 
 use super::gdb::{compare_lanes, lanes, the_one_that_stopped};
 use super::harness::lldb_name;
@@ -6,10 +6,10 @@ use super::locals::{self, four_lanes};
 use super::model::{Fixture, Memory, Register, Wave, fixtures};
 use super::script::{Debugger, Script, in_each};
 
-/// What comes before the server's own commands in lldb.
+/// The prefix of the server's own commands in lldb.
 pub(crate) const MONITOR: &str = "process plugin packet monitor";
 
-/// Makes the server's commands about a thread, by lldb's number of it; what the server answers is printed.
+/// Selects the thread of the server's commands, by lldb's number of it; prints the server's answer.
 pub(crate) fn choose(thread: u64) -> String {
     let number = format!("lldb.process.GetThreadByID({thread}).GetIndexID()");
     format!("script lldb.debugger.HandleCommand('{MONITOR} wave %d' % {number})")
@@ -17,7 +17,7 @@ pub(crate) fn choose(thread: u64) -> String {
 
 #[test]
 fn lldb_shows_every_dump_as_the_models_have_it() {
-    // Registers and memory as they are; what the view makes of them is another test's.
+    // Raw registers and memory; another test covers the view.
     in_each(fixtures(), &["--view", "off"], &Debugger::Lldb(lldb_name()), script, 2000);
 }
 
@@ -38,7 +38,7 @@ fn script(fixture: &Fixture, address: &str) -> Script {
 
 fn one_wave(script: &mut Script, wave: &Wave) {
     let what = format!("wave {}", wave.expected["id"]);
-    // As `thread select`, of which lldb prints the news in a thread of its own, in the middle of later answers.
+    // In place of `thread select`, whose news lldb prints in a thread of its own, in the middle of later answers.
     script.say(format!("script lldb.process.SetSelectedThreadByID({})", wave.thread));
     script.expect("thread info", format!(": tid = {},", wave.thread));
     for (name, register) in wave.registers() {
@@ -51,7 +51,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         let wanted = register.clone();
         script.check(about.clone(), format!("register read {name}"), move |text| one_register(&wanted, text));
         if !whole(&register) {
-            // lldb knows no vector of which a part is missing; the server's own command shows the rest.
+            // lldb knows no vector with a missing part; the server's own command shows the rest.
             one_register_by_the_server(script, &what, wave, &name, register);
         }
     }
@@ -88,7 +88,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
         .check(format!("{what} lanes"), format!("{MONITOR} lanes"), move |text| lanes(&model, &said(text)?));
 }
 
-/// `monitor register`, which knows registers of which a part was not captured.
+/// `monitor register`, which knows registers with missing parts.
 fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name: &str, register: Register) {
     script.say(choose(wave.thread));
     let label = name.to_owned();
@@ -116,7 +116,7 @@ fn one_register_by_the_server(script: &mut Script, what: &str, wave: &Wave, name
     });
 }
 
-/// The server's words, without what lldb says of the packet.
+/// The server's words, without lldb's text about the packet.
 fn said(text: &str) -> Result<String, String> {
     let (said, rest) = text.split_once("  packet: qRcmd,").ok_or_else(|| format!("no packet in {text:?}"))?;
     if rest.contains("response: OK") {
@@ -154,11 +154,11 @@ fn whole(register: &Register) -> bool {
     }
 }
 
-/// `0x500008500000010: 0x00`, a line a byte; lldb says so where it could not go on.
+/// `0x500008500000010: 0x00`, a line a byte; lldb reports it if it could not go on.
 fn bytes(wanted: &Memory, text: &str) -> Result<(), String> {
     let readable = wanted.readable();
     let cells = text.lines().filter_map(|line| line.strip_prefix("0x")?.split_once(": "));
-    // Beyond what it could read lldb prints zeros of its own, and warns.
+    // After the readable bytes lldb prints zeros of its own, and warns.
     let got: Vec<String> = cells.map(|(_, cell)| cell.trim().to_owned()).take(readable).collect();
     let expected: Vec<String> =
         wanted.bytes[..readable].iter().map(|byte| format!("{:#04x}", byte.unwrap_or_default())).collect();
@@ -184,7 +184,7 @@ fn threads(waves: &[Wave], text: &str) -> Result<(), String> {
     }
     let first = the_one_that_stopped(waves).map(|wave| wave.number);
     for wave in waves {
-        // lldb counts in the order in which it heard of threads, the stopped one first; the id is the server's.
+        // lldb counts in the order in which it meets threads, the stopped one first; the id is the server's.
         let id = format!(": tid = {},", wave.thread);
         let Some(row) = rows.iter().find(|row| row.contains(&id)) else {
             return Err(format!("no thread{id} {text}"));

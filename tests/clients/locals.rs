@@ -1,4 +1,4 @@
-//! `monitor locals` read back: the text that a user sees, taken apart and compared with the model.
+//! `monitor locals` read back: the user's text, taken apart and compared with the model.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,11 @@ pub(crate) fn four_lanes(wave: &Wave) -> &'static str {
 /// A printed variable: `argument int n`, and its text in each lane.
 struct Printed {
     head: String,
-    /// What is said of the lane, such as `inactive`, and the value.
+    /// The state of the lane, such as `inactive`, and the value.
     lanes: BTreeMap<usize, (Option<String>, String)>,
 }
 
-/// Compares what was printed for these lanes with the model; one lane is printed in lines of its own form.
+/// Compares the printed values of these lanes with the model; one lane is printed in lines of its own form.
 pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), String> {
     let variables = wave.expected["locals"].as_array().unwrap();
     if wave.pc().is_none() {
@@ -31,7 +31,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let mut wrong = Vec::new();
     let mut first = lines.next().unwrap_or("");
-    // Whose variables these are: clients do not always tell the server which thread the user looks at.
+    // The owner of the variables: clients do not always report the selected thread.
     if first.starts_with("Thread ") {
         // The number is the client's; the name has the wave's id.
         let name = first.split_once(": AMDGPU Wave ").and_then(|(_, name)| name.split(' ').next());
@@ -46,7 +46,7 @@ pub(crate) fn compare(wave: &Wave, lanes: &[usize], text: &str) -> Result<(), St
         [lane] => one_lane(*lane, lines),
         _ => all_lanes(lines),
     };
-    // The models say of a static local that it is a local.
+    // The models classify a static local as a local.
     let heads: Vec<&str> = printed.iter().map(|one| one.head.trim_start_matches("static ")).collect();
     let wanted: Vec<String> = variables.iter().map(head).collect();
     if heads != wanted {
@@ -72,23 +72,23 @@ fn heading(wave: &Wave, line: &str) -> Option<String> {
     let word = |key: &str| wave.expected[key].as_str().unwrap_or_default().to_owned();
     let pc = format!(" (0x{:x}) at ", wave.pc()?);
     let place = format!("{}:{}", word("file"), wave.expected["line"]);
-    // The model has the name as it is declared, the server with its namespaces and classes.
+    // The model has the declared name, the server the name with its namespaces and classes.
     let function = line.split_once(&pc).map_or("", |(function, _)| function);
     let named = function == word("function") || function.ends_with(&format!("::{}", word("function")));
     let right = named && line.ends_with(&place);
     (!right).then(|| format!("expected `{}{pc}.../{place}`, got `{line}`", word("function")))
 }
 
-/// What stands before a variable's value.
+/// The text before a variable's value.
 fn head(variable: &Value) -> String {
     let word = |key: &str| variable[key].as_str().unwrap();
     let scope = if word("scope") == "argument" { "argument " } else { "" };
     format!("{scope}{} {}", word("type"), word("name"))
 }
 
-/// Lanes are marked that EXEC does not have, and no others.
+/// Exactly the lanes without a bit in EXEC have a mark.
 fn mismarked(wave: &Wave, lane: usize, mark: Option<&str>) -> Option<String> {
-    // Where an attribute says what is active the model has it of each lane.
+    // If an attribute defines the active lanes, the model has the state of each lane.
     if let Some(states) = wave.expected["lane_states"].as_array() {
         let wanted = states[lane][0].as_str().filter(|state| *state != "active");
         return (mark != wanted).then(|| format!("lane {lane}: expected {wanted:?}, got {mark:?}"));
@@ -146,7 +146,7 @@ fn without_location(value: &str) -> &str {
     &value[..cut.unwrap_or(value.len())]
 }
 
-/// What is wrong with a variable's text in a lane.
+/// The error of a variable's text in a lane.
 fn differs(wave: &Wave, variable: &Value, lane: usize, got: &str) -> Option<String> {
     let state = variable["state"].as_str().unwrap();
     let index = wave.shown_lanes().iter().position(|shown| *shown == lane);
@@ -154,7 +154,7 @@ fn differs(wave: &Wave, variable: &Value, lane: usize, got: &str) -> Option<Stri
     let right = match (state, value) {
         ("ok" | "partly_unavailable" | "partly_optimized_out", Some(value)) => got == value,
         ("partly_unavailable", None) => index.is_none() || got.contains("<unavailable"),
-        // A model may know of a lane nothing but that it has a value: the filler's, in a lane that was never active.
+        // A model may know only that a lane has a value: the filler's, in a lane that was never active.
         ("ok" | "partly_optimized_out", None) => !got.is_empty(),
         ("optimized_out", _) => got == "<optimized out>",
         ("unavailable", _) => got.starts_with("<unavailable"),

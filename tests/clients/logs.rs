@@ -14,7 +14,7 @@ use super::script::{Debugger, Script};
 const URI: &str = "file:///nowhere/saxpy#offset=4096&size=8192";
 const SAVED: &str = "file____nowhere_saxpy_offset_4096_size_8192";
 const FIXTURE: &str = "saxpy-gfx90a-O2";
-/// Where the fixture's code object is loaded.
+/// Load address of the fixture's code object.
 const LOAD: u64 = 0x7f00_0010_0000;
 
 /// A hex string of bytes, lowest first, as the agent prints the number.
@@ -98,7 +98,7 @@ fn gdb_shows_a_logs_source_line_and_a_variable_in_a_register() {
         script.expect(format!("p {name}"), format!(" = {value}"));
     }
     script.expect("info threads", "AMDGPU Wave 1:");
-    // What the log does not have has no value: the register, and the memory that a pointer leads to.
+    // Data that the log lacks has no value: the register, and the target of a pointer.
     script.expect("monitor register v1", "not captured");
     script.expect("monitor memory global 0x7f0000200000 4", "not captured");
     script.expect("detach", "detached");

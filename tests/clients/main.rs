@@ -1,8 +1,8 @@
-//! Unmodified gdb, gdb-multiarch and lldb over the real server: what a user would read is compared with the models that
-//! the fixtures were made from (tests/fixtures/expected), never with lanescope's own words.
+//! Unmodified gdb, gdb-multiarch and lldb over the real server: their output is compared with the models of the
+//! fixtures (tests/fixtures/expected), never with lanescope's own output.
 //!
-//! One client process asks many questions of one dump, so that all dumps and all clients take minutes and not hours.
-//! A client that hangs is a failure that prints what it said so far; so is a client that is not installed.
+//! One client process runs many commands on one dump, so that all dumps and all clients take minutes and not hours. A
+//! client that hangs is a failure with its output so far; so is a missing client.
 
 mod changes;
 mod chosen;

@@ -1,4 +1,4 @@
-//! Ten thousand waves: every client lists them all and looks at any of them.
+//! Ten thousand waves: every client lists them all and selects any of them.
 
 use std::fs;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(crate) fn dump() -> PathBuf {
     static DUMP: OnceLock<PathBuf> = OnceLock::new();
     let make = || {
         let folder = scratch("many");
-        // Earlier runs' are not left to fill the disk.
+        // Removes the dumps of earlier runs, which would fill the disk.
         for old in fs::read_dir(folder.parent().unwrap()).unwrap().flatten() {
             if old.file_name().to_string_lossy().ends_with("-many") {
                 let _ = fs::remove_dir_all(old.path());

@@ -1,5 +1,5 @@
-//! gdb's machine interface, as front ends speak it: the commands of Visual Studio Code's cppdbg in their order, against the
-//! models. What resumes must be answered with a stop at once, or the front end waits for ever.
+//! gdb's machine interface in the way of front ends: the commands of Visual Studio Code's cppdbg in their order,
+//! against the models. A request to resume must get a stop at once, or the front end waits for ever.
 
 use std::fs;
 use std::io::BufRead;
@@ -13,7 +13,7 @@ use super::model::{Fixture, Wave, named};
 use super::talk::Talk;
 
 const DUMPS: [&str; 3] = ["calls-gfx90a", "saxpy-gfx1100-O0", "diverge-gfx90a-O0"];
-/// What the user reads in the debug console.
+/// The user's text in the debug console.
 const WORDS: &str = "captured state";
 
 #[test]
@@ -28,7 +28,7 @@ fn a_front_end_of_gdb_shows_stacks_and_variables() {
     }
 }
 
-/// With the view as the front end's `program`, as cppdbg wants one.
+/// With the view as the front end's `program`; cppdbg requires one.
 #[test]
 fn a_front_end_of_gdb_takes_the_view_as_its_program() {
     let fixture = named("calls-gfx90a");
@@ -117,7 +117,7 @@ fn session(mi: &mut Mi, fixture: &Fixture, server: &Server, program: Option<&Pat
         mi.done(&format!("-file-exec-and-symbols {}", program.display()));
     }
     mi.done("-interpreter-exec console \"show architecture\"");
-    // The view has no such function, which is no reason to give up.
+    // The view has no such function; the front end goes on.
     mi.done("-break-insert -f main");
     let (class, _, before) = mi.ask(&format!("-target-select remote {}", server.address));
     assert_eq!(class, "connected", "{}", mi.talk.transcript());
@@ -148,7 +148,7 @@ fn session(mi: &mut Mi, fixture: &Fixture, server: &Server, program: Option<&Pat
     mi.talk.ends();
 }
 
-/// Frames, variables, variable objects and expressions of a wave in the lane that it is shown in.
+/// Frames, variables, variable objects and expressions of a wave in its selected lane.
 fn stack(mi: &mut Mi, wave: &Wave) {
     let of = format!("--thread {}", wave.number);
     let mut wanted = vec![wave.expected.clone()];
@@ -239,7 +239,7 @@ fn resume(mi: &mut Mi, wave: &Wave) {
     assert_eq!(mi.done("-thread-info")["threads"].as_array().unwrap()[number - 1]["state"], "stopped");
 }
 
-/// The lane moves in the debug console, and what is shown after it moves with it.
+/// A move of the lane in the debug console applies to all later output.
 fn lane(mi: &mut Mi, wave: &Wave) {
     mi.done(&format!("-thread-select {}", wave.number));
     let index = wave.shown_lanes().len() - 1;
@@ -255,7 +255,8 @@ fn lane(mi: &mut Mi, wave: &Wave) {
     assert_eq!(*value, found["values"][index], "{name} in lane {lane}");
 }
 
-/// A front end selects threads without an event: the helper's variables would be another thread's, its function is not.
+/// A front end selects threads without an event: the helper's variables would be another thread's; its function is
+/// right.
 #[test]
 fn a_front_end_evaluates_in_each_thread_with_the_helper() {
     let fixture = named("calls-gfx90a");
@@ -330,7 +331,7 @@ impl Mi {
 
     fn resumes(&mut self, command: &str, wave: &Wave) {
         let (class, results, mut lines) = self.ask(command);
-        // What the command line's own commands answer is `done`, and gdb reports the stop before or after it.
+        // The answer to the command line's own commands is `done`, and gdb reports the stop before or after it.
         assert!(class == "running" || class == "done", "{command}: {class} {results}");
         if !lines.iter().any(|line| line.starts_with("*stopped")) {
             let (stop, between) =
@@ -347,7 +348,7 @@ impl Mi {
         assert_eq!(stop["frame"]["addr"], address, "{command}: {stop}");
     }
 
-    /// Set by line and by name, they are resolved; continuing ends all the same.
+    /// Breakpoints by line and by name are resolved; continuing ends all the same.
     fn breakpoints(&mut self, wave: &Wave) {
         let place = format!("{}:{}", wave.expected["file"].as_str().unwrap(), wave.expected["line"]);
         let function = wave.expected["function"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! What the models expect of each fixture dump, as a client is to show it.
+//! The models' expectations of each fixture dump, in the form of a client's output.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// One dump with one kind of its waves: what one server shows.
+/// One dump with one kind of its waves: the contents of one server.
 pub(crate) struct Fixture {
-    /// `saxpy-gfx90a-O0`, with the kind where the dump has several.
+    /// `saxpy-gfx90a-O0`, with the kind if the dump has several.
     pub(crate) name: String,
     pub(crate) dump: PathBuf,
-    /// `--kind`, where there are several.
+    /// `--kind`, if the dump has several.
     pub(crate) kind: Option<String>,
     pub(crate) waves: Vec<Wave>,
 }
@@ -19,17 +19,17 @@ pub(crate) struct Fixture {
 /// One wave.
 #[derive(Clone)]
 pub(crate) struct Wave {
-    /// Its place among the waves that are shown, from 1: the client's number of the thread.
+    /// Its place among the shown waves, from 1: the client's number of the thread.
     pub(crate) number: usize,
     /// Its place in the dump, from 1: its thread id.
     pub(crate) thread: u64,
     /// Lanes of the wave.
     pub(crate) lanes: usize,
-    /// The model's words.
+    /// The model's values.
     pub(crate) expected: Value,
 }
 
-/// A register and what is expected of it.
+/// A register with its expected value.
 #[derive(Clone)]
 pub(crate) enum Register {
     /// Not captured.
@@ -96,7 +96,7 @@ fn fixture(path: &Path) -> Vec<Fixture> {
 }
 
 impl Fixture {
-    /// What the server is to be told.
+    /// The server's arguments.
     pub(crate) fn options(&self) -> Vec<&str> {
         self.kind.as_deref().map_or(Vec::new(), |kind| vec!["--kind", kind])
     }
@@ -122,7 +122,7 @@ impl Wave {
         self.expected["name_suffix"].as_str().map(str::to_owned)
     }
 
-    /// The lanes that the model speaks of.
+    /// The model's lanes.
     pub(crate) fn shown_lanes(&self) -> Vec<usize> {
         let lanes = self.expected["lanes"].as_array().unwrap();
         lanes.iter().map(|lane| lane.as_u64().unwrap() as usize).collect()
@@ -150,13 +150,13 @@ impl Wave {
 }
 
 impl Memory {
-    /// The address that a client sends for a wave's memory: this project's tag, wave and lane over the offset
-    /// (src/session/address.rs), put together here once more so that a mistake there is seen.
+    /// The client's address of a wave's memory: this project's tag, wave and lane over the offset
+    /// (src/session/address.rs). It is computed a second time here, so that a mistake there is visible.
     pub(crate) fn address_of(&self, thread: u64) -> u64 {
         self.encoded(thread, self.lane.unwrap_or(0x7f))
     }
 
-    /// The address for whatever wave and lane the client looks at.
+    /// The address for the client's selected wave and lane.
     pub(crate) fn focused_address(&self) -> u64 {
         self.encoded(0, 0x7f)
     }
@@ -165,7 +165,7 @@ impl Memory {
         if self.space == 0 { self.address } else { self.space << 56 | wave << 39 | lane << 32 | self.address }
     }
 
-    /// How many bytes can be read from its beginning.
+    /// Number of readable bytes from its beginning.
     pub(crate) fn readable(&self) -> usize {
         self.bytes.iter().take_while(|byte| byte.is_some()).count()
     }
@@ -187,7 +187,7 @@ fn register(value: &Value) -> Register {
     }
 }
 
-/// The number in bytes of hex, lowest first.
+/// The number in hex bytes, lowest first.
 fn little_endian(digits: &str) -> u64 {
     let bytes = digits.as_bytes().chunks(2).map(|digits| u64::from(byte(digits).unwrap()));
     bytes.rev().fold(0, |number, byte| number << 8 | byte)

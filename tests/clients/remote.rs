@@ -1,4 +1,4 @@
-//! The view where it is read: commands that `lanescope view` prints, typed as they are; the folder that lldb is told of; and
+//! Views on another machine: the commands that `lanescope view` prints, typed unchanged; the folder for lldb; and
 //! LDS, of which each work-group has its own.
 
 use std::fs;
@@ -14,10 +14,10 @@ use super::harness::{Server, lanescope, lldb_name, run, scratch, tool};
 use super::model::{Fixture, fixtures_folder, named};
 use super::script::{Debugger, Script};
 
-/// Three code objects, of which the second is the one to look at first.
+/// Three code objects; the second is the default one.
 const SEVERAL: &str = "mixed-vgprs";
 
-/// Writes the views of a dump, and returns the folder with what was printed.
+/// Writes the views of a dump, and returns the folder with the output.
 fn written(dump: &Path) -> (PathBuf, String) {
     let folder = scratch("views");
     let output = Command::new(lanescope()).arg("view").arg(dump).arg("-o").arg(&folder).output().unwrap();
@@ -25,13 +25,13 @@ fn written(dump: &Path) -> (PathBuf, String) {
     (folder, String::from_utf8(output.stdout).unwrap())
 }
 
-/// The command for a client, with the server's address in it and more to do in the end.
+/// The command for a client, with the server's address in it and further commands at its end.
 fn printed(text: &str, client: &str, program: &str, address: &str, more: &str) -> Command {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(&format!("{client} ")));
     let line = line.unwrap_or_else(|| panic!("no line for {client} in {text}"));
     assert!(line.contains("HOST:1234"), "{line}");
     let mut shell = tool("sh");
-    // Where no sources are: LLDB compares those that it finds, and those that it does not.
+    // A folder without sources: LLDB compares the sources that it finds, and those that it does not find.
     shell.current_dir(env!("CARGO_TARGET_TMPDIR"));
     shell.args(["-c", &format!("{program} {} {more}", line.replace("HOST:1234", address))]);
     shell
@@ -65,7 +65,7 @@ fn printed_commands_find_every_code_object() {
     let here = run(&mut printed(&text, "lldb", &program, &server.address, "-o 'thread backtrace all -c 1'"));
     assert!(!here.contains("error:") && !here.contains("warning:"), "{here}");
     places(&fixture, "lldb", &here);
-    // On another machine there are the copies only: what the server has written is taken away.
+    // Another machine has the copies only: the server's files are removed.
     let announced = folder_of(&server);
     assert!(here.contains(announced.to_str().unwrap()) || announced.exists());
     for file in fs::read_dir(&announced).unwrap().flatten() {
@@ -82,7 +82,7 @@ fn printed_commands_find_every_code_object() {
     fs::remove_dir_all(folder).unwrap();
 }
 
-/// The folder of a dump may be asked for: its own code object is the file that would be written.
+/// The folder of a dump may be the target: its own code object is the file that would be written.
 #[test]
 fn views_overwrite_nothing() {
     let dump = scratch("own");
@@ -117,7 +117,7 @@ fn ask(stream: &mut TcpStream, body: &str) -> String {
     String::from_utf8_lossy(&said).into_owned()
 }
 
-/// Where the files lie that lldb is told of.
+/// The paths of lldb's files.
 fn folder_of(server: &Server) -> PathBuf {
     let mut stream = TcpStream::connect(&server.address).unwrap();
     // Packets that only lldb sends.
@@ -190,7 +190,7 @@ fn lds_is_that_of_the_waves_group() {
             script.expect("print cells", format!(" = {{{}}}\n", numbers(group)));
             script.expect("print cells[63]", format!(" = {}\n", 63 + 100 * group));
             script.expect("x/8dw &cells", format!("\t{}\t{}\t", 100 * group, 100 * group + 1));
-            // The last, and what comes after it.
+            // The last byte, and the byte after it.
             script.expect("x/2dw &cells[63]", format!("\t{}\tCannot access memory at", 63 + 100 * group));
         }
         script.must_pass(&Debugger::Gdb(name));

@@ -1,5 +1,5 @@
-//! `step`, `continue` and their kin on a state that cannot run: each must end at once, leave the user where they were,
-//! and say why. With line information, because only then a debugger steps again and again until the line changes.
+//! `step`, `continue` and their kin on a state that cannot run: each must end at once, keep the user's selection, and
+//! print the reason. With line information, because only then a debugger steps again and again until the line changes.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use super::script::{Debugger, Script};
 /// A dump whose first wave stopped at a breakpoint, which is a SIGTRAP, and others that had not stopped.
 const DUMP: &str = "call-gfx90a-O2";
 const LOAD_ADDRESS: u64 = 0x7f00_0010_0000;
-/// What the user must read.
+/// The text that the user must read.
 const WORDS: &str = "captured state";
 
 struct Stage {
@@ -64,14 +64,14 @@ fn in_gdb(name: &'static str) {
         let pc = format!("{:#x}", wave.pc().unwrap());
         let line = line_of(wave);
         script.expect(format!("thread {}", wave.number), line.clone());
-        // Where gdb steps by lines, it must have found the line: else the test would not test anything.
+        // If gdb steps by lines, it must have found the line: else the test would not test anything.
         script.expect("info line *$pc", format!("Line {}", wave.expected["line"]));
         for command in ["stepi", "nexti", "step", "next", "step 5", "until", "continue"] {
             script.expect(command, WORDS);
             script.expect("p/x $pc", format!(" = {pc}"));
             script.expect("thread", format!("Current thread is {} (Thread {})", wave.number, wave.thread));
         }
-        // gdb refuses these by itself, in words of its own; they must not cost the session either.
+        // gdb refuses these by itself, with its own message; they must not cost the session either.
         for command in
             ["finish", "reverse-step", "reverse-continue", "jump *$pc", "signal 0", "advance *$pc+4"]
         {
@@ -79,7 +79,7 @@ fn in_gdb(name: &'static str) {
             script.expect("p/x $pc", format!(" = {pc}"));
         }
     }
-    // From a breakpoint where it stands gdb first steps off it alone. If that step does not end like one, gdb 13 waits for
+    // From a breakpoint at the PC gdb first steps off it alone. If that step does not end like one, gdb 13 waits for
     // its end for ever the next time.
     for wave in waves(&fixture) {
         script.say(format!("thread {}", wave.number));

@@ -1,9 +1,9 @@
-//! A client's commands, each with what must be read of it.
+//! A client's commands, each with the expected text of its output.
 
 use super::harness::{Server, both_ends, run, scratch, tool};
 use super::model::Fixture;
 
-/// Judges what a command printed.
+/// Judges a command's output.
 type Check = Box<dyn Fn(&str) -> Result<(), String>>;
 
 struct Step {
@@ -14,12 +14,12 @@ struct Step {
 
 /// Commands for one client process.
 pub(crate) struct Script {
-    /// Before every failure: the dump.
+    /// Prefix of every failure: the dump.
     subject: String,
     steps: Vec<Step>,
 }
 
-/// Which debugger runs a script.
+/// The debugger of a script.
 #[derive(Clone, Debug)]
 pub(crate) enum Debugger {
     /// gdb or gdb-multiarch by name.
@@ -36,12 +36,12 @@ impl Script {
         Self { subject: subject.to_owned(), steps: Vec::new() }
     }
 
-    /// A command that sets something up.
+    /// A command of the setup.
     pub(crate) fn say(&mut self, command: impl Into<String>) {
         self.steps.push(Step { what: String::new(), command: command.into(), check: None });
     }
 
-    /// A command that sets something up before all others.
+    /// A command of the setup before all others.
     pub(crate) fn say_first(&mut self, command: impl Into<String>) {
         self.steps.insert(0, Step { what: String::new(), command: command.into(), check: None });
     }
@@ -79,12 +79,12 @@ impl Script {
         });
     }
 
-    /// How many commands are judged.
+    /// Number of judged commands.
     pub(crate) fn checks(&self) -> usize {
         self.steps.iter().filter(|step| step.check.is_some()).count()
     }
 
-    /// Runs all of it in one process, and returns what is wrong.
+    /// Runs all of it in one process, and returns the errors.
     pub(crate) fn run(&self, debugger: &Debugger) -> Vec<String> {
         let commands: Vec<&str> = self.steps.iter().map(|step| step.command.as_str()).collect();
         let (name, transcript) = debugger.run(&commands);
@@ -92,7 +92,7 @@ impl Script {
         self.judge(&name, &transcript, &answers)
     }
 
-    /// Compares what was said; `answers` has one text for each command that was come to.
+    /// Compares the outputs; `answers` has one text for each command that ran.
     fn judge(&self, client: &str, transcript: &str, answers: &[String]) -> Vec<String> {
         let mut wrong = Vec::new();
         if answers.len() < self.steps.len() {
@@ -112,14 +112,14 @@ impl Script {
         wrong
     }
 
-    /// Runs it, and fails with all that is wrong.
+    /// Runs it, and fails with all errors.
     pub(crate) fn must_pass(&self, debugger: &Debugger) {
         fail_with(self.run(debugger));
     }
 }
 
-/// Runs the script of each fixture over a server of its own, and fails with all that is wrong, or where not more than `least`
-/// answers were judged.
+/// Runs the script of each fixture over a server of its own, and fails with all errors, or if at most `least` answers
+/// were judged.
 pub(crate) fn in_each(
     fixtures: impl IntoIterator<Item = Fixture>,
     options: &[&str],
@@ -140,7 +140,7 @@ pub(crate) fn in_each(
     assert!(checks > least, "only {checks} answers were judged");
 }
 
-/// Fails with the first of what is wrong, if anything is.
+/// Fails with the first error, if any.
 pub(crate) fn fail_with(mut wrong: Vec<String>) {
     let count = wrong.len();
     wrong.truncate(40);
@@ -176,7 +176,7 @@ impl Debugger {
     /// The part of the transcript that belongs to each command.
     pub(crate) fn answers(&self, commands: &[&str], transcript: &str) -> Vec<String> {
         let marks: Vec<String> = match self {
-            // gdb says what it is told to, lldb repeats each command.
+            // gdb prints the requested echo, lldb repeats each command.
             Self::Gdb(_) => (0..commands.len()).map(|number| format!("\n{}\n", mark(number))).collect(),
             Self::Lldb(_) => commands.iter().map(|command| format!("(lldb) {command}\n")).collect(),
         };

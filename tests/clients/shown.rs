@@ -1,5 +1,5 @@
-//! Where a view is not the plain case: types in units of their own, code that x86 would take for another instruction,
-//! several code objects, small pointers within structs, memory that nobody captured. What is shown is the models'.
+//! Views beyond the plain case: types in units of their own, code that x86 would take for another instruction, several
+//! code objects, small pointers within structs, memory that was not captured. The expected values are the models'.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ struct Over {
 }
 
 impl Over {
-    /// `code`: the bytes of the code object, of those that the fixture has.
+    /// `code` maps the fixture's code object to the bytes of the new one.
     fn new(name: &str, code: impl FnOnce(&Fixture, Vec<u8>) -> Vec<u8>) -> Self {
         let mut fixture = named(name);
         let folder = scratch(name);
@@ -131,7 +131,7 @@ fn what_x86_would_return_at_ends_no_stack() {
     }
 }
 
-/// Where an ELF address is in a file, by its program headers (gABI, 64-bit).
+/// The file offset of an ELF address, by its program headers (gABI, 64-bit).
 fn file_offset(elf: &[u8], address: u64) -> usize {
     let number = |at: usize, size: usize| {
         elf[at..at + size].iter().rev().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
@@ -183,8 +183,8 @@ fn each_of_several_code_objects_has_its_variables() {
     server.finish();
 }
 
-/// Pointers of four bytes are structures with an offset within a struct, since gdb has one size for all pointers to a type: debuggers
-/// refuse to follow, compare and assign them, and what they lead to is the server's to show.
+/// Pointers of four bytes are structures with an offset within a struct, since gdb has one size for all pointers to a
+/// type. Debuggers refuse to follow, compare and assign them; the server's commands show their targets.
 #[test]
 fn small_pointers_within_structs_are_where_they_lead() {
     for (name, waves) in [("pointers-gfx90a-O0", 1), ("pointers-gfx1100-O0", 2)] {
@@ -213,7 +213,7 @@ fn pointers(fixture: &Fixture, address: &str, lldb: bool) -> Script {
             false => format!("thread {}", wave.number),
         });
         if lldb {
-            // lldb does not tell which thread is selected.
+            // lldb does not report the selected thread.
             script.say(choose(wave.thread));
         }
         for pointed in wave.expected["pointed"].as_array().unwrap() {
@@ -287,8 +287,8 @@ fn item(wave: &super::model::Wave, pointed: &Value) -> u64 {
     item["values"][index.unwrap()].as_str().unwrap().parse().unwrap()
 }
 
-/// absent-gfx90a: wave 1 without private memory, wave 2 with a hole in `history` of lanes 0 to 31, wave 3 without its frame
-/// base register. The client names the variable, and the server says why.
+/// absent-gfx90a: wave 1 without private memory, wave 2 with a hole in `history` of lanes 0 to 31, wave 3 without its
+/// frame base register. The client names the variable, and the server reports the reason.
 #[test]
 fn memory_that_was_not_captured_is_said_by_name() {
     let fixture = named("absent-gfx90a");
@@ -341,8 +341,8 @@ fn memory_that_was_not_captured_is_said_by_name() {
     server.finish();
 }
 
-/// `--wave` decides whose stacks a view is of: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and `advance` on
-/// that of wave 2.
+/// `--wave` chooses the wave whose stacks a view has: call-gfx90a-O0 has `energy<float>` on the stack of wave 1 and
+/// `advance` on that of wave 2.
 #[test]
 fn only_the_stacks_of_served_waves_have_variables() {
     let fixture = named("call-gfx90a-O0");
@@ -363,7 +363,7 @@ fn name_of(function: &str) -> &str {
     if function == "advance" { "sky::Mover::advance" } else { "sky::energy<float>" }
 }
 
-/// The line table's first address of a line, as llvm-dwarfdump prints it; in the unit of a source.
+/// The line table's first address of a line, in llvm-dwarfdump's output; in the unit of a source.
 fn address_of_line(code: &Path, source: &str, line: u64) -> u64 {
     let text = run(tool(&llvm("llvm-dwarfdump")).arg("--debug-line").arg(code));
     let unit = text.split("debug_line[").find(|unit| unit.contains(&format!("{source}\""))).unwrap();
@@ -377,8 +377,8 @@ fn llvm(name: &str) -> String {
     lldb_name().replace("lldb", name)
 }
 
-/// units-gfx90a-O0 has `pointers` and `lds` in two units. Its wave is put into `lds`, and then by the user's hand back to
-/// where the model of `pointers` has it: a function of a unit that no stack held when the client came.
+/// units-gfx90a-O0 has `pointers` and `lds` in two units. Its wave is put into `lds`, and then by the user's write back
+/// to the position in the model of `pointers`: a function of a unit that no stack held when the client connected.
 #[test]
 fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     let code = fixtures_folder().join("code/units-gfx90a-O0.hsaco");
@@ -402,7 +402,7 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
         script.expect("info sharedlibrary", "target:/lanescope/pointers-gfx90a-O0.hsaco.2");
         model_has(&mut script, wave, false);
         script.expect("p/x $pc", format!("{there:#x}"));
-        // And back again, where the first file has what it had; nothing more has to come.
+        // And back again, where the first file has the same as before; nothing more has to come.
         script.say(format!("set var $pc = {lds:#x}"));
         script.say("stepi");
         script.expect("bt 1", "#0  lds (");
@@ -426,8 +426,8 @@ fn a_unit_that_comes_onto_a_stack_comes_as_a_further_file() {
     server.finish();
 }
 
-/// linked-gfx90a-O0: `later` is on no stack at first, and the variable `turns` of what is inlined in it stands in the unit
-/// before that of `after`. It must not take the place of one that the client has been told.
+/// linked-gfx90a-O0: `later` is on no stack at first, and the variable `turns` of the function inlined in it is in
+/// the unit before that of `after`. It must not take the place of a variable that the client already has.
 #[test]
 fn what_comes_onto_a_stack_moves_no_variable() {
     let fixture = named("linked-gfx90a-O0");
@@ -459,8 +459,8 @@ fn what_comes_onto_a_stack_moves_no_variable() {
     server.finish();
 }
 
-/// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable it names wave and lane
-/// for lldb; the number itself is another place for each, of which lldb would show one for all.
+/// linked-gfx90a-O0, wave 1: `shared` of `inner` is a generic pointer into private memory. As a variable it names
+/// wave and lane for lldb. The number itself is another place for each, and lldb would show one of them for all.
 #[test]
 fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     let fixture = named("linked-gfx90a-O0");
@@ -479,7 +479,7 @@ fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     }
     script.must_pass(&Debugger::Lldb(lldb_name()));
     server.finish();
-    // gdb says what is in focus, and keeps nothing from one focus to the next.
+    // gdb prints the focused values, and keeps nothing from one focus to the next.
     let server = Server::start(&fixture.dump, &[]);
     let mut script = Script::new("apertures");
     script.say(format!("target remote {}", server.address));
@@ -492,7 +492,7 @@ fn lldb_is_told_no_bytes_of_a_place_that_each_lane_has() {
     server.finish();
 }
 
-/// What the model has of a wave's lanes.
+/// The model of a wave's lanes.
 fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
     let line = wave.expected["line"].as_u64().unwrap();
     script.expect("bt", format!("pointers.cl:{line}"));
@@ -512,7 +512,7 @@ fn model_has(script: &mut Script, wave: &super::model::Wave, lldb: bool) {
     }
 }
 
-/// In a unit that was loaded, gdb keeps to what it has of a function: the user is told, and how to have more.
+/// In a loaded unit gdb keeps its knowledge of a function: the user reads that, and the command for more.
 #[test]
 fn a_function_of_a_unit_that_was_loaded_is_said_to_have_no_variables() {
     let fixture = named("call-gfx90a-O0");

@@ -1,5 +1,5 @@
-//! Source text in debuggers that do not run where the program was compiled: of the demo, of dumps that hold their sources, and
-//! where `--source-map` leads.
+//! Source text in debuggers on another machine than the compiler's: of the demo, of dumps that hold their sources,
+//! and of the folders of `--source-map`.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -15,7 +15,7 @@ use super::{dap, mi};
 const KERNEL: &str = "saxpy.hip";
 const DUMP: &str = "saxpy-gfx90a-O0";
 
-/// A folder of the test's, which goes with it.
+/// A folder of the test, removed at its end.
 pub(super) struct Folder(PathBuf);
 
 impl Folder {
@@ -44,13 +44,13 @@ fn source() -> String {
     fs::read_to_string(fixtures_folder().join("kernels").join(KERNEL)).unwrap()
 }
 
-/// The line of the file that the first wave is in, as both debuggers print it in lists and at stops.
+/// The first wave's line of the file, in the form that both debuggers print in lists and at stops.
 fn line_of_first_wave(text: &str) -> (usize, String) {
     let line = named(DUMP).waves[0].expected["line"].as_u64().unwrap() as usize;
     (line, text.lines().nth(line - 1).unwrap().to_owned())
 }
 
-/// A session from the root folder, where nothing of the repository is, in which the first wave's line is read.
+/// A session from the root folder, which has nothing of the repository, that reads the first wave's line.
 fn is_read(debugger: &Debugger, server: &Server, text: &str) {
     let (line, words) = line_of_first_wave(text);
     let mut script = Script::new(&words);
@@ -77,7 +77,7 @@ fn is_read_by_all(dump: &Path, options: &[&str], text: &str) {
     server.finish();
 }
 
-/// A small dump; what the command printed.
+/// A small dump; returns the command's output.
 fn slimmed(from: &Path, to: &Path, options: &[&str]) -> String {
     let mut command = Command::new(lanescope());
     command.arg("slim").arg(from).arg("-o").arg(to).args(options).env_remove("RUST_LOG");
@@ -87,7 +87,7 @@ fn slimmed(from: &Path, to: &Path, options: &[&str]) -> String {
     said
 }
 
-/// The fixture's dump over its kernel compiled anew from a folder of the test's, by an absolute name.
+/// The fixture's dump over its kernel, recompiled from a folder of the test by an absolute name.
 fn compiled(folder: &Folder, options: &[&str]) -> PathBuf {
     compiled_with(folder, options, "")
 }
@@ -116,8 +116,8 @@ fn compiled_with(folder: &Folder, options: &[&str], more: &str) -> PathBuf {
     dump
 }
 
-/// gdb makes a system call for each byte that it reads of a pipe, so that large code objects take seconds: the user reads that, and
-/// what is faster. Over a socket, and with a small code object, there is nothing to read.
+/// gdb makes a system call for each byte that it reads of a pipe, so that large code objects take seconds. The user
+/// reads that, with the faster alternative; over a socket, and with a small code object, the warning is absent.
 #[test]
 fn gdb_reads_why_a_pipe_is_slow() {
     const WORDS: &str = "gdb reads a pipe byte by byte";
@@ -147,7 +147,7 @@ fn gdb_reads_why_a_pipe_is_slow() {
 
 #[test]
 fn the_demo_has_its_source() {
-    // Without a dump the server serves the demo: the option stands where the dump does.
+    // Without a dump the server serves the demo: the option takes the dump's place.
     is_read_by_all(Path::new("--silence=600"), &[], &source());
 }
 
@@ -203,7 +203,7 @@ fn a_small_dump_holds_sources_by_their_absolute_names() {
     }
 }
 
-/// What the folder holds by now is another text than was compiled: it is not put in, and the report gives the reason.
+/// The folder now holds another text than the compiled one: the dump omits it, and the report gives the reason.
 #[test]
 fn changed_sources_stay_out_of_a_dump() {
     let folder = Folder::new("changed");
@@ -240,9 +240,9 @@ fn a_source_map_leads_debuggers_to_the_users_files() {
     fs::write(folder.path(KERNEL), &text).unwrap();
     let map = format!("tests/fixtures/kernels={}", folder.0.display());
     is_read_by_all(&named(DUMP).dump, &["--source-map", &map], &text);
-    // It comes before what the dump holds.
+    // It takes precedence over the dump's own sources.
     is_read_by_all(Path::new("--silence=600"), &["--source-map", &map], &text);
-    // The dump's files are found where they are now.
+    // The dump's files are found at their current place.
     let small = folder.path("small");
     fs::write(folder.path(KERNEL), source()).unwrap();
     slimmed(&named(DUMP).dump, &small, &["--sources", folder.0.to_str().unwrap(), "--source-map", &map]);

@@ -18,7 +18,7 @@ fn gdb_reads_a_dump_through_a_pipe_and_takes_the_server_with_it() {
         let fixture = named(DUMP);
         let pid_file = scratch("pid");
         let mut script = Script::new(DUMP);
-        // The shell becomes the server, so that its process can be looked for afterwards.
+        // The shell becomes the server, so that the test can find its process afterwards.
         script.check(
             "attaching",
             format!(
@@ -55,7 +55,7 @@ fn the_server_of_a_pipe_ends_with_a_client_that_says_no_goodbye() {
         fixture.dump.display()
     ));
     script.expect("p/x $pc", format!(" = {:#x}", fixture.waves[0].pc().unwrap()));
-    // Not the debugger's own way to end: no D, no k.
+    // An end without the debugger's own packets: no D, no k.
     script.say("python import os; os.kill(os.getpid(), 9)");
     script.say("echo still here");
     let wrong = script.run(&Debugger::Gdb("gdb"));
@@ -63,7 +63,7 @@ fn the_server_of_a_pipe_ends_with_a_client_that_says_no_goodbye() {
     gone(&pid_file);
 }
 
-/// Waits until the process of a pid file is no more.
+/// Waits until the process of a pid file has ended.
 fn gone(pid_file: &Path) {
     let pid: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
     let end = Instant::now() + LIMIT / 4;

@@ -13,12 +13,12 @@ use nix::unistd::Pid;
 
 use super::harness::{LIMIT, both_ends};
 
-/// A process that one talks with.
+/// A process with messages in both directions.
 pub(crate) struct Talk<M> {
     child: Child,
     input: Option<ChildStdin>,
     heard: Receiver<M>,
-    /// All that was said, for failures.
+    /// All messages, for failures.
     said: String,
 }
 
@@ -36,7 +36,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         let (say, heard) = channel();
         thread::spawn(move || {
             while let Some(message) = read(&mut output) {
-                // The test may be over; the pipe is still to be emptied.
+                // The test may be over; the pipe still has to be emptied.
                 let _ = say.send(message);
             }
         });
@@ -50,7 +50,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         input.write_all(message.as_bytes()).and_then(|()| input.flush()).unwrap();
     }
 
-    /// The first message that is what is waited for, and those before it.
+    /// The first expected message, and those before it.
     pub(crate) fn wait<T>(&mut self, what: &str, mut wanted: impl FnMut(&M) -> Option<T>) -> (T, Vec<M>) {
         let end = Instant::now() + LIMIT;
         let mut before = Vec::new();
@@ -67,7 +67,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         }
     }
 
-    /// What is said within that time without being waited for.
+    /// The unexpected messages within that time.
     pub(crate) fn rest(&mut self, time: Duration) -> Vec<M> {
         let end = Instant::now() + time;
         let mut all = Vec::new();
@@ -78,7 +78,7 @@ impl<M: Debug + Send + 'static> Talk<M> {
         all
     }
 
-    /// All that was said until now.
+    /// All messages so far.
     pub(crate) fn transcript(&self) -> String {
         both_ends(&self.said)
     }

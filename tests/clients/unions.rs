@@ -1,6 +1,6 @@
-//! Pointers that share their bytes with other members of a union: in unions, in arrays of them, within other types and without a name.
-//! One object has one address there, too; a number that is no pointer stays as it is. The expected values are the model's
-//! (tests/fixtures/models/chain.py).
+//! Pointers that share their bytes with other members of a union: in unions, in arrays of them, within other types
+//! and without a name. One object has one address here, too; a number that is no pointer stays unchanged. The
+//! expected values are the model's (tests/fixtures/models/chain.py).
 
 use std::fs;
 use std::io::Write;
@@ -64,7 +64,7 @@ fn in_kernel(fixture: &Fixture) -> Vec<Chain<'_>> {
     Chain::all(fixture).into_iter().filter(Chain::is_kernel).collect()
 }
 
-/// Paths through `word`, with the number that each leads to.
+/// Paths through `word`, with the number at the end of each.
 fn through_word(chain: &Chain<'_>) -> Vec<(&'static str, i64)> {
     vec![
         ("word.node->id", chain.own(1, "id")),
@@ -139,7 +139,7 @@ fn pointers_in_unions_without_names_and_in_arrays_of_unions_lead_to_their_object
     }
 }
 
-/// What is no pointer to memory of the wave stays as it is.
+/// Bits that are no pointer to memory of the wave stay unchanged.
 #[test]
 fn numbers_in_a_union_stay_as_they_are() {
     let fixture = named(DUMP);
@@ -149,7 +149,7 @@ fn numbers_in_a_union_stay_as_they_are() {
         let mut script = Script::new(DUMP);
         script.say(format!("{} {}", if lldb { "gdb-remote" } else { "target remote" }, server.address));
         let (set, shown) = if lldb { ("expr", ')') } else { ("set var", '=') };
-        // Behind private memory, an address of global memory, and a double's bits.
+        // After private memory, an address of global memory, and a double's bits.
         for number in ["562954000000000", "139642272907264", "4611686018427387904", "42"] {
             script.say(format!("{set} word.bits = {number}ul"));
             script.expect("p word.bits", format!("{shown} {number}\n"));
@@ -160,7 +160,7 @@ fn numbers_in_a_union_stay_as_they_are() {
     }
 }
 
-/// What is written to a union's pointer is what the program would have written; the address of an object is never a number of the
+/// A write to a union's pointer stores the program's own bits. The address of an object is never a number of the
 /// program, and the reason of a refusal is in the notices, at the next stop and in the log.
 #[test]
 fn addresses_of_objects_are_not_written_as_numbers() {

@@ -1,5 +1,4 @@
-//! The view: what a user of a stock debugger reads of source text, without a plug-in and without a word of setup; against
-//! the models.
+//! The view: the source-level output of a stock debugger, without a plug-in and without any setup; against the models.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +8,10 @@ use super::harness::{Server, lldb_name};
 use super::model::{Fixture, Wave, fixtures};
 use super::script::{Debugger, Script, in_each};
 
-/// What gdb says whenever it reads files of a remote, whoever serves them.
+/// gdb's output whenever it reads files of a remote, from any server.
 const FIXED_WARNING: &str = "warning: File transfers from remote targets can be slow. Use \"set sysroot\" to \
                              access files locally instead.";
-/// Lanes that are looked at of each wave: the model's first and last.
+/// Tested lanes of each wave: the model's first and last.
 const ENDS: usize = 2;
 
 #[test]
@@ -67,8 +66,8 @@ pub(super) fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script
 }
 
-/// The lanes that are looked at, with their places in the model's lists: those that are where the wave is. What a lane
-/// with a stack of its own sees is not what the model has for the wave's PC.
+/// The tested lanes, with their places in the model's lists: those at the wave's position. The model's values for the
+/// wave's PC do not hold for a lane with a stack of its own.
 fn looked_at(wave: &Wave) -> Vec<(usize, usize)> {
     let pcs = wave.expected["lane_pc"].as_array();
     let is_here = |index: usize| pcs.is_none_or(|pcs| pcs[index] == wave.expected["pc"]);
@@ -80,7 +79,7 @@ fn looked_at(wave: &Wave) -> Vec<(usize, usize)> {
     ends
 }
 
-/// The variables of each frame that the model has, by the frame's number.
+/// The variables of each frame in the model, by the frame's number.
 fn frames(wave: &Wave) -> Vec<(usize, Vec<Value>)> {
     let list = |of: &Value| of["locals"].as_array().cloned();
     let mut all: Vec<(usize, Vec<Value>)> = list(&wave.expected).into_iter().map(|own| (0, own)).collect();
@@ -144,7 +143,7 @@ fn shown(variables: &[Value], index: usize, thread: u64, lane: u64, text: &str) 
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// What is wrong with a variable's text in a lane.
+/// The error of a variable's text in a lane.
 fn differs(variable: &Value, value: Option<&str>, got: &str) -> Option<String> {
     let name = variable["name"].as_str().unwrap();
     let state = variable["state"].as_str().unwrap();
@@ -164,8 +163,8 @@ fn differs(variable: &Value, value: Option<&str>, got: &str) -> Option<String> {
     (!right).then(|| format!("expected {state} {}, got {got:?}", value.unwrap_or_default()))
 }
 
-/// A value with its pointers into LDS and private memory as clients are shown them: with the space, the wave and the lane
-/// (docs/protocol.md) for the aperture.
+/// A value with its pointers into LDS and private memory in the form for clients: with the space, the wave and the
+/// lane (docs/protocol.md) for the aperture.
 fn tagged(value: &str, thread: u64, lane: u64) -> String {
     let mut parts = value.split("0x");
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -198,7 +197,7 @@ fn without_symbol(got: &str) -> &str {
     symbol.filter(|(address, _)| address.starts_with("0x")).map_or(got, |(address, _)| address)
 }
 
-/// A struct in which pointers into address spaces, `local#0x10`, are shown as offsets.
+/// A struct whose pointers into address spaces, `local#0x10`, are printed as offsets.
 fn is_same_struct(value: &str, got: &str) -> bool {
     let parts = value.split_inclusive([',', '}']).map(|part| {
         let Some((before, pointer)) = part.split_once('#') else { return part.to_owned() };
@@ -210,7 +209,7 @@ fn is_same_struct(value: &str, got: &str) -> bool {
     value.starts_with('{') && value.contains('#') && parts.collect::<String>() == got
 }
 
-/// A pointer into an address space, `local#0x10`, which a stock debugger shows with our tag: the offset is the same.
+/// A pointer into an address space, `local#0x10`, which a stock debugger prints with our tag: the offset is the same.
 fn is_same_address(value: &str, got: &str) -> bool {
     let number =
         |text: &str| u64::from_str_radix(text.split_whitespace().next()?.strip_prefix("0x")?, 16).ok();
@@ -253,13 +252,13 @@ fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> 
         let Some(value) =
             got.get_mut(name).filter(|values| !values.is_empty()).map(|values| values.remove(0))
         else {
-            // A place that cannot be read has no value at all, and what the compiler made LLDB does not list.
+            // An unreadable place has no value at all, and LLDB does not list compiler-made variables.
             if state == "ok" && !name.starts_with("__") {
                 wrong.push(format!("{name} is not shown"));
             }
             continue;
         };
-        // What has no value is shown without one: `<read memory from 0x7000... failed>`.
+        // An absent value is printed as absent: `<read memory from 0x7000... failed>`.
         if matches!(state, "unavailable" | "error") && value.parse::<f64>().is_ok() {
             wrong.push(format!("{name}: expected {state}, got {value:?}"));
         }
@@ -276,7 +275,7 @@ fn numbers(variables: &[Value], index: usize, text: &str) -> Result<(), String> 
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// A variable that is kept in a register is written where it is kept; and what it was is there again after a reset.
+/// A variable in a register is written at its place; a reset restores its value.
 #[test]
 fn clients_write_variables_that_no_memory_has() {
     let fixture = super::model::named("calls-gfx90a");
@@ -313,7 +312,8 @@ fn clients_write_variables_that_no_memory_has() {
     server.finish();
 }
 
-/// What is past a variable, and what no variable has, cannot be read; nothing can be called, which each client says at once.
+/// Memory after a variable, and memory without a variable, cannot be read; calls are impossible, and each client
+/// reports that at once.
 #[test]
 fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
     let fixture = super::model::named("calls-gfx90a");
@@ -335,7 +335,7 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
         script.expect("bt", "#2  0x00007f0000101778 in launch () at ./tests/fixtures/kernels/calls.hip:26");
         script.expect("finish", "nothing can run");
         script.expect("bt 1", "#0  leaf () at ./tests/fixtures/kernels/calls.hip:2");
-        // No frame is made up of what is nowhere: the one after it says why the stack ends.
+        // Missing data makes up no frame: the one after it has the reason for the end of the stack.
         script.say("set var $pc = 0");
         script.check("a PC in no code object", "bt", |text| {
             let ends = text.contains(" in no_code_object ()") && text.matches('#').count() == 2;
@@ -360,8 +360,8 @@ fn gdb_is_told_where_a_variable_ends_and_that_nothing_can_be_called() {
     server.finish();
 }
 
-/// LLDB's lines of 512 bytes: what was not captured of an array is no zero, and a variable whose line memory ends in has its
-/// one address.
+/// LLDB's lines of 512 bytes: a missing part of an array is no zero, and a variable in the line at the end of memory
+/// has its one address.
 #[test]
 fn lldb_reads_lines_and_no_zero_for_what_is_missing() {
     let fixture = super::model::named("calls-gfx90a");

@@ -1,18 +1,18 @@
-//! Captured memory of any length as hex digits, written as it is read.
+//! Captured memory of any length as hex digits, written while it is read.
 
 use std::io::{self, Write};
 
 use crate::capture::{Capture, MemoryMap, joined};
 use crate::codeobject::hex;
 
-/// Bytes of memory that are read and written at a time.
+/// Bytes of memory in one read and one write.
 const CHUNK: usize = 1 << 16;
 
-/// A memory with what is known of it.
+/// A memory with its captured runs.
 pub(super) struct Memory<'a> {
     /// Captured runs in order, first and last address of each.
     pub(super) runs: Vec<(u64, u64)>,
-    /// Bytes that it has, captured or not.
+    /// Its size in bytes, captured or not.
     pub(super) size: Option<u64>,
     /// Whether its stores hold all of its runs, so that no read is short.
     pub(super) is_stored: bool,
@@ -20,7 +20,7 @@ pub(super) struct Memory<'a> {
     pub(super) read: &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<usize>,
 }
 
-/// Whether the stores of a map's segments are as long as the segments say.
+/// Whether the stores of a map's segments have the length of the segments.
 pub(super) fn is_stored(capture: &Capture, map: &MemoryMap) -> bool {
     map.segments().iter().all(|segment| {
         let end = segment.extent.offset.checked_add(segment.extent.length);
@@ -30,10 +30,10 @@ pub(super) fn is_stored(capture: &Capture, map: &MemoryMap) -> bool {
 }
 
 impl Memory<'_> {
-    /// Writes hex digits where all bytes from 0 to the size were captured, else the pieces that were; null for none.
+    /// Writes hex digits if all bytes from 0 to the size were captured, else the captured pieces; null for none.
     ///
     /// # Errors
-    /// What the writer or a store says; `UnexpectedEof` where a store became shorter while it was read.
+    /// The error of the writer or of a store; `UnexpectedEof` if a store became shorter while it was read.
     pub(super) fn write(self, out: &mut dyn Write) -> io::Result<()> {
         match joined(self.runs.clone()).as_slice() {
             [(0, last)] if self.is_stored && self.size == last.checked_add(1) => self.whole(*last, out),
@@ -60,7 +60,7 @@ impl Memory<'_> {
     }
 
     fn pieces(self, out: &mut dyn Write) -> io::Result<()> {
-        // Whether a piece was begun, and the address that would follow its last byte.
+        // Whether a piece has begun, and the address after its last byte.
         let (mut begun, mut end) = (false, None);
         let mut chunk = Vec::new();
         for (first, last) in self.runs {
@@ -86,7 +86,7 @@ impl Memory<'_> {
     }
 }
 
-/// Room for the bytes from an address to the last one, at most a chunk.
+/// Capacity for the bytes from an address to the last one, at most a chunk.
 fn resize(chunk: &mut Vec<u8>, at: u64, last: u64) {
     let left = usize::try_from(last - at).unwrap_or(usize::MAX).saturating_add(1);
     chunk.resize(left.min(CHUNK), 0);

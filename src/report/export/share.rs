@@ -1,20 +1,20 @@
-//! How much captured state a document holds: waves can claim one range of a file ten thousand times.
+//! Limit of the captured state in a document: waves can claim one range of a file ten thousand times.
 
 use std::collections::HashMap;
 
 use crate::capture::{Capture, Extent, MemoryMap, RegisterBlock, Wave, distinct};
 use crate::units::WaveId;
 
-/// A document holds so many times the bytes that its waves and work-groups claim, each counted once, and some more.
+/// The limit is that many times the bytes that its waves and work-groups claim, each counted once, plus a constant.
 const MOST_CLAIMED: u64 = 2;
 const MORE: u64 = 16 << 20;
 
-/// Bytes that may still be written.
+/// Number of bytes that may still be written.
 #[derive(Debug)]
 pub(super) struct Share(u64);
 
 impl Share {
-    /// The share of a document over all work-groups and those waves.
+    /// The limit of a document over all work-groups and those waves.
     pub(super) fn of(capture: &Capture, waves: &[WaveId]) -> Self {
         let mut extents = Vec::new();
         let mut layouts = HashMap::new();
@@ -30,7 +30,7 @@ impl Share {
                 length: length(block),
             }));
             if let (Some(image), Some(layout)) = (registers.image, &registers.layout) {
-                // Layouts are shared: what each reaches is looked for once.
+                // Waves share layouts: the extent of each is computed once.
                 let end = layouts.entry(layout.as_ptr()).or_insert_with(|| {
                     layout.iter().map(|block| block.offset.saturating_add(length(block))).max().unwrap_or(0)
                 });
@@ -41,22 +41,22 @@ impl Share {
         Self(bytes.saturating_mul(MOST_CLAIMED).saturating_add(MORE))
     }
 
-    /// Takes so many bytes of it.
+    /// Takes that many bytes of the limit.
     ///
     /// # Errors
-    /// The number, where there are not so many left.
+    /// The number, if fewer bytes are left.
     pub(super) fn take(&mut self, bytes: u64) -> Result<(), u64> {
         self.0 = self.0.checked_sub(bytes).ok_or(bytes)?;
         Ok(())
     }
 }
 
-/// Bytes that a map holds.
+/// Number of bytes that a map holds.
 pub(super) fn bytes_of(map: &MemoryMap) -> u64 {
     map.captured()
 }
 
-/// Bytes that a wave's vector registers have.
+/// Number of bytes of a wave's vector registers.
 pub(super) fn registers_of(wave: &Wave) -> u64 {
     let is_vector =
         |block: &&RegisterBlock| wave.kind.register(block.first).is_some_and(|register| register.is_vector());

@@ -1,12 +1,12 @@
 //! Binary data in packets: `}` and the byte with bit 5 flipped stand for `#`, `$`, `}` and, in replies, `*`.
 
-/// Bytes looked at together; a block without a byte to escape is copied whole.
+/// Size of a block in bytes; a block without a byte to escape is copied whole.
 ///
-/// Escaping byte by byte costs more than all the rest of an `x` reply; a test over a whole block is a few vector
+/// Escaping byte by byte costs more than all the rest of an `x` reply. A test over a whole block is a few vector
 /// instructions, and most blocks of real data pass it.
 const BLOCK: usize = 16;
 
-/// Appends binary data in a reply's escaping.
+/// Appends binary data with a reply's escaping.
 pub(crate) fn escape_into(data: &[u8], out: &mut Vec<u8>) {
     out.reserve(data.len() + data.len() / 16);
     for block in data.chunks(BLOCK) {
@@ -28,7 +28,7 @@ fn special(byte: u8) -> bool {
     byte == b'#' || byte == b'$' || byte == b'}' || byte == b'*'
 }
 
-/// Takes a request's escaping away. An escape at the very end, which has nothing to escape, is dropped.
+/// Removes a request's escaping. A trailing escape without a byte is dropped.
 pub(crate) fn unescape(data: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(data.len());
     let mut bytes = data.iter();

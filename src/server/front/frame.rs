@@ -1,13 +1,12 @@
-//! Packets out of bytes: `$body#cc`, acknowledgements, the interrupt byte, and junk between them.
+//! Packet framing: `$body#cc`, acknowledgements, the interrupt byte, and junk between them.
 //!
-//! A stream may say anything. Whatever it says, memory stays bounded and the next well-formed packet is found: a `$`
-//! within a body can only mean that the end of the packet before it was lost (it is always escaped in data), and a
-//! body beyond [`MAX_BODY`] is dropped as it comes.
+//! For any stream, memory stays bounded and the next well-formed packet is found. A `$` within a body means that the
+//! end of the packet before it was lost (data always escapes it). A body beyond [`MAX_BODY`] is dropped as it arrives.
 
-/// The longest body that is taken: what clients are told as `PacketSize`, and room for a `#cc` that they do not count.
+/// The longest accepted body: the `PacketSize` of the handshake, and capacity for a `#cc` that clients do not count.
 pub(crate) const MAX_BODY: usize = super::super::PACKET_SIZE + 16;
 
-/// What was found in the stream.
+/// An item of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event<'a> {
     /// A packet whose checksum holds.
@@ -24,11 +23,11 @@ pub(crate) enum Event<'a> {
     Nack,
 }
 
-/// Finds packets in what was read so far.
+/// A finder of packets in the bytes read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Framer {
     input: Vec<u8>,
-    /// Everything before it was handed out.
+    /// Number of bytes that are already handed out.
     at: usize,
     /// Bytes of the open packet's body that are known to hold neither `#` nor `$`.
     scanned: usize,
@@ -37,7 +36,7 @@ pub(crate) struct Framer {
 }
 
 impl Framer {
-    /// Takes bytes as they were read.
+    /// Takes bytes of the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.at > 0 {
             self.input.drain(..self.at);
@@ -46,7 +45,7 @@ impl Framer {
         self.input.extend_from_slice(bytes);
     }
 
-    /// The next event, if all of it is there.
+    /// The next event, if all of it has arrived.
     pub(crate) fn next(&mut self) -> Option<Event<'_>> {
         loop {
             let rest = self.input.get(self.at..)?;
@@ -77,7 +76,7 @@ impl Framer {
             let digits = body.get(end + 1..end + 3)?;
             let sent = hex_byte(digits);
             let too_long = self.dropping;
-            // The body starts after the `$`; what follows a `#` without digits is junk, or the next packet.
+            // The body starts after the `$`. A `#` without digits is followed by junk or by the next packet.
             let start = self.at + 1;
             self.open(if sent.is_some() { end + 4 } else { end + 2 });
             if too_long {
@@ -91,14 +90,14 @@ impl Framer {
         }
     }
 
-    /// Moves on by that many bytes, to where no packet is open.
+    /// Skips that many bytes; no packet is open afterwards.
     fn open(&mut self, bytes: usize) {
         self.at += bytes;
         self.scanned = 0;
         self.dropping = false;
     }
 
-    /// Remembers how far the open body reaches without an end; drops it when it is too long.
+    /// Records how far the open body reaches without an end; drops the body if it is too long.
     fn wait(&mut self, length: usize) {
         self.scanned = length;
         if length > MAX_BODY {
@@ -116,7 +115,7 @@ pub(crate) fn checksum(body: &[u8]) -> u8 {
     body.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte))
 }
 
-/// The byte that two hex digits write.
+/// The byte of two hex digits.
 pub(crate) fn hex_byte(digits: &[u8]) -> Option<u8> {
     match digits {
         [high, low] => Some(digit(*high)? << 4 | digit(*low)?),

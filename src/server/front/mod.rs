@@ -1,8 +1,8 @@
-//! The packet front: what lies between a byte stream and the answer to one packet.
+//! The packet front: the layers between a byte stream and the answer to one packet.
 //!
-//! Why not gdbstub's own: 0.7.10 ends the session on a NAK, a wrong checksum or a malformed `m`, knows neither
-//! LLDB's suffixes nor packets of our own, and writes byte by byte. The front therefore owns framing,
-//! acknowledgement and routing; what it does not answer itself it feeds to gdbstub packet by packet.
+//! gdbstub's own front does not suffice. Version 0.7.10 ends the session on a NAK, a wrong checksum or a malformed
+//! `m`. It knows neither LLDB's suffixes nor packets of our own, and writes byte by byte. The front therefore owns
+//! framing, acknowledgement and routing. It passes other packets to gdbstub one by one.
 
 pub(super) mod escape;
 pub(super) mod frame;

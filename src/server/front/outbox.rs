@@ -1,18 +1,18 @@
-//! The sending side: acknowledgements, and what must be sent again on a NAK.
+//! The sending side: acknowledgements, and packets to send again on a NAK.
 
 use std::collections::VecDeque;
 
-/// What one client has been sent and not yet acknowledged.
+/// The packets that one client has not acknowledged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     /// Whether the client switched acknowledgements off.
     no_acks: bool,
-    /// Packets that were sent and not acknowledged, oldest first. One reply is several when text precedes it.
+    /// Sent packets without an acknowledgement, oldest first. One reply is several packets if text precedes it.
     pending: VecDeque<Vec<u8>>,
 }
 
 impl Outbox {
-    /// A packet of the client arrived: it has every earlier reply.
+    /// A packet of the client arrived: the client has every earlier reply.
     pub(crate) fn accept(&mut self, out: &mut Vec<u8>) {
         self.pending.clear();
         if !self.no_acks {
@@ -20,7 +20,7 @@ impl Outbox {
         }
     }
 
-    /// A packet of the client was damaged. True where it was asked for again, false where it needs an answer.
+    /// A packet of the client was damaged. True if the client is asked for it again, false if it needs an answer.
     pub(crate) fn refuse(&mut self, out: &mut Vec<u8>) -> bool {
         if !self.no_acks {
             out.push(b'-');
@@ -40,7 +40,7 @@ impl Outbox {
         }
     }
 
-    /// Forgets the packets that were sent since the client's last one: they are taken back before they went out.
+    /// Forgets the packets since the client's last one: they are withdrawn before they are sent.
     pub(crate) fn take_back(&mut self) {
         self.pending.clear();
     }
@@ -58,7 +58,7 @@ impl Outbox {
         }
     }
 
-    /// No acknowledgements from here on; the `OK` to that may still be asked for again.
+    /// Ends acknowledgements; the client may still ask for the `OK` to this packet again.
     pub(crate) fn stop_acks(&mut self) {
         self.no_acks = true;
     }

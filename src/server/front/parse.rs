@@ -1,4 +1,4 @@
-//! The few grammars that packets share: hex numbers, thread ids, `key:value;` pairs.
+//! Grammars that packets share: hex numbers, thread ids, `key:value;` pairs.
 
 use super::frame::{digit, hex_byte};
 
@@ -15,7 +15,7 @@ pub(crate) fn bytes(text: &[u8]) -> Option<Vec<u8>> {
     text.chunks(2).map(hex_byte).collect()
 }
 
-/// Two parts around the first `separator`; the second is `None` where there is none.
+/// Two parts around the first `separator`; the second is `None` without a separator.
 pub(crate) fn split(text: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     match text.iter().position(|byte| *byte == separator) {
         Some(at) => (text.get(..at).unwrap_or_default(), text.get(at + 1..)),
@@ -37,18 +37,18 @@ pub(crate) fn pairs(text: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The thread that a thread id names.
+/// A parsed thread id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thread {
     /// 0, or a process without a thread.
     Any,
     /// -1.
     All,
-    /// That one.
+    /// One thread.
     Id(u64),
 }
 
-/// `TID`, or `pPID.TID` as clients write it that asked for processes. There is one process, so its id says nothing.
+/// `TID`, or `pPID.TID` from clients that asked for processes. The session has one process, so its id is ignored.
 pub(crate) fn thread(text: &[u8]) -> Option<Thread> {
     let tid = match text.strip_prefix(b"p") {
         Some(text) => match split(text, b'.') {

@@ -1,21 +1,21 @@
-//! A reply as it is written: straight into the bytes that go out, checksum last.
+//! A reply under construction: written straight into the outgoing bytes, checksum last.
 
 use super::escape::escape_into;
 use super::frame::checksum;
 use super::outbox::Outbox;
 use crate::clean::clean_lines;
 
-/// The most text in one `O` packet, so that no client's buffer is too small for it.
+/// Maximum of text in one `O` packet; it fits every client's buffer.
 pub(crate) const TEXT_BYTES: usize = 1024;
 
-/// The reply to one packet. Nothing written is the empty reply: "not supported".
+/// The reply to one packet. A reply without bytes is the empty one: "not supported".
 #[derive(Debug)]
 pub(crate) struct Reply<'a> {
     out: &'a mut Vec<u8>,
     outbox: &'a mut Outbox,
-    /// Where the first packet's `$` is: packets of text may come before the reply.
+    /// Position of the first packet's `$`: packets of text may precede the reply.
     first: usize,
-    /// Where the packet's `$` is.
+    /// Position of the packet's `$`.
     start: usize,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Reply<'a> {
         Self { out, outbox, first: start, start }
     }
 
-    /// Ends it: checksum, and a copy in case it is asked for again.
+    /// Ends the reply: checksum, and a copy for a client that asks again.
     pub(crate) fn finish(self) {
         let sum = checksum(self.body());
         self.out.extend_from_slice(&[b'#', hex_digit(sum >> 4), hex_digit(sum)]);
@@ -36,59 +36,59 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// What was written so far.
+    /// The bytes written so far.
     pub(crate) fn body(&self) -> &[u8] {
         self.out.get(self.start + 1..).unwrap_or_default()
     }
 
-    /// Takes everything back but the packets of text before it.
+    /// Withdraws everything except the packets of text before the reply.
     pub(crate) fn clear(&mut self) {
         self.out.truncate(self.start + 1);
     }
 
-    /// Takes everything back, and the packets of text before it.
+    /// Withdraws everything, with the packets of text before the reply.
     pub(crate) fn take_back(&mut self) {
         self.start = self.first;
         self.outbox.take_back();
         self.clear();
     }
 
-    /// Text, which must hold none of `#`, `$`, `}` and `*`.
+    /// Appends text, which must hold none of `#`, `$`, `}` and `*`.
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         self.bytes(text.as_bytes())
     }
 
-    /// Bytes of which the same holds.
+    /// Appends bytes, under the same condition.
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.out.extend_from_slice(bytes);
         self
     }
 
-    /// Text with the escaping of binary data, for JSON.
+    /// Appends text with the escaping of binary data, for JSON.
     pub(crate) fn escaped(&mut self, data: &[u8]) -> &mut Self {
         escape_into(data, self.out);
         self
     }
 
-    /// Bytes as hex digits.
+    /// Appends bytes as hex digits.
     pub(crate) fn hex(&mut self, bytes: &[u8]) -> &mut Self {
         let at = self.out.len();
         self.out.resize(at + bytes.len() * 2, 0);
         if let Some(digits) = self.out.get_mut(at..) {
-            // The buffer is twice as long as the bytes, which is all that the encoder asks for.
+            // The buffer is twice as long as the bytes; the encoder requires nothing else.
             let _ = faster_hex::hex_encode(bytes, digits);
         }
         self
     }
 
-    /// That many bytes which are not known.
+    /// Appends that many unknown bytes.
     pub(crate) fn unknown(&mut self, bytes: usize) -> &mut Self {
         let length = self.out.len() + bytes * 2;
         self.out.resize(length, b'x');
         self
     }
 
-    /// A number in hex, without leading zeros.
+    /// Appends a number in hex, without leading zeros.
     pub(crate) fn number(&mut self, number: u64) -> &mut Self {
         let digits = (64 - number.leading_zeros()).div_ceil(4).max(1);
         for place in (0..digits).rev() {
@@ -97,7 +97,7 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Text for the user, in packets of its own before the reply. Comes before anything else is written.
+    /// Appends text for the user, in packets of its own before the reply. It must precede all other writes.
     pub(crate) fn console(&mut self, text: &str) -> &mut Self {
         let text = clean_lines(text);
         let mut rest = &*text;
@@ -115,7 +115,7 @@ impl<'a> Reply<'a> {
         self
     }
 
-    /// Takes over packets that are complete, all but the last as packets before the reply.
+    /// Takes over complete packets, all but the last as packets before the reply.
     pub(crate) fn packet(&mut self, body: &[u8], last: bool) {
         self.clear();
         self.bytes(body);

@@ -1,7 +1,7 @@
-//! Which packet goes where: the server's whole surface as one table.
+//! The routes of packets: one table with every packet of the server.
 //!
-//! A packet is found by its exact name, never by a prefix: gdbstub takes `qCRC` for `qC`. What the table does not name
-//! gets the empty reply, which every client reads as "not supported".
+//! A packet is found by its exact name, never by a prefix: gdbstub takes `qCRC` for `qC`. A packet outside of the
+//! table gets the empty reply, which every client reads as "not supported".
 
 use super::super::packets::{
     disassembly, dispatches, features, focus, groups, handshake, libraries, lldb, memory, print, process,
@@ -12,30 +12,30 @@ use super::super::{Flow, fault::Fault};
 use super::frame::digit;
 use super::reply::Reply;
 
-/// One packet as a handler sees it.
+/// One packet for a handler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// All of it.
+    /// The whole packet.
     pub(crate) body: &'a [u8],
-    /// What follows its name and one separator.
+    /// The text after its name and one separator.
     pub(crate) args: &'a [u8],
 }
 
 /// Answers a packet.
 pub(crate) type Handler = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<Flow, Fault>;
-/// Looks over gdbstub's answer.
+/// Reviews gdbstub's answer.
 pub(crate) type Review = fn(&mut State, Request<'_>, &mut Reply<'_>) -> Result<(), Fault>;
 
-/// Who answers a packet.
+/// The component that answers a packet.
 #[derive(Clone, Copy)]
 pub(crate) enum Answer {
-    /// We do.
+    /// This server.
     Own(Handler),
-    /// gdbstub does.
+    /// gdbstub.
     Gdbstub,
-    /// gdbstub does, and `Hg` for the thread that the packet is about goes before it.
+    /// gdbstub, after an `Hg` for the packet's thread.
     GdbstubOnThread,
-    /// gdbstub does, on the packet's thread; its answer is looked over.
+    /// gdbstub, on the packet's thread; its answer is reviewed.
     Reviewed(Review),
 }
 
@@ -43,12 +43,12 @@ pub(crate) enum Answer {
 pub(crate) struct Route {
     /// The packet's exact name.
     pub(crate) name: &'static str,
-    /// Who answers it.
+    /// The component that answers it.
     pub(crate) answer: Answer,
-    /// Whether the answer may depend on files that are read when they are asked for: captured bytes, code objects and their
-    /// debug information.
+    /// Whether the answer may depend on files that are read on demand: captured bytes, code objects and their debug
+    /// information.
     pub(crate) needs_files: bool,
-    /// Whether gdb shows `E.words` in reply to it even where it did not offer to (measured with 13.1).
+    /// Whether gdb shows `E.words` in reply to it even if gdb did not offer that (measured with 13.1).
     pub(crate) words: bool,
 }
 
@@ -77,9 +77,9 @@ const fn plain(route: Route) -> Route {
     Route { needs_files: false, ..route }
 }
 
-/// Every packet that gets more than the empty reply. What a debugger sends most comes first.
+/// Every packet that gets more than the empty reply. The most frequent packets come first.
 pub(crate) const ROUTES: &[Route] = &[
-    // Memory, registers and threads: the hot ones.
+    // Memory, registers and threads: the frequent ones.
     own("m", memory::read_hex),
     own("x", memory::read_binary),
     own("p", registers::read_one),
@@ -170,7 +170,7 @@ pub(crate) const ROUTES: &[Route] = &[
     own("qXfer:lanescope-code-objects:read", xfer::code_objects),
 ];
 
-/// Every packet's name and who answers it: what docs/protocol.md says of the table.
+/// Every packet's name and the component that answers it, for docs/protocol.md.
 pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
     ROUTES.iter().map(|route| {
         let who = match route.answer {
@@ -182,10 +182,10 @@ pub(crate) fn table() -> impl Iterator<Item = (&'static str, &'static str)> {
     })
 }
 
-/// Names that are followed by a number without a separator.
+/// Names with a number after them and no separator.
 const NUMBERED: [&str; 2] = ["qThreadStopInfo", "qRegisterInfo"];
 
-/// The name of a packet and what follows it.
+/// The name of a packet and the text after it.
 fn name_of(body: &[u8]) -> (&[u8], &[u8]) {
     let is_word = matches!(body.first(), Some(b'q' | b'Q' | b'v' | b'j'));
     if !is_word {
@@ -208,7 +208,7 @@ fn name_of(body: &[u8]) -> (&[u8], &[u8]) {
     (name, rest.get(1..).unwrap_or_default())
 }
 
-/// The row of a packet, and the packet taken apart.
+/// The row of a packet, and the parts of the packet.
 pub(crate) fn route(body: &[u8]) -> (Option<&'static Route>, Request<'_>) {
     let (name, args) = name_of(body);
     (ROUTES.iter().find(|route| route.name.as_bytes() == name), Request { body, args })

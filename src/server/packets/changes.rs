@@ -7,7 +7,7 @@ use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{Reset, Unwritable};
 
-/// Dwords of registers, and runs of memory, that are listed.
+/// Maximum of listed dwords of registers, and of listed runs of memory.
 const MOST_LISTED: usize = 64;
 
 /// `monitor changes`
@@ -45,14 +45,14 @@ pub(super) fn set(state: &mut State, thread: Thread, arguments: &[&str]) -> Resu
         Unwritable::Path(why) => super::print::wrong_path(path, &why),
         why => sentence(&why.to_string()),
     })?;
-    // A register can be set without the debug information that printing it asks for.
+    // A register can be set without the debug information that printing needs.
     let shown = state.session.print(wave, lanes, frame, &Query { path: path.to_owned(), letter: None });
     let shown = shown.map(|printed| print::text(&printed, Style::Plain));
     let shown = shown.unwrap_or_else(|_| format!("{path} is set.\n"));
     Ok(format!("{shown}{}", stale(state)))
 }
 
-/// The two sides of the `=` that stands outside of quotes.
+/// The two sides of the `=` outside of quotes.
 fn halves(text: &str) -> Option<(&str, &str)> {
     let mut quoted = false;
     let at = text.char_indices().find(|(at, c)| {
@@ -65,7 +65,7 @@ fn halves(text: &str) -> Option<(&str, &str)> {
     (!path.is_empty() && !value.is_empty()).then_some((path, value))
 }
 
-/// That the client may show what it read before, and what makes it read anew.
+/// The warning that the client may show stale values, and the command that makes it read anew.
 fn stale(state: &State) -> &'static str {
     if state.facade().is_lldb() {
         "lldb keeps what it has read: `thread step-inst` runs nothing here, and makes it read anew."

@@ -1,14 +1,14 @@
-//! The bytes of a GPU's code as they go to debuggers that would disassemble them as x86-64. Each byte is true, or refused.
+//! The bytes of a GPU's code for debuggers that would disassemble them as x86-64. Each byte is true, or refused.
 //!
-//! gdb reads code for its disassembler through a cache of lines: 64 bytes, on a boundary of 64. Where it does not get a line it
-//! asks at once for the few bytes that it needs next. Everything else (`x/8xb $pc`, `p`, `dump`) it reads as it is asked for,
-//! without that cache. So a line of code is refused, and so is a read of an instruction's size in that line in the next packet. A
-//! client that asks for instructions by `qlanescope.Disassemble` prints those: it reads the bytes.
+//! gdb reads code for its disassembler through a cache of lines: 64 bytes, on a boundary of 64. After a refused line
+//! it requests at once the few bytes that it needs next. All other reads (`x/8xb $pc`, `p`, `dump`) bypass that
+//! cache. The server therefore refuses a line of code, and in the next packet a read of an instruction's size in that
+//! line. A client that requests instructions by `qlanescope.Disassemble` prints those: it reads the bytes.
 //!
-//! gdb also reads the beginning of a function whose frames no call frame information describes, to find out what its prologue has
-//! done, and `step` and `bt` fail where it cannot. It asks for 18 bytes there, and then for one, each time after the line.
+//! gdb also reads the beginning of a function without call frame information, to analyse its prologue; `step` and
+//! `bt` fail if it cannot. It requests 18 bytes there, and then one, each time after the line.
 //!
-//! LLDB 22 reads code for its disassembler and for `memory read` alike, so that it gets none.
+//! LLDB 22 reads code for its disassembler and for `memory read` in the same way, so it gets no code.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,29 +23,29 @@ use crate::units::WaveId;
 
 /// gdb's line of code, in bytes.
 const LINE: u64 = 64;
-/// Bytes of the largest number: a read of so many is no line.
+/// Bytes of the largest number: a read of this size is no line.
 const SCALAR: u64 = 8;
-/// The most that gdb reads for one instruction of x86-64 after it did not get the line.
+/// Maximum that gdb reads for one instruction of x86-64 after a refused line.
 const INSTRUCTION: u64 = 16;
-/// What gdb 13 reads of a prologue first (`amd64_analyze_stack_align`).
+/// gdb 13's first read of a prologue (`amd64_analyze_stack_align`).
 const PROLOGUE: u64 = 18;
-/// The page around a PC is code, where no code object says what is.
+/// Size of a page; the page around a PC is code if no code object describes it.
 const PAGE: u64 = 4096;
 
-/// How a client reads code.
+/// A client's pattern of code reads.
 #[derive(Debug, Default)]
 pub(crate) struct CodeReads {
-    /// The line that the packet in work is refused.
+    /// The line that the current packet is refused.
     refused: Option<u64>,
     /// The line that the packet before it was refused.
     before: Option<u64>,
-    /// The function whose prologue gdb reads in the packet in work.
+    /// The function whose prologue gdb reads in the current packet.
     prologue: Option<u64>,
-    /// The one whose prologue it read in the packet before it.
+    /// The function whose prologue it read in the packet before.
     prologue_before: Option<u64>,
-    /// Whether the client asks for instructions.
+    /// Whether the client requests instructions.
     pub(super) asks_for_instructions: bool,
-    /// The pages around captured PCs that are in no code object.
+    /// The pages around captured PCs outside of all code objects.
     pages: OnceCell<BTreeSet<u64>>,
 }
 
@@ -57,10 +57,10 @@ impl CodeReads {
     }
 }
 
-/// How many of the bytes that were read from a place on the client gets.
+/// The number of bytes, of those read from an address on, that the client gets.
 ///
 /// # Errors
-/// It gets none: they are code, and the client would disassemble them.
+/// No bytes: they are code, and the client would disassemble them.
 pub(super) fn told(
     state: &mut State,
     address: u64,
@@ -81,7 +81,7 @@ fn refusal() -> Fault {
     Fault::new(NOT_THERE, "a GPU's code is not x86-64: `monitor disassemble` lists it")
 }
 
-/// The bytes read before the first of code.
+/// The number of bytes read before the first byte of code.
 fn before_code(state: &State, address: u64, read: usize) -> Result<usize, Fault> {
     let end = address.saturating_add(read as u64);
     let mut at = address;
@@ -101,7 +101,7 @@ pub(super) fn is_code(state: &State, place: Place) -> bool {
     place.space == address::GLOBAL && run(state, place.address.0).is_code
 }
 
-/// Whether gdb reads for its disassembler: a line of its code cache, or what it asks for instead of a line that was refused.
+/// Whether gdb reads for its disassembler: a line of its code cache, or the read that follows a refused line.
 fn is_for_disassembler(state: &mut State, address: u64, length: u64) -> bool {
     let line = address - address % LINE;
     let end = address.saturating_add(length);
@@ -129,10 +129,10 @@ fn is_for_disassembler(state: &mut State, address: u64, length: u64) -> bool {
     length <= INSTRUCTION && end <= line.saturating_add(LINE)
 }
 
-/// Addresses that are code, or are not.
+/// A run of addresses that are code, or are not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// Which.
+    /// Whether they are code.
     pub(super) is_code: bool,
     /// The first address.
     pub(super) start: u64,
@@ -140,7 +140,7 @@ pub(super) struct Run {
     pub(super) last: u64,
 }
 
-/// The run of addresses that an address is in, within its region.
+/// The run of an address within its region.
 pub(super) fn run(state: &State, at: u64) -> Run {
     let wave = state.general.wave;
     let Region { start, last, code, .. } = state.session.region(at, wave);
@@ -148,7 +148,7 @@ pub(super) fn run(state: &State, at: u64) -> Run {
         return Run { is_code: true, start, last };
     }
     let pages = state.code.pages.get_or_init(|| pages(state));
-    // A what-if write may have moved it.
+    // A what-if write may have moved the PC.
     let own = pc(state, wave).filter(|pc| !state.session.region(*pc, wave).code).map(|pc| pc - pc % PAGE);
     let page = at - at % PAGE;
     if own == Some(page) || pages.contains(&page) {
@@ -163,7 +163,7 @@ pub(super) fn run(state: &State, at: u64) -> Run {
     }
 }
 
-/// The pages around the PCs of all served waves that no code object holds.
+/// The pages around the PCs of all served waves outside of all code objects.
 fn pages(state: &State) -> BTreeSet<u64> {
     let pcs = state.waves.iter().filter_map(|wave| pc(state, *wave));
     let mut pages: BTreeMap<u64, u64> = pcs.map(|pc| (pc - pc % PAGE, pc)).collect();

@@ -59,7 +59,7 @@ pub(super) fn monitor(state: &mut State, thread: Thread, arguments: &[&str]) -> 
     let mut asked = Instructions { lane: thread.lane, ..Instructions::default() };
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
-        // As the command line and gdb have it: --count 8, /s.
+        // The options of the command line and of gdb: --count 8, /s.
         let name = word.trim_start_matches('-');
         let mut number = || said(spaces::number(words.next().ok_or_else(|| USAGE.to_owned())?));
         match name {

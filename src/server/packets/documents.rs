@@ -1,7 +1,7 @@
-//! XML and JSON that clients read piece by piece: built once, sliced for every request.
+//! XML and JSON that clients read in pieces: built once, sliced for every request.
 //!
-//! gdb reads in steps of 4 KiB whatever it is told, and reads the thread list again at each `info threads`; at ten
-//! thousand waves that is 750 requests for one document.
+//! gdb reads in steps of 4 KiB whatever the packet size is, and reads the thread list again at each `info threads`;
+//! at ten thousand waves that is 750 requests for one document.
 
 use std::cell::OnceCell;
 use std::io;
@@ -12,10 +12,10 @@ use serde::Serialize;
 use super::super::MAX_READ;
 use super::super::fault::{Fault, MALFORMED};
 
-/// Bytes of one of our own documents: each client keeps one.
+/// Maximum size of one of our own documents in bytes: each client holds one.
 pub(crate) const MAX_DOCUMENT: usize = 64 << 20;
 
-/// What was built so far for one client.
+/// The documents built so far for one client.
 #[derive(Debug, Default)]
 pub(crate) struct Documents {
     /// The target description.
@@ -26,11 +26,11 @@ pub(crate) struct Documents {
     pub(crate) libraries: OnceCell<Arc<[u8]>>,
     /// The list of threads.
     pub(crate) threads: OnceCell<Arc<[u8]>>,
-    /// The last of our own objects that was asked for from its beginning, under its object and annex.
+    /// The last of our own objects that was read from its beginning, under its object and annex.
     pub(crate) own: Option<(String, Arc<[u8]>)>,
 }
 
-/// A value as JSON of at most so many bytes; `None` where it has more.
+/// A value as JSON of at most that many bytes; `None` if it is longer.
 pub(crate) fn json(value: &impl Serialize, most: usize) -> Option<Vec<u8>> {
     let mut bounded = Bounded { bytes: Vec::new(), most };
     serde_json::to_writer(&mut bounded, value).ok()?;
@@ -66,7 +66,7 @@ pub(crate) struct Piece<'a> {
     pub(crate) more: bool,
 }
 
-/// The piece of a document from `offset` on, of at most `length` bytes and never more than a packet takes.
+/// The piece of a document from `offset` on, of at most `length` bytes and at most a packet.
 pub(crate) fn slice(document: &[u8], offset: u64, length: u64) -> Result<Piece<'_>, Fault> {
     let rest = usize::try_from(offset).ok().and_then(|offset| document.get(offset..));
     let rest = rest.ok_or_else(|| Fault::new(MALFORMED, format!("nothing at offset {offset:#x}")))?;

@@ -1,4 +1,4 @@
-//! `qSupported`: what both sides can do.
+//! `qSupported`: the features of both sides.
 
 use super::super::PACKET_SIZE;
 use super::super::facade::Facade;
@@ -7,7 +7,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::{self, Request};
 use super::super::state::State;
 
-/// What the front answers beyond gdbstub's list; and our own packets, which are those of the router's table.
+/// The front's features beyond gdbstub's list. Our own packets come from the router's table.
 const OWN: &[&str] = &[
     "QStartNoAckMode+",
     "qXfer:threads:read+",
@@ -22,10 +22,10 @@ const OWN: &[&str] = &[
     "qXfer:lanescope-code-objects:read+",
 ];
 
-/// What LLDB is told beyond that.
+/// The further features for LLDB.
 const LLDB: &[&str] = &["QThreadSuffixSupported+", "QListThreadsInStopReply+", "address-spaces+"];
 
-/// Takes the client's offers, and puts ours in the place of gdbstub's list.
+/// Takes the client's offers, and replaces gdbstub's list by ours.
 pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<(), Fault> {
     let mut offers = request.args.split(|byte| *byte == b';');
     state.features.error_message = offers.any(|offer| offer == b"error-message+");
@@ -53,8 +53,8 @@ pub(crate) fn extend(state: &mut State, request: Request<'_>, reply: &mut Reply<
 
 /// Whether a feature of gdbstub's list is ours too.
 ///
-/// Not `multiprocess`: there is one process, and without it gdb numbers waves `4` instead of `1.4`. Not the libraries
-/// where the client cannot load them: see [`super::libraries`].
+/// Not `multiprocess`: the session has one process, and without it gdb numbers waves `4` instead of `1.4`. Not the
+/// libraries for a client that cannot load them: see [`super::libraries`].
 fn keeps(state: &State, feature: &str) -> bool {
     match feature {
         "multiprocess+" => false,

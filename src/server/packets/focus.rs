@@ -1,4 +1,4 @@
-//! Which thread and lane: `qlanescope.Find`, `qlanescope.Selected`.
+//! Selection of thread and lane: `qlanescope.Find`, `qlanescope.Selected`.
 
 use serde_json::json;
 
@@ -31,7 +31,7 @@ pub(crate) fn find(state: &mut State, request: Request<'_>, reply: &mut Reply<'_
     send(answer, reply)
 }
 
-/// `qlanescope.Selected:thread:ID;`: the thread that the client has selected.
+/// `qlanescope.Selected:thread:ID;`: the client's selected thread.
 pub(crate) fn selected(
     state: &mut State,
     request: Request<'_>,

@@ -1,4 +1,5 @@
-//! Waves and lanes by call stack, and where one lane is: `monitor groups`, `qlanescope.Groups`, `qlanescope.LanePc`.
+//! Waves and lanes by call stack, and the position of one lane: `monitor groups`, `qlanescope.Groups`,
+//! `qlanescope.LanePc`.
 
 use serde_json::Value;
 
@@ -76,7 +77,7 @@ pub(super) fn monitor(state: &mut State, _: Thread, arguments: &[&str]) -> Resul
         }
     }
     let groups = said(state.session.groups(grouping))?;
-    // Where threads are lanes, a wave has no number but the one in its lanes' names.
+    // If threads are lanes, a wave has no number except the one in its lanes' names.
     let number = |member: &Member| match state.threads.are_counted() {
         true => u64::from(member.id),
         false => state.shown(Thread::wave(member.wave)),

@@ -1,4 +1,4 @@
-//! What a connection begins with.
+//! The packets at the start of a connection.
 
 use super::super::Flow;
 use super::super::fault::Fault;
@@ -6,7 +6,7 @@ use super::super::front::reply::Reply;
 use super::super::front::router::Request;
 use super::super::state::State;
 
-/// Bytes of views from which on a pipe is slow.
+/// Size of views in bytes above which a pipe is slow.
 const SLOW_BYTES: u64 = 1 << 19;
 
 /// `QStartNoAckMode`
@@ -16,10 +16,10 @@ pub(crate) fn stop_acks(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>
     Ok(Flow::Continue)
 }
 
-/// `qTStatus`: there is no trace to tell of.
+/// `qTStatus`: the session has no trace.
 ///
-/// gdb asks this while it attaches, and prints text that comes before the answer: the one place where the user of an
-/// unmodified gdb can be told what was attached to.
+/// gdb sends this while it attaches, and prints text that precedes the answer. No other packet shows the user of an
+/// unmodified gdb a greeting.
 pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     if !state.greeted && !state.facade().is_lldb() {
         state.greeted = true;
@@ -32,8 +32,8 @@ pub(crate) fn greet(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) ->
     Ok(Flow::Continue)
 }
 
-/// What a pipe costs. gdb 13 looks whether the program at its other end wrote an error, with a system call for each byte that it
-/// reads: a megabyte takes 0.2 s to 2 s, and over a socket some milliseconds.
+/// The warning about the cost of a pipe. gdb 13 checks whether the program at its other end wrote an error, with a
+/// system call for each byte that it reads: a megabyte takes 0.2 s to 2 s, and over a socket some milliseconds.
 fn slow_pipe(state: &State) -> Option<String> {
     let view = state.first_view().filter(|_| state.is_piped)?;
     let bytes = view.objects().iter().map(|object| object.debug_bytes()).fold(0, u64::saturating_add);
@@ -46,7 +46,7 @@ fn slow_pipe(state: &State) -> Option<String> {
     })
 }
 
-/// `qSymbol`: no symbol is wanted from the client.
+/// `qSymbol`: the server needs no symbol from the client.
 pub(crate) fn no_symbols(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.text("OK");
     Ok(Flow::Continue)

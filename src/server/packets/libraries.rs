@@ -1,13 +1,13 @@
-//! Loaded code objects, for debuggers that can load one: an AMDGPU ELF where the client knows AMDGPU, else its view.
+//! Loaded code objects, for debuggers that can load one: an AMDGPU ELF if the client knows AMDGPU, else its view.
 //!
 //! Stock gdb gets the main view as the program (`qXfer:exec-file`, `qOffsets`) and the others as libraries, all read
-//! through `vFile`; where it keeps another program the main view is a library too. Stock lldb never asks for files of a
-//! remote: it gets names of files in a folder of this machine.
+//! through `vFile`. If gdb keeps another program, the main view is a library too. Stock lldb never requests files of
+//! a remote: it gets names of files in a folder of this machine.
 //!
-//! lldb 22 keeps the files of an earlier connection. It drops those that a list does not name, except for its program,
-//! which is its first file if it was started without one. It loads the new files before it drops the old ones, and forgets
-//! the addresses that both have. So the first file of each list is a stub without contents, and the first list of a connection
-//! has nothing else. lldb 22 asks for the list twice when it connects.
+//! lldb 22 keeps the files of an earlier connection. It drops those that a list does not name, except for its
+//! program, which is its first file if it was started without one. It loads the new files before it drops the old
+//! ones, and forgets the addresses that both have. The first file of each list is therefore a stub without contents,
+//! and the first list of a connection has only this stub. lldb 22 reads the list twice when it connects.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) fn wanted(state: &State) -> bool {
     }
 }
 
-/// Views that gdb has dropped: by `file`, `symbol-file` or `nosharedlibrary`.
+/// Views that gdb dropped: by `file`, `symbol-file` or `nosharedlibrary`.
 #[derive(Debug, Default)]
 pub(crate) struct MissingViews {
     /// Whether gdb has read the list.
@@ -45,7 +45,7 @@ pub(crate) struct MissingViews {
     main_is_library: bool,
 }
 
-/// gdb reads the stack of code that has a view without it: its next stop has it read the list again.
+/// gdb reads the stack of code without the view that the code has: the next stop makes it read the list again.
 pub(crate) fn missed(state: &mut State) {
     let missing = &mut state.missing;
     if missing.is_listed && !missing.are_missed {
@@ -61,7 +61,7 @@ pub(crate) fn were_read(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) ->
     Ok(())
 }
 
-/// The list, as gdb's DTD has it: `segment` is the address of ELF address 0.
+/// The list, by gdb's DTD: `segment` is the address of ELF address 0.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let objects: Vec<(String, Address)> = match state.first_view() {
         Some(view) => {
@@ -93,7 +93,8 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
     })
 }
 
-/// Code objects for a gdb with amdgcn: files that `vFile` serves, and plain names that the user's `solib-search-path` may have.
+/// Code objects for a gdb with amdgcn: files that `vFile` serves, and plain names that the user's `solib-search-path`
+/// may have.
 fn natives(state: &State) -> Vec<(String, Address)> {
     let objects = state.session.code_objects().into_iter().enumerate();
     let named = objects.map(|(index, object)| match state.natives().get(index) {
@@ -140,18 +141,18 @@ pub(crate) fn program(state: &State) -> Option<String> {
     Some(format!("{OF_TARGET}{FOLDER}{}", state.first_view()?.main()?.name))
 }
 
-/// The main view, where gdb took it as its program. A gdb that was started with a program of its own closes the view
-/// before it asks for offsets and libraries, or never opens it; the main view is a library for it.
+/// The main view, if gdb took it as its program. A gdb with a program of its own closes the view before it requests
+/// offsets and libraries, or never opens it; the main view is then a library.
 fn main_as_program(state: &State) -> Option<&ViewObject> {
     state.first_view()?.main().filter(|_| vfile::has_program(state))
 }
 
-/// Where gdb moves a program that is no view of this dump: no capture has addresses with this tag.
+/// The offset for a program that is no view of this dump: no capture has addresses with this tag.
 const AWAY: Address = Address(0x71 << 56);
 
-/// `qOffsets`: how far the program was moved. Another program moves out of the way: the view of an earlier dump is where code
-/// objects are, and gdb looks into its program first. LLDB would move whichever file it has first, and takes addresses from its
-/// list of libraries.
+/// `qOffsets`: the load offset of the program. Another program gets an offset out of the way: the view of an earlier
+/// dump lies at the code objects' addresses, and gdb searches its program first. LLDB would move whichever file it
+/// has first, and takes addresses from its list of libraries.
 pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let has_main = state.first_view().is_some_and(|view| view.main().is_some());
     let address = match state.facade() {
@@ -165,8 +166,8 @@ pub(crate) fn offsets(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) 
     Ok(Flow::Continue)
 }
 
-/// The load address of the code object that all waves with a known one are in. A gdb with amdgcn asks where the program is that
-/// its user loaded, and does not name it: with waves in several code objects nothing tells which one that is.
+/// The load address of the one code object that holds the PCs of all waves with a known one. A gdb with amdgcn requests
+/// the position of its user's program without a name; with waves in several code objects the program is unknown.
 fn only_address(state: &State) -> Option<Address> {
     let mut only = None;
     for wave in state.waves.iter() {

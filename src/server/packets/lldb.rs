@@ -16,7 +16,7 @@ use crate::arch::SpaceScope;
 use crate::session::Region;
 use crate::session::address::{Token, WINDOW, decode};
 
-/// `QThreadSuffixSupported`: `;thread:ID;` is read wherever it stands, asked for or not.
+/// `QThreadSuffixSupported`: `;thread:ID;` is accepted in every packet, with or without this request.
 pub(crate) fn accept(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.text("OK");
     Ok(Flow::Continue)
@@ -36,13 +36,13 @@ pub(crate) fn error_strings(state: &mut State, _: Request<'_>, reply: &mut Reply
     Ok(Flow::Continue)
 }
 
-/// `qEcho:TEXT`: LLDB finds its place in the stream again by the packet coming back.
+/// `qEcho:TEXT`: LLDB resynchronizes with the stream by the packet's echo.
 pub(crate) fn echo(_: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.escaped(&unescape(request.body));
     Ok(Flow::Continue)
 }
 
-/// `qMemoryRegionInfo:ADDRESS`: regions follow each other over the whole 64-bit space, gaps among them.
+/// `qMemoryRegionInfo:ADDRESS`: regions follow each other over the whole 64-bit space, with gaps among them.
 pub(crate) fn memory_region(
     state: &mut State,
     request: Request<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn memory_region(
     let end = region.last.saturating_add(1);
     let size = end.saturating_sub(region.start).max(1);
     reply.text("start:").number(region.start).text(";size:").number(size).text(";permissions:");
-    // As `m` has it: code is not read.
+    // The same rule as for `m`: code is not readable.
     if region.readable && !(region.code && state.facade() == Facade::Lldb) {
         reply.text("r");
     }
@@ -68,7 +68,7 @@ pub(crate) fn memory_region(
     Ok(Flow::Continue)
 }
 
-/// What lies at an address; of the view's windows the session knows nothing.
+/// The region of an address; the session does not know the view's windows.
 fn region(state: &State, address: u64) -> Region {
     let start = WINDOW << 56;
     if address >> 56 == WINDOW && state.view().is_some() {
@@ -88,14 +88,14 @@ fn region(state: &State, address: u64) -> Region {
         } else {
             region.start = region.start.max(after);
         }
-        // Rights and reading come from one place.
+        // Permissions and reads use the same source.
         region.readable &= place_at(state, region.start, state.general).is_ok();
         region.code &= region.readable;
     }
     region
 }
 
-/// `jAddressSpacesInfo`: the spaces that `;address_space:N;` can name, by their DWARF numbers.
+/// `jAddressSpacesInfo`: the spaces of `;address_space:N;`, by their DWARF numbers.
 pub(crate) fn address_spaces(
     state: &mut State,
     _: Request<'_>,

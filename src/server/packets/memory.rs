@@ -1,9 +1,9 @@
 //! `m`, `x`, `M` and `X`: memory of every address space.
 //!
-//! Two ways to say which space: a tag in the address (see [`crate::session::address`]), which every client can use,
-//! and LLDB's `;address_space:N;thread:ID;`. Both end in one place and one read. A read that crosses what was captured
-//! is short, and never padded: a zero that nobody saw is worse than none. A write is a change of this client's session, and
-//! all of it or nothing.
+//! A packet names the space in two ways: a tag in the address (see [`crate::session::address`]), which every client
+//! can use, and LLDB's `;address_space:N;thread:ID;`. Both lead to one place and one read. A read across the end of
+//! captured memory is short, and never padded: an invented zero is worse than no byte. A write is a change of this
+//! client's session, and atomic.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::session::{Place, Unreadable};
 use crate::units::{Address, AddressSpace, WaveId};
 use crate::view::{self, Reading, View, Views};
 
-/// Bytes of a line in which gdb reads stacks.
+/// Bytes of gdb's cache line for stacks.
 const STACK_LINE: u64 = 64;
 
 /// `m ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]`
@@ -34,7 +34,7 @@ pub(crate) fn read_hex(
 ) -> Result<Flow, Fault> {
     let read = read(state, request.args)?;
     if read == 0 {
-        // No digits would mean that the packet is not known.
+        // A reply without digits would mean that the packet is unknown.
         return Err(Fault::new(NOT_THERE, "nothing was captured there"));
     }
     reply.hex(state.buffer.get(..read).unwrap_or_default());
@@ -43,8 +43,8 @@ pub(crate) fn read_hex(
 
 /// `x ADDRESS,LENGTH`, same suffixes; `b` and the bytes.
 ///
-/// The `b` is what `binary-upload+` promises. An LLDB that does not know that word asks `x0,0` and wants `OK`; it gets
-/// `b`, and stays with `m`.
+/// The `b` fulfils `binary-upload+`. An LLDB without that feature sends `x0,0` and expects `OK`; it gets `b`, and
+/// stays with `m`.
 pub(crate) fn read_binary(
     state: &mut State,
     request: Request<'_>,
@@ -55,12 +55,12 @@ pub(crate) fn read_binary(
         return Ok(Flow::Continue);
     }
     let read = read(state, request.args)?;
-    // LLDB ends a line with an answer without bytes, and keeps it as it is.
+    // An answer without bytes ends LLDB's line, and LLDB caches it as it is.
     reply.text("b").escaped(state.buffer.get(..read).unwrap_or_default());
     Ok(Flow::Continue)
 }
 
-/// `M ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:HEX`, the suffix also at the end.
+/// `M ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:HEX`; the suffix may also follow the data.
 pub(crate) fn write_hex(
     state: &mut State,
     request: Request<'_>,
@@ -72,7 +72,7 @@ pub(crate) fn write_hex(
     write(state, head, after, &bytes, reply)
 }
 
-/// `X ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:BINARY`. gdb asks with no bytes whether the packet is known.
+/// `X ADDRESS,LENGTH[;address_space:SPACE;thread:ID;]:BINARY`. gdb sends it without bytes to probe the packet.
 pub(crate) fn write_binary(
     state: &mut State,
     request: Request<'_>,
@@ -82,7 +82,7 @@ pub(crate) fn write_binary(
     write(state, head, None, &unescape(binary), reply)
 }
 
-/// The parts before and after the `:` of the data: the first one after which there is no suffix.
+/// The parts before and after the `:` of the data: the first `:` without a suffix after it.
 fn data(args: &[u8]) -> Result<(&[u8], &[u8]), Fault> {
     let malformed = Fault::malformed("not ADDRESS,LENGTH:DATA");
     // `;address_space:3;thread:2;:` has colons of its own, each before a `;`.
@@ -133,9 +133,10 @@ fn write_bytes(state: &mut State, address: u64, pairs: &[u8], bytes: &[u8]) -> R
     Ok(())
 }
 
-/// Whether a write is the first of those by which gdb prepares a call: one INT3 of x86-64 below the stack.
+/// Whether a write is the first one of gdb's preparation of a call: one INT3 of x86-64 below the stack.
 ///
-/// gdb shows no words of a refused write, but it does of a refused register, and goes on with those of the arguments.
+/// gdb shows no words of a refused write. It does show those of a refused register, and goes on with the registers of
+/// the arguments.
 fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault> {
     const INT3: [u8; 1] = [0xcc];
     /// More than the red zone of 128 bytes (System V ABI for AMD64, 3.2.2), which gdb leaves alone.
@@ -147,7 +148,7 @@ fn begins_call(state: &State, address: u64, bytes: &[u8]) -> Result<bool, Fault>
     Ok(stack.is_some_and(|stack| (stack.saturating_sub(BELOW)..stack).contains(&address)))
 }
 
-/// Reads into the state's buffer; how many bytes.
+/// Reads into the state's buffer; returns the number of bytes.
 fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     let (range, pairs) = parse::split(args, b';');
     let (address, length) = parse::range(range).ok_or(Fault::malformed("not ADDRESS,LENGTH"))?;
@@ -194,17 +195,17 @@ fn read(state: &mut State, args: &[u8]) -> Result<usize, Fault> {
     }
 }
 
-/// Whether LLDB asks for a line of its cache.
+/// Whether LLDB requests a line of its cache.
 ///
-/// lldb 22 asks for the rest of a line that comes short, at once. An error there makes it fail what it read the line for, and the
-/// next read of the line succeeds with what there is. So at the end of memory the answer has no bytes and is no error. Where
-/// memory is known to go on, and was not captured, it stays an error.
+/// lldb 22 requests the rest of a short line at once. An error there fails the read that needed the line, and the
+/// next read of the line succeeds with the bytes so far. At the end of memory the answer therefore has no bytes and
+/// is no error. If memory is known to go on, and was not captured, it stays an error.
 fn is_line(address: u64, length: u64) -> bool {
     const LINE: u64 = 512;
     length == LINE && address.is_multiple_of(LINE)
 }
 
-/// Reads into the state's buffer from a place on; how many bytes.
+/// Reads into the state's buffer from a place on; returns the number of bytes.
 pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result<usize, Fault> {
     // No read wraps around the address space, and an empty reply would mean "not supported".
     let length = length.min((u64::MAX - place.address.0).saturating_add(1)).min(MAX_READ as u64);
@@ -218,11 +219,12 @@ pub(super) fn read_place(state: &mut State, place: Place, length: u64) -> Result
     }
 }
 
-/// What an address with its suffix means.
+/// The meaning of an address with its suffix.
 enum Meant {
     /// Memory of the dump.
     Place(Place),
-    /// A window of the view, for a client that looks at a wave; `grown`: the view that what-if changes have made larger.
+    /// A window of the view, for a client with a selected wave; `grown`: the view after the additions of what-if
+    /// changes.
     Window { views: Arc<Views>, grown: Option<Arc<View>>, address: u64, wave: WaveId },
 }
 
@@ -241,10 +243,10 @@ fn meant(state: &State, address: u64, pairs: &[u8]) -> Result<Meant, Fault> {
     Ok(Meant::Place(place_at(state, address, thread)?))
 }
 
-/// What an address means to a client that looks at a thread.
+/// The meaning of an address for a client with a selected thread.
 ///
-/// LLDB keeps memory by address, whatever is selected. An address in an aperture is another place for each wave and lane, so
-/// that it would be shown one's bytes for the other's: it gets none, where the view has pointers that name both.
+/// LLDB caches memory by address, whatever is selected. An address in an aperture is a different place for each wave
+/// and lane, and LLDB would show one's bytes for the other's. It gets none if the view has pointers that name both.
 pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Place, Unreadable> {
     let place = state.session.place(of_lane(address, thread), thread.wave)?;
     let is_plain = matches!(decode(address), Token::Plain(_));
@@ -261,8 +263,8 @@ pub(super) fn place_at(state: &State, address: u64, thread: Thread) -> Result<Pl
     })
 }
 
-/// The same address, with the thread's lane where it says "the focused lane" of the thread's wave: a thread that is a lane
-/// has no other.
+/// The same address, with the thread's lane in place of "the focused lane" of the thread's wave: a thread that is a
+/// lane has no other.
 fn of_lane(address: u64, thread: Thread) -> u64 {
     let Thread { wave, lane: Some(lane) } = thread else { return address };
     let own = |named: Option<WaveId>| named.is_none_or(|named| named == wave);
@@ -278,7 +280,7 @@ fn of_lane(address: u64, thread: Thread) -> u64 {
     explicit.unwrap_or(address)
 }
 
-/// The place of an address in a space, for a client that looks at a thread; the session judges whether there is one.
+/// The place of an address in a space, for a client with a selected thread; the session judges whether it exists.
 fn in_space(state: &State, space: AddressSpace, address: u64, thread: Thread) -> Place {
     let scope = state.session.kind().target.space(space).map(|space| space.scope);
     let lane = match scope {

@@ -1,9 +1,9 @@
-//! `qXfer:memory-map`: where gdb may ask for memory.
+//! `qXfer:memory-map`: the addresses that gdb may read.
 //!
-//! gdb reads the map once, and then fails reads outside of it without asking. So the map must never be narrower than
-//! what can be read by any wave, at any focus: the plain addresses are listed as they are, the 32-bit spaces whole, one
-//! range for each tag. Images of code objects are listed whole: what was not captured of them can still be written. All of
-//! it is `ram`, since a client's changes can be anywhere.
+//! gdb reads the map once, and then fails reads outside of it without a packet. The map must therefore never be
+//! narrower than the memory of any wave at any focus. It lists the plain addresses as they are, and the 32-bit spaces
+//! whole, one range for each tag. Images of code objects are listed whole: their missing bytes can still be written.
+//! All of it is `ram`, since a client's changes can be anywhere.
 
 use std::io;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ const PLAIN_END: u64 = 0x0100_0000_0000_0000;
 const PLAIN_HIGH: u64 = 0xff00_0000_0000_0000;
 /// The bytes of address space that one tag covers.
 const TAG_BYTES: u64 = 1 << 56;
-/// The most plain regions that are listed one by one; a dump in more pieces than this gives one region for all.
+/// Maximum of plain regions that are listed one by one; a dump with more pieces gives one region for all.
 const MOST_REGIONS: usize = 4096;
 
-/// The map, as gdb's DTD has it.
+/// The map, by gdb's DTD.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut ranges = plain(state);
     for object in state.session.code_objects() {
@@ -36,7 +36,7 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
             ranges.push((start, start + (TAG_BYTES - 1)));
         }
     }
-    // An aperture holds what the wave in focus has there, which is another for each wave.
+    // An aperture holds the memory of the wave in focus, which differs for each wave.
     let apertures = state.session.kind();
     let apertures = apertures.target.spaces.iter().filter_map(|space| space.aperture);
     ranges.extend(apertures.map(|base| (base.0, base.0.saturating_add(u64::from(u32::MAX)))));
@@ -55,7 +55,7 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
     }
 }
 
-/// The plain addresses at which there is something, for the wave in focus at least.
+/// The plain addresses with memory, at least for the wave in focus.
 fn plain(state: &State) -> Vec<(u64, u64)> {
     let mut ranges = Vec::new();
     for (first, last) in [(0, PLAIN_END - 1), (PLAIN_HIGH, u64::MAX)] {

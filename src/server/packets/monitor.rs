@@ -1,9 +1,9 @@
 //! `qRcmd`: the user's commands, `monitor ...` in gdb and `process plugin packet monitor ...` in LLDB.
 //!
-//! A command about one wave acts on the thread that the user names, `monitor thread N COMMAND`, else on the one that the user
-//! looks at as far as the server knows ([`State::selected`]), and its answer begins with the name of that wave. Neither debugger
-//! reports its selected thread: where the server cannot know it, a command that changes a wave's values has to name one. All
-//! text goes out in `O` packets and the reply is `OK`: LLDB prints a reply that carries text as bare hex digits.
+//! A command about one wave acts on the thread of `monitor thread N COMMAND`, else on the selected thread as far as
+//! the server knows it ([`State::selected`]), and its answer begins with the name of that wave. Neither debugger
+//! reports its selected thread. If the server cannot know it, a command that changes a wave's values has to name one.
+//! All text goes out in `O` packets and the reply is `OK`: LLDB prints a reply with text as bare hex digits.
 
 mod show;
 mod threads;
@@ -16,13 +16,13 @@ use crate::clean::clean_lines;
 use crate::report::Style;
 pub(super) use threads::{lane_of, lanes_asked};
 
-/// One command: its name, its arguments, what it does, and who does it.
+/// One command: its name, its arguments, its description and its handler.
 struct Command {
     name: &'static str,
     arguments: &'static str,
     does: &'static str,
     about: About,
-    /// The most words that may follow; [`ANY`]: the command judges each of them.
+    /// Maximum of further words; [`ANY`]: the command judges each of them.
     most: usize,
     run: fn(&mut State, Thread, &[&str]) -> Result<String, String>,
 }
@@ -30,18 +30,18 @@ struct Command {
 /// Any number of words.
 const ANY: usize = usize::MAX;
 
-/// What a command is about.
+/// The subject of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum About {
-    /// The whole dump: naming a thread makes no difference.
+    /// The whole dump: the thread makes no difference.
     Dump,
-    /// The dump or a wave: the command itself names the wave that its answer is about.
+    /// The dump or a wave: the command itself names the wave of its answer.
     Own,
     /// One wave: the answer begins with its name.
     Wave,
-    /// One wave, whose values it changes.
+    /// One wave, whose values the command changes.
     Change,
-    /// It names the wave of the command that follows it.
+    /// The command names the wave of the command after it.
     Choice,
 }
 
@@ -224,7 +224,7 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// Runs a line that the user typed.
+/// Runs a typed line.
 pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
     state.selection.used();
     let line = String::from_utf8_lossy(line).into_owned();
@@ -235,21 +235,21 @@ pub(crate) fn run(state: &mut State, line: &[u8]) -> String {
         answer.push('\n');
     }
     answer.push_str(&state.take_notes());
-    // What the user typed comes back in messages.
+    // Messages quote the typed text.
     clean_lines(answer).into_owned()
 }
 
 /// Runs a command about the thread that the user named before it, or about the selected one.
 fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<String, String> {
     let (name, rest) = words.split_first().unwrap_or((&"help", &[]));
-    // A letter may follow the name at once, as gdb's users write it: print/x PATH.
+    // A letter may follow the name at once, as in gdb: print/x PATH.
     let (name, letter) = name.find('/').map_or((*name, None), |at| {
         let (name, letter) = name.split_at(at);
         (name, Some(letter))
     });
     let command = find(name)?;
     let arguments: Vec<&str> = letter.into_iter().chain(rest.iter().copied()).collect();
-    // Spaces in `(1, 0, 0)` part no words.
+    // Spaces in `(1, 0, 0)` separate no words.
     let count = threads::place_and_command(&arguments).map_or(0, |(_, rest)| rest.len() + 1);
     if count > command.most {
         return Err(too_many(command));
@@ -285,7 +285,7 @@ fn answer(state: &mut State, named: Option<Thread>, words: &[&str]) -> Result<St
     Ok(heading + &answer)
 }
 
-/// That a command takes fewer words.
+/// The error for a command with too many words.
 fn too_many(command: &Command) -> String {
     match command.most {
         0 => format!("`monitor {}` takes no argument.", command.name),
@@ -293,7 +293,7 @@ fn too_many(command: &Command) -> String {
     }
 }
 
-/// The command of that name, or of the one name that begins so.
+/// The command of that name, or of the one name with that prefix.
 fn find(name: &str) -> Result<&'static Command, String> {
     if let Some(command) = COMMANDS.iter().find(|command| command.name == name) {
         return Ok(command);

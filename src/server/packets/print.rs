@@ -1,4 +1,5 @@
-//! What a path names, and why: `monitor print PATH`, `qlanescope.Print`, `monitor explain PATH`, `qlanescope.Explain`.
+//! Values of paths, and their explanations: `monitor print PATH`, `qlanescope.Print`, `monitor explain PATH`,
+//! `qlanescope.Explain`.
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::print::{NotPrinted, ParseError, Query, no_letter};
 use crate::units::LaneSet;
 
-/// Characters of a reason that a user reads: it may quote the path.
+/// Maximum of characters of a reason: it may quote the path.
 const MOST_WORDS: usize = 200;
 
 /// `qlanescope.Print:path:HEX;[thread:ID;][lane:N;][frame:N;][format:LETTER;]`, `lane:all;` and `lane:active;` for several.
@@ -101,7 +102,7 @@ pub(super) fn monitor_explain(
     explained.map(|all| explain_report::text(&all, Style::Plain)).map_err(|why| wrong(&query.path, why))
 }
 
-/// What a user typed: letter, lanes, frame and path.
+/// A typed line: letter, lanes, frame and path.
 pub(super) fn typed(
     state: &State,
     thread: Thread,
@@ -116,7 +117,7 @@ pub(super) fn typed(
                 letter = Some(Letter::of(asked).ok_or_else(|| no_letter(asked) + ".")?);
                 rest
             }
-            // Where a path follows: `lane` and `frame` may be variables, too.
+            // A path follows: `lane` and `frame` may be variables, too.
             ["lane", asked, rest @ ..] if !rest.is_empty() => {
                 lanes = Some(*asked);
                 rest
@@ -128,7 +129,7 @@ pub(super) fn typed(
             _ => break,
         };
     }
-    // Which lanes are active depends on the frame, which may stand behind.
+    // The active lanes depend on the frame, which may follow.
     let lanes = lanes_asked(state, thread, lanes, frame)?;
     let path = rest.join(" ");
     if path.is_empty() {
@@ -137,7 +138,7 @@ pub(super) fn typed(
     Ok((lanes, frame, Query { path, letter }))
 }
 
-/// Why there is no answer to a path that a user typed.
+/// The reason of a typed path without an answer.
 fn wrong(path: &str, why: NotPrinted) -> String {
     match why {
         NotPrinted::Unreadable(why) => super::monitor::sentence(&why.to_string()),
@@ -145,9 +146,9 @@ fn wrong(path: &str, why: NotPrinted) -> String {
     }
 }
 
-/// A path with its error below; the column is one of the path as it is shown.
+/// A path with its error below; the column counts in the path as printed.
 pub(super) fn wrong_path(path: &str, why: &ParseError) -> String {
-    /// Characters on either side of what is wrong; those of a terminal's line.
+    /// Characters on either side of the error; those of a terminal's line.
     const AROUND: usize = 40;
     let at = why.column.saturating_sub(1);
     let skipped = if path.chars().count() > 2 * AROUND { at.saturating_sub(AROUND) } else { 0 };

@@ -1,4 +1,4 @@
-//! What is wrong with a path, below the path.
+//! The error of a path, below the path.
 
 use super::wrong_path;
 use crate::session::print::ParseError;
@@ -20,7 +20,7 @@ fn a_long_path_is_cut_around_what_is_wrong() {
     assert_eq!(lines[0].len(), 3 + 80 + 3);
     let at = lines[1].find('^').unwrap();
     assert_eq!(lines[0].as_bytes()[at], b'!', "{said}");
-    // At the beginning and at the end there is less around it.
+    // At the beginning and at the end the context is shorter.
     for column in [1, path.len()] {
         let said = wrong_path(&path, &ParseError { column, words: String::new() });
         let lines: Vec<&str> = said.lines().collect();

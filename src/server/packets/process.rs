@@ -1,4 +1,4 @@
-//! The one process, which is the captured state: it is there from the beginning and cannot end.
+//! The one process, which is the captured state: it exists from the beginning and cannot end.
 //!
 //! gdb manual, "Packets": with `target extended-remote` (`!`) the connection stays after `kill` and `detach`, and `run` and
 //! `attach` bring the process back. Other clients close the connection themselves.
@@ -11,7 +11,7 @@ use super::super::front::router::Request;
 use super::super::state::State;
 use super::stop;
 
-/// The process, as `qProcessInfo` has it.
+/// The process for `qProcessInfo`.
 const PID: u64 = 1;
 
 /// `!`: the connection outlives the process.
@@ -21,13 +21,14 @@ pub(crate) fn extend(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -
     Ok(Flow::Continue)
 }
 
-/// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb goes on at once, and reads that nothing runs.
+/// `vRun;FILE;ARGUMENTS`: the captured state, whatever program is named. gdb resumes at once, and reads that nothing
+/// runs.
 pub(crate) fn run(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     state.is_gone = false;
     stop::first(state, request, reply)
 }
 
-/// `vAttach;PID`: the captured state. gdb 13 does not show why another process is refused.
+/// `vAttach;PID`: the captured state. gdb 13 does not show the reason of a refusal.
 pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     match parse::number(request.args) {
         Some(PID) => run(state, request, reply),
@@ -39,7 +40,7 @@ pub(crate) fn attach(state: &mut State, request: Request<'_>, reply: &mut Reply<
     }
 }
 
-/// `k`: the connection ends. gdb wants no reply; LLDB takes anything but an exit for a mistake.
+/// `k`: the connection ends. gdb expects no reply; LLDB takes anything but an exit for a mistake.
 pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     if !request.args.is_empty() {
         return Err(Fault::malformed("`k` takes no arguments"));
@@ -50,7 +51,7 @@ pub(crate) fn kill(state: &mut State, request: Request<'_>, reply: &mut Reply<'_
     Ok(leave(state))
 }
 
-/// `vKill;PID`: the dump lives on. There is one process, so its id says nothing.
+/// `vKill;PID`: the dump stays. The session has one process, so its id is ignored.
 pub(crate) fn kill_process(
     state: &mut State,
     request: Request<'_>,
@@ -74,7 +75,7 @@ pub(crate) fn detach(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(leave(state))
 }
 
-/// The client has no process any more. Where it does not keep the connection, that ends.
+/// The client has no process any more. The connection ends unless the client keeps it.
 fn leave(state: &mut State) -> Flow {
     state.is_gone = true;
     if state.is_extended { Flow::Continue } else { Flow::Close }

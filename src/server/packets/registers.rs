@@ -1,10 +1,10 @@
 //! `p`, `g`, `P`, `G`: registers of a thread by the facade's numbers.
 //!
-//! They are the wave's, whichever of its lanes the thread is; but for the PC of a lane that has a stack of its own, the
-//! token in `rsp`, and `lane`.
+//! They are the wave's, whichever of its lanes the thread is. Exceptions are the PC of a lane with a stack of its
+//! own, the token in `rsp`, and `lane`.
 //!
-//! `g` is short: only what a list of threads needs. Clients fetch the rest one by one when they show it. What is written is a
-//! change of this client's session and never of the capture.
+//! `g` is short: only the registers that a list of threads needs. Clients fetch the rest one by one when they show
+//! it. A write is a change of this client's session and never of the capture.
 
 use super::super::Flow;
 use super::super::fault::{Fault, MALFORMED, NOT_THERE, READ_ONLY};
@@ -49,7 +49,7 @@ pub(crate) fn read_short(
     Ok(Flow::Continue)
 }
 
-/// `P NUMBER=VALUE[;thread:ID;]`. Never the empty reply: gdb takes that for success.
+/// `P NUMBER=VALUE[;thread:ID;]`. The reply is never empty: gdb takes that for success.
 pub(crate) fn write_one(
     state: &mut State,
     request: Request<'_>,
@@ -93,9 +93,9 @@ pub(crate) fn write_one(
     Ok(Flow::Continue)
 }
 
-/// `G VALUES[;thread:ID;]`: what `g` holds, or its beginning up to some register.
+/// `G VALUES[;thread:ID;]`: the contents of `g`, or its beginning up to some register.
 ///
-/// A client that was told that a register is not known sends zeros for it: those are no value.
+/// A client sends zeros for a register that it knows as unavailable: those are no value.
 pub(crate) fn write_short(
     state: &mut State,
     request: Request<'_>,
@@ -117,7 +117,7 @@ pub(crate) fn write_short(
         };
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
-        // A lane that waits shows a PC that is not the wave's.
+        // A waiting lane shows a PC that is not the wave's.
         if Some(slot.number) == map.pc && state.own_pc(thread)?.is_some() {
             continue;
         }
@@ -140,7 +140,7 @@ pub(crate) fn write_short(
     Ok(Flow::Continue)
 }
 
-/// Moves the focus, as the register of the lane in focus says.
+/// Moves the focus to the value of the register of the lane in focus.
 fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
     let lanes = state.session.kind().wave_size.lanes();
     let lane = match value.split_first() {
@@ -152,7 +152,7 @@ fn focus(state: &mut State, thread: Thread, value: &[u8]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A register that only the facade has.
+/// A register of the facade alone.
 fn absent(slot: &Slot) -> Fault {
     let name = match slot.source {
         Source::StackPointer => {
@@ -173,7 +173,7 @@ fn fits(slot: &Slot, value: &[u8]) -> Result<(), Fault> {
     Err(Fault::new(MALFORMED, words))
 }
 
-/// Refuses a PC that is the address of an object as clients are shown it. Other registers of 8 bytes are masks of lanes, and numbers.
+/// Refuses a PC that is the client's address of an object. Other registers of 8 bytes are masks of lanes, and numbers.
 fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), Fault> {
     let Ok(value) = <[u8; 8]>::try_from(value) else { return Ok(()) };
     let value = u64::from_le_bytes(value);
@@ -184,8 +184,8 @@ fn is_pc_of_program(state: &State, slot: &Slot, value: &[u8]) -> Result<(), Faul
     Err(Fault::new(MALFORMED, words))
 }
 
-/// Refuses a vector that gdb has not seen: to set one lane it sends the whole vector, with zeros for lanes that were not
-/// captured and for those that were.
+/// Refuses a vector that gdb has not read: to set one lane it sends the whole vector, with zeros for missing lanes
+/// and for captured ones.
 fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
     let Source::Wave(id) = slot.source else { return Ok(()) };
     let kind = state.session.kind();
@@ -200,7 +200,7 @@ fn is_seen(state: &State, wave: WaveId, slot: &Slot) -> Result<(), Fault> {
     Err(Fault::new(READ_ONLY, words))
 }
 
-/// Writes a register; nothing of it where any part is not known, because clients know no halves: gdb gives up on a
+/// Writes a register, or nothing of it if any part is unknown. Clients know no half registers: gdb gives up on a
 /// value that has digits and `x`.
 ///
 /// gdb takes `xx` for "not known". LLDB reads it as the byte 0xcc and shows that: it gets an error instead.

@@ -1,9 +1,9 @@
-//! `c`, `s`, `vCont` and kin: nothing runs, and the client must learn that without being wedged.
+//! `c`, `s`, `vCont` and kin: nothing runs, and the reply must report that without a hang of the client.
 //!
-//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. The end
-//! of a recording (`replaylog:end`) ends `step`, but where a breakpoint stands at the PC gdb 13 steps off it first, never
-//! learns that this step is over, and hangs at the next command. A stop for no signal (`T00`) ends everything, as a
-//! signal from elsewhere would. LLDB ends the session on an error and is given the stop again. Both show the words.
+//! Measured: gdb hangs on an empty reply, and its `step` resumes for ever when the same stop is reported again. The
+//! end of a recording (`replaylog:end`) ends `step`. With a breakpoint at the PC, however, gdb 13 first steps off it,
+//! never learns that this step is over, and hangs at the next command. A stop for no signal (`T00`) ends everything,
+//! like a signal from elsewhere. LLDB ends the session on an error, so it gets the stop again. Both show the words.
 
 use super::super::Flow;
 use super::super::fault::Fault;
@@ -18,13 +18,13 @@ use super::stop;
 use crate::session::RegisterChange;
 use crate::units::WaveId;
 
-/// Changed dwords that are looked through for a PC.
+/// Maximum of changed dwords that are searched for a PC.
 const MOST_CHANGES: usize = 4096;
 
-/// What the user reads.
+/// The text for the user.
 const WORDS: &str = "This is a captured state: nothing can run.\n";
 
-/// `vCont?`: without all four gdb refuses to resume in its own words and wedges.
+/// `vCont?`: without all four gdb refuses to resume with a message of its own, and hangs.
 pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.text("vCont;c;C;s;S");
     Ok(Flow::Continue)
@@ -32,8 +32,8 @@ pub(crate) fn actions(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> R
 
 /// Every request to resume, forward or backward.
 ///
-/// The stop is reported for the thread that was to step or to run alone, else for the one that the user looks at: gdb stays
-/// there, and LLDB steps again and again until that very thread has stopped.
+/// The stop names the thread that was to step or to run alone, else the selected one. gdb stays there, and LLDB steps
+/// again and again until that very thread has stopped.
 pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     state.has_process()?;
     let lldb = state.facade().is_lldb();
@@ -46,7 +46,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     let has_new_files = grown::grow(state) || state.missing.are_missed;
     state.select(thread)?;
     state.stop = Stop { thread, refused: true };
-    // gdb loads them, says nothing, and asks once more.
+    // gdb loads them, prints nothing, and resumes once more.
     if has_new_files && !lldb {
         reply.text("T05library:;thread:").number(state.number(thread)).text(";");
         return Ok(Flow::Continue);
@@ -68,7 +68,7 @@ pub(crate) fn refuse(state: &mut State, request: Request<'_>, reply: &mut Reply<
     Ok(Flow::Continue)
 }
 
-/// That LLDB shows other lanes than before.
+/// The notice that LLDB shows other lanes than before.
 fn new_lanes(state: &State, waves: &[WaveId]) -> String {
     match waves {
         [] => String::new(),
@@ -81,7 +81,7 @@ fn new_lanes(state: &State, waves: &[WaveId]) -> String {
     }
 }
 
-/// That a what-if write has moved the PC, which `jump` does before it asks to go on.
+/// The notice that a what-if write has moved the PC; `jump` does so before it resumes.
 fn changed_pc(state: &State, thread: Thread) -> &'static str {
     let changes = state.session.changes(MOST_CHANGES);
     let is_pc = |change: &RegisterChange| change.wave == thread.wave && change.name == "pc";
@@ -92,7 +92,8 @@ fn changed_pc(state: &State, thread: Thread) -> &'static str {
     }
 }
 
-/// That the variables of the lane in focus need not be what the source means. LLDB reads it in the reason of the stop.
+/// The notice that the variables of the lane in focus may differ from the source's meaning. LLDB shows it in the
+/// reason of the stop.
 fn inactive_lane(state: &State, thread: Thread) -> String {
     let info = state.session.wave(thread.wave).ok().filter(|_| !state.facade().is_lldb());
     let mark = info.and_then(|info| say::lane_mark(state, thread, &info));
@@ -101,8 +102,8 @@ fn inactive_lane(state: &State, thread: Thread) -> String {
     })
 }
 
-/// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line with a
-/// breakpoint at its end.
+/// The thread that the actions of `vCont` step, `s:3;c`, or let run alone: `c:3`, by which LLDB steps over a line
+/// with a breakpoint at its end.
 fn singled_out(actions: &[u8]) -> Option<u64> {
     let each = || actions.split(|byte| *byte == b';').map(|action| parse::split(action, b':'));
     let first = |kinds: &[u8]| {

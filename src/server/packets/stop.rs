@@ -1,7 +1,8 @@
-//! `?` and its kin: why the waves stopped.
+//! `?` and its kin: the reasons of the waves' stops.
 //!
-//! The faulting wave (its first active lane, where lanes are threads) is named, with the signal of its stop reason in gdb's numbering. LLDB is given the cause in words
-//! as well; gdb has no place for words in a stop reply and shows them in its list of threads.
+//! A stop names the faulting wave (its first active lane, if lanes are threads), with the signal of its stop reason
+//! in gdb's numbering. For LLDB it has the cause in words as well; gdb has no place for words in a stop reply and
+//! shows them in its list of threads.
 
 use serde_json::{Value, json};
 
@@ -17,14 +18,13 @@ use super::threads;
 use crate::session::WaveInfo;
 use crate::units::Pc;
 
-/// The most threads of which LLDB is told all names: it takes a second for ten
-/// thousand and 24 for fifty thousand.
+/// Maximum of threads with all names for LLDB: it takes a second for ten thousand and 24 for fifty thousand.
 const MOST_NAMED: usize = 20_000;
 
 /// gdb's number of SIGTRAP.
 const SIGTRAP: u8 = 5;
 
-/// `?`: the thread to look at first. gdb takes it as its general thread without an `Hg`, and so do we.
+/// `?`: the default thread. gdb takes it as its general thread without an `Hg`, and so does the server.
 pub(crate) fn first(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     state.show_focus();
     let thread = state.threads.first();
@@ -46,10 +46,10 @@ pub(crate) fn of_thread(
     Ok(Flow::Continue)
 }
 
-/// LLDB's `jThreadsInfo`: the stopped thread, and the others where they are few.
+/// LLDB's `jThreadsInfo`: the stopped thread, and the others if they are few.
 ///
-/// It is the one place that LLDB takes the names of all threads from, but it looks each of them up in the list from the
-/// front: the time for that grows with the square of their number.
+/// LLDB takes the names of all threads from this packet alone, but it looks each of them up in the list from the
+/// front: the time grows with the square of their number.
 pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let mut threads = vec![thread_json(state, state.stop.thread)?];
     let all = state.threads.all();
@@ -62,7 +62,7 @@ pub(crate) fn json(state: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> 
     Ok(Flow::Continue)
 }
 
-/// LLDB's `jThreadExtendedInfo:{"thread":ID}`: nothing to say beyond the stop reply.
+/// LLDB's `jThreadExtendedInfo:{"thread":ID}`: nothing beyond the stop reply.
 pub(crate) fn extended(_: &mut State, _: Request<'_>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     reply.escaped(b"{}");
     Ok(Flow::Continue)
@@ -94,20 +94,20 @@ pub(super) fn write(state: &State, thread: Thread, reply: &mut Reply<'_>) -> Res
     Ok(())
 }
 
-/// Why a thread stopped, as clients are told.
+/// The reason of a thread's stop, in the form for clients.
 struct Reason {
     signal: u8,
     words: String,
 }
 
-/// The reason of a thread's stop. Only the one whose stop the client was told of has one: given more, LLDB prints every
+/// The reason of a thread's stop. Only the thread of the last reported stop has one: with more, LLDB prints every
 /// thread on attaching.
 ///
-/// LLDB goes on stepping over a line until the thread has a reason to stop that is not the step. So after a request to
-/// resume there always is one, and it says so.
+/// LLDB goes on stepping over a line until the thread has a stop reason other than the step. After a request to
+/// resume the reply therefore always has one, and its words state that nothing can run.
 ///
-/// The words have no state of the lane in focus, which the thread's name has: LLDB keeps the reason of a thread while another one
-/// steps.
+/// The words have no state of the lane in focus, which the thread's name has: LLDB keeps the reason of a thread while
+/// another one steps.
 fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     if thread != state.stop.thread {
         return None;
@@ -123,7 +123,7 @@ fn reason(state: &State, thread: Thread, info: &WaveInfo) -> Option<Reason> {
     (info.signal != 0).then(|| Reason { signal: info.signal, words: info.cause.clone() })
 }
 
-/// The PC comes with the stop, so that no client asks for it.
+/// The stop carries the PC, so that no client requests it.
 fn expedite_pc(state: &State, thread: Thread, info: &WaveInfo, reply: &mut Reply<'_>) {
     if let (Some(number), Some(pc)) = (state.registers().pc, client_pc(state, thread, info)) {
         reply.number(number as u64).text(":").hex(&pc.0.to_le_bytes()).text(";");

@@ -1,7 +1,7 @@
-//! `target.xml`: the union of what the served waves have, in the words of one facade.
+//! `target.xml`: the union of the registers of the served waves, in the form of one facade.
 //!
-//! gdb reads `type` and defines vectors, unions and flags for it; LLDB ignores gdb's vector types and reads `encoding`
-//! and `format` instead. Both attributes stand side by side, and each client passes over the other's.
+//! gdb reads `type` and defines vectors, unions and flags for it; LLDB ignores gdb's vector types and reads
+//! `encoding` and `format` instead. The description has both attributes, and each client ignores the other's.
 
 use std::io;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::view;
 
 type Xml = Writer<Vec<u8>>;
 
-/// The feature that makes gdb take a description for x86-64.
+/// The feature by which gdb takes a description for x86-64.
 const X86_FEATURE: &str = "org.gnu.gdb.i386.core";
 
-/// The classes in the order of their features, with the group that clients show them under.
+/// The classes in the order of their features, with the clients' group of each.
 const CLASSES: [(RegClass, &str); 6] = [
     (RegClass::General, "general"),
     (RegClass::Scalar, "scalar"),
@@ -38,7 +38,7 @@ const CLASSES: [(RegClass, &str); 6] = [
 /// The description for the client's facade.
 pub(crate) fn build(state: &State) -> Arc<[u8]> {
     let mut xml = Writer::new_with_indent(Vec::new(), b' ', 1);
-    // Writing to memory cannot fail; if it ever did, half a description would be worse than none.
+    // Writing to memory cannot fail; after a failure half a description would be worse than none.
     match write(&mut xml, state.facade(), state.registers()) {
         Ok(()) => xml.into_inner().into(),
         Err(error) => {
@@ -48,12 +48,12 @@ pub(crate) fn build(state: &State) -> Arc<[u8]> {
     }
 }
 
-/// What the user of an LLDB reads that does not know amdgcn.
+/// The note for the user of an LLDB that does not know amdgcn.
 pub(super) const UNKNOWN_ARCHITECTURE: &str =
     "this lldb does not know amdgcn and has no registers: start the server without --client";
 
-/// `qRegisterInfo`: LLDB asks for it after the description if it does not know the architecture. It would read registers in the
-/// wrong byte order, and gets none.
+/// `qRegisterInfo`: LLDB sends it after the description if it does not know the architecture. It would read registers
+/// in the wrong byte order, and gets none.
 pub(crate) fn was_rejected(state: &mut State, _: Request<'_>, _: &mut Reply<'_>) -> Result<(), Fault> {
     if state.facade() != Facade::AmdgcnLldb || state.documents.target.get().is_none() {
         return Ok(());
@@ -77,7 +77,7 @@ fn write(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
         };
         xml.create_element("architecture").write_text_content(BytesText::new(&architecture))?;
         match facade {
-            // This debugger has the registers from AMD's library and ignores any that are described.
+            // This debugger has the registers from AMD's library and ignores any in a description.
             Facade::AmdgcnGdb => return Ok(()),
             Facade::Gdb => x86_feature(xml, map)?,
             Facade::Lldb | Facade::AmdgcnLldb => {}
@@ -117,8 +117,8 @@ fn x86_feature(xml: &mut Xml, map: &RegisterMap) -> io::Result<()> {
 
 /// The lane in focus, and for LLDB the token of the frame.
 ///
-/// LLDB drops what it knows of the registers that a write invalidates, and of the frames with them. It finds a register
-/// in callers only by a DWARF number that call frame information names.
+/// LLDB drops the registers that a write invalidates, and the frames with them. It finds a register in callers only
+/// by a DWARF number that call frame information names.
 fn focus_feature(xml: &mut Xml, facade: Facade, map: &RegisterMap) -> io::Result<()> {
     let slot = |wanted: &Source| map.slots().iter().find(|slot| slot.source == *wanted);
     let Some(lane) = slot(&Source::Lane) else { return Ok(()) };
@@ -176,7 +176,7 @@ fn x86_flags(xml: &mut Xml) -> io::Result<()> {
 
 /// The registers of one class, after the types that they use.
 fn feature(xml: &mut Xml, facade: Facade, map: &RegisterMap, class: RegClass, group: &str) -> io::Result<()> {
-    // What gdb's x86 core has said already must not be said again.
+    // A name of gdb's x86 core must not appear twice.
     let described = if facade == Facade::Gdb { map.short().len() } else { 0 };
     let slots = map.slots().get(described..).unwrap_or_default().iter();
     let members: Vec<(&Slot, &Register)> = slots
@@ -246,8 +246,8 @@ fn flags_type(xml: &mut Xml, map: &RegisterMap, register: &Register) -> io::Resu
 
 /// The element of a register.
 ///
-/// A vector has the encoding `uint` for LLDB 22. It would take `vector` for an array of bytes, in which `$v3[17]` is byte 17. With
-/// `uint` the register has no type: LLDB prints the lanes, as the format has them, and rejects the subscript.
+/// A vector has the encoding `uint` for LLDB 22. It would take `vector` for an array of bytes, in which `$v3[17]` is
+/// byte 17. With `uint` the register has no type: LLDB prints the lanes in the given format, and rejects the subscript.
 fn write_register(
     xml: &mut Xml,
     facade: Facade,
@@ -293,12 +293,12 @@ fn plain(register: &Register) -> &'static str {
     if register.dwords == 2 { "uint64" } else { "uint32" }
 }
 
-/// The class of registers that a group is of.
+/// The register class of a group.
 pub(crate) fn class(group: &str) -> Option<RegClass> {
     CLASSES.iter().find(|(_, known)| *known == group).map(|(class, _)| *class)
 }
 
-/// The group that clients show a class of registers under.
+/// The clients' group of a register class.
 pub(crate) fn group(class: RegClass) -> &'static str {
     CLASSES.iter().find(|(known, _)| *known == class).map_or("general", |(_, group)| group)
 }

@@ -16,8 +16,8 @@ pub(crate) fn select(state: &mut State, request: Request<'_>, reply: &mut Reply<
         return Err(Fault::malformed("H needs an operation"));
     };
     match (operation, parse::thread(thread)) {
-        // Any thread is the one that is looked at already; all of them make no sense here, and gdbserver reads them
-        // as any. What is to be resumed is of no account: nothing is.
+        // "Any thread" is the selected one. "All threads" makes no sense here, and gdbserver reads it as any. `Hc`
+        // has no effect: nothing resumes.
         (b'g', Some(parse::Thread::Any | parse::Thread::All)) | (b'c', Some(_)) => {}
         (b'g', Some(parse::Thread::Id(id))) => state.look_at(state.thread_of(id)?)?,
         _ => return Err(Fault::malformed("not Hg or Hc with a thread id")),

@@ -1,4 +1,4 @@
-//! The list of threads with names, as gdb reads it.
+//! The list of threads with names, in gdb's form.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Our own packets: `qlanescope.NAME[:key:value;...]`, answered in JSON. docs/protocol.md is their manual.
+//! Our own packets: `qlanescope.NAME[:key:value;...]`, with answers in JSON. docs/protocol.md is their manual.
 //!
-//! The manual's rule for vendors: a name that no other packet begins with, announced in `qSupported`. Each is safe to
-//! send at any time. What cannot be answered is JSON as well, `{"error": WORDS}`, so that a program reads one language.
+//! The manual's rule for vendors: a name that no other packet begins with, announced in `qSupported`. Each packet is
+//! safe at any time. An error is JSON as well, `{"error": WORDS}`, so that a program reads one language.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ use crate::report::{evaluation, json, spaces, stack};
 use crate::session::{Expression, LaneStack, Question, Unreadable, Want};
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// The version of this dialect; a change that breaks a reader counts it up.
+/// The version of this dialect; an incompatible change increments it.
 const DIALECT: u32 = 1;
 
 /// `qlanescope.Version`
@@ -101,7 +101,7 @@ pub(super) fn waves_json<'s>(state: &'s State, args: &[u8]) -> Result<impl Seria
     let index = |number| usize::try_from(number).unwrap_or(usize::MAX);
     let (first, count) = (index(first), index(count));
     let item = |wave: &WaveId| {
-        // All served waves are there; an answer that is interrupted is not sent.
+        // The session has all served waves; an interrupted answer is not sent.
         let mut json = json::wave(&state.session.wave(*wave).ok()?);
         if state.threads.are_counted() {
             let of = state.threads.of_wave(*wave);
@@ -144,14 +144,14 @@ pub(super) fn locals_json(
     Ok(json::StreamedLocals { head: about(state, thread, json::locals_head(&locals)), locals })
 }
 
-/// The number of a frame; 0 where none is said.
+/// The number of a frame; 0 if none is given.
 pub(super) fn frame_of(frame: Option<&[u8]>) -> Result<usize, Fault> {
     let Some(frame) = frame else { return Ok(0) };
     let number = parse::number(frame).ok_or(Fault::malformed("not a frame"))?;
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 
-/// Without a lane it is the stack of the wave, or of the lane that the thread is.
+/// Without a lane it is the stack of the wave, or of the thread's lane.
 pub(super) fn frames_json(
     state: &State,
     thread: Thread,
@@ -201,7 +201,7 @@ fn evaluate_json(state: &State, thread: Thread, args: &[u8]) -> Result<Value, Fa
     Ok(about(state, thread, evaluation::json(&evaluation)))
 }
 
-/// The lanes that `lane:N;`, `lane:all;` or `lane:active;` names, else the thread's; active in that frame.
+/// The lanes of `lane:N;`, `lane:all;` or `lane:active;`, else the thread's; active in that frame.
 pub(super) fn lanes_of(
     state: &State,
     thread: Thread,
@@ -244,7 +244,7 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     let space = String::from_utf8_lossy(value(args, b"space").ok_or_else(missing)?).into_owned();
     let address = number_of(args, b"address")?.ok_or_else(missing)?;
     let length = number_of(args, b"length")?.ok_or_else(missing)?;
-    // Numbers in packets are hex without a prefix; a person's way of writing them has one.
+    // Numbers in packets are hex without a prefix; a person's hex numbers have one.
     let space = match parse::number(space.as_bytes()) {
         Some(number) => format!("{number:#x}"),
         None => space,
@@ -252,10 +252,10 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     let address = format!("{address:#x}");
     let place = spaces::parse_place(state.session.as_ref(), thread.wave, Some(lane), &space, &address);
     let place = place.map_err(|error| Fault::new(MALFORMED, error.to_string()))?;
-    // Each byte is two digits, and the rest of the answer takes some room too.
+    // Each byte is two digits, and the rest of the answer takes some capacity too.
     let read = super::memory::read_place(state, place, length.min(MAX_READ as u64 - 1024))?;
     let kind = state.session.kind();
-    // A space that names its lane answers for that lane, whichever was asked for beside it.
+    // A space that names its lane answers for that lane, whatever `lane` is beside it.
     let lane = match kind.target.space(place.space).map(|space| space.scope) {
         Some(SpaceScope::LaneN(lane)) => Some(lane),
         Some(SpaceScope::Lane | SpaceScope::Generic) => place.lane,
@@ -272,18 +272,18 @@ fn memory_json(state: &mut State, args: &[u8]) -> Result<Value, Fault> {
     }))
 }
 
-/// The thread that `thread:ID;` names, else the one that the user looks at.
+/// The thread of `thread:ID;`, else the selected one.
 pub(super) fn thread(state: &State, args: &[u8]) -> Result<Thread, Fault> {
     Ok(state.named_in(args)?.unwrap_or(state.selected()))
 }
 
-/// The same of a packet that knows no other keys than those.
+/// The same for a packet with no keys beyond those.
 pub(super) fn named(state: &State, args: &[u8], keys: &[&[u8]]) -> Result<Thread, Fault> {
     only(args, keys)?;
     thread(state, args)
 }
 
-/// That there are no other keys than those, and none twice: what is not understood must not be left out in silence.
+/// Rejects other keys than those, and repeated ones: a silently ignored key would mislead.
 pub(super) fn only(args: &[u8], keys: &[&[u8]]) -> Result<(), Fault> {
     let said = |key: &[u8]| String::from_utf8_lossy(key).into_owned();
     for (index, (key, _)) in parse::pairs(args).enumerate() {
@@ -315,7 +315,7 @@ pub(super) fn lane_of(text: &[u8]) -> Result<LaneId, Fault> {
     lane.map(LaneId).ok_or(Fault::malformed("not a lane"))
 }
 
-/// Sends an answer, or why there is none, in one packet.
+/// Sends an answer, or the reason of its absence, in one packet.
 pub(super) fn send(answer: Result<impl Serialize, Fault>, reply: &mut Reply<'_>) -> Result<Flow, Fault> {
     let text = match answer {
         Ok(answer) => documents::json(&answer, PACKET_SIZE),

@@ -1,4 +1,5 @@
-//! `vFile`: the files of views and, for a gdb with amdgcn, of code objects, read-only, and nothing else. No name that a client sends ever reaches the file system.
+//! `vFile`: the files of views and, for a gdb with amdgcn, of code objects; read-only. No name of a client ever
+//! reaches the file system.
 //!
 //! gdb manual, "File-I/O" (host I/O packets): numbers are hexadecimal, errors `F-1,ERRNO` by the protocol's own numbers.
 
@@ -11,13 +12,13 @@ use super::super::state::State;
 use super::super::{Flow, MAX_READ, fault::Fault};
 use crate::view::{View, ViewFile, ViewObject};
 
-/// The folder that the views' names are in.
+/// The folder of the views' names.
 pub(crate) const FOLDER: &str = "/lanescope/";
-/// In front of a file's name where gdb reads of it: gdb then asks the server for the file, whatever its `sysroot` is.
+/// Prefix of a file's name in gdb's lists: with it gdb requests the file from the server, whatever its `sysroot` is.
 pub(crate) const OF_TARGET: &str = "target:";
-/// In front of the name of a main view that is a library.
+/// Prefix of the name of a main view that is a library.
 pub(crate) const LIBRARY: &str = "lib/";
-/// The most files that a client may have open: gdb has one or two.
+/// Maximum of open files of a client: gdb has one or two.
 const MAX_OPEN: usize = 64;
 
 /// `ENOENT`, `EBADF`, `EINVAL`, `EMFILE`, `EROFS` of the protocol.
@@ -31,11 +32,11 @@ const WRITING: u64 = 1 | 2 | 0x200 | 0x400;
 /// `S_IFREG` and read permission.
 const MODE: u32 = 0o100_444;
 
-/// What a client has open: views by their place in the list, handles by their index.
+/// A client's open files: views by their place in the list, handles by their index.
 #[derive(Debug, Default)]
 pub(crate) struct Handles(Vec<Option<Opened>>);
 
-/// A view's place in the list, and whether it is opened as the program.
+/// A view's place in the list, and whether it is open as the program.
 #[derive(Clone, Copy, Debug)]
 struct Opened {
     place: usize,
@@ -52,7 +53,7 @@ pub(crate) fn answer(state: &mut State, request: Request<'_>, reply: &mut Reply<
             reply.clear();
             reply.text("F-1,").number(u64::from(errno));
         }
-        // An operation that nobody knows gets the empty reply.
+        // An unknown operation gets the empty reply.
         None => reply.clear(),
     }
     Ok(Flow::Continue)
@@ -76,7 +77,7 @@ fn perform(
         b"close" => number().and_then(|handle| {
             let open = usize::try_from(handle).ok().and_then(|handle| state.handles.0.get_mut(handle));
             open.and_then(Option::take).ok_or(BAD_HANDLE)?;
-            // Whether the main view is a library depends on what is open.
+            // The main view is a library or not, depending on the open files.
             state.documents.libraries.take();
             reply.text("F0");
             Ok(())
@@ -96,7 +97,7 @@ fn perform(
 fn read(state: &State, mut number: impl FnMut() -> Result<u64, u8>, reply: &mut Reply<'_>) -> Result<(), u8> {
     let (handle, count, offset) = (number()?, number()?, number()?);
     let file = opened(state, handle)?;
-    // Half of a packet holds even bytes that all need escaping.
+    // Half of a packet holds the bytes even if all of them need escaping.
     let count = usize::try_from(count).unwrap_or(usize::MAX).min(MAX_READ - 64);
     let mut bytes = vec![0; count];
     let read = file.read(offset, &mut bytes);
@@ -147,7 +148,7 @@ fn opened(state: &State, handle: u64) -> Result<&ViewFile, u8> {
     Ok(if is_program { &object.program } else { &object.file })
 }
 
-/// All files: those that the client began with, and those that came to them.
+/// All files: the client's first ones, and those added later.
 fn files(state: &State) -> impl Iterator<Item = &ViewObject> {
     let first = state.first_view().map(View::objects).unwrap_or_default().iter();
     let added = state.grown.added().iter().map(|added| &added.object);
@@ -158,9 +159,10 @@ fn files(state: &State) -> impl Iterator<Item = &ViewObject> {
 /// each; size, block size and blocks in 8; three times in 4.
 fn stat(file: &ViewFile) -> Vec<u8> {
     const BLOCK: u64 = 4096;
-    // The file is as new as can be: gdb warns where the source text is newer.
+    // The file has the newest possible time: gdb warns if the source text is newer.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as u32);
-    // gdb takes files with the same name, inode, size and time for one file: the server's dump is one.
+    // gdb takes files with the same name, inode, size and time for one file. The inode is the server's process id,
+    // because a server has one dump.
     let inode = std::process::id();
     let mut out = Vec::with_capacity(64);
     for field in [0, inode, MODE, 1, 0, 0, 0] {

@@ -1,4 +1,4 @@
-//! `qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH` for the objects that gdbstub does not know: the list of threads, and ours.
+//! `qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH` for the objects that gdbstub lacks: the list of threads, and ours.
 
 use std::sync::Arc;
 
@@ -128,14 +128,14 @@ pub(crate) fn code_objects(
     })
 }
 
-/// The thread of an annex; the one that the user looks at where it is empty.
+/// The thread of an annex; the selected one if it is empty.
 fn named(state: &State, annex: &[u8]) -> Result<Thread, Fault> {
     let named = if annex.is_empty() { None } else { state.named(annex)? };
     Ok(named.unwrap_or(state.selected()))
 }
 
-/// One of our own objects. It is built when it is read from its beginning and kept until another one is, so that all
-/// its pieces are of one state.
+/// One of our own objects. It is built when it is read from its beginning and kept until another one is read, so that
+/// all its pieces are of one state.
 fn own(
     state: &mut State,
     request: Request<'_>,
@@ -149,7 +149,7 @@ fn own(
     let json = match kept {
         Some((_, json)) => Arc::clone(json),
         None => {
-            // The last one gives way first.
+            // The previous object is dropped first.
             state.documents.own = None;
             let json: Arc<[u8]> = build(state, transfer.annex)?.into();
             state.documents.own = Some((key, Arc::clone(&json)));
@@ -197,7 +197,7 @@ fn document(answer: Result<impl Serialize, Fault>) -> Result<Vec<u8>, Fault> {
     documents::json(&answer?, MAX_DOCUMENT).ok_or_else(|| Fault::new(TOO_MANY, too_large()))
 }
 
-/// `E00`, as the protocol has it for an annex that does not exist.
+/// `E00`, the protocol's error for an annex that does not exist.
 fn no_such_annex() -> Fault {
     Fault::new(0, "no such annex")
 }

@@ -1,4 +1,4 @@
-//! The clients that are connected: who they are, what they hold, and when their places become free.
+//! The connected clients: identity, resources, and the release of their places.
 
 use std::fmt;
 use std::io;
@@ -14,10 +14,10 @@ use super::endpoint::Stream;
 use super::{MakeSession, talk};
 use crate::session::Interrupt;
 
-/// How long a client without a packet keeps its place when all places are taken: a debugger sends one at once.
+/// Time that a client without a packet keeps its place when all places are taken: a debugger sends one at once.
 const YOUNG: Duration = Duration::from_secs(1);
 
-/// A client's connection, as its thread and the listening thread share it.
+/// A client's connection, shared by its thread and the listening thread.
 #[derive(Debug)]
 pub(super) struct Connection {
     number: u64,
@@ -30,7 +30,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Ends it from outside: whoever reads, writes or works finds out.
+    /// Ends the connection from outside: reads, writes and work on it end.
     fn end(&self) {
         self.interrupt.set();
         self.stream.shutdown();
@@ -50,12 +50,12 @@ impl Place {
     }
 }
 
-/// Why a client is turned away.
+/// The reason of a rejected client.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// All places are taken.
     Full,
-    /// The system starts no thread.
+    /// The system cannot start a thread.
     NoThread(io::Error),
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Clients {
     most: usize,
     silence: Duration,
     next: u64,
-    /// Rung by a thread whose client is done, and the end that the listening thread waits at.
+    /// Wake-up channel: a thread whose client is done writes to it, and the listening thread waits at the other end.
     bell: Arc<UnixStream>,
     wake: UnixStream,
 }
@@ -118,20 +118,20 @@ impl Clients {
         self.wake.as_fd()
     }
 
-    /// The connections that may turn out to be gone, by number.
+    /// The connections that may turn out to be closed, by number.
     pub(super) fn watched(&self) -> impl Iterator<Item = (u64, BorrowedFd<'_>)> {
         let open = self.places.iter().filter(|place| !place.is_gone);
         open.map(|place| (place.connection.number, place.connection.stream.outgoing()))
     }
 
-    /// When the next client has been silent for too long.
+    /// When the next client exceeds its silence.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let silent = self.places.iter().filter(|place| place.is_silent() && !place.is_gone);
         silent.filter_map(|place| place.since.checked_add(self.silence)).min()
     }
 
-    /// Ends connections that are gone or silent for too long, and forgets those that are done; whether one of these had
-    /// sent a packet.
+    /// Ends connections that are closed or silent for too long, and forgets the finished ones; returns whether one of
+    /// these had sent a packet.
     pub(super) fn sweep(&mut self, gone: &[u64]) -> bool {
         talk::drain(&self.wake);
         for place in &mut self.places {
@@ -153,8 +153,8 @@ impl Clients {
         spoke
     }
 
-    /// Serves a client in a thread of its own. When all places are taken, the client that is connected longest without
-    /// having sent a packet gives up its place.
+    /// Serves a client in a thread of its own. When all places are taken, the longest connected client without a
+    /// packet loses its place.
     pub(super) fn admit(&mut self, stream: Stream) -> Result<(), Refusal> {
         if self.places.len() >= self.most && !self.make_room() {
             talk::turn_away(&stream, &Refusal::Full.to_string());
@@ -207,7 +207,7 @@ impl Clients {
         true
     }
 
-    /// Ends all connections, and waits for their threads for so long at most.
+    /// Ends all connections, and waits for their threads for at most that time.
     pub(super) fn end(&mut self, grace: Duration) {
         let start = Instant::now();
         self.places.iter().for_each(|place| place.connection.end());

@@ -1,4 +1,4 @@
-//! Warnings that a flood of clients must not turn into a flood of lines.
+//! Rate-limited warnings: a flood of clients must not become a flood of lines.
 
 use std::time::{Duration, Instant};
 

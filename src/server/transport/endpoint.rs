@@ -1,4 +1,4 @@
-//! Places to listen at, and the streams of clients that come there.
+//! Endpoints to listen at, and the streams of their clients.
 
 use std::fmt;
 use std::fs::File;
@@ -9,12 +9,12 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// Where to listen.
+/// An endpoint to listen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Listen {
     /// A TCP address; port 0 takes a free port.
     Tcp(SocketAddr),
-    /// A unix socket at a path that does not exist yet, or at one that nobody serves any more.
+    /// A unix socket at a path that does not exist yet, or whose server is gone.
     Unix(PathBuf),
     /// Standard input and output: `target remote | lanescope serve --stdio DUMP`.
     Stdio,
@@ -28,7 +28,7 @@ impl Listen {
     }
 }
 
-/// Where clients can connect.
+/// An address for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// A TCP address with its port.
@@ -40,7 +40,7 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// What a user types in gdb.
+    /// The command for gdb.
     #[must_use]
     pub fn gdb_command(&self) -> Option<String> {
         match self {
@@ -50,7 +50,7 @@ impl Endpoint {
         }
     }
 
-    /// What a user types in lldb.
+    /// The command for lldb.
     #[must_use]
     pub fn lldb_command(&self) -> Option<String> {
         match self {
@@ -60,7 +60,7 @@ impl Endpoint {
         }
     }
 
-    /// There are no passwords in this protocol.
+    /// This protocol has no passwords.
     pub(super) fn warn_if_exposed(&self) {
         if let Self::Tcp(address) = self
             && !is_loopback(address)
@@ -85,14 +85,14 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A place that is listened to.
+/// An open endpoint.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener, OwnSocket),
 }
 
-/// The path of a unix socket, and which file it is: another process may have put one of its own there since.
+/// The path of a unix socket, and its file's identity: another process may have replaced it since.
 #[derive(Debug)]
 pub(super) struct OwnSocket {
     path: PathBuf,
@@ -117,23 +117,23 @@ impl Drop for OwnSocket {
     }
 }
 
-/// Device and inode of what a path names, links not followed.
+/// Device and inode of a path's file, links not followed.
 fn identity(path: &Path) -> Option<(u64, u64)> {
     let found = std::fs::symlink_metadata(path).ok()?;
     Some((found.dev(), found.ino()))
 }
 
-/// What `accept` found.
+/// The result of `accept`.
 pub(super) enum Accepted {
     /// A client.
     Client(Stream),
-    /// The client that waited is gone.
+    /// The waiting client is gone.
     Nobody,
     /// The system refuses, and the client still waits.
     Refused(io::Error),
 }
 
-/// A descriptor in reserve: without any, a client could not even be turned away.
+/// A descriptor in reserve: without any, the server could not even reject a client.
 #[derive(Debug)]
 pub(super) struct Spare(Option<File>);
 
@@ -142,12 +142,12 @@ impl Spare {
         Self(File::open("/dev/null").ok())
     }
 
-    /// Makes one descriptor free; `None` where there is none in reserve.
+    /// Frees one descriptor; `None` if none is in reserve.
     pub(super) fn free(&mut self) -> Option<()> {
         self.0.take().map(drop)
     }
 
-    /// Takes one in reserve again.
+    /// Reserves a descriptor again.
     pub(super) fn take(&mut self) {
         if self.0.is_none() {
             *self = Self::new();
@@ -163,7 +163,7 @@ impl Listener {
         match listen {
             Listen::Tcp(address) => {
                 let listener = TcpListener::bind(address).map_err(|error| named(address, error))?;
-                // A client that is gone between poll and accept must not stop the server there.
+                // A client that disappears between poll and accept must not block the server there.
                 listener.set_nonblocking(true)?;
                 Ok(Self::Tcp(listener))
             }
@@ -183,7 +183,7 @@ impl Listener {
         })
     }
 
-    /// The client that waits, if it still does.
+    /// The waiting client, if it still waits.
     pub(super) fn accept(&self) -> Accepted {
         let accepted = match self {
             Self::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
@@ -216,7 +216,7 @@ impl AsFd for Listener {
     }
 }
 
-/// Binds a unix socket, over one that a server left behind that is gone.
+/// Binds a unix socket, replacing one of a server that is gone.
 fn bind_unix(path: &Path) -> io::Result<UnixListener> {
     match UnixListener::bind(path) {
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
@@ -224,7 +224,7 @@ fn bind_unix(path: &Path) -> io::Result<UnixListener> {
                 UnixStream::connect(path),
                 Err(refused) if refused.kind() == io::ErrorKind::ConnectionRefused
             );
-            // Connecting to a file that is no socket is refused, too: that file is somebody's.
+            // Connecting to a file that is no socket is refused, too: such a file belongs to the user.
             let is_socket = std::fs::symlink_metadata(path).is_ok_and(|file| file.file_type().is_socket());
             if !is_socket {
                 let words = format!("{} exists and is not a socket", path.display());
@@ -250,7 +250,7 @@ pub(super) enum Stream {
 }
 
 impl Stream {
-    /// The descriptors themselves: the standard library's handles would gather replies until a line ends.
+    /// The descriptors themselves: the standard library's handles would buffer replies until a line ends.
     pub(super) fn stdio() -> io::Result<Self> {
         let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
@@ -261,7 +261,7 @@ impl Stream {
         match self {
             Self::Tcp(stream) => {
                 stream.set_nonblocking(false)?;
-                // A reply is one write; nothing is gained by waiting for more.
+                // A reply is one write; a delay gains nothing.
                 stream.set_nodelay(true)
             }
             Self::Unix(stream) => stream.set_nonblocking(false),
@@ -269,7 +269,7 @@ impl Stream {
         }
     }
 
-    /// Where answers go: an error there means that the client is gone. That its input has ended does not.
+    /// The stream of answers: an error there means that the client is gone. The end of its input does not.
     pub(super) fn outgoing(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
@@ -278,7 +278,8 @@ impl Stream {
         }
     }
 
-    /// Ends it both ways; whoever reads or writes it finds out. Pipes know no such thing: they end with the process.
+    /// Ends the connection both ways; its readers and writers notice. Pipes have no such operation: they end with the
+    /// process.
     pub(super) fn shutdown(&self) {
         let ended = match self {
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),

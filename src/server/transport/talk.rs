@@ -1,8 +1,8 @@
-//! The conversation with one client: read what is there, answer it packet by packet, write in few pieces.
+//! The loop of one connection: read the available bytes, answer them packet by packet, write in few pieces.
 //!
-//! Bounds: a thread holds one read of [`READ_BYTES`] and one unfinished packet, and of answers [`MAX_WAITING`] bytes and
-//! one answer more. While the client reads nothing the thread waits in a write, so that nothing more is read or computed.
-//! Between two answers it checks whether the client is gone or the server ends.
+//! Bounds: a thread holds one read of [`READ_BYTES`], one unfinished packet, and [`MAX_WAITING`] bytes of answers and
+//! one answer more. While the client reads nothing the thread waits in a write, so that it reads and computes nothing
+//! more. Between two answers it checks whether the client is gone or the server ends.
 
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -19,9 +19,9 @@ use super::endpoint::Stream;
 const READ_BYTES: usize = 1 << 16;
 /// Bytes of answers that may wait while the next answer is made.
 const MAX_WAITING: usize = 1 << 16;
-/// How long an answer may wait while the next answers are made. A write also finds out that a client has gone.
+/// Maximum time that an answer waits while the next answers are computed. A write also detects that a client is gone.
 const MAX_DELAY: Duration = Duration::from_millis(10);
-/// What is kept of the buffer for replies between two of them.
+/// Size of the reply buffer that is kept between two replies.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Serves a client until it is done or gone, or the server ends.
@@ -64,7 +64,7 @@ pub(super) fn talk(connection: &Connection, mut client: Client) -> io::Result<()
     }
 }
 
-/// Refuses a client, in words that gdb shows.
+/// Rejects a client, with words that gdb shows.
 pub(super) fn turn_away(stream: &Stream, words: &str) {
     let mut bytes = Vec::new();
     let mut outbox = Outbox::default();
@@ -80,7 +80,7 @@ pub(super) fn turn_away(stream: &Stream, words: &str) {
 
 /// Wakes the listening thread.
 pub(super) fn ring(mut bell: &UnixStream) {
-    // A bell that takes no more bytes has been rung often enough.
+    // A full pipe has enough wake-ups in it.
     if let Err(error) = bell.write_all(&[1])
         && error.kind() != io::ErrorKind::WouldBlock
     {
@@ -88,7 +88,7 @@ pub(super) fn ring(mut bell: &UnixStream) {
     }
 }
 
-/// Takes what [`ring`] wrote.
+/// Takes the bytes of [`ring`].
 pub(super) fn drain(mut wake: &UnixStream) {
     let mut bytes = [0; 64];
     while matches!(wake.read(&mut bytes), Ok(length) if length > 0) {}

@@ -1,8 +1,8 @@
-//! Which shape a memory has in the document, by what can be read of it.
+//! The form of a memory in the document, by its readable bytes.
 
 use super::*;
 
-/// What is written of a memory whose readable bytes are those of `there`, each the low byte of its address.
+/// The document of a memory whose readable bytes are those of `there`, each the low byte of its address.
 fn written(
     runs: &[(u64, u64)],
     size: Option<u64>,
@@ -31,18 +31,18 @@ fn all_of_a_memory_is_digits_and_a_part_is_pieces() {
         (&[(1, 2)], Some(3), r#"[{"address":1,"bytes":"0102"}]"#),
         (&[(0, 0), (2, 2)], Some(3), r#"[{"address":0,"bytes":"00"},{"address":2,"bytes":"02"}]"#),
         (&[], Some(3), "null"),
-        // The run ends where the addresses end.
+        // The run ends at the last address.
         (&[(u64::MAX - 1, u64::MAX)], None, r#"[{"address":18446744073709551614,"bytes":"feff"}]"#),
     ] {
         assert_eq!(written(runs, size, true, all).unwrap(), expected, "{runs:?} of {size:?}");
     }
-    // A store that is known to be short: what can be read, and never zeros.
+    // A store of known short length: its readable bytes, and never zeros.
     let expected = r#"[{"address":0,"bytes":"00"},{"address":2,"bytes":"0203"}]"#;
     assert_eq!(written(&[(0, 1), (2, 3)], Some(4), false, |at| at != 1).unwrap(), expected);
     assert_eq!(written(&[(0, 1)], Some(2), false, |_| false).unwrap(), "null");
 }
 
-/// The document has begun as digits when the file turns out to be shorter than it was on opening.
+/// The document has begun as digits when the file turns out to be shorter than at its opening.
 #[test]
 fn a_file_that_became_shorter_is_an_error() {
     let error = written(&[(0, 9)], Some(10), true, |at| at < 4).unwrap_err();

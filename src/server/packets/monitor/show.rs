@@ -1,4 +1,4 @@
-//! What there is of a wave and of the dump: stacks, variables, registers, memory, arguments of kernels, code objects.
+//! Contents of a wave and of the dump: stacks, variables, registers, memory, arguments of kernels, code objects.
 
 use std::fmt::Write as _;
 
@@ -85,7 +85,7 @@ pub(super) fn eval(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
     }
 }
 
-/// The same as [`sentence`] for words that more lines follow.
+/// The same as [`sentence`] for text with further lines.
 fn sentence_above(words: &str) -> String {
     match words.split_once('\n') {
         Some((first, rest)) => format!("{}\n{rest}", sentence(first)),
@@ -120,7 +120,7 @@ pub(super) fn register(state: &mut State, thread: Thread, arguments: &[&str]) ->
     Ok(answer)
 }
 
-/// The registers that a name, a range or a group stands for.
+/// The registers of a name, a range or a group.
 fn registers_of(state: &State, kind: &Kind, name: &str) -> Result<Vec<RegId>, String> {
     if let Some(class) = target_xml::class(name) {
         let is_member = |id: &RegId| kind.register(*id).is_some_and(|register| register.class == class);
@@ -155,7 +155,7 @@ pub(super) fn memory(state: &mut State, thread: Thread, arguments: &[&str]) -> R
     Ok(answer)
 }
 
-/// Without a word the answer is about the wave, and begins with its name.
+/// Without an argument the answer is about the wave, and begins with its name.
 pub(super) fn arguments(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let (asked, heading) = match arguments.first() {
         Some(&"all") => (None, String::new()),
@@ -196,7 +196,7 @@ pub(super) fn objects(state: &State) -> String {
     answer
 }
 
-/// The most problems that are listed.
+/// Maximum of listed problems.
 pub(super) const MOST_PROBLEMS: usize = 64;
 
 pub(super) fn notices(state: &State) -> String {

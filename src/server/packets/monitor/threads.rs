@@ -1,4 +1,4 @@
-//! Which wave and lane: lists of them, the one that commands are about, and the focus.
+//! Selection of wave and lane: the lists, the thread of commands, and the focus.
 
 use std::fmt::Write as _;
 
@@ -21,12 +21,12 @@ pub(super) fn waves(state: &State) -> String {
     text::waves_with(state.session.as_ref(), &threads, Style::Plain)
 }
 
-/// `monitor thread [N]`, `monitor wave [N]`: which thread commands are about; in LLDB another one.
+/// `monitor thread [N]`, `monitor wave [N]`: the thread of commands; in LLDB another one.
 pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let Some((place, _)) = place_and_command(arguments) else { return heading(state, thread) };
     let thread = thread_at(state, thread, &place)?;
     if state.is_gdb() {
-        // Its registers and frames are those of the thread that it has selected, and it keeps them.
+        // LLDB's registers and frames are those of its selected thread, and LLDB keeps them.
         let number = state.shown(thread);
         return Err(format!(
             "gdb chooses the wave itself: type `thread {number}`, or `monitor thread {number} COMMAND` for one command."
@@ -37,10 +37,10 @@ pub(super) fn choose(state: &mut State, thread: Thread, arguments: &[&str]) -> R
     heading(state, thread)
 }
 
-/// The words of a place, `3` or `(1, 0, 0)/2`, as one, and those of the command that follows it; `None`: no word.
+/// The words of a place, `3` or `(1, 0, 0)/2`, as one, and those of the command after it; `None`: no word.
 pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String, &'a [&'b str])> {
     let first = words.first()?;
-    // Spaces may stand in parentheses.
+    // Parentheses may contain spaces.
     let open = |text: &str| text.matches(['(', '[']).count() > text.matches([')', ']']).count();
     let mut place = (*first).to_owned();
     let mut rest = words.get(1..).unwrap_or_default();
@@ -51,7 +51,7 @@ pub(super) fn place_and_command<'a, 'b>(words: &'a [&'b str]) -> Option<(String,
     Some((place, rest))
 }
 
-/// The thread that a place names: by the client's number, or by the place in the grid of a work-item or a wave.
+/// The thread of a place: by the client's number, or by a work-item's or a wave's position in the grid.
 pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thread, String> {
     if !work_item::is_place(place) {
         return state.of_shown(said(spaces::number(place))?).map_err(|fault| sentence(&fault.words));
@@ -61,7 +61,7 @@ pub(super) fn thread_at(state: &State, near: Thread, place: &str) -> Result<Thre
     thread_of(state, wave, lane)
 }
 
-/// The thread that is a wave, or the lane where lanes are threads.
+/// The thread that is a wave, or the lane if lanes are threads.
 fn thread_of(state: &State, wave: WaveId, lane: Option<LaneId>) -> Result<Thread, String> {
     let lane = lane.unwrap_or_else(|| state.session.focus(wave));
     state
@@ -70,7 +70,7 @@ fn thread_of(state: &State, wave: WaveId, lane: Option<LaneId>) -> Result<Thread
         .ok_or_else(|| format!("No thread is lane {lane} of this wave, which is not active."))
 }
 
-/// That a command which changes values has to name its wave.
+/// The error for a command that changes values and names no wave.
 pub(super) fn which_wave(state: &State, command: &str) -> String {
     let (client, list) = if state.is_gdb() { ("gdb", "info threads") } else { ("lldb", "thread list") };
     let more = if state.is_gdb() { "" } else { ", or choose one for all commands by `monitor thread N`" };
@@ -79,7 +79,7 @@ pub(super) fn which_wave(state: &State, command: &str) -> String {
     )
 }
 
-/// The line that says which thread an answer is about, and which lane where LLDB shows another one.
+/// The line with the thread of an answer, and with the lane if LLDB shows another one.
 pub(super) fn heading(state: &State, thread: Thread) -> Result<String, String> {
     let info = said(state.session.wave(thread.wave))?;
     let name = say::name(&info, thread, state.threads.item(thread));
@@ -96,7 +96,7 @@ pub(super) fn lanes(state: &mut State, thread: Thread, _: &[&str]) -> Result<Str
     said(text::lanes_of(state.session.as_ref(), thread.wave, state.lane(thread), Style::Plain))
 }
 
-/// `monitor lane [N]`: of the thread, or of a work-item in whichever wave it is.
+/// `monitor lane [N]`: the lane of the thread, or of a work-item in whichever wave holds it.
 pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<String, String> {
     let (there, answer) = match focus(state, thread, arguments) {
         Ok((there, hint)) => (there, lane_in_focus(state, there)? + &hint),
@@ -105,7 +105,7 @@ pub(super) fn lane(state: &mut State, thread: Thread, arguments: &[&str]) -> Res
     Ok(heading(state, there)? + &answer)
 }
 
-/// Focuses the lane that the user named, and returns its thread with what the client does not notice.
+/// Focuses the user's lane, and returns its thread with the warning about stale values in the client.
 fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Thread, String), String> {
     let Some((asked, _)) = place_and_command(arguments) else { return Ok((thread, String::new())) };
     if !work_item::is_place(&asked) {
@@ -121,7 +121,7 @@ fn focus(state: &mut State, thread: Thread, arguments: &[&str]) -> Result<(Threa
     if there == thread {
         return Ok((there, hint));
     }
-    // The client's thread first: it writes the registers of the one that it has selected.
+    // The client's thread first: it writes the registers of its selected thread.
     let number = state.shown(there);
     let select = match state.facade().is_lldb() {
         true => {
@@ -157,7 +157,7 @@ fn lane_in_focus(state: &State, thread: Thread) -> Result<String, String> {
     Ok(answer)
 }
 
-/// Moves the focus, and says what the client will not notice: it keeps what it has read.
+/// Moves the focus, and returns a warning about the values that the client keeps.
 fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String, String> {
     let before = state.shown_lane(thread);
     state.set_focus(thread, lane).map_err(|fault| sentence(&fault.words))?;
@@ -165,14 +165,14 @@ fn move_focus(state: &mut State, thread: Thread, lane: LaneId) -> Result<String,
         return Ok(String::new());
     }
     if state.facade().is_lldb() {
-        // The register is that of the thread which lldb has selected.
+        // The register is that of lldb's selected thread.
         let select = match state.threads.all() {
             [_] => String::new(),
             _ => format!("`thread select {}`, then ", state.shown(thread)),
         };
         return Ok(format!("Type {select}`register write lane {lane}` to see lane {lane} in lldb.\n"));
     }
-    // gdb reads variables anew, by a token that names no lane. What it keeps are registers.
+    // gdb reads variables anew, by a token that names no lane. It keeps registers.
     let has_own = |lane| state.view().is_some() && state.session.has_own_stack(thread.wave, lane) == Ok(true);
     if has_own(before) || has_own(lane) {
         return Ok(format!(
@@ -195,7 +195,7 @@ pub(in super::super) fn lane_of(state: &State, wave: WaveId, asked: &str) -> Res
     lane.ok_or_else(|| format!("There is no lane {number}: the wave has lanes 0 to {}.", size.lanes() - 1))
 }
 
-/// The lanes that a user names: a number, `all`, or those that are active in a frame; else the thread's.
+/// The lanes of an argument: a number, `all`, or those that are active in a frame; else the thread's.
 pub(in super::super) fn lanes_asked(
     state: &State,
     thread: Thread,
