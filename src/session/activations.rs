@@ -1,7 +1,7 @@
-//! Physical frames, as a debugger that unwinds by itself walks them: a PC and a function for each, and who calls it.
+//! Physical frames for a debugger that unwinds by itself: the PC and function of each, and its caller.
 //!
-//! A wave has one stack. A lane has one of its own where `DW_AT_LLVM_lane_pc` says that it is elsewhere than the wave, or
-//! that it never entered a function ("Conceptually the lane only has the call frames that it has a non-undefined
+//! A wave has one stack. A lane has one of its own if its `DW_AT_LLVM_lane_pc` differs from the wave's PC or if it
+//! never entered a function ("Conceptually the lane only has the call frames that it has a non-undefined
 //! DW_AT_LLVM_lane_pc", 2020 AMDGPU text).
 
 use super::backtrace::Frames;
@@ -12,41 +12,41 @@ use super::{Reader, Unreadable};
 use crate::debuginfo::LocationAttribute;
 use crate::units::{DieOffset, LaneId, Pc, WaveId};
 
-/// Physical frames, the innermost first.
+/// Physical frames, innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activations {
-    /// The frames, as many as were asked for.
+    /// The frames, at most the requested number.
     pub frames: Vec<Activation>,
-    /// Why there are no more; `None` where no more were asked for.
+    /// The reason for the stack's end; `None` if the request ended before it.
     pub end: Option<StackEnd>,
 }
 
-/// A physical frame: a function's activation with all that was inlined into it.
+/// A physical frame: a function's activation with all calls inlined into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Activation {
-    /// Where it goes on: the PC, or the return address.
+    /// The frame's resume address: the PC, or the return address.
     pub pc: Pc,
-    /// The code object there: an index into the capture's list.
+    /// The code object at `pc`: an index into the capture's list.
     pub code_object: Option<usize>,
     /// The DIE of the function, in `.debug_info`.
     pub function: Option<DieOffset>,
 }
 
-/// A physical frame of a lane's or a wave's stack, as variables are evaluated in it.
+/// A physical frame of a lane's or a wave's stack, for the evaluation of variables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'w> {
     /// The physical frame of the wave.
     pub(super) level: usize,
-    /// Where it goes on.
+    /// The frame's resume address.
     pub(super) pc: Pc,
-    /// The code by which things are looked up there.
+    /// The code for lookups at that address.
     pub(super) code: Option<Code<'w>>,
 }
 
-/// The first frames of the wave's stack, or of the lane's own.
+/// Returns the first frames of the wave's stack, or of the lane's own.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or what the operating system says of a file.
+/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or the operating system's error for a file.
 pub(super) fn activations(
     reader: &Reader,
     wave: WaveId,
@@ -65,14 +65,14 @@ pub(super) fn activations(
     Ok(Activations { frames, end })
 }
 
-/// Whether a lane has a stack of its own, that is known, has frames, and is not the wave's.
+/// Whether a lane has a known, non-empty stack of its own that differs from the wave's.
 ///
 /// # Errors
-/// As [`activations`].
+/// The errors of [`activations`].
 pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable> {
     let mut walk = Walk::new(reader, wave)?;
     while walk.step() {}
-    // Nearly no function says where its lanes are, and then there is nothing to evaluate.
+    // Few functions have an attribute for lane PCs; without one there is nothing to evaluate.
     let capture = reader.dump().capture();
     let says = walk.frames().iter().filter_map(|frame| frame.code).any(|code| {
         let source = code.loaded.source(capture, code.elf);
@@ -83,13 +83,13 @@ pub(super) fn has_own_stack(reader: &Reader, wave: WaveId, lane: LaneId) -> Resu
     }
     let frames = Frames::along(walk);
     let (own, all) = (frames.spots(Some(lane))?, frames.spots(None)?);
-    // Of a lane that never entered any of the functions there is nothing to show: it is seen where the wave is.
+    // A lane that never entered any of the functions has no own frames: it gets the wave's position.
     Ok(!own.is_empty() && (own.len() != all.len() || own.iter().zip(&all).any(|(own, all)| own.pc != all.pc)))
 }
 
 impl<'a> Frames<'a> {
-    /// The physical frames of the wave, or those of a lane with where the lane is in each; where nobody can tell that,
-    /// where the wave is.
+    /// The physical frames of the wave, or those of a lane with the lane's position in each; an unknown position is
+    /// the wave's.
     pub(super) fn spots(&self, lane: Option<LaneId>) -> Result<Vec<Spot<'_>>, Unreadable> {
         let all = self.walk.frames().iter().enumerate();
         let of_wave = all.map(|(level, frame)| Spot { level, pc: frame.pc, code: frame.code });

@@ -1,4 +1,4 @@
-//! The one address codec: everything that a 64-bit address can say to a client.
+//! The one address codec: all meanings of a client's 64-bit address.
 //!
 //! ```text
 //!  63      56 55               39 38     32 31                 0
@@ -9,24 +9,24 @@
 //! ```
 //!
 //! Tags 0x02, 0x03, 0x05, 0x06 and 0x20-0x5f are DWARF address spaces with 32-bit addresses. Tags 0x00 and 0xff are
-//! plain 64-bit addresses: generic where an aperture matches, global else. Tag 0x70 is a place in the view's windows
-//! (`view::layout`); 0x71-0x7e are kept for it. Every other tag names nothing.
+//! plain 64-bit addresses: generic if an aperture matches, global otherwise. Tag 0x70 is a place in the view's
+//! windows (`view::layout`); 0x71-0x7e are reserved for it. All other tags are invalid.
 
 use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// The global address space.
 pub const GLOBAL: AddressSpace = AddressSpace(0);
-/// The generic address space, which names the others through apertures.
+/// The generic address space, which reaches the others through apertures.
 pub const GENERIC: AddressSpace = AddressSpace(1);
 
-/// The lane field that says "the focused lane".
+/// The lane field's value for the focused lane.
 const FOCUSED_LANE: u64 = 0x7f;
-/// The tag of the view's windows, of those that are kept for it.
+/// The tag of the view's windows, the first of the reserved ones.
 pub const WINDOW: u64 = 0x70;
-/// The most waves that the wave field can name.
+/// Maximum number of waves that the wave field can name.
 pub const MAX_WAVES: u64 = (1 << 17) - 1;
 
-/// What a 64-bit address from a client says.
+/// The meaning of a client's 64-bit address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
     /// A 64-bit address, generic or global.
@@ -48,14 +48,14 @@ pub enum Token {
         wave: Option<WaveId>,
         /// The lane; `None`: the focused one.
         lane: Option<LaneId>,
-        /// Frame and slot, as the view parts them.
+        /// Frame and slot; the view defines the split.
         offset: u32,
     },
-    /// An address with a tag that names nothing.
+    /// An address with an invalid tag.
     Nothing(u64),
 }
 
-/// Reads an address as a client sent it.
+/// Decodes an address from a client.
 #[must_use]
 pub fn decode(address: u64) -> Token {
     match address >> 56 {
@@ -72,9 +72,9 @@ pub fn decode(address: u64) -> Token {
     }
 }
 
-/// The wave and the lane that a number names where clients take it for the address of an object: of private memory, LDS or a
-/// window. `None`: it is no such address. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in them, and text looks
-/// like them.
+/// The wave and the lane that a number names if clients take it for the address of an object in private memory, LDS
+/// or a window; `None` for other numbers. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in
+/// them, and text looks like their addresses.
 #[must_use]
 pub fn object(number: u64) -> Option<(Option<WaveId>, Option<LaneId>)> {
     match decode(number) {
@@ -89,12 +89,12 @@ pub fn object(number: u64) -> Option<(Option<WaveId>, Option<LaneId>)> {
 fn fields(address: u64) -> (Option<WaveId>, Option<LaneId>, u32) {
     let wave = address >> 39 & MAX_WAVES;
     let lane = address >> 32 & 0x7f;
-    // 17 bits fit u32, 7 bits fit u8, and the offset is what is left of 32 bits.
+    // 17 bits fit u32, 7 bits fit u8, and the offset is the low 32 bits.
     let wave = wave.checked_sub(1).map(|ordinal| WaveId(ordinal as u32));
     (wave, (lane != FOCUSED_LANE).then_some(LaneId(lane as u8)), address as u32)
 }
 
-/// Makes the address of a place in the view's windows; `None` where the wave's ordinal does not fit.
+/// Encodes the address of a place in the view's windows; `None` if the wave's ordinal does not fit.
 #[must_use]
 pub fn window(wave: WaveId, lane: Option<LaneId>, offset: u32) -> Option<u64> {
     pack(WINDOW, Some(wave), lane, offset)
@@ -106,8 +106,8 @@ fn pack(tag: u64, wave: Option<WaveId>, lane: Option<LaneId>, offset: u32) -> Op
     (wave <= MAX_WAVES).then_some(tag << 56 | wave << 39 | lane << 32 | u64::from(offset))
 }
 
-/// Makes the address that says this to a client; `None` where the space has 64-bit addresses or the wave's ordinal
-/// does not fit.
+/// Encodes this place as a client's address; `None` if the space has 64-bit addresses or the wave's ordinal does not
+/// fit.
 #[must_use]
 pub fn encode(space: AddressSpace, wave: Option<WaveId>, lane: Option<LaneId>, offset: u32) -> Option<u64> {
     if !matches!(space.0, 0x02 | 0x03 | 0x05 | 0x06 | 0x20..=0x5f) {

@@ -1,19 +1,19 @@
-//! What the session answers: plain data, no protocol.
+//! The session's answers: plain data, no protocol.
 
 use std::sync::Arc;
 
 use crate::arch::Kind;
 use crate::units::{Address, AddressSpace, LaneId, LaneSet, Pc, WaveId};
 
-/// A wave as a list shows it.
+/// A wave's entry in a list.
 #[derive(Clone, Debug)]
 pub struct WaveInfo {
     /// Its ordinal.
     pub wave: WaveId,
     /// The dump's id.
     pub id: u32,
-    /// `AMDGPU Wave 1:1:1:4 (0,0,0)/3`: agent, queue, dispatch and wave id, work-group and place in it; `?` for what
-    /// is not known; ` (unconfirmed)` behind it where its values may be wrong.
+    /// `AMDGPU Wave 1:1:1:4 (0,0,0)/3`: agent, queue, dispatch and wave id, work-group and number in it; `?` for
+    /// unknown parts; the suffix ` (unconfirmed)` if its values may be wrong.
     pub name: String,
     /// GPU and wave size.
     pub kind: Arc<Kind>,
@@ -23,38 +23,39 @@ pub struct WaveInfo {
     pub exec: Option<LaneSet>,
     /// The symbol of the kernel, if known.
     pub kernel: Option<String>,
-    /// Agent, queue and dispatch by the dump's ids.
+    /// Agent id of the dump.
     pub agent: u32,
     /// Queue id.
     pub queue: Option<u32>,
     /// Dispatch id.
     pub dispatch: Option<u32>,
-    /// Work-group's place in the grid.
+    /// The work-group's position in the grid.
     pub workgroup: Option<[u32; 3]>,
-    /// Place in the work-group.
+    /// The wave's number in the work-group.
     pub wave_in_group: Option<u32>,
-    /// Names of its stop reasons; empty: it was running; `None`: not known.
+    /// Names of its stop reasons; empty: it was running; `None`: unknown.
     pub stop: Option<Vec<String>>,
-    /// The cause in words: `memory violation`; `running`; `stop reason not captured`; with the reason where the wave is unconfirmed.
+    /// The cause as text: `memory violation`; `running`; `stop reason not captured`; with the reason if the wave is
+    /// unconfirmed.
     pub cause: String,
-    /// Why its values may be wrong; `None`: nothing speaks against them.
+    /// The reason to doubt its values; `None`: no doubt.
     pub unconfirmed: Option<String>,
     /// Values that nothing else in the capture confirms, with the reasons; `None`: no such values are known.
     pub unchecked: Option<String>,
-    /// The signal of its stop reason in gdb's numbering; 0 when it was running or the reason is not known.
+    /// The signal of its stop reason in gdb's numbering; 0 if it was running or the reason is unknown.
     pub signal: u8,
 }
 
-/// What is known of a lane.
+/// Facts about a lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneInfo {
-    /// Which.
+    /// The lane.
     pub lane: LaneId,
-    /// What it does; `None` where neither EXEC nor the debug information tells.
+    /// Its state; `None` if neither EXEC nor the debug information determines it.
     pub state: Option<LaneState>,
-    /// Where it goes on; nothing of an unused lane.
+    /// Its resume address; default for an unused lane.
     pub at: LanePosition,
-    /// The work-item's id in its work-group, where group and sizes are known.
+    /// The work-item's id in its work-group, if group and sizes are known.
     pub local_id: Option<[u32; 3]>,
     /// The work-item's id in the grid.
     pub global_id: Option<[u32; 3]>,
@@ -62,22 +63,22 @@ pub struct LaneInfo {
     pub focused: bool,
 }
 
-/// What a lane does.
+/// A lane's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneState {
-    /// It is active: by `DW_AT_LLVM_active_lane`, else by its EXEC bit.
+    /// Active: by `DW_AT_LLVM_active_lane`, else by its EXEC bit.
     Active,
-    /// It is not, and waits elsewhere: it has diverged.
+    /// Inactive: the lane has diverged.
     Inactive,
-    /// It is not, and has not entered the function that the wave is in: `DW_AT_LLVM_lane_pc` is undefined for it, or the
-    /// EXEC that call frame information recovers of a caller leaves it out of the call.
+    /// Inactive, and outside of the wave's function: `DW_AT_LLVM_lane_pc` is undefined for it, or the EXEC that call
+    /// frame information recovers of a caller leaves it out of the call.
     NotEntered,
-    /// It has no work-item: it lies beyond the work-group or the grid.
+    /// Without a work-item: beyond the work-group or the grid.
     Unused,
 }
 
 impl LaneState {
-    /// In words: `not yet entered`.
+    /// The state as text: `not yet entered`.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -88,70 +89,70 @@ impl LaneState {
         }
     }
 
-    /// Its name for programs: `not_entered`.
+    /// The state's machine-readable name: `not_entered`.
     #[must_use]
     pub fn name(self) -> &'static str {
         if self == Self::NotEntered { "not_entered" } else { self.words() }
     }
 }
 
-/// What the lanes of a wave do, as a frame has it.
+/// The states of a wave's lanes in a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaneStates {
-    /// By lane.
+    /// States by lane number.
     states: Vec<Option<LaneState>>,
 }
 
 impl LaneStates {
-    /// What a lane does; `None` where neither EXEC nor the debug information tells.
+    /// The state of a lane; `None` if neither EXEC nor the debug information determines it.
     #[must_use]
     pub fn of(&self, lane: LaneId) -> Option<LaneState> {
         self.states.get(usize::from(lane.0)).copied().flatten()
     }
 }
 
-/// Lane 0 first.
+/// Collects states from lane 0 upwards.
 impl FromIterator<Option<LaneState>> for LaneStates {
     fn from_iter<T: IntoIterator<Item = Option<LaneState>>>(states: T) -> Self {
         Self { states: states.into_iter().collect() }
     }
 }
 
-/// Where a lane goes on.
+/// A lane's resume position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LanePosition {
-    /// Its own PC; `None` where nobody can tell.
+    /// Its own PC; `None` if unknown.
     pub pc: Option<Pc>,
-    /// What tells the PC, or why nothing does.
+    /// The source of the PC, or the reason for its absence.
     pub from: PcSource,
-    /// The function that it is in.
+    /// The function at the PC.
     pub function: Option<String>,
     /// Source file.
     pub file: Option<String>,
-    /// Source line; `None` where the PC is not known.
+    /// Source line; `None` if the PC is unknown.
     pub line: Option<u64>,
-    /// The physical frame of the wave's stack that it stands in, 0 innermost; `None` where in none.
+    /// The lane's physical frame in the wave's stack, 0 innermost; `None` if it is in none.
     pub physical: Option<usize>,
 }
 
-/// What tells a lane's PC.
+/// The source of a lane's PC.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PcSource {
     /// The lane has no work-item.
     #[default]
     NoWorkItem,
-    /// The lane's EXEC bit is set, so that it is where the wave is.
+    /// The lane's EXEC bit is set: its PC is the wave's.
     Exec,
-    /// `DW_AT_LLVM_active_lane` says that the lane is active, so that it is where the wave is.
+    /// `DW_AT_LLVM_active_lane` marks the lane as active: its PC is the wave's.
     ActiveLane,
     /// `DW_AT_LLVM_lane_pc` of the function.
     LanePc,
-    /// Nothing, and why.
+    /// No source, with the reason.
     Unknown(String),
 }
 
 impl PcSource {
-    /// Its name for programs.
+    /// The source's machine-readable name.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -189,18 +190,18 @@ pub struct Place {
     pub lane: Option<LaneId>,
 }
 
-/// A run of addresses that are alike, as clients name addresses.
+/// A run of addresses with the same attributes, in the encoding of clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First address.
     pub start: u64,
     /// Last address.
     pub last: u64,
-    /// Whether something was captured there.
+    /// Whether the capture has data for it.
     pub readable: bool,
     /// Whether a code object is loaded there.
     pub code: bool,
-    /// What it is: `private_lane of wave 3`, a code object's name.
+    /// Its name: `private_lane of wave 3`, a code object's name.
     pub name: Option<String>,
 }
 
@@ -209,36 +210,36 @@ pub struct Region {
 pub struct CodeObjectInfo {
     /// File name or URI.
     pub name: String,
-    /// Where the loader had it from.
+    /// The loader's URI of the file.
     pub uri: Option<String>,
     /// Load address: run-time address = this + ELF address.
     pub address: Address,
-    /// Bytes of address space that its image takes, if its bytes are at hand.
+    /// Bytes of address space of its image, if its bytes are available.
     pub size: Option<u64>,
-    /// Where the bytes come from, in words, where that is not plain.
+    /// The origin of its bytes as text, if it is not the file itself.
     pub origin: Option<String>,
-    /// Why it gives no variables, if it gives none.
+    /// The reason for missing variables; `None`: it has variables.
     pub problem: Option<String>,
 }
 
-/// Why private memory is not there where none was given.
+/// The message for a wave without private memory.
 pub(super) const NO_PRIVATE_MEMORY: &str = "the wave has no private memory: its queue was given no scratch";
 
-/// Why something cannot be answered.
+/// Reasons that a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// The dump has no such wave, or it is not served.
+    /// The dump has no such wave, or the session does not serve it.
     #[error("no wave {0}")]
     NoSuchWave(WaveId),
     /// The wave has no such lane.
     #[error("no lane {lane} in a {lanes}-lane wave")]
     NoSuchLane {
-        /// Asked for.
+        /// The requested lane.
         lane: LaneId,
-        /// Lanes of the wave.
+        /// Number of lanes of the wave.
         lanes: u8,
     },
-    /// The wave has no register of that index: it is of another kind.
+    /// The wave has no register of that index: its kind differs.
     #[error("wave {wave} has no register number {index}")]
     NoSuchRegister {
         /// The wave.
@@ -252,24 +253,24 @@ pub enum Unreadable {
     /// The call stack has no such frame.
     #[error("there is no frame {frame}; the stack ends with frame {last}")]
     NoSuchFrame {
-        /// Asked for.
+        /// The requested frame.
         frame: usize,
-        /// The last one that there is.
+        /// The last frame of the stack.
         last: usize,
     },
-    /// Not captured.
+    /// Missing data.
     #[error("{what} was not captured")]
     NotCaptured {
-        /// What was asked for.
+        /// The missing thing.
         what: String,
     },
-    /// There never was any.
+    /// The memory never existed.
     #[error("{what}: {}", NO_PRIVATE_MEMORY)]
     NoPrivateMemory {
-        /// What was asked for.
+        /// The requested thing.
         what: String,
     },
-    /// Nothing tells where a lane that is not active goes on.
+    /// The resume address of an inactive lane is unknown.
     #[error(
         "where lane {lane} goes on is not known: it is not active, and the debug information does not say"
     )]
@@ -277,13 +278,13 @@ pub enum Unreadable {
         /// The lane.
         lane: LaneId,
     },
-    /// Which lanes are active is not known, and why.
+    /// The set of active lanes is unknown.
     #[error("which lanes are active is not known: {why}")]
     NoActiveLanes {
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The question needs something that nobody said: a wave or a lane.
+    /// The question needs a wave or a lane, and the client named none.
     #[error("{space} needs a {needs}")]
     Needs {
         /// The space's name.
@@ -291,18 +292,18 @@ pub enum Unreadable {
         /// `wave` or `lane`.
         needs: &'static str,
     },
-    /// There is no source-level state, and why.
+    /// There is no source-level state; with the reason.
     #[error("no variables: {0}")]
     NoVariables(String),
     /// The session's [`Interrupt`](super::Interrupt) is set.
     #[error("interrupted: the client left or the server ends")]
     Interrupted,
-    /// The operating system's word.
+    /// The operating system's error.
     #[error("cannot read {what}: {error}")]
     Io {
         /// The file.
         what: String,
-        /// What the system said.
+        /// The system's error text.
         error: String,
     },
 }

@@ -1,8 +1,8 @@
 //! The kernel arguments of a dispatch, by name and type.
 //!
-//! Where each lies in the kernarg segment comes from the code object's metadata (AMDGPUUsage, "Code Object Metadata").
-//! Names and types are the source's where DWARF has them: the metadata of a HIP kernel has the names that the compiler
-//! made up. Both are joined by order, and only where they agree in number and sizes.
+//! The code object's metadata has each argument's offset in the kernarg segment (AMDGPUUsage, "Code Object
+//! Metadata"). Names and types come from the source if DWARF has them: the metadata of a HIP kernel has names that
+//! the compiler made up. The two lists are joined by order, and only if they agree in number and sizes.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::debuginfo::format::{Contents, Options};
 use crate::debuginfo::{DebugInfo, TypeId, VariableKind};
 use crate::units::{Address, AddressSpace};
 
-/// The most bytes of one argument that are read; the largest kernarg segment that compilers accept is 4 KiB.
+/// Maximum number of bytes read of one argument; compilers accept kernarg segments of at most 4 KiB.
 pub const MAX_ARGUMENT: u64 = 64 * 1024;
 
 /// The arguments of one dispatch.
@@ -23,15 +23,15 @@ pub const MAX_ARGUMENT: u64 = 64 * 1024;
 pub struct DispatchArguments {
     /// The dump's id.
     pub dispatch: u32,
-    /// The kernel: as the dump names it, else by its descriptor.
+    /// The kernel: by the dump's name, else by its descriptor.
     pub kernel: Option<String>,
-    /// Where the kernarg segment lies in global memory.
+    /// Address of the kernarg segment in global memory.
     pub kernarg: Option<Address>,
     /// Its size in bytes, by the metadata.
     pub size: Option<u64>,
     /// The arguments in order, hidden ones after those of the source.
     pub arguments: Vec<KernelArgument>,
-    /// Why there are none, or why their bytes are not to be had.
+    /// The reason for missing arguments or missing bytes.
     pub problem: Option<String>,
 }
 
@@ -46,15 +46,15 @@ pub struct KernelArgument {
     pub offset: u64,
     /// Its size in bytes.
     pub size: u64,
-    /// How it is passed: `by_value`, `global_buffer`, `hidden_block_count_x` ...
+    /// The way of passing: `by_value`, `global_buffer`, `hidden_block_count_x` ...
     pub kind: String,
-    /// The address space that it points to: `global`, `local`.
+    /// The address space of the pointee: `global`, `local`.
     pub address_space: Option<String>,
     /// Whether the runtime adds it.
     pub hidden: bool,
-    /// Its bytes, lowest address first; as many as were captured are known.
+    /// Its bytes, lowest address first; only captured ones are known.
     pub bytes: Vec<Byte>,
-    /// The value, as C++ prints it where the type is known and as a number else; `None`: not captured.
+    /// The value: in C++ notation if the type is known, else a number; `None`: not captured.
     pub value: Option<String>,
 }
 
@@ -70,13 +70,13 @@ pub(super) fn all(reader: &Reader) -> Vec<DispatchArguments> {
     reader.dump().capture().dispatches.iter().map(|dispatch| of(reader, dispatch, &mut |_| ())).collect()
 }
 
-/// An argument as it lies in memory, with its type where the source's is known.
+/// An argument in memory, with its source type if known.
 pub(super) struct Raw<'a> {
     pub(super) argument: &'a KernelArgument,
     pub(super) typed: Option<(&'a Arc<DebugInfo>, TypeId)>,
 }
 
-/// The arguments of one dispatch; `each` is shown every one of them.
+/// The arguments of one dispatch; `each` gets every one of them.
 pub(super) fn of(reader: &Reader, dispatch: &Dispatch, each: &mut dyn FnMut(&Raw<'_>)) -> DispatchArguments {
     let mut answer = DispatchArguments {
         dispatch: dispatch.id,
@@ -113,7 +113,7 @@ fn read(
     let debug = loaded.debug(capture).ok();
     let visible = || kernel.arguments.iter().filter(|argument| !argument.is_hidden());
     let parameters = debug.as_ref().and_then(|debug| parameters(debug, &object, &name));
-    // A compiler may pass a parameter in another way than it was written; then the metadata's words stand.
+    // A compiler may pass a parameter in another form than the source's; then the metadata's description stays.
     let parameters = parameters.filter(|parameters| {
         parameters.len() == visible().count()
             && parameters.iter().zip(visible()).all(|(parameter, argument)| parameter.size == argument.size)
@@ -137,7 +137,7 @@ fn is_kernel(kernel: &Kernel, name: &str) -> bool {
     symbol.unwrap_or(&kernel.symbol) == name
 }
 
-/// The parameters of a kernel's function with complete types, or nothing at all.
+/// The parameters of a kernel's function if all types are complete; else `None`.
 fn parameters(debug: &DebugInfo, object: &CodeObject, kernel: &str) -> Option<Vec<Parameter>> {
     let entry = object.kernels().find(|found| found.name == kernel)?.entry?;
     let at = debug.function_at(ElfAddress(entry.0)).ok()??;
@@ -170,7 +170,7 @@ fn value(
     let known: Vec<Byte> = bytes.iter().enumerate().map(|(index, byte)| state(index, byte)).collect();
     let bytes = bytes.get(..count).unwrap_or_default();
     let typed = debug.zip(parameter.as_ref()).and_then(|(debug, parameter)| {
-        // As variables have it: pointers into segments say which.
+        // The notation of variables: segment pointers name their segment.
         let name = |id: AddressSpace| {
             let space = target?.space(id).filter(|space| space.address_bits <= 32)?;
             Some(space.name.clone())
@@ -196,7 +196,7 @@ fn value(
     }
 }
 
-/// A pointer in hex, another number in decimal; nothing for what is wider than 8 bytes.
+/// A pointer in hex, another number in decimal; `None` for more than 8 bytes.
 fn number(bytes: &[u8], argument: &Argument, target: Option<&Target>) -> Option<String> {
     let mut wide = [0; 8];
     wide.get_mut(..bytes.len())?.copy_from_slice(bytes);

@@ -1,8 +1,8 @@
-//! Call stacks: physical frames with the calls inlined into them, for the wave or as one lane sees them.
+//! Call stacks: physical frames with the calls inlined into them, for the wave or for one lane.
 //!
-//! "Conceptually the lane only has the call frames that it has a non-undefined DW_AT_LLVM_lane_pc" (2020 AMDGPU text): a
-//! lane's stack leaves out functions that the lane never entered, and shows where the lane itself goes on. Where a function
-//! has no such attribute, active lanes are where the wave is, and of the others nobody knows.
+//! "Conceptually the lane only has the call frames that it has a non-undefined DW_AT_LLVM_lane_pc" (2020 AMDGPU
+//! text): a lane's stack leaves out functions that the lane never entered, and has the lane's own resume address. In
+//! a function without the attribute, active lanes are at the wave's PC, and the position of the others is unknown.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -18,10 +18,10 @@ use super::{Reader, Unreadable};
 use crate::dwarf::{Context as _, print};
 use crate::units::{LaneId, LaneSet, Pc, WaveId};
 
-/// The call stack of a wave as a whole, or of one of its lanes.
+/// Returns the call stack of a wave as a whole, or of one of its lanes.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or what the operating system says of the file.
+/// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`], or the operating system's error for the file.
 pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable> {
     let frames = Frames::of(reader, wave)?;
     match lane {
@@ -34,10 +34,10 @@ pub(crate) fn backtrace(reader: &Reader, wave: WaveId, lane: Option<LaneId>) -> 
     }
 }
 
-/// The call stacks of some lanes, those that are alike together.
+/// Returns the call stacks of some lanes, lanes with equal stacks together.
 ///
 /// # Errors
-/// As [`backtrace`].
+/// The errors of [`backtrace`].
 pub(super) fn lane_stacks(
     reader: &Reader,
     wave: WaveId,
@@ -46,10 +46,10 @@ pub(super) fn lane_stacks(
     lane_stacks_along(&Frames::of(reader, wave)?, lanes)
 }
 
-/// The same along a whole stack.
+/// [`lane_stacks`] along a whole stack.
 ///
 /// # Errors
-/// As there.
+/// The errors of [`lane_stacks`].
 pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable> {
     lanes.iter().try_for_each(|lane| frames.check(lane))?;
     let used = States::of(frames)?.used(lanes);
@@ -69,8 +69,8 @@ pub(super) fn lane_stacks_along(frames: &Frames<'_>, lanes: LaneSet) -> Result<V
     Ok(stacks)
 }
 
-/// Walks a stack as far as a frame of it, by its number in the wave's stack: the physical frame, the call inlined there, and what
-/// source text there is. Without such a frame: how many frames the stack has.
+/// Unwinds a stack as far as a frame, by its number in the wave's stack. Returns the physical frame, the call inlined
+/// there, and the source position; without such a frame, the number of frames of the stack.
 pub(super) fn reach(walk: &mut Walk<'_>, frame: usize) -> Result<(usize, usize, Option<Arc<Source>>), usize> {
     let capture = walk.reader.dump().capture();
     let (mut level, mut before) = (0, 0);
@@ -89,25 +89,25 @@ pub(super) fn reach(walk: &mut Walk<'_>, frame: usize) -> Result<(usize, usize, 
     Err(before)
 }
 
-/// By physical frame, and by inlined call in it.
+/// Values by physical frame, and by inlined call in it.
 pub(super) type ByFrame<T> = HashMap<(usize, Option<usize>), T>;
 
-/// All frames of a wave, with what lanes need of them.
+/// All frames of a wave, with the data that lanes need of them.
 #[derive(Debug)]
 pub(super) struct Frames<'a> {
     pub(super) walk: Walk<'a>,
-    /// For each physical frame.
+    /// Frames by physical number.
     each: Vec<Described>,
     /// By physical frame and inlined call: an attribute is evaluated once for all lanes.
     pub(super) positions: RefCell<ByFrame<Rc<Positions>>>,
-    /// For each physical frame the lanes that may be in it, by what callers prove.
+    /// For each physical frame the lanes that may be in it, by the callers' EXEC.
     pub(super) called: OnceCell<Vec<LaneSet>>,
 }
 
 #[derive(Debug)]
 struct Described {
     source: Option<Arc<Source>>,
-    /// In words, once somebody wants it: it takes the rules of call frame information.
+    /// The CFA as text, computed on demand: it needs the rules of call frame information.
     cfa: OnceCell<Option<String>>,
     code_object: Option<String>,
     /// Number of its innermost call in the wave's stack.
@@ -115,29 +115,29 @@ struct Described {
 }
 
 impl<'a> Frames<'a> {
-    /// Walks the whole stack of a wave.
+    /// Unwinds the whole stack of a wave.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
     pub(super) fn of(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
         let mut walk = Walk::new(reader, wave)?;
         while walk.step() {}
         Ok(Self::along(walk))
     }
 
-    /// Walks the stack of a wave as far as a frame of it; of what lies beyond nothing is known, its end neither. The first
+    /// Unwinds the stack of a wave as far as a frame of it; later frames and the stack's end stay unknown. The first
     /// frame takes no table of call frame information.
     ///
     /// # Errors
-    /// As [`Self::of`].
+    /// The errors of [`Self::of`].
     pub(super) fn near(reader: &'a Reader, wave: WaveId, frame: usize) -> Result<Self, Unreadable> {
         let mut walk = Walk::new(reader, wave)?;
-        // Where there is no such frame all of the stack was walked.
+        // Without such a frame this unwinds the whole stack.
         let _ = reach(&mut walk, frame);
         Ok(Self::along(walk))
     }
 
-    /// The frames of a walk.
+    /// The frames of an unwound stack.
     pub(super) fn along(walk: Walk<'a>) -> Self {
         let reader = walk.reader;
         let capture = reader.dump().capture();
@@ -153,17 +153,17 @@ impl<'a> Frames<'a> {
         Self { walk, each, positions: RefCell::default(), called: OnceCell::new() }
     }
 
-    /// Whether the stack was walked to its end.
+    /// Whether the stack was unwound to its end.
     pub(super) fn is_whole(&self) -> bool {
         self.walk.end().is_some()
     }
 
-    /// What source text there is at a physical frame.
+    /// The source position of a physical frame.
     pub(super) fn source(&self, level: usize) -> Option<&Source> {
         self.each.get(level)?.source.as_deref()
     }
 
-    /// The physical frame and the call inlined there of a frame of the wave's stack.
+    /// The physical frame and the inlined call of a frame of the wave's stack.
     pub(super) fn located(&self, frame: usize) -> Option<(usize, usize)> {
         let level = self.each.iter().rposition(|described| described.first <= frame)?;
         let inlined = frame - self.each.get(level)?.first;
@@ -171,7 +171,7 @@ impl<'a> Frames<'a> {
         (inlined < calls).then_some((level, inlined))
     }
 
-    /// How many frames the wave's stack has.
+    /// Number of frames of the wave's stack.
     pub(super) fn count(&self) -> usize {
         let Some((level, last)) = self.each.iter().enumerate().next_back() else { return 0 };
         last.first + self.source(level).map_or(1, |source| source.calls.len())
@@ -201,7 +201,7 @@ impl<'a> Frames<'a> {
         self.stack(None, frames.flat_map(|(level, frame)| self.calls(level, frame)).collect())
     }
 
-    /// The calls of a physical frame where the wave is.
+    /// The calls of a physical frame at the wave's position.
     fn calls(&self, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let none = [Call::default()];
         let source = self.source(level);
@@ -240,18 +240,18 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The stack as a lane sees it.
+    /// The stack of a lane.
     pub(super) fn of_lane(&self, lane: LaneId) -> Stack {
         let frames = self.walk.frames().iter().enumerate();
         self.stack(Some(lane), frames.flat_map(|(level, frame)| self.calls_of(lane, level, frame)).collect())
     }
 
-    /// The stack of a lane without a work-item: it has none.
+    /// The stack of a lane without a work-item: empty.
     fn of_unused(&self, lane: LaneId) -> Stack {
         Stack { wave: self.walk.wave, lane: Some(lane), frames: Vec::new(), end: StackEnd::NoWorkItem }
     }
 
-    /// The calls of a physical frame where a lane is.
+    /// The calls of a physical frame at a lane's position.
     fn calls_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let source = self.source(level);
         match self.positions(level, None).of(lane, frame.pc) {
@@ -262,7 +262,7 @@ impl<'a> Frames<'a> {
             Position::At(pc) => self.elsewhere(level, pc),
             Position::Unknown(_) if self.is_left_out(lane, level) => Vec::new(),
             Position::Unknown(why) => {
-                // Which of the calls inlined here the lane is in is not known either.
+                // The lane's inlined call is unknown, too.
                 let call = source.and_then(|source| source.calls.last());
                 let function = call.and_then(|call| call.function.clone());
                 let call = Call { function, ..Call::default() };
@@ -271,13 +271,13 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// Whether a lane that is at a caller's PC is in the call before it. A lane that the call left out may well wait at the
-    /// instruction after it, which is the same address.
+    /// Whether a lane at a caller's PC is in the next inner call. A lane outside of the call may wait at the
+    /// instruction after it, which has the same address.
     pub(super) fn is_in_call(&self, lane: LaneId, level: usize) -> bool {
         level == 0 || self.exec(level).is_none_or(|active| active.contains(lane))
     }
 
-    /// The calls where the wave is, without inlined ones that the lane never entered.
+    /// The calls at the wave's position, without inlined ones that the lane never entered.
     fn inlined_of(&self, lane: LaneId, level: usize, frame: &Physical<'a>) -> Vec<StackFrame> {
         let mut calls = self.calls(level, frame);
         let mut index = 0;
@@ -306,7 +306,7 @@ impl<'a> Frames<'a> {
         calls
     }
 
-    /// The calls at another place of the code than the wave's. It is no return address: the lane has yet to go there.
+    /// The calls at another PC than the wave's. That PC is no return address: the lane has yet to reach it.
     fn elsewhere(&self, level: usize, pc: Pc) -> Vec<StackFrame> {
         let capture = self.walk.reader.dump().capture();
         let agent = capture.wave(self.walk.wave).map(|wave| wave.agent);

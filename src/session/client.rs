@@ -21,21 +21,21 @@ use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
-/// Answers a debugger's questions for one client: its focus and its what-if writes are its own.
+/// Answers one client's questions, with its own focus and what-if writes.
 #[derive(Debug)]
 pub struct Session {
     reader: Reader,
     served: Arc<ServedKind>,
-    /// The only waves that are served; `None`: all of the kind.
+    /// The only waves to serve; `None`: all of the kind.
     chosen: Option<Chosen>,
-    /// The wave to show first, and the lane in focus of it at start, where the user named them.
+    /// The wave to show first, and its focused lane at start, if the user named them.
     start: Option<(WaveId, Option<LaneId>)>,
     focus: HashMap<WaveId, LaneId>,
-    /// Where types have pointers.
+    /// Pointers of types.
     pointers: Mutex<Pointers>,
 }
 
-/// Waves that a user chose.
+/// Waves of the user's choice.
 #[derive(Clone, Debug)]
 struct Chosen {
     /// In the dump's order.
@@ -43,7 +43,7 @@ struct Chosen {
     first: WaveId,
 }
 
-/// Why a session cannot begin.
+/// Reasons that a session cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoSession {
     /// The dump has no waves.
@@ -54,9 +54,9 @@ pub enum NoSession {
     NoSuchKind {
         /// The dump.
         dump: String,
-        /// What was asked for.
+        /// The requested kind.
         asked: String,
-        /// The kinds that it has.
+        /// The dump's kinds.
         there: String,
     },
     /// The kind has no wave of those ids.
@@ -64,14 +64,14 @@ pub enum NoSession {
     NoSuchWaves {
         /// The dump.
         dump: String,
-        /// The kind that is served.
+        /// The served kind.
         kind: String,
-        /// The ids that were asked for: `7` or `7-9`.
+        /// The requested ids: `7` or `7-9`.
         ids: String,
     },
 }
 
-/// Whether a kind is what a user asks for: `gfx90a`, `wave32` or `gfx1100:wave32`.
+/// Whether a kind matches a user's request: `gfx90a`, `wave32` or `gfx1100:wave32`.
 #[must_use]
 pub fn is_kind(kind: &Kind, asked: &str) -> bool {
     let size = kind.wave_size.to_string();
@@ -79,8 +79,8 @@ pub fn is_kind(kind: &Kind, asked: &str) -> bool {
 }
 
 impl Session {
-    /// A session over the waves of one kind: `gfx90a`, `wave32` or `gfx1100:wave32`; `None`: of the wave that
-    /// faulted, else of the first one.
+    /// Creates a session over the waves of one kind: `gfx90a`, `wave32` or `gfx1100:wave32`; `None`: the kind of the
+    /// wave that faulted, else of the first one.
     ///
     /// # Errors
     /// The dump has no waves, or none of that kind.
@@ -109,7 +109,7 @@ impl Session {
         })
     }
 
-    /// A session over the same waves, without this one's focus and what-if changes.
+    /// Creates a session over the same waves, without this one's focus and what-if changes.
     #[must_use]
     pub fn another(&self) -> Self {
         Self {
@@ -122,8 +122,8 @@ impl Session {
         }
     }
 
-    /// The same over some of the waves only: those whose ids in the dump are in one of these ranges. A wave that is not
-    /// chosen is not there.
+    /// Restricts the session to waves whose ids in the dump are in one of these ranges. All other waves do not exist
+    /// for the client.
     ///
     /// # Errors
     /// A range has no wave in it.
@@ -148,7 +148,7 @@ impl Session {
         Ok(self)
     }
 
-    /// The same that shows the wave and the lane at a place of the grid first, in the dispatch of `near`.
+    /// Makes the session show first the wave and the lane at a position of the grid, in the dispatch of `near`.
     ///
     /// # Errors
     /// No served wave has it, or waves of several other dispatches do.
@@ -157,22 +157,21 @@ impl Session {
         Ok(self)
     }
 
-    /// The same, whose answers are [`Unreadable::Interrupted`] from the moment on that the flag is set: long answers end
-    /// soon, whatever they are about.
+    /// Makes every answer [`Unreadable::Interrupted`] once the flag is set: every long answer ends soon.
     #[must_use]
     pub fn ended_by(mut self, interrupt: Interrupt) -> Self {
         self.reader = self.reader.ended_by(interrupt);
         self
     }
 
-    /// The same, which may be asked for so many values of variables beyond those that each wave adds.
+    /// Sets the budget of variables' values: `values` beyond those that each wave adds.
     #[must_use]
     pub fn with_values(mut self, values: u64) -> Self {
         self.reader = self.reader.with_values(values);
         self
     }
 
-    /// The reader that everything comes through.
+    /// The reader behind all answers.
     #[must_use]
     pub fn reader(&self) -> &Reader {
         &self.reader
@@ -183,10 +182,10 @@ impl Session {
         if self.has_wave(wave) { Ok(()) } else { Err(Unreadable::NoSuchWave(wave)) }
     }
 
-    /// [`Inspect::groups`], of which `progress` is told how many waves were looked at.
+    /// [`Inspect::groups`]; `progress` gets the number of finished waves.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Inspect::groups`].
     pub fn groups_with(
         &self,
         grouping: Grouping,
@@ -195,10 +194,10 @@ impl Session {
         super::groups::groups(&self.reader, &self.waves(), grouping, progress)
     }
 
-    /// Walks the stack of a wave once, for its frames and the variables of each.
+    /// Unwinds the stack of a wave once, for its frames and the variables of each.
     ///
     /// # Errors
-    /// As [`Inspect::backtrace`].
+    /// The errors of [`Inspect::backtrace`].
     pub fn frames(&self, wave: WaveId) -> Result<WaveFrames<'_>, Unreadable> {
         self.serves(wave)?;
         Ok(WaveFrames::new(Frames::of(&self.reader, wave)?))

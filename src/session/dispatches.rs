@@ -1,4 +1,4 @@
-//! Kernel launches as lists show them.
+//! Kernel launches for lists.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::units::{Address, WaveId};
 pub struct DispatchInfo {
     /// The dump's id.
     pub id: u32,
-    /// `AMDGPU Dispatch 1:2:1 (PKID 0)`: agent, queue and dispatch id, and the packet's where it is known.
+    /// `AMDGPU Dispatch 1:2:1 (PKID 0)`: agent, queue and dispatch id, and the packet's if known.
     pub name: String,
     /// Agent id.
     pub agent: u32,
@@ -23,13 +23,13 @@ pub struct DispatchInfo {
     pub grid: Option<[u32; 3]>,
     /// Work-items in a full work-group.
     pub workgroup: Option<[u32; 3]>,
-    /// What its packet asks for.
+    /// The fences of its packet.
     pub fences: Option<Fences>,
     /// LDS bytes of a work-group.
     pub group_segment_size: Option<u64>,
     /// Private bytes of a work-item.
     pub private_segment_size: Option<u64>,
-    /// The kernel: as the dump names it, else by its descriptor.
+    /// The kernel: by the dump's name, else by its descriptor.
     pub kernel: Option<String>,
     /// Address of the kernel descriptor.
     pub kernel_object: Option<Address>,
@@ -42,7 +42,7 @@ pub struct DispatchInfo {
 /// The barrier bit and the fence scopes of a packet's header: HSA Platform System Architecture, "AQL packet header".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fences {
-    /// It waits for the packets before it.
+    /// Whether it waits for the packets before it.
     pub barrier: bool,
     /// Scope of the acquire fence.
     pub acquire: FenceScope,
@@ -50,10 +50,10 @@ pub struct Fences {
     pub release: FenceScope,
 }
 
-/// How far a fence reaches.
+/// The scope of a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceScope {
-    /// There is no fence.
+    /// No fence.
     None,
     /// The agent.
     Agent,
@@ -76,7 +76,7 @@ impl Fences {
 }
 
 impl FenceScope {
-    /// Its name for programs.
+    /// The scope's machine-readable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl FenceScope {
         }
     }
 
-    /// Its letter after `A` or `R`, as AMD's gdb has it; nothing where there is no fence.
+    /// Its letter after `A` or `R` in the notation of AMD's gdb; empty without a fence.
     #[must_use]
     fn letter(self) -> Option<char> {
         match self {
@@ -99,7 +99,7 @@ impl FenceScope {
     }
 }
 
-/// As AMD's gdb abbreviates it: `B|Aa|Rs`; `-` where there is none.
+/// The abbreviation of AMD's gdb: `B|Aa|Rs`; `-` without fences.
 impl std::fmt::Display for Fences {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let barrier = self.barrier.then(|| "B".to_owned());
@@ -119,7 +119,7 @@ pub fn dispatches_of(dump: &Dump) -> Vec<DispatchInfo> {
     all(dump, &waves)
 }
 
-/// All dispatches in the dump's order; `waves`: those that are served.
+/// All dispatches in the dump's order; `waves`: the served ones.
 pub(super) fn all(dump: &Dump, waves: &[WaveId]) -> Vec<DispatchInfo> {
     let capture = dump.capture();
     let mut of: HashMap<usize, Vec<WaveId>> = HashMap::new();

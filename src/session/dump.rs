@@ -1,4 +1,4 @@
-//! One opened dump, shared by every client's session.
+//! One open dump, shared by every client's session.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -14,8 +14,8 @@ use crate::disassembler::Disassembler;
 use crate::dwarf::Dialect;
 use crate::units::WaveId;
 
-/// A capture with what is derived from it once: which waves are served together, which registers they have, and the
-/// code objects' debug information. Immutable; sessions share it.
+/// A capture with its derived data: sets of waves to serve together, their registers, and the code objects' debug
+/// information. Immutable; sessions share it.
 #[derive(Debug)]
 pub struct Dump {
     capture: Capture,
@@ -26,7 +26,8 @@ pub struct Dump {
     disassembler: Disassembler,
 }
 
-/// The waves of one kind: what a client can be served, since it holds one register description for the connection.
+/// The waves of one kind: a client holds one register description for the connection, so that a session serves one
+/// kind.
 #[derive(Debug)]
 pub(super) struct ServedKind {
     pub(super) kind: Arc<Kind>,
@@ -36,13 +37,13 @@ pub(super) struct ServedKind {
 }
 
 impl Dump {
-    /// A dump over a capture, with what was wrong with the file in words.
+    /// Creates a dump from a capture, with the messages for the file's problems.
     #[must_use]
     pub fn new(capture: Capture, problems: Vec<String>) -> Self {
         Self::with_debug_folders(capture, problems, &[])
     }
 
-    /// [`Self::new`] with folders in which debug information is looked for that code objects do not have themselves.
+    /// [`Self::new`] with folders to search for separate debug information.
     #[must_use]
     pub fn with_debug_folders(capture: Capture, problems: Vec<String>, folders: &[PathBuf]) -> Self {
         let mut groups: Vec<(Arc<Kind>, Vec<WaveId>)> = Vec::new();
@@ -59,7 +60,7 @@ impl Dump {
                 Arc::new(ServedKind { first, waves: waves.into(), kind, described: OnceLock::new() })
             })
             .collect();
-        // The kind of the wave that faulted comes first: it is what the user came for.
+        // The kind of the wave that faulted comes first: it is the user's subject.
         kinds.sort_by_key(|served| {
             let severity = capture.wave(served.first).map_or(0, severity);
             (std::cmp::Reverse(severity), served.first)
@@ -69,8 +70,8 @@ impl Dump {
         Self { capture, problems, kinds, objects, kernel_names, disassembler }
     }
 
-    /// The same with the debug information of every code object in that dialect, whatever its units say; `None`: each
-    /// unit as it says.
+    /// Reads the debug information of every code object in that dialect, whatever its units have; `None`: each unit
+    /// in its own.
     #[must_use]
     pub fn in_dialect(mut self, dialect: Option<Dialect>) -> Self {
         let folders = self.objects.folders();
@@ -78,38 +79,38 @@ impl Dump {
         self
     }
 
-    /// The same with a disassembler other than what is installed.
+    /// Replaces the installed disassembler by another one.
     #[must_use]
     pub fn with_disassembler(mut self, disassembler: Disassembler) -> Self {
         self.disassembler = disassembler;
         self
     }
 
-    /// What was captured.
+    /// The capture.
     #[must_use]
     pub fn capture(&self) -> &Capture {
         &self.capture
     }
 
-    /// What was wrong with the file, in words.
+    /// Messages for the file's problems.
     #[must_use]
     pub fn problems(&self) -> &[String] {
         &self.problems
     }
 
-    /// The kinds of wave that the dump holds, the one to serve first, with how many waves each has.
+    /// The kinds of wave that the dump holds, the one to serve first in front, with the number of waves of each.
     pub fn kinds(&self) -> impl Iterator<Item = (&Arc<Kind>, usize)> {
         self.kinds.iter().map(|served| (&served.kind, served.waves.len()))
     }
 
-    /// The code objects, with what stands in the way of their variables.
+    /// The code objects, with the reasons for missing variables.
     #[must_use]
     pub fn code_objects(&self) -> Vec<CodeObjectInfo> {
         self.objects.list(&self.capture)
     }
 
-    /// What of the code objects' debug information cannot be read, in words with the code object, unit, DIE and offset: all of
-    /// it is read for that, as far as [`MAX_CHECKED_BYTES`](crate::debuginfo::MAX_CHECKED_BYTES) go.
+    /// Messages for unreadable debug information of the code objects, each with the code object, unit, DIE and
+    /// offset. Reads all of it, up to [`MAX_CHECKED_BYTES`](crate::debuginfo::MAX_CHECKED_BYTES).
     #[must_use]
     pub fn check_debug(&self) -> Vec<String> {
         self.objects.check(&self.capture)
@@ -118,35 +119,36 @@ impl Dump {
     /// The code object of that index in the capture's list.
     ///
     /// # Errors
-    /// Why it cannot be read, in words: its bytes are not at hand, it is another build, it is no ELF file.
+    /// A message if it is unreadable: its bytes are missing, it is another build, it is no ELF file.
     pub fn code_object(&self, index: usize) -> Result<Arc<CodeObject>, String> {
         self.objects.object(&self.capture, index)
     }
 
-    /// The debug information of the code object of that index in the capture's list.
+    /// Returns the debug information of the code object of that index in the capture's list.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// A message if there is none.
     pub fn debug_info(&self, index: usize) -> Result<Arc<DebugInfo>, String> {
         self.objects.debug(&self.capture, index)
     }
 
-    /// A file that was found changed since it was opened, in words: answers that were made since then are not about the
-    /// capture that was opened. A file that is read by range is looked at with every read, a mapped code object with every call
-    /// of this. `None` where nothing changed, and of code objects that were small enough to be copied.
+    /// The message for a file that changed after it was opened: answers made since then are not about the opened
+    /// capture. A file read by range is checked with every read, a mapped code object with every call of this. `None`
+    /// if nothing changed, and for code objects that were small enough to be copied.
     #[must_use]
     pub fn changed_file(&self) -> Option<String> {
         let of_capture = self.capture.changes.first().map(str::to_owned);
         of_capture.or_else(|| Some(format!("the file of {}", self.objects.changed(&self.capture)?)))
     }
 
-    /// Indexes of the code objects that an answer was made of so far, in the capture's order.
+    /// Indexes of the code objects that answers so far used, in the capture's order.
     #[must_use]
     pub fn used_code_objects(&self) -> Vec<usize> {
         self.objects.used()
     }
 
-    /// The kernel of a dispatch of this dump: as the capture names it, else the one whose descriptor lies where the dispatch says.
+    /// The kernel of a dispatch of this dump: by the capture's name, else by the descriptor at the dispatch's
+    /// address.
     #[must_use]
     pub fn kernel_name(&self, dispatch: &Dispatch) -> Option<String> {
         kernels::name(self, dispatch)
@@ -156,7 +158,7 @@ impl Dump {
         &self.kernel_names
     }
 
-    /// The kinds that can be served, the one to serve first in front.
+    /// The kinds to serve, the first one in front.
     pub(super) fn served(&self) -> &[Arc<ServedKind>] {
         &self.kinds
     }
@@ -186,7 +188,7 @@ impl ServedKind {
                     mark(register.id, 1);
                 }
             }
-            // Layouts are shared by thousands of waves: each is looked at once.
+            // Thousands of waves share a layout: each layout is visited once.
             let mut seen = HashSet::new();
             for wave in self.waves.iter().filter_map(|wave| capture.wave(*wave)) {
                 if let (Some(layout), Some(_)) = (&wave.registers.layout, wave.registers.image)
@@ -210,7 +212,7 @@ impl ServedKind {
     }
 }
 
-/// How much a wave's state asks to be looked at: 2 for a fault, 1 for another stop, 0 for none.
+/// Severity of a wave's state: 2 for a fault, 1 for another stop, 0 for none.
 fn severity(wave: &Wave) -> u8 {
     let reasons = wave.stop.iter().flatten();
     reasons
@@ -220,7 +222,7 @@ fn severity(wave: &Wave) -> u8 {
         .unwrap_or(0)
 }
 
-/// The wave to look at first: the first of those whose state asks for it most, among those whose PC was captured where there are
+/// The wave to show first: the first of those with the highest severity, among those with a captured PC if there are
 /// any. gdb attaches to no thread without a PC.
 pub(super) fn worst(capture: &Capture, waves: &[WaveId]) -> WaveId {
     let rank = |wave: &WaveId| capture.wave(*wave).map_or(0, severity);

@@ -1,4 +1,4 @@
-//! Where a variable is, for those that ask at a PC where it is nowhere.
+//! PC ranges with a location, for variables that have none at the PC.
 
 use std::ops::Range;
 
@@ -8,16 +8,17 @@ use crate::debuginfo::{LocationAttribute, Variable};
 use crate::dwarf::Context as _;
 use crate::units::Pc;
 
-/// Runs of PCs that a sentence lists.
+/// Maximum number of PC ranges in a message.
 const MAX_RANGES: usize = 8;
 
 impl Frame<'_> {
-    /// Why a variable with a location list has no place at the PC, and where it has one.
+    /// The message for a variable with a location list without an entry for the PC: the reason, and the ranges that
+    /// have one.
     pub(super) fn elsewhere(&self, variable: &Variable) -> String {
         self.but_for(variable, "its location list has no entry for this PC")
     }
 
-    /// The same of one whose location is there and empty.
+    /// The message for a variable whose location is present and empty.
     pub(super) fn emptied(&self, variable: &Variable) -> String {
         self.but_for(variable, "its location is empty at this PC")
     }
@@ -44,7 +45,7 @@ impl Frame<'_> {
         self.context.loaded(address.0).map_or(address.to_string(), |at| Pc(at).to_string())
     }
 
-    /// Runs of PCs as they were loaded: `0x1000-0x1010 and 0x1020-0x1024`.
+    /// Run-time ranges of PCs: `0x1000-0x1010 and 0x1020-0x1024`.
     pub(super) fn listed(&self, ranges: &[Range<ElfAddress>]) -> String {
         let each =
             |range: &Range<ElfAddress>| format!("{}-{}", self.loaded(range.start), self.loaded(range.end));

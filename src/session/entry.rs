@@ -1,17 +1,17 @@
-//! Which code object of a dump's file is meant, where the file is an offload bundle or a host program.
+//! Selection of the code object in a dump's file that is an offload bundle or a host program.
 
 use crate::arch::Processor;
 use crate::capture::{self, Capture};
 use crate::codeobject::{Bytes, CodeObject, Entry, FatFile, Uri, UriPlace};
 
-/// Entries that an answer names one by one.
+/// Maximum number of entries that a message lists.
 const SHOWN: usize = 12;
 
 /// The bytes of the code object: the file itself, or one of its entries (docs/dump-format.md, `[[code_object]]`).
 pub(super) fn choose(capture: &Capture, object: &capture::CodeObject, bytes: Bytes) -> Result<Bytes, String> {
     let fat = match FatFile::read(&bytes) {
         Ok(fat) => fat,
-        // What is no ELF file or bundle is for the code object's reader to say.
+        // The code object's reader reports a file that is no ELF file or bundle.
         Err(_) if CodeObject::parse(bytes.clone()).is_ok() => return Ok(bytes),
         Err(error) => return Err(error.to_string()),
     };
@@ -55,7 +55,7 @@ pub(super) fn choose(capture: &Capture, object: &capture::CodeObject, bytes: Byt
     }
 }
 
-/// The range that a `file://` URI names, if an AMDGPU ELF file lies there.
+/// The range that a `file://` URI names, if it holds an AMDGPU ELF file.
 fn at_uri(uri: &str, bytes: &Bytes) -> Option<Bytes> {
     let uri = Uri::parse(uri).ok().filter(|uri| matches!(uri.place, UriPlace::File(_)))?;
     let start = usize::try_from(uri.offset?).ok()?;

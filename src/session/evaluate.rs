@@ -1,7 +1,7 @@
-//! An expression of the user's, evaluated in a wave's frame 0.
+//! Evaluation of a user's expression in a wave's frame 0.
 //!
-//! The PC, its code object and its debug information may all be missing: what an expression does not ask for it does
-//! not need. Where it asks, it is told what is missing and why.
+//! The PC, its code object and its debug information may all be missing: an expression needs only the parts that it
+//! uses. Use of a missing part gives an error with the reason.
 
 use super::frame::FrameContext;
 use super::locals::Byte;
@@ -17,124 +17,124 @@ use crate::dwarf::{
 };
 use crate::units::{BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveId};
 
-/// The most bytes that are read at a location, for each lane.
+/// Maximum number of bytes read at a location, for each lane.
 pub const MAX_READ_BYTES: u64 = 4096;
 
 /// Bits of a lane's slot in a vector register.
 const SLOT_BITS: u128 = 32;
 
-/// An expression to evaluate, and what is wanted of it.
+/// An expression to evaluate, and the kind of result.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The expression.
     pub expression: Expression,
-    /// How the operations of the extensions are encoded; `None`: as in the unit at the PC, else `llvm-user`.
+    /// The encoding of the extensions' operations; `None`: that of the unit at the PC, else `llvm-user`.
     pub dialect: Option<Dialect>,
-    /// What is wanted.
+    /// The kind of result.
     pub want: Want,
-    /// Whether to say of every operation what it did.
+    /// Whether to explain every operation's effect.
     pub explain: bool,
 }
 
-/// An expression as a user gives it.
+/// A user's expression.
 #[derive(Clone, Debug)]
 pub enum Expression {
-    /// Operations in words: see [`dwarf::text`].
+    /// Operations as text: see [`dwarf::text`].
     Text(String),
-    /// The bytes of it.
+    /// Its bytes.
     Bytes(Vec<u8>),
 }
 
-/// What is wanted of an expression.
+/// The kind of result of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Want {
-    /// A location and what is there.
+    /// A location and its contents.
     Location {
-        /// How many bytes to read; `None`: as many as the location has. Memory does not say how many.
+        /// Number of bytes to read; `None`: the size of the location. Memory has no size of its own.
         size: Option<u64>,
-        /// Whether compilers' idioms are read as they are meant: see [`legacy`].
+        /// Whether to read compilers' idioms with their intended meaning: see [`legacy`].
         legacy: bool,
     },
     /// A value.
     Value,
 }
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// The wave.
     pub wave: WaveId,
     /// Its PC, if captured.
     pub pc: Option<Pc>,
-    /// The dialect that the expression was read in.
+    /// The dialect of the expression.
     pub dialect: Dialect,
-    /// The expression in words; `None` where its bytes are no operations.
+    /// The expression as text; `None` if its bytes are no operations.
     pub expression: Option<String>,
     /// Its bytes.
     pub bytes: Vec<u8>,
-    /// One for each lane asked for, lowest lane first.
+    /// One for each requested lane, lowest lane first.
     pub lanes: Vec<LaneFound>,
-    /// What happened, for each set of lanes that went one way; empty unless asked for.
+    /// The steps for each set of lanes with the same control flow; empty unless requested.
     pub explained: Vec<Explained>,
 }
 
-/// What an expression gives for one lane.
+/// The result of an expression for one lane.
 #[derive(Clone, Debug)]
 pub struct LaneFound {
     /// The lane.
     pub lane: LaneId,
-    /// What was found.
+    /// The result.
     pub found: Found,
 }
 
-/// What was found for a lane.
+/// A result for a lane.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A location.
     Location {
-        /// The location in words.
+        /// The location as text.
         words: String,
-        /// The location; nothing in it depends on the lane any more.
+        /// The location, independent of the lane.
         place: Location,
-        /// The compiler's idiom by which it was read.
+        /// The compiler's idiom of its reading.
         idiom: Option<Idiom>,
-        /// Bits that were asked for, or that the location has; `None` where it does not say how many.
+        /// Number of bits requested, or of the location; `None` if it has no size.
         size: Option<BitSize>,
-        /// What was read of them, at most [`MAX_READ_BYTES`].
+        /// Its bytes, at most [`MAX_READ_BYTES`].
         bytes: Vec<Byte>,
-        /// Why nothing can be read there, as for an implicit pointer.
+        /// The reason that it has no bytes, as for an implicit pointer.
         unread: Option<String>,
     },
     /// A value.
     Value(Number),
-    /// None.
+    /// No result.
     Failed {
-        /// Where and why.
+        /// The error with its place.
         error: dwarf::Error,
-        /// The same in words, with AMD's names.
+        /// The error as text, with AMD's names.
         words: String,
     },
 }
 
-/// What every operation did for lanes that went one way.
+/// The effect of every operation for lanes with the same control flow.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The lanes; stacks are shown as the first of them has them.
+    /// The lanes; stacks have the values of the lowest one.
     pub lanes: LaneSet,
-    /// Line by line.
+    /// The lines of the explanation.
     pub lines: Vec<String>,
 }
 
-/// Why nothing was evaluated.
+/// Reasons that nothing was evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotEvaluated {
     /// The wave cannot be read.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// The text is no expression.
+    /// The text does not parse.
     #[error("the expression at {0}")]
     Text(#[from] AssembleError),
-    /// More bytes than are read at once.
+    /// The size exceeds the limit of a read.
     #[error("{0} bytes are more than the {MAX_READ_BYTES} that are read at a location")]
     TooManyBytes(u64),
 }
@@ -142,7 +142,7 @@ pub enum NotEvaluated {
 /// Evaluates an expression for lanes of a wave.
 ///
 /// # Errors
-/// The expression cannot be read, the question asks too much, or the wave's PC cannot be read.
+/// The expression does not parse, the question asks too much, or the wave's PC cannot be read.
 pub(super) fn evaluate(
     reader: &Reader,
     wave: WaveId,
@@ -201,14 +201,14 @@ pub(super) fn evaluate(
     })
 }
 
-/// Says that lanes went ways of their own that are not explained.
+/// The note that lanes with other control flow have no explanation.
 fn not_explained(parts: &[Part]) -> Explained {
     let lanes = parts.iter().flat_map(|part| part.lanes.iter()).collect();
     let line = format!("{} more sets of lanes are not explained: ask for fewer lanes", parts.len());
     Explained { lanes, lines: vec![line] }
 }
 
-/// The wave's frame 0 with as much of it as there is.
+/// The wave's frame 0, with the parts that exist.
 fn frame<'w>(walk: &'w Walk<'_>) -> FrameContext<'w> {
     let mut context = FrameContext::of(walk.level(0), Some(0));
     if let (Ok(debug), Ok(at)) = (&context.debug, &context.function)
@@ -226,17 +226,17 @@ struct Asked<'a> {
     want: Want,
 }
 
-/// What lanes found that went one way.
+/// The results of lanes with the same control flow.
 enum What {
     At(Location),
     Value(Number),
 }
 
-/// Lanes that went one way.
+/// Lanes with the same control flow.
 struct Part {
     lanes: LaneSet,
     result: Result<What, dwarf::Error>,
-    /// The compiler's idiom by which the expression was read.
+    /// The compiler's idiom of the expression's reading.
     idiom: Option<Idiom>,
 }
 
@@ -265,7 +265,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Evaluates for an explainer until it has heard what it wants to tell.
+    /// Evaluates for an explainer until it has enough.
     fn listen(&self, program: &Program, focus: Focus, explainer: &mut Explainer<'_>) {
         loop {
             let mut evaluator = Evaluator::new(self.context).traced(explainer);
@@ -279,12 +279,12 @@ impl Asked<'_> {
         }
     }
 
-    /// Evaluates once more for lanes that are known to go one way, and listens.
+    /// Evaluates once more for lanes with the same control flow, and records the steps.
     fn explained(&self, program: &Program, part: &Part) -> Explained {
         let focus = Focus::Lanes(part.lanes);
         let first = part.lanes.first().unwrap_or_default();
         let mut explainer = Explainer::new(self.context);
-        // Where the recogniser took the whole expression, no operation ran.
+        // If the recogniser took the whole expression, no operation ran.
         if part.idiom.is_none() {
             self.listen(program, focus, &mut explainer);
         }
@@ -298,7 +298,7 @@ impl Asked<'_> {
         Explained { lanes: part.lanes, lines }
     }
 
-    /// What each lane of a part found.
+    /// The result of each lane of a part.
     fn found(&self, part: &Part, into: &mut Vec<LaneFound>) {
         into.extend(part.lanes.iter().map(|lane| match &part.result {
             Ok(What::At(location)) => self.located(location.at(lane), lane, part.idiom),
@@ -331,7 +331,7 @@ impl Asked<'_> {
         LaneFound { lane, found: Found::Location { words, place, idiom, size, bytes, unread } }
     }
 
-    /// How many bits a location has from its offset on; of a vector register those of the lane's slot.
+    /// Size in bits of a location from its offset on; for a vector register the rest of the lane's slot.
     fn size(&self, place: &Location, lane: LaneId) -> Option<BitSize> {
         let at = place.offset.get(lane);
         let end = match &place.storage {

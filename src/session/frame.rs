@@ -1,4 +1,4 @@
-//! A frame as the evaluator asks about it: registers by DWARF number, tagged memory, and the unit's DIEs.
+//! A frame's answers to the evaluator: registers by DWARF number, tagged memory, and the unit's DIEs.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, 
 pub(super) struct FrameContext<'w> {
     /// Registers, memory and caller.
     pub(super) level: Level<'w>,
-    /// The debug information of the code at the PC, or why there is none.
+    /// The debug information of the code at the PC, or the reason for its absence.
     pub(super) debug: Result<Arc<DebugInfo>, String>,
-    /// The function at the PC, or why there is none.
+    /// The function at the PC, or the reason for its absence.
     pub(super) function: Result<FunctionAt, String>,
-    /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
+    /// The inlined call at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
-    /// What is in scope is looked up by it: within the call instruction in a caller's frame. Only asked for where there
-    /// is debug information.
+    /// The address for scope lookups: within the call instruction in a caller's frame. Used only with debug
+    /// information.
     pub(super) elf_pc: ElfAddress,
     pub(super) encoding: Encoding,
-    /// How locations are read where the unit has no operation of the extensions; `None`: by the book.
+    /// The reading of locations if the unit has no operation of the extensions; `None`: by the DWARF text.
     pub(super) reading: Option<legacy::Reading>,
-    /// What `DW_OP_push_object_address` pushes while a type's attribute is evaluated.
+    /// The operand of `DW_OP_push_object_address` during the evaluation of a type's attribute.
     pub(super) object: RefCell<Option<Location>>,
 }
 
@@ -76,13 +76,13 @@ impl Names for FrameContext<'_> {
 }
 
 impl<'w> FrameContext<'w> {
-    /// A frame with as much of it as there is, by its function or by one of the calls inlined there (`None`: the
-    /// function itself). Its dialect is still to be told: by what is in scope, or by the attribute that is evaluated.
+    /// Creates a frame from the parts that exist, for its function or for one of the calls inlined there (`None`: the
+    /// function itself). The dialect is set later: by the variables in scope, or by the evaluated attribute.
     pub(super) fn of(level: Level<'w>, inlined: Option<usize>) -> Self {
         Self::at(level, level.code(), inlined)
     }
 
-    /// [`Self::of`] where a lane is that is elsewhere in the function than the wave.
+    /// [`Self::of`] at a lane's position that differs from the wave's in the same function.
     pub(super) fn at(level: Level<'w>, code: Result<Code<'_>, String>, inlined: Option<usize>) -> Self {
         let capture = level.walk().reader.dump().capture();
         let elf_pc = code.as_ref().map_or(ElfAddress(0), |code| code.elf);
@@ -95,7 +95,7 @@ impl<'w> FrameContext<'w> {
                     None => {
                         let debug = code.loaded.debug(capture);
                         let why = debug.as_ref().err().or(source.problem.as_ref()).cloned();
-                        // The address is the file's, which nobody asked for.
+                        // The address is one in the file, which no user entered.
                         let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
                         (debug, Err(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC"))))
                     }
@@ -136,7 +136,7 @@ impl<'w> FrameContext<'w> {
         walk.reader.lacks_private(Place { space: *space, address, wave: Some(walk.wave), lane: Some(lane) })
     }
 
-    /// The lanes whose registers or private memory hold an object, as `lane` has its location.
+    /// The lanes whose registers or private memory hold an object, by `lane`'s location of it.
     pub(super) fn lanes_of(&self, location: &Location, lane: LaneId, size: BitSize) -> LaneSet {
         const SLOT_BITS: u128 = 32;
         let first = location.offset.get(lane);
@@ -186,18 +186,18 @@ impl<'w> FrameContext<'w> {
         }
     }
 
-    /// Another unit of the code object as the one that expressions are evaluated with.
+    /// Makes another unit of the code object the one for expressions.
     pub(super) fn of_unit(&self, unit: UnitId, encoding: Encoding) -> UnitContext<'_, 'w> {
         UnitContext { frame: self, unit, encoding }
     }
 
-    /// Decodes an expression of the frame's unit, within the budget of the question.
+    /// Decodes an expression of the frame's unit, within the question's budget.
     pub(super) fn decode(&self, bytes: &[u8]) -> Result<Program, dwarf::Error> {
         Program::decode_within(self.budget(), bytes, self.encoding)
     }
 
-    /// An attribute of a function at the frame's PC; `None` where it is missing or has no entry for the PC, which is the
-    /// same: it speaks of the code that its list names, and says nothing of other code.
+    /// An attribute of a function at the frame's PC; `None` if it is missing or has no entry for the PC, which is the
+    /// same: it covers only the code that its list names.
     pub(super) fn said(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         if location == debuginfo::Location::NotAtPc {
@@ -206,7 +206,7 @@ impl<'w> FrameContext<'w> {
         self.attribute(attribute, what)
     }
 
-    /// An attribute at the frame's PC; `None` where there is none.
+    /// An attribute at the frame's PC; `None` if it is missing.
     pub(super) fn attribute(&self, attribute: &LocationAttribute, what: &str) -> Answer<Option<Attribute>> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
@@ -226,12 +226,12 @@ impl<'w> FrameContext<'w> {
     }
 }
 
-/// What an expression needs and the PC does not lead to, with the reason.
+/// The error for a need of an expression that the PC does not lead to, with the reason.
 pub(super) fn lacking(what: &str, why: &str) -> Missing {
     Missing::not_captured(format!("no {what}: {why}"))
 }
 
-/// What the debug information cannot say, as an answer to the evaluator.
+/// Converts missing debug information to an answer for the evaluator.
 pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
     Missing::absent(error.to_string())
 }
@@ -302,7 +302,7 @@ impl Context for FrameContext<'_> {
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {
-        // Without a function the wave's size bounds the lanes, as without the attribute.
+        // Without a function the wave's size bounds the lanes, the same as without the attribute.
         let Ok(function) = &self.function else { return Ok(None) };
         match &function.simd(self.inlined).lanes {
             Lanes::Missing => Ok(None),
@@ -312,19 +312,19 @@ impl Context for FrameContext<'_> {
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
-        // Without debug information that is the reason, and not that there is no function.
+        // Missing debug information is the reason, and not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).die(die)
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        // Without debug information that is the reason, and not that there is no function.
+        // Missing debug information is the reason, and not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).base_type(die)
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
-        // Without debug information that is the reason, and not that there is no function.
+        // Missing debug information is the reason, and not the missing function.
         self.debug()?;
         self.of_unit(self.unit()?, self.encoding).debug_addr(index)
     }
@@ -338,7 +338,7 @@ impl Context for FrameContext<'_> {
     }
 }
 
-/// A frame as expressions of another unit see it: a global's location says base types and addresses by its own unit.
+/// A frame for expressions of another unit: a global's location names base types and addresses by its own unit.
 #[derive(Debug)]
 pub(super) struct UnitContext<'f, 'w> {
     frame: &'f FrameContext<'w>,

@@ -1,4 +1,5 @@
-//! Where a frame begins at the PC of a wave: what the function's code does with its stack registers, kept by code object.
+//! The start of a frame at the PC of a wave: the effect of the function's code on its stack registers, cached by code
+//! object.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,33 +12,34 @@ use crate::debuginfo::{self, Function};
 use crate::dwarf::{Budget, FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
 use crate::units::{DieOffset, DwarfReg};
 
-/// Functions whose code is kept of one code object; past this the cache starts anew.
+/// Maximum number of functions cached for one code object; past this the cache starts anew.
 const MAX_CACHED: usize = 4096;
 
-/// Spans of addresses of those functions together: each dword of hostile code is one.
+/// Maximum number of address spans of those functions together: each dword of hostile code is one.
 const MAX_CACHED_SPANS: usize = 1 << 18;
 
-/// What is known of the frames of one function.
+/// The frames of one function.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     is_kernel: bool,
     code: Result<Arc<FrameCode>, String>,
 }
 
-/// What was found of one code object.
+/// Results for one code object.
 #[derive(Debug, Default)]
 pub(super) struct FrameCodes(Mutex<Cached>);
 
 #[derive(Debug, Default)]
 struct Cached {
-    /// By the function's DIE and the register that its frame base names: functions may begin at one address and end at others.
+    /// Results by the function's DIE and the register that its frame base names: functions may share a start and
+    /// differ in their ends.
     known: HashMap<(DieOffset, u8), Arc<Known>>,
     spans: usize,
 }
 
 impl FrameCodes {
-    /// The frames of a function; `None` where it has no first address. What `budget` has no work left for is not kept: another
-    /// question has another budget.
+    /// The frames of a function; `None` if it has no first address. A result that `budget` cut short is not cached:
+    /// another question has another budget.
     pub(super) fn of(
         &self,
         object: &CodeObject,
@@ -47,7 +49,7 @@ impl FrameCodes {
     ) -> Option<Arc<Known>> {
         let start = function.low_pc()?;
         let key = (function.scopes.first()?.die, register);
-        // Entries are inserted whole, so that a thread that died while it held the lock left them sound.
+        // Entries are inserted whole, so that a panic of a thread with the lock leaves them valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().known.get(&key) {
             return Some(Arc::clone(known));
@@ -75,7 +77,7 @@ fn ranges(function: &Function) -> &[Range<ElfAddress>] {
     function.scopes.first().map_or(&[][..], |scope| &scope.ranges)
 }
 
-/// Bytes of a function's code; those of ranges that overlap count again.
+/// Bytes of a function's code; overlapping ranges count twice.
 fn size(function: &Function) -> u64 {
     let sizes = ranges(function).iter().map(|range| range.end.0.saturating_sub(range.start.0));
     sizes.fold(0, u64::saturating_add)
@@ -88,7 +90,7 @@ fn read(
     register: u8,
     is_kernel: bool,
 ) -> Result<Arc<FrameCode>, String> {
-    // Before bytes are copied.
+    // Checked before bytes are copied.
     if size(function) > MAX_FUNCTION_CODE as u64 {
         return Err("the function has more than 1 MiB of code".to_owned());
     }
@@ -106,7 +108,7 @@ fn read(
     FrameCode::read(function).map(Arc::new).map_err(str::to_owned)
 }
 
-/// A register that a function's frame is counted from, and how far that holds at the wave's PC.
+/// The base register of a function's frame, and the validity of that base at the wave's PC.
 struct Found {
     register: FrameRegister,
     /// Whether the register that the frame base names leads to the frame: it does not before the prologue has set it.
@@ -114,12 +116,12 @@ struct Found {
 }
 
 impl FrameContext<'_> {
-    /// What [`crate::dwarf::Context::frame_register`] answers.
+    /// The answer to [`crate::dwarf::Context::frame_register`].
     pub(super) fn known_frame_register(&self) -> Option<FrameRegister> {
         self.frame_found().map(|found| found.register)
     }
 
-    /// Why an expression cannot be believed that reads the frame register at a PC where it is the caller's.
+    /// The reason to reject an expression that reads the frame register at a PC where it is still the caller's.
     pub(super) fn unset_frame(&self, program: &Program) -> Result<(), Missing> {
         let reads = |placed: &Placed, register: DwarfReg| match placed.operation {
             Operation::Register(read) => read == register,
@@ -155,7 +157,7 @@ impl FrameContext<'_> {
             is_held,
         };
         let index = match named {
-            // Another one is the compiler's own choice, of which nothing more is known.
+            // Another register is the compiler's own choice; nothing more is known of it.
             Some(register) => match kind.sgpr_number(register) {
                 Some(index) if FrameCode::follows(index) => index,
                 Some(_) => return Some(found(register, Ok(FrameStart::Register(register)), Ok(()))),
@@ -175,7 +177,7 @@ impl FrameContext<'_> {
         let code = known.and_then(|(known, elf)| Ok((known.code.clone()?, elf)));
         let (frame, elf) = match code {
             Ok(code) => code,
-            // Code that cannot be followed may be before the prologue's end or behind the epilogue's begin.
+            // Unfollowable code may be before the prologue's end or after the epilogue's start.
             Err(why) => return Some(found(named, Err(missing(&why)), Err(missing(&why)))),
         };
         let other = |index: u8| number(index).ok_or_else(|| missing("no such register"));
@@ -203,9 +205,9 @@ impl FrameContext<'_> {
         Some(Found { register, is_held })
     }
 
-    /// What is known of a function's frames, and the PC in the code object's file.
+    /// The facts about a function's frames, and the PC in the code object's file.
     fn known_code(&self, register: u8, function: &Function) -> Result<(Arc<Known>, ElfAddress), String> {
-        // Where the wave is, also for a lane that is elsewhere: registers are as the wave has left them.
+        // The wave's position, also for a lane at another PC: registers have the wave's values.
         let code = self.level.code()?;
         let reader = self.level.walk().reader;
         let object = code.loaded.object(reader.dump().capture())?;

@@ -1,7 +1,7 @@
-//! Waves, or lanes of waves, that have the same call stack: what ten thousand waves are doing, on one page.
+//! Waves, or lanes of waves, grouped by equal call stacks: the state of ten thousand waves on one page.
 //!
-//! Stacks depend on what each wave has saved, so each is walked; the rows and source lines that it takes are kept by code
-//! object and PC, and a stack is put into words once for all waves that return to the same places.
+//! Stacks depend on each wave's saved data, so each is unwound; its rows and source lines are cached by code object
+//! and PC, and a stack is described once for all waves with the same return addresses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,13 +12,13 @@ use super::unwind::Walk;
 use super::{LaneState, Reader, Unreadable, waves};
 use crate::units::{LaneSet, Pc, WaveId};
 
-/// Which stacks count as the same.
+/// The criterion for equal stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GroupBy {
     /// The same functions of the same code objects.
     Function,
-    /// The same functions on the same source lines; where a frame has no line, the same function, and where it has no
-    /// function, the same PC.
+    /// The same functions on the same source lines; a frame without a line compares by function, and without a
+    /// function by PC.
     #[default]
     Line,
     /// The same PCs and lines, callers' too: at a return address a lane may be in the call or wait behind it.
@@ -26,10 +26,10 @@ pub enum GroupBy {
 }
 
 impl GroupBy {
-    /// All of them, with their names.
+    /// All criteria with their names.
     pub const ALL: [(Self, &str); 3] = [(Self::Function, "function"), (Self::Line, "line"), (Self::Pc, "pc")];
 
-    /// The one of that name.
+    /// The criterion of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(by, _)| *by)
@@ -42,21 +42,21 @@ impl GroupBy {
     }
 }
 
-/// How to group.
+/// The way of grouping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grouping {
-    /// Which stacks count as the same.
+    /// The criterion for equal stacks.
     pub by: GroupBy,
-    /// Lanes instead of waves, as each sees the stack.
+    /// Whether to group lanes instead of waves, each by its own stack.
     pub lanes: bool,
 }
 
 /// Waves, or lanes, by call stack.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// How they are grouped.
+    /// The way of grouping.
     pub grouping: Grouping,
-    /// Those with a wave that faulted first, then by size, the largest first.
+    /// Groups with a faulted wave first, then by size, the largest first.
     pub groups: Vec<Group>,
 }
 
@@ -65,17 +65,17 @@ pub struct Groups {
 pub struct Group {
     /// The waves, in the dump's order.
     pub members: Vec<Member>,
-    /// Waves or lanes.
+    /// Number of waves or lanes.
     pub count: usize,
-    /// Whether one of the waves has a stop reason that is more than a trap; of lanes: with one that was not known to be
-    /// inactive then.
+    /// Whether one of the waves has a stop reason other than a trap; for lanes: only a wave with a lane of the group
+    /// that was not known to be inactive at the stop.
     pub faulted: bool,
-    /// How many of its waves stopped for what cause, in words; the most common first. Of lanes, those waves of which a lane
-    /// of the group was not known to be inactive: the others did not run into it.
+    /// Number of waves by cause, as text; the most common first. For lanes, only waves with a lane of the group that
+    /// was not known to be inactive: the other lanes did not cause the stop.
     pub causes: Vec<(String, usize)>,
-    /// How many of its lanes are in what state; empty of waves.
+    /// Number of lanes by state; empty for waves.
     pub states: Vec<(Option<LaneState>, usize)>,
-    /// The stack, as the first of them has it: PCs of others may differ.
+    /// The stack of the first member: PCs of others may differ.
     pub stack: Stack,
 }
 
@@ -86,11 +86,11 @@ pub struct Member {
     pub wave: WaveId,
     /// The dump's id of it.
     pub id: u32,
-    /// Those of its lanes that are of the group; `None` where waves are grouped.
+    /// Its lanes in the group; `None` for groups of waves.
     pub lanes: Option<LaneSet>,
 }
 
-/// What of a frame counts.
+/// The compared parts of a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct FrameKey {
     function: Option<String>,
@@ -98,19 +98,20 @@ struct FrameKey {
     line: Option<(Option<String>, u64)>,
     pc: Option<Pc>,
     inlined: bool,
-    /// Whether a lane's place is known.
+    /// Whether a lane's position is known.
     is_placed: bool,
 }
 
 type StackKey = (Vec<FrameKey>, &'static str);
 
-/// The places that a wave returns to, where its code objects are found by its agent, and why there are no more.
+/// The return addresses of a wave, the agent that its code objects are found by, and the reason for the stack's end.
 type Trail = (usize, Vec<Pc>, Option<StackEnd>);
 
-/// Groups waves by their call stacks, or their lanes by what each sees of them. `progress` is told how many waves were looked at.
+/// Groups waves by their call stacks, or their lanes by each lane's stack. `progress` gets the number of finished
+/// waves.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or what the operating system says of a file.
+/// [`Unreadable::NoSuchWave`], or the operating system's error for a file.
 pub(super) fn groups(
     reader: &Reader,
     waves: &[WaveId],
@@ -151,14 +152,14 @@ struct Building {
 
 struct Draft {
     group: Group,
-    /// The last wave whose cause was counted.
+    /// The last wave with a counted cause.
     blamed: Option<WaveId>,
     causes: BTreeMap<String, usize>,
     states: BTreeMap<Option<LaneState>, usize>,
 }
 
 impl Building {
-    /// The group of a stack; made where there is none yet.
+    /// The group of a stack; created if missing.
     fn of(&mut self, stack: Stack) -> usize {
         let by = self.grouping.by;
         let frames = stack.frames.iter().map(|frame| key(frame, by)).collect();
@@ -193,7 +194,7 @@ impl Building {
         Ok(())
     }
 
-    /// `ran`: whether the wave's cause may be one of these lanes'.
+    /// `ran`: whether one of these lanes may have caused the wave's stop.
     fn add(&mut self, group: usize, member: Member, ran: bool, reader: &Reader) -> Result<(), Unreadable> {
         let Some(Draft { group, blamed, causes, .. }) = self.groups.get_mut(group) else { return Ok(()) };
         group.count += member.lanes.map_or(1, |lanes| lanes.count() as usize);
@@ -208,7 +209,7 @@ impl Building {
         }
         match group.members.last_mut().filter(|last| last.wave == member.wave) {
             Some(last) => {
-                // Two parts of a wave's lanes whose stacks look the same: at PCs of one line, say.
+                // Two sets of a wave's lanes with equal stacks, for example at PCs of one line.
                 last.lanes = last.lanes.zip(member.lanes).map(|(a, b)| LaneSet(a.0 | b.0));
             }
             None => group.members.push(member),

@@ -1,18 +1,20 @@
-//! Which of several images holds an address. Images may overlap: the one that was added first counts.
+//! Map from an address to one of several images. Images may overlap: the one that was added first counts.
 
 use std::collections::BTreeMap;
 
-/// Address ranges, the ends not included, by owner.
+/// Address ranges, without their ends, by owner.
 #[derive(Debug, Default)]
 pub(super) struct ImageMap {
-    /// Apart from one another, by start: the end and the owner.
+    /// Disjoint ranges by start: the end and the owner.
     owned: BTreeMap<u128, (u128, usize)>,
-    /// The same addresses without owners, neighbours merged: each range is passed over once and then is part of a larger one.
+    /// The same addresses without owners, neighbours merged: a range is visited once and then is part of a larger
+    /// one.
     covered: BTreeMap<u128, u128>,
 }
 
 impl ImageMap {
-    /// Adds `size` bytes from `start` on; what goes past the last address goes on at 0. Addresses that have an owner keep it.
+    /// Adds `size` bytes from `start` on; bytes past the last address wrap around to 0. Addresses that have an owner
+    /// keep it.
     pub(super) fn add(&mut self, start: u64, size: u64, owner: usize) {
         const ADDRESSES: u128 = 1 << 64;
         let (start, end) = (u128::from(start), u128::from(start) + u128::from(size));

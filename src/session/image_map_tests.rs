@@ -1,8 +1,8 @@
-//! The map against a list that is searched from its begin.
+//! The map against a linear search of a list.
 
 use super::ImageMap;
 
-/// Ranges of pseudo-random places and sizes, some of which go past the last address.
+/// Ranges of pseudo-random starts and sizes, some of which wrap around.
 #[test]
 fn the_first_of_overlapping_images_holds_an_address() {
     for seed in 1..200u64 {

@@ -1,4 +1,4 @@
-//! The questions that a client may ask: the seam between the server and the session.
+//! A client's questions: the seam between the server and the session.
 
 use std::sync::Arc;
 
@@ -13,26 +13,26 @@ use crate::debuginfo::TypeId;
 use crate::dwarf::Location;
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
-/// A debugger's questions over one captured state, with one client's focus and one client's what-if writes: they are read
-/// back everywhere, and never change the capture or what another client reads.
+/// Questions of a debugger about one captured state, with one client's focus and what-if writes: the client reads its
+/// writes back everywhere, and they never change the capture or another client's answers.
 ///
-/// Nothing here knows gdb or lldb. The server asks; tests replace this by a mock to see what it asks.
+/// This trait knows neither gdb nor lldb. Tests of the server replace it by a mock to record the server's questions.
 #[cfg_attr(test, mockall::automock)]
 pub trait Inspect: Send {
-    /// Begins a question of the client's, which has a budget of work of its own: [`Budget`](crate::dwarf::Budget). Without it all
-    /// that is asked is one question.
+    /// Starts a question of the client's with its own budget of work: [`Budget`](crate::dwarf::Budget). Without this
+    /// call all work counts as one question.
     fn next_question(&self) {}
 
-    /// What was opened, as the user named it.
+    /// The opened path, as the user wrote it.
     fn name(&self) -> String;
 
-    /// The kind of wave that is served: GPU and wave size.
+    /// The served kind of wave: GPU and wave size.
     fn kind(&self) -> Arc<Kind>;
 
-    /// What the user should read on attaching: other kinds that are not served, problems of the dump.
+    /// Messages for the user on attaching: kinds that are not served, problems of the dump.
     fn notices(&self) -> Vec<String>;
 
-    /// What is wrong with the dump, problem by problem.
+    /// The dump's problems, one by one.
     fn problems(&self) -> Vec<String>;
 
     /// The registers that at least one served wave has, in the kind's order: the target description.
@@ -47,34 +47,34 @@ pub trait Inspect: Send {
     /// The wave to show first: the first one that faulted, else the first one.
     fn first_wave(&self) -> WaveId;
 
-    /// A wave's name, state and place.
+    /// Returns a wave's name, state and position.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`].
     fn wave(&self, wave: WaveId) -> Result<WaveInfo, Unreadable>;
 
-    /// A wave's register; dwords that were not captured are unknown in the value.
+    /// Returns a wave's register; dwords that were not captured are unknown in the value.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
     fn register(&self, wave: WaveId, register: RegId) -> Result<RegisterValue, Unreadable>;
 
-    /// Reads memory from a place on, as far as it was captured without a gap; at least one byte.
+    /// Reads memory from a place up to the first missing byte; at least one byte.
     ///
     /// # Errors
-    /// Why not even the first byte can be read.
+    /// The reason that the first byte is unreadable.
     fn read(&self, place: Place, buffer: &mut [u8]) -> Result<usize, Unreadable>;
 
-    /// What an address as a client sends it (see [`super::address`]) means for a client that looks at `wave`.
+    /// Decodes a client's address (see [`super::address`]) for a client that is focused on `wave`.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchSpace`], [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn place(&self, address: u64, wave: WaveId) -> Result<Place, Unreadable>;
 
-    /// What lies at an address as a client sends it, and how far: regions cover all of the 64-bit space.
+    /// The contents at a client's address and their extent: regions cover all of the 64-bit space.
     fn region(&self, address: u64, wave: WaveId) -> Region;
 
-    /// The focused lane of a wave; the first active lane at start.
+    /// The focused lane of a wave; at start the first active lane.
     fn focus(&self, wave: WaveId) -> LaneId;
 
     /// Moves the focus of a wave.
@@ -83,35 +83,36 @@ pub trait Inspect: Send {
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn set_focus(&mut self, wave: WaveId, lane: LaneId) -> Result<(), Unreadable>;
 
-    /// What is known of each lane of a wave.
+    /// Returns facts about each lane of a wave.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`].
     fn lanes(&self, wave: WaveId) -> Result<Vec<LaneInfo>, Unreadable>;
 
-    /// The lanes that are active in a frame of the wave's stack: by `DW_AT_LLVM_active_lane`, else by its EXEC.
+    /// Returns the active lanes in a frame of the wave's stack: by `DW_AT_LLVM_active_lane`, else by its EXEC.
     ///
     /// # Errors
-    /// There is no such frame, or which lanes are active in it is not known.
+    /// There is no such frame, or its active lanes are unknown.
     fn active_lanes(&self, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable>;
 
-    /// All variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined calls count.
+    /// Returns all variables in scope of a frame of the wave, for those lanes. Frame 0 is the innermost; inlined
+    /// calls count.
     ///
     /// # Errors
-    /// Why there is no frame to ask: no PC, no such frame, no code object, no DWARF.
+    /// There is no frame: no PC, no such frame, no code object, no DWARF.
     fn locals(&self, wave: WaveId, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable>;
 
-    /// What a path such as `body.at.x` or `*p@4` names in a frame of the wave, for those lanes.
+    /// Evaluates a path such as `body.at.x` or `*p@4` in a frame of the wave, for those lanes.
     ///
     /// # Errors
-    /// The text is no path, or there is no frame to ask. What cannot be shown of a lane is an answer.
+    /// The text is no path, or there is no frame. A lane without a value is an answer.
     fn print(&self, wave: WaveId, lanes: LaneSet, frame: usize, query: &Query)
     -> Result<Printed, NotPrinted>;
 
-    /// Where the variables that a path names are and what their locations do, operation by operation.
+    /// Explains the locations of the variables that a path names, operation by operation.
     ///
     /// # Errors
-    /// As [`Inspect::print`].
+    /// The errors of [`Inspect::print`].
     fn explain(
         &self,
         wave: WaveId,
@@ -120,13 +121,13 @@ pub trait Inspect: Send {
         query: &Query,
     ) -> Result<Vec<Explanation>, NotPrinted>;
 
-    /// The call stack of a wave as a whole, or of one of its lanes.
+    /// Returns the call stack of a wave as a whole, or of one of its lanes.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn backtrace(&self, wave: WaveId, lane: Option<LaneId>) -> Result<Stack, Unreadable>;
 
-    /// The first physical frames of the wave's stack, or of the lane's own; at most `limit`.
+    /// Returns the first physical frames of the wave's stack, or of the lane's own; at most `limit`.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
@@ -137,95 +138,95 @@ pub trait Inspect: Send {
         limit: usize,
     ) -> Result<Activations, Unreadable>;
 
-    /// Whether a lane has a stack of its own, that is known and not the wave's.
+    /// Whether a lane has a known stack of its own that differs from the wave's.
     ///
     /// # Errors
-    /// As [`Inspect::activations`].
+    /// The errors of [`Inspect::activations`].
     fn has_own_stack(&self, wave: WaveId, lane: LaneId) -> Result<bool, Unreadable>;
 
-    /// Where a variable is, by its DIE.
+    /// Locates a variable by its DIE.
     ///
     /// # Errors
-    /// There is no such frame, or no debug information for it. Why the variable is nowhere is an answer.
+    /// There is no such frame, or no debug information for it. A variable without storage is an answer.
     fn locate(&self, variable: VariableIn) -> Result<Whereabouts, Unreadable>;
 
-    /// Where what a pointer variable holds leads to, apertures resolved.
+    /// Locates the target of a pointer variable, with apertures resolved.
     ///
     /// # Errors
-    /// As [`Inspect::locate`].
+    /// The errors of [`Inspect::locate`].
     fn leads_to(&self, pointer: VariableIn) -> Result<Whereabouts, Unreadable>;
 
-    /// The variables of a lane's stack, or of the wave's as that lane has them, that have pointers in them and lie in private
-    /// memory or LDS; the outermost frame's first.
+    /// Returns the variables with pointers in private memory or LDS of a lane's stack, or of the wave's for that
+    /// lane; the outermost frame's first.
     ///
     /// # Errors
-    /// As [`Inspect::activations`].
+    /// The errors of [`Inspect::activations`].
     fn with_pointers(&self, wave: WaveId, lane: LaneId, own_stack: bool)
     -> Result<Vec<ObjectAt>, Unreadable>;
 
-    /// Where pointers are in an object of a type of that code object, an index into the capture's list; none where the type
-    /// cannot be read. Pointers that share their bytes lead to the same type, or to none.
+    /// The pointers in an object of a type of that code object, an index into the capture's list; empty if the type
+    /// is unreadable. Pointers that share their bytes lead to the same type, or to none.
     fn pointers_in(&self, code_object: usize, type_id: TypeId) -> Arc<[PointerAt]>;
 
-    /// The generic address of a place in private memory or LDS; `None` where the space has no aperture.
+    /// The generic address of a place in private memory or LDS; `None` if the space has no aperture.
     fn generic_address(&self, place: Place) -> Option<Address>;
 
-    /// Whether there is known to be memory at a place, captured or not.
+    /// Whether memory is known to exist at a place, captured or not.
     fn exists(&self, place: Place) -> bool;
 
     /// A number that changes with every write and reset.
     fn generation(&self) -> u64;
 
-    /// The call stacks of some lanes, those that are alike together.
+    /// Returns the call stacks of some lanes, lanes with equal stacks together.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchWave`], [`Unreadable::NoSuchLane`].
     fn lane_stacks(&self, wave: WaveId, lanes: LaneSet) -> Result<Vec<LaneStack>, Unreadable>;
 
-    /// All served waves by call stack, or their lanes.
+    /// Groups all served waves, or their lanes, by call stack.
     ///
     /// # Errors
-    /// What the operating system says of a file.
+    /// The operating system's error for a file.
     fn groups(&self, grouping: Grouping) -> Result<Groups, Unreadable>;
 
-    /// Instructions of the code that a wave runs, with the lanes that are at each.
+    /// Disassembles code that a wave runs, with the lanes at each instruction.
     ///
     /// # Errors
-    /// There is no such wave, lane or frame, or no PC; no tool can disassemble. What was not captured is an answer.
+    /// There is no such wave, lane or frame, or no PC; no tool can disassemble. Missing code is an answer.
     fn disassemble(&self, wave: WaveId, asked: &Instructions) -> Result<Disassembly, NotDisassembled>;
 
-    /// The dispatches, in the dump's order: those without a served wave, too.
+    /// The dispatches in the dump's order, also those without a served wave.
     fn dispatches(&self) -> Vec<DispatchInfo>;
 
     /// The kernel arguments of every dispatch, in the dump's order.
     fn arguments(&self) -> Vec<DispatchArguments>;
 
-    /// What a DWARF expression of the user's gives in the wave's frame 0, for those lanes.
+    /// Evaluates a user's DWARF expression in the wave's frame 0, for those lanes.
     ///
     /// # Errors
-    /// The expression cannot be read, or the question asks too much. What an expression lacks or does wrong is an
-    /// answer, lane by lane.
+    /// The expression does not parse, or the question asks too much. An error of the evaluation is an answer, lane by
+    /// lane.
     fn evaluate(&self, wave: WaveId, lanes: LaneSet, question: &Question)
     -> Result<Evaluation, NotEvaluated>;
 
-    /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A register that lives in
-    /// SGPRs changes those, and the other way round.
+    /// Writes a whole register of a wave, lowest byte first (vectors lane 0 first), captured or not. A write to a
+    /// register that lives in SGPRs changes those, and the reverse.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn write_register(&mut self, wave: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable>;
 
-    /// Writes memory from a place on, wherever there is known to be memory.
+    /// Writes memory from a place on; the memory must be known to exist.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable>;
 
-    /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, where a DWARF location says, evaluated for a lane of a
-    /// frame. One whose registers are where they really are (`LaneValue::place`) is of frame 0.
+    /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a DWARF location, evaluated for a lane of
+    /// a frame. A location with registers at their current place (`LaneValue::place`) is of frame 0.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn write_location(
         &mut self,
         wave: WaveId,
@@ -236,11 +237,11 @@ pub trait Inspect: Send {
         bytes: &[u8],
     ) -> Result<(), Unwritable>;
 
-    /// Writes the bytes of what a path such as `body.at.x` names in a lane of a frame; as in [`Inspect::print`], a reference is
-    /// what it refers to.
+    /// Writes the bytes of the object that a path such as `body.at.x` names in a lane of a frame; a reference stands
+    /// for its target, the same as in [`Inspect::print`].
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn write_variable(
         &mut self,
         wave: WaveId,
@@ -250,16 +251,16 @@ pub trait Inspect: Send {
         bytes: &[u8],
     ) -> Result<(), Unwritable>;
 
-    /// Writes bytes of a variable, from its byte `first` on, wherever they are kept.
+    /// Writes bytes of a variable, from its byte `first` on, to any storage.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn write_in(&mut self, variable: VariableIn, first: u64, bytes: &[u8]) -> Result<(), Unwritable>;
 
-    /// Writes a number, which is a path too, to the number or pointer that a path names: in all of those lanes or none.
+    /// Writes a number, itself a path, to the number or pointer that a path names: in all of those lanes or none.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     fn assign(
         &mut self,
         wave: WaveId,
@@ -269,21 +270,21 @@ pub trait Inspect: Send {
         value: &str,
     ) -> Result<(), Unwritable>;
 
-    /// What the client has changed: at most so many dwords of registers and runs of memory.
+    /// Returns the client's changes: at most `most` dwords of registers and runs of memory.
     ///
     /// # Errors
-    /// What the operating system says of a file.
+    /// The operating system's error for a file.
     fn changes(&self, most: usize) -> Result<Changes, Unreadable>;
 
-    /// Drops changes of the client's.
+    /// Drops the client's changes.
     fn reset(&mut self, what: Reset) -> Dropped;
 
-    /// A file of the capture, or of a code object, that has changed since it was opened, in words: answers that were made since
-    /// then are wrong.
+    /// The message for a file of the capture, or of a code object, that changed after it was opened: later answers
+    /// are wrong.
     fn changed_file(&self) -> Option<String> {
         None
     }
 
-    /// The code objects that are loaded.
+    /// The loaded code objects.
     fn code_objects(&self) -> Vec<CodeObjectInfo>;
 }

@@ -1,5 +1,5 @@
-//! Which kernel was dispatched: where a capture does not name it, the code object whose descriptor lies at the dispatch's address
-//! does. A ROCm core never names it.
+//! The kernel of a dispatch: the capture's name, else the code object whose descriptor lies at the dispatch's
+//! address. A ROCm core never has the name.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,14 +9,14 @@ use super::objects::Loaded;
 use crate::capture::{Capture, Dispatch};
 use crate::codeobject::CodeObject;
 
-/// A kernel descriptor's address, as an agent sees it; `None`: any agent.
+/// A kernel descriptor's address for an agent; `None`: any agent.
 type Descriptor = (Option<usize>, u64);
 
-/// Names that descriptors led to; as many as dispatches have.
+/// Cache of names by descriptor, one for each descriptor of a dispatch.
 #[derive(Debug, Default)]
 pub(super) struct Names(Mutex<HashMap<Descriptor, Option<Arc<str>>>>);
 
-/// The name of a dispatch's kernel: as the capture has it, else by its descriptor; `None` where no code object tells.
+/// The name of a dispatch's kernel: the capture's, else by its descriptor; `None` if no code object has it.
 pub(super) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
     if let Some(name) = &dispatch.kernel {
         return Some(name.clone());
@@ -29,7 +29,7 @@ pub(super) fn name(dump: &Dump, dispatch: &Dispatch) -> Option<String> {
     name.as_deref().map(str::to_owned)
 }
 
-/// The code object and the symbol of the kernel that was dispatched.
+/// The code object and the symbol of the dispatched kernel.
 pub(super) fn of<'d>(
     dump: &'d Dump,
     dispatch: &Dispatch,

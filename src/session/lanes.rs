@@ -1,4 +1,4 @@
-//! What is known of each lane: whether it runs, where it is, and which work-item it is.
+//! Facts about each lane: its state, its position and its work-item.
 
 use super::backtrace::Frames;
 use super::unwind::Walk;
@@ -6,27 +6,27 @@ use super::{LaneInfo, LanePosition, LaneState, LaneStates, Reader, Unreadable};
 use crate::capture::{Capture, Wave};
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// A wave's active lanes, if EXEC was captured.
+/// Returns a wave's active lanes, if EXEC was captured.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+/// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
 pub(super) fn active(reader: &Reader, wave: WaveId) -> Result<Option<LaneSet>, Unreadable> {
     let size = reader.wave(wave)?.kind.wave_size;
     Ok(reader.scalar(wave, "exec")?.map(|mask| LaneSet(mask).and(size.all())))
 }
 
-/// What is known of each lane of a wave.
+/// Returns facts about each lane of a wave.
 ///
 /// # Errors
-/// As [`active`].
+/// The errors of [`active`].
 pub(super) fn lanes(reader: &Reader, wave: WaveId, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
     along(&Frames::of(reader, wave)?, focus)
 }
 
-/// The same along a whole stack.
+/// [`lanes`] along a whole stack.
 ///
 /// # Errors
-/// As there.
+/// The errors of [`lanes`].
 pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>, Unreadable> {
     let mut states = States::of(frames)?;
     let items = states.items.take();
@@ -45,15 +45,15 @@ pub(super) fn along(frames: &Frames<'_>, focus: LaneId) -> Result<Vec<LaneInfo>,
         .collect())
 }
 
-/// What the lanes of a wave do as a frame of its stack has it, which was walked as far as that: in a caller, at the call.
+/// The states of a wave's lanes in a frame of its stack, which is unwound as far as that; in a caller, at the call.
 ///
 /// # Errors
-/// As [`active`], and that there is no such frame.
+/// The errors of [`active`], and a missing frame.
 pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, Unreadable> {
     let all = near.walk.kind.wave_size.all();
     let states = States::at(near, frame)?;
     let used = states.used(all);
-    // Where all lanes are active nobody has to ask their callers, and an answer about the innermost frame reads no table.
+    // If all lanes are active, callers add nothing: an answer about the innermost frame reads no table.
     let all_active = states.active.as_ref().is_ok_and(|active| used.and(*active) == used);
     let whole = match all_active || near.is_whole() {
         true => None,
@@ -67,10 +67,10 @@ pub(super) fn in_frame(near: &Frames<'_>, frame: usize) -> Result<LaneStates, Un
     Ok(all.iter().map(state).collect())
 }
 
-/// The lanes that are active in a frame of a wave's stack; see [`in_frame`].
+/// Returns the active lanes in a frame of a wave's stack; see [`in_frame`].
 ///
 /// # Errors
-/// As [`in_frame`], and why it is not known.
+/// The errors of [`in_frame`], and the reason that the lanes are unknown.
 pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<LaneSet, Unreadable> {
     let frames = Frames::near(reader, wave, frame)?;
     let states = States::at(&frames, frame)?;
@@ -78,10 +78,10 @@ pub(super) fn active_in(reader: &Reader, wave: WaveId, frame: usize) -> Result<L
     Ok(states.used(known?))
 }
 
-/// What tells the states of a wave's lanes in a frame.
+/// The sources of the lanes' states in a frame.
 pub(super) struct States {
     items: Option<WorkItems>,
-    /// The active ones, or why that is not known.
+    /// The active lanes, or the reason that they are unknown.
     active: Result<LaneSet, String>,
     /// The physical frame, and the call inlined there (`None`: the function itself).
     level: usize,
@@ -89,20 +89,20 @@ pub(super) struct States {
 }
 
 impl States {
-    /// Of the function that the wave is in.
+    /// The sources for the innermost function.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
     pub(super) fn of(frames: &Frames<'_>) -> Result<Self, Unreadable> {
         Ok(Self { inlined: None, ..Self::at(frames, 0)? })
     }
 
-    /// Of a frame of the wave's stack.
+    /// The sources for a frame of the wave's stack.
     fn at(frames: &Frames<'_>, frame: usize) -> Result<Self, Unreadable> {
         let Walk { reader, wave, .. } = frames.walk;
         let items = WorkItems::of(reader.dump().capture(), reader.wave(wave)?);
         if frames.walk.frames().is_empty() {
-            // Without a PC there are no frames, but EXEC may be there all the same.
+            // Without a PC there are no frames, but EXEC may still be captured.
             let active = active(reader, wave)?.ok_or_else(|| "EXEC was not captured".to_owned());
             return Ok(Self { items, active, level: 0, inlined: None });
         }
@@ -112,13 +112,13 @@ impl States {
         Ok(Self { items, active, level, inlined: Some(inlined) })
     }
 
-    /// Those of some lanes that have a work-item; all of them, where sizes and places are not known.
+    /// The lanes with a work-item; all of them if sizes and positions are unknown.
     pub(super) fn used(&self, all: LaneSet) -> LaneSet {
         let Some(items) = &self.items else { return all };
         all.iter().filter(|lane| items.local(*lane).is_some()).collect()
     }
 
-    /// What a lane with a work-item does, if known.
+    /// The state of a lane with a work-item, if known.
     pub(super) fn of_used(&self, frames: &Frames<'_>, lane: LaneId) -> Option<LaneState> {
         match &self.active {
             Ok(active) if active.contains(lane) => Some(LaneState::Active),
@@ -154,13 +154,13 @@ impl WorkItems {
         let y = axis(grid[1], full[1], position[1]);
         let z = axis(grid[2], full[2], position[2]);
         if [x.0, y.0, z.0].contains(&0) {
-            // A work-group outside of the grid: place and grid contradict each other, and none of it is known.
+            // A work-group outside of the grid: position and grid contradict each other, and both are unknown.
             return None;
         }
         Some(Self { size: [x.0, y.0, z.0], origin: [x.1, y.1, z.1], first })
     }
 
-    /// The lane's work-item id in its group; `None` where the group has no such work-item.
+    /// The lane's work-item id in its group; `None` if the group has no such work-item.
     fn local(&self, lane: LaneId) -> Option<[u32; 3]> {
         let [x, y, z] = self.size;
         let flat = self.first + u64::from(lane.0);

@@ -17,7 +17,7 @@ pub struct Locals {
     pub wave: WaveId,
     /// The frame's number in the wave's call stack, 0 innermost.
     pub frame: usize,
-    /// The frame's PC; of a caller the return address.
+    /// The frame's PC; in a caller the return address.
     pub pc: Pc,
     /// The function, qualified and demangled.
     pub function: Option<String>,
@@ -25,17 +25,18 @@ pub struct Locals {
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
-    /// What the lanes do in the frame: what lies in the variables of one that is not active need not be theirs.
+    /// The lanes' states in the frame: variables of an inactive lane may hold foreign data.
     pub states: LaneStates,
     /// The variables, outermost scope first, in the order of their declarations.
     pub variables: Vec<Variable>,
-    /// Variables beyond the bounds of docs/security.md, which are not among them.
+    /// Number of variables beyond the limits of docs/security.md, which are left out.
     pub left_out: usize,
-    /// What of the function's debug information cannot be read, each with its unit, DIE and offset: variables may be missing.
+    /// Messages for unreadable debug information of the function, each with its unit, DIE and offset: variables may
+    /// be missing.
     pub problems: Vec<String>,
 }
 
-/// The stack of a wave, walked once for questions about all of its frames.
+/// The stack of a wave, unwound once for questions about all of its frames.
 #[derive(Debug)]
 pub struct WaveFrames<'a>(Frames<'a>);
 
@@ -50,33 +51,33 @@ impl<'a> WaveFrames<'a> {
         self.0.of_wave()
     }
 
-    /// The variables of a frame, as [`Inspect::locals`](super::Inspect::locals).
+    /// Returns the variables of a frame, as [`Inspect::locals`](super::Inspect::locals).
     ///
     /// # Errors
-    /// As there.
+    /// The errors of [`Inspect::locals`](super::Inspect::locals).
     pub fn locals(&self, lanes: LaneSet, frame: usize) -> Result<Locals, Unreadable> {
         locals_along(&self.0, lanes, frame, &mut |_, _, _| ())
     }
 }
 
-/// One variable with its value in each lane that was asked for.
+/// One variable with its value in each requested lane.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name.
     pub name: String,
     /// Argument, local, static or global.
     pub scope: Scope,
-    /// Its type as C++ spells it.
+    /// Its type in C++ notation.
     pub type_name: String,
     /// Its size in bytes, if its type is complete.
     pub size: Option<u64>,
     /// Line of its declaration.
     pub line: Option<u64>,
-    /// One for each lane asked for, lowest lane first.
+    /// One for each requested lane, lowest lane first.
     pub lanes: Vec<LaneValue>,
 }
 
-/// Where a variable is declared.
+/// The kind of a variable's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// A parameter.
@@ -94,18 +95,18 @@ pub enum Scope {
 pub struct LaneValue {
     /// The lane.
     pub lane: LaneId,
-    /// Where it is, in words; absent when it is nowhere.
+    /// Its location as text; `None` without a location.
     pub location: Option<String>,
-    /// Where it is, for programs: nothing in it depends on the lane any more.
+    /// Its location for programs, independent of the lane.
     pub place: Option<Location>,
-    /// The compiler's idiom by which the location was read, where that was not by the book.
+    /// The compiler's idiom of the location's reading, if any.
     pub idiom: Option<Idiom>,
     /// Its bytes, lowest address first; lanes with the same bytes share them.
     pub bytes: Arc<[Byte]>,
-    /// What there is to show.
+    /// The state of its value.
     pub state: ValueState,
-    /// The lanes whose registers, private memory or variables the value is made of. Empty: no lane matters, as for `$exec` and
-    /// objects in global memory.
+    /// The lanes whose registers, private memory or variables the value depends on. Empty: no lane matters, as for
+    /// `$exec` and objects in global memory.
     pub of: LaneSet,
 }
 
@@ -116,12 +117,12 @@ pub enum Byte {
     Known(u8),
     /// It exists and was not captured.
     NotCaptured,
-    /// The compiler kept it nowhere.
+    /// The compiler keeps it nowhere.
     OptimizedOut,
 }
 
 impl Byte {
-    /// Two hex digits, `xx` for what was not captured, `..` for what the compiler kept nowhere.
+    /// Two hex digits, `xx` for missing data, `..` for optimized-out bytes.
     #[must_use]
     pub fn digits(self) -> [char; 2] {
         let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or_default();
@@ -140,21 +141,21 @@ impl fmt::Display for Byte {
     }
 }
 
-/// What there is to show of a variable.
+/// The state of a variable's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueState {
-    /// A value, as C++ would print it; parts of it may say `<unavailable>`.
+    /// A value in C++ notation; parts of it may be `<unavailable>`.
     Value(Arc<str>),
-    /// The compiler kept it nowhere at this PC.
+    /// The compiler keeps it nowhere at this PC.
     OptimizedOut(String),
-    /// It is somewhere, but what is needed was not captured.
+    /// It has a location, but its data was not captured.
     Unavailable(String),
     /// Its description cannot be evaluated.
     Error(String),
 }
 
 impl ValueState {
-    /// The value, or why there is none.
+    /// The value, or the reason for its absence.
     #[must_use]
     pub fn words(&self) -> &str {
         match self {

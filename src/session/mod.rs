@@ -1,8 +1,8 @@
-//! A debugger's questions over a captured state: threads, lanes, registers, memory, variables, stop.
+//! A debugger's questions about a captured state: threads, lanes, registers, memory, variables, stop.
 //!
-//! [`Inspect`] is the seam that the server asks through; [`Session`] answers over one shared [`Dump`] with one
-//! client's focus. Every register and byte is read through the session's one [`Reader`], over which a client's what-if
-//! writes are a layer (`changes`).
+//! [`Inspect`] is the seam to the server; [`Session`] answers over one shared [`Dump`] with one client's focus. Every
+//! register and byte comes from the session's one [`Reader`], over which a client's what-if writes are a layer
+//! (`changes`).
 
 mod activations;
 pub mod address;

@@ -1,4 +1,5 @@
-//! A variable's object in one lane, as its type asks about it: lengths of arrays, places of virtual bases, data elsewhere.
+//! A variable's object in one lane, for the attributes of its type: lengths of arrays, places of virtual bases, data
+//! at other addresses.
 //!
 //! DWARF 5 sections 2.5.1.3 (`DW_OP_push_object_address`), 5.5 to 5.7 and 5.18.
 
@@ -17,7 +18,7 @@ use crate::dwarf::{
 };
 use crate::units::{Address, BitSize, LaneId, LaneSet};
 
-/// Variables that say lengths of variables that say lengths: no source nests deeper.
+/// Maximum depth of variables whose length depends on another variable: no source nests deeper.
 const MAX_DEPTH: usize = 8;
 
 /// An object in one lane of a frame.
@@ -26,10 +27,10 @@ pub(super) struct LaneObject<'a> {
     context: &'a FrameContext<'a>,
     debug: &'a DebugInfo,
     lane: LaneId,
-    /// Where it is, nothing in it depends on the lane.
+    /// Its location, independent of the lane.
     location: Location,
     depth: usize,
-    /// Whether a type has asked: then what is shown depends on more than the object's bits.
+    /// Whether a type's attribute was evaluated: then the shown value depends on more than the object's bits.
     asked: Cell<bool>,
 }
 
@@ -43,12 +44,12 @@ impl<'a> LaneObject<'a> {
         Self { context, debug, lane, location, depth: 0, asked: Cell::new(false) }
     }
 
-    /// Whether a type has asked it anything.
+    /// Whether an attribute of the type was evaluated.
     pub(super) fn was_asked(&self) -> bool {
         self.asked.get()
     }
 
-    /// The place that many bits from the object's first.
+    /// The location at that number of bits from the object's first.
     fn place(&self, bits: i64) -> Result<Location, String> {
         let from = i128::try_from(self.location.offset.get(self.lane)).unwrap_or(i128::MAX);
         let to = u128::try_from(from.saturating_add(i128::from(bits)));
@@ -69,7 +70,7 @@ impl<'a> LaneObject<'a> {
         Ok(if self.context.reading.is_some() { legacy::of_object(&program) } else { program })
     }
 
-    /// Evaluates with the part's place as the object, which also begins the stack of attributes that say so.
+    /// Evaluates with the part's place as the object, which is also the initial stack for attributes that need one.
     fn evaluated<T>(
         &self,
         attribute: &DynamicAttribute,
@@ -91,8 +92,8 @@ impl<'a> LaneObject<'a> {
         result.map_err(|error| format!("{}: {error}", attribute.attribute))
     }
 
-    /// The place that an attribute says, for the part that begins that many bits into the object. `pointer`: the value
-    /// of a pointer to a member, which its `DW_AT_use_location` begins with, below the object's place.
+    /// The location that an attribute gives, for the part that begins that many bits into the object. `pointer`: the
+    /// value of a pointer to a member, which its `DW_AT_use_location` begins with, below the object's place.
     pub(super) fn located(
         &self,
         attribute: &DynamicAttribute,
@@ -127,7 +128,7 @@ impl<'a> LaneObject<'a> {
         self.stored(&location, size, is_signed).map_err(|why| unknown(&format!("without a value: {why}")))
     }
 
-    /// Size and sign of a scalar type; 8 bytes where nothing says it.
+    /// Size and sign of a scalar type; 8 bytes if no type gives them.
     fn scalar(&self, id: Option<TypeId>) -> crate::debuginfo::Result<(u64, bool)> {
         let Some(id) = id else { return Ok((8, false)) };
         let size = self.debug.byte_size(id)?.unwrap_or(8);
@@ -174,7 +175,7 @@ impl Object for LaneObject<'_> {
         })?;
         let (kind, bits, _) = number.ty().shape();
         let low = number.low().get(self.lane);
-        // A value narrower than 64 bits is as signed as its type; generic values are 64 bits wide.
+        // A value narrower than 64 bits has its type's sign; generic values are 64 bits wide.
         let unused = 64u32.saturating_sub(bits);
         Ok(match kind {
             crate::dwarf::Kind::Signed => (low << unused) as i64 >> unused,
@@ -210,8 +211,8 @@ impl Object for LaneObject<'_> {
 }
 
 impl FrameContext<'_> {
-    /// Memory that an address leads to which was read out of the program: where the unit's expressions name no address spaces it
-    /// is a generic one.
+    /// Memory at an address that was read out of the program: a generic address if the unit's expressions name no
+    /// address spaces.
     fn generic(&self, location: Location, lane: LaneId) -> Location {
         let Storage::Memory { space: GLOBAL, .. } = location.storage else { return location };
         let bits = location.offset.get(lane);

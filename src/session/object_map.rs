@@ -1,4 +1,4 @@
-//! A frame's object maps (DWARF issue 230712.4) as the evaluator asks about them.
+//! A frame's object maps (DWARF issue 230712.4) for the evaluator.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ impl FrameContext<'_> {
         let ranges = ranges.map(|range| Ok((run_time(range.start)?, run_time(range.end)?)));
         let mut ranges = ranges.collect::<Answer<Vec<(Pc, Pc)>>>()?;
         if map.ranges.is_some() && ranges.is_empty() {
-            // A range list without code: it holds nowhere, where no range at all would hold everywhere.
+            // A range list without code covers no PC, whereas a missing range list covers all.
             ranges.push((Pc(0), Pc(0)));
         }
         Ok(ObjectMap {
-            // A place that a list leaves out is nowhere: the empty expression's.
+            // An entry missing from a list is the empty expression: no location.
             mem_location: match self.is_here(&map.mem_location)? {
                 true => self.of_map(offset, &map.mem_location, "DW_AT_mem_location")?,
                 false => Attribute::Expression(Arc::new(self.decode(&[])?)),
             },
-            // Step 2 of the issue: where no chunk is defined none is in registers.
+            // Step 2 of the issue: without defined chunks none is in registers.
             cntl_ordinal: match self.is_here(&map.cntl_ordinal)? {
                 true => self.of_map(offset, &map.cntl_ordinal, "DW_AT_cntl_ordinal")?,
                 false => Attribute::Constant(0),
@@ -52,7 +52,7 @@ impl FrameContext<'_> {
         found.ok_or_else(|| Missing::absent(format!("the object map at {map} has no {what}")))
     }
 
-    /// Whether an attribute says something for the PC.
+    /// Whether an attribute has an entry for the PC.
     fn is_here(&self, attribute: &LocationAttribute) -> Answer<bool> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         Ok(location != Location::NotAtPc)

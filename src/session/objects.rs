@@ -1,4 +1,4 @@
-//! The loaded code objects: which one holds an address, what it holds there, and its debug information.
+//! The loaded code objects: lookup by address, their contents there, and their debug information.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -18,10 +18,10 @@ use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
 use crate::units::{Address, Pc};
 
-/// `PF_W`: the kernel may have changed what lies there.
+/// `PF_W`: the kernel may have changed the memory.
 const WRITABLE: u32 = 2;
 
-/// All code objects of a dump, each read when it is first asked for.
+/// All code objects of a dump, each read on first use.
 #[derive(Debug)]
 pub(super) struct Objects {
     each: Vec<Loaded>,
@@ -38,9 +38,9 @@ pub(super) struct Objects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Set {
     All,
-    /// Those that are loaded on all agents.
+    /// Code objects loaded on all agents.
     Common,
-    /// Those that are loaded on one agent alone.
+    /// Code objects loaded on one agent alone.
     Of(usize),
 }
 
@@ -51,15 +51,15 @@ struct Listed {
     by_address: Vec<usize>,
 }
 
-/// Where the first code objects of a set lie.
+/// Images of the first code objects of a set.
 #[derive(Debug, Default)]
 struct Images {
     map: ImageMap,
-    /// How many were read so far, those that cannot be read included: none is looked at twice.
+    /// Number of code objects read so far, unreadable ones included: none is read twice.
     read: usize,
 }
 
-/// The mapped files that code objects and debug information are read from, each with its code object's index.
+/// The mapped files of code objects and debug information, each with its code object's index.
 type Watches = Arc<Mutex<Vec<(usize, Watch)>>>;
 
 /// Folders of separate debug information, chosen by the user: a dump never names one.
@@ -70,11 +70,11 @@ pub(super) type Folders = Arc<[PathBuf]>;
 pub(super) struct Loaded {
     index: usize,
     address: Address,
-    /// The agent that it is loaded on; `None`: all of them.
+    /// Its agent; `None`: all agents.
     agent: Option<usize>,
     folders: Folders,
     watches: Watches,
-    /// The dialect that the user says its units to be in.
+    /// The user's dialect for its units.
     dialect: Option<Dialect>,
     object: OnceLock<Result<Arc<CodeObject>, String>>,
     debug: OnceLock<Result<Arc<DebugInfo>, String>>,
@@ -82,12 +82,12 @@ pub(super) struct Loaded {
     frame_codes: FrameCodes,
     sources: Arc<Sources>,
     functions: Arc<Functions>,
-    /// Whether an address led to it, or a name: what nobody asked for has no part in an answer.
+    /// Whether a lookup by address or name found it: unused code objects have no part in an answer.
     used: AtomicBool,
 }
 
 impl Objects {
-    /// `dialect`: what the user says all units to be in. `folders`: where separate debug information may be.
+    /// `dialect`: the user's dialect for all units. `folders`: folders of separate debug information.
     pub(super) fn new(capture: &Capture, dialect: Option<Dialect>, folders: &[PathBuf]) -> Self {
         let folders: Folders = folders.into();
         let watches = Watches::default();
@@ -99,7 +99,7 @@ impl Objects {
         }
         for listed in sets.values_mut() {
             listed.by_address = listed.in_order.clone();
-            // Stable: of those at one address the last one stays the last.
+            // Stable: of several at one address the last one stays the last.
             listed
                 .by_address
                 .sort_by_key(|index| capture.code_objects.get(*index).map(|object| object.address));
@@ -128,18 +128,18 @@ impl Objects {
         Self { each: each.collect(), sets, targets, images, folders, watches }
     }
 
-    /// The sets of those that an agent sees; `None`: any agent.
+    /// The sets that an agent sees; `None`: any agent.
     fn seen(agent: Option<usize>) -> impl Iterator<Item = Set> {
         let sets = agent.map_or([Some(Set::All), None], |agent| [Some(Set::Common), Some(Set::Of(agent))]);
         sets.into_iter().flatten()
     }
 
-    /// Where separate debug information is looked for.
+    /// The folders to search for separate debug information.
     pub(super) fn folders(&self) -> Folders {
         Arc::clone(&self.folders)
     }
 
-    /// The code objects with what stands in the way of their variables.
+    /// The code objects, with the reasons for missing variables.
     pub(super) fn list(&self, capture: &Capture) -> Vec<CodeObjectInfo> {
         let overlaps = self.overlaps(capture);
         let each = self.each.iter().zip(&capture.code_objects).map(|(loaded, object)| {
@@ -173,7 +173,7 @@ impl Objects {
         each.collect()
     }
 
-    /// Code objects that lie where another one lies, with one such other, for an agent that sees both.
+    /// Code objects that overlap another one, with one such other, for an agent that sees both.
     fn overlaps(&self, capture: &Capture) -> HashMap<usize, usize> {
         let image = |loaded: &Loaded| {
             let image = loaded.parsed(capture).as_ref().ok()?.image()?;
@@ -184,7 +184,7 @@ impl Objects {
         let mut images: Vec<_> = self.each.iter().filter_map(image).collect();
         images.sort_unstable();
         let mut found = HashMap::new();
-        // Of what begins below, the one that ends last; by set.
+        // Among those with a lower start, the one with the highest end; by set.
         let mut ends: HashMap<Set, (u64, usize)> = HashMap::new();
         for (start, end, index, agent) in images {
             let mut before = Self::seen(agent).filter_map(|set| ends.get(&set).copied());
@@ -200,8 +200,8 @@ impl Objects {
         found
     }
 
-    /// What is wrong with the debug information of the code objects, each problem with the code object's name; those
-    /// without any are left to [`Self::list`].
+    /// Problems of the code objects' debug information, each with the code object's name; [`Self::list`] reports
+    /// missing debug information.
     pub(super) fn check(&self, capture: &Capture) -> Vec<String> {
         let each = self.each.iter().filter_map(|loaded| {
             let checked = loaded.debug(capture).ok()?.check();
@@ -226,15 +226,15 @@ impl Objects {
         loaded.debug(capture)
     }
 
-    /// The code object whose image holds a run-time address, among those that an agent sees; `None`: any agent.
+    /// The code object whose image holds a run-time address, among the agent's; `None`: any agent.
     pub(super) fn at(&self, capture: &Capture, address: u64, agent: Option<usize>) -> Option<&Loaded> {
         let sets = Self::seen(agent);
         let first = sets.fold(usize::MAX, |first, set| self.first(capture, address, (set, agent), first));
         self.each.get(first).inspect(|loaded| loaded.mark())
     }
 
-    /// The index of the first code object of a set whose image holds an address and whose code the agent runs, where it is below
-    /// `before`; else `before`. Reads no more of them than it has to.
+    /// The index of the first code object of a set whose image holds an address and whose code the agent runs, if it
+    /// is below `before`; else `before`. Reads no more code objects than necessary.
     fn first(
         &self,
         capture: &Capture,
@@ -244,7 +244,7 @@ impl Objects {
     ) -> usize {
         let Some(listed) = self.sets.get(&set) else { return before };
         let target = agent.map(|agent| self.targets.get(agent).copied().unwrap_or(agent));
-        // A thread that died while it held the lock left out one code object at the most.
+        // A panic of a thread with the lock leaves out one code object at the most.
         let mut images = self.images.lock().unwrap_or_else(PoisonError::into_inner);
         let Images { map, read } = images.entry((set, target)).or_default();
         loop {
@@ -265,21 +265,21 @@ impl Objects {
         }
     }
 
-    /// The name of a code object whose file, or whose file of debug information, has changed since it was opened.
+    /// The name of a code object whose file, or whose file of debug information, changed after it was opened.
     pub(super) fn changed(&self, capture: &Capture) -> Option<String> {
         let watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         let (index, _) = watches.iter().find(|(_, watch)| watch.is_changed())?;
         capture.code_objects.get(*index).map(|object| object.name.clone())
     }
 
-    /// Indexes of those that an answer was made of so far.
+    /// Indexes of the code objects that answers so far used.
     pub(super) fn used(&self) -> Vec<usize> {
         let used = self.each.iter().filter(|loaded| loaded.used.load(Ordering::Relaxed));
         used.map(|loaded| loaded.index).collect()
     }
 
-    /// Why no code object holds a run-time address, where one that cannot be read begins before it; else nothing. The words go
-    /// on with what was asked for.
+    /// The reason that no code object holds a run-time address, if an unreadable one begins before it; else empty.
+    /// The text continues the caller's message.
     pub(super) fn why_none(&self, capture: &Capture, address: u64, agent: Option<usize>) -> String {
         let below = |listed: &Listed| {
             let begins = |index: &usize| self.each.get(*index).is_some_and(|each| each.address.0 <= address);
@@ -292,14 +292,14 @@ impl Objects {
         why.map_or_else(String::new, |why| format!("; the one loaded before it cannot be read: {why}"))
     }
 
-    /// The code objects that an agent sees; `None`: any agent.
+    /// The code objects of an agent; `None`: any agent.
     pub(super) fn each_for(&self, agent: Option<usize>) -> impl Iterator<Item = &Loaded> {
         self.each
             .iter()
             .filter(move |loaded| agent.is_none() || loaded.agent.is_none() || loaded.agent == agent)
     }
 
-    /// Reads what a code object holds in segments that cannot be written; 0 where there is none.
+    /// Reads a code object's contents in unwritable segments; 0 bytes if there are none.
     pub(super) fn read(
         &self,
         capture: &Capture,
@@ -315,8 +315,8 @@ impl Objects {
         copy(&bytes, buffer)
     }
 
-    /// What the unwritable images hold at an address, whether it is executable and the code object's name, and the addresses
-    /// around it up to the next edge of an image or a segment.
+    /// The range of an address up to the next edges of images or segments; if an unwritable image has contents there,
+    /// also whether they are executable, and the code object's name.
     pub(super) fn piece(
         &self,
         capture: &Capture,
@@ -369,7 +369,7 @@ impl Objects {
     }
 }
 
-/// Whether a segment's contents in memory are those of the file.
+/// Whether a segment's contents in memory equal the file's.
 fn is_fixed(segment: &Segment) -> bool {
     segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0
 }
@@ -380,7 +380,7 @@ impl Loaded {
         self.index
     }
 
-    /// Says that an answer is made of it.
+    /// Marks it as used by an answer.
     pub(super) fn mark(&self) {
         self.used.store(true, Ordering::Relaxed);
     }
@@ -400,7 +400,7 @@ impl Loaded {
         self.parsed(capture).clone()
     }
 
-    /// The parsed file, or why there is none: read once.
+    /// The parsed file, or the reason for its absence: read once.
     pub(super) fn parsed(&self, capture: &Capture) -> &Result<Arc<CodeObject>, String> {
         self.object.get_or_init(|| {
             let object = capture.code_objects.get(self.index).ok_or("no such code object")?;
@@ -416,7 +416,7 @@ impl Loaded {
             };
             let parsed = parsed.map_err(|error| format!("{}: {error}", object.name))?;
             self.watch(&parsed);
-            // Variables of another build would be read from the wrong places.
+            // Variables of another build have other places.
             if let (Some(expected), Some(found)) = (&object.build_id, parsed.build_id())
                 && **expected != *found
             {
@@ -431,7 +431,7 @@ impl Loaded {
         })
     }
 
-    /// The processor that its code is for, where that is not its agent's.
+    /// The code's processor, if it is not its agent's.
     fn foreign(&self, capture: &Capture, object: &CodeObject) -> Option<String> {
         if self.is_for(capture, object, self.agent) {
             return None;
@@ -444,14 +444,14 @@ impl Loaded {
         Some(format!("for {processor}, and the GPU is {}", targets.join(", ")))
     }
 
-    /// Whether a wave of an agent can run its code, or the user says so.
+    /// Whether a wave of an agent can run its code, or the user insists.
     fn runs_on(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
         capture.code_objects.get(self.index).is_some_and(|captured| captured.forced)
             || self.is_for(capture, object, agent)
     }
 
-    /// Whether its code is for an agent's processor; `None`: for that of any agent. Code for a processor that is not known is
-    /// not judged.
+    /// Whether its code is for an agent's processor; `None`: for that of any agent. Code for an unknown processor
+    /// passes.
     fn is_for(&self, capture: &Capture, object: &CodeObject, agent: Option<usize>) -> bool {
         let Some(processor) = object.processor() else { return true };
         let mut agents = capture.agents.iter().enumerate();
@@ -460,12 +460,12 @@ impl Loaded {
             || agents.any(|(index, agent)| is_asked(index) && processor.runs_on_target(&agent.target))
     }
 
-    /// Its debug information, or why there is none.
+    /// Its debug information, or the reason for its absence.
     pub(super) fn debug(&self, capture: &Capture) -> Result<Arc<DebugInfo>, String> {
         let object = self.object(capture)?;
         let debug = self.debug.get_or_init(|| {
             let name = capture.code_objects.get(self.index).map_or("", |object| object.name.as_str());
-            // A file that was cut off has lost its sections, and looks as if it never had any.
+            // A truncated file has lost its sections, and looks as if it never had any.
             let damage = object.problems().first().map(|problem| format!("; the file is damaged: {problem}"));
             let damage = damage.unwrap_or_default();
             let debug = match self.own_debug_file(capture, &object) {
@@ -479,7 +479,7 @@ impl Loaded {
             {
                 self.watch(file);
             }
-            // That it was built without would be a guess.
+            // The message does not claim that it was built without: that would be a guess.
             let captured = capture.code_objects.get(self.index);
             if debug.is_err() && captured.is_some_and(|object| object.image && object.debug.is_none()) {
                 return Err(format!(
@@ -491,14 +491,14 @@ impl Loaded {
         debug.clone()
     }
 
-    /// Watches the file that a code object lies in, where that is mapped.
+    /// Watches the file of a code object if it is mapped.
     fn watch(&self, object: &CodeObject) {
         if let Some(watch) = Watch::of(object.bytes()) {
             self.watches.lock().unwrap_or_else(PoisonError::into_inner).push((self.index, watch));
         }
     }
 
-    /// The file of debug information that the dump itself has of it.
+    /// The dump's own file of its debug information.
     fn own_debug_file(
         &self,
         capture: &Capture,
@@ -529,12 +529,12 @@ impl Loaded {
         self.unwind.at(object, || self.debug(capture).ok()?.frame_section(), at, self.dialect, budget)
     }
 
-    /// What is known of the frames of its functions.
+    /// The frames of its functions.
     pub(super) fn frame_codes(&self) -> &FrameCodes {
         &self.frame_codes
     }
 
-    /// What source text there is at an address.
+    /// The source position of an address.
     pub(super) fn source(&self, capture: &Capture, at: ElfAddress) -> Arc<Source> {
         self.sources.at(self.index, at, || Source::read(self, capture, at))
     }

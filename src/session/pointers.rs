@@ -1,4 +1,4 @@
-//! Where the pointers of a type are: looked up once for each type, arrays and members laid out.
+//! The pointers in a type: found once for each type, through arrays and members.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::debuginfo::{DebugInfo, Number, RecordKind, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
-/// The most pointers of one object that are known.
+/// Maximum number of pointers found in one object.
 const MAX_POINTERS: usize = 4096;
 
-/// Records in records in arrays: no source nests deeper.
+/// Maximum depth of records in records in arrays: no source nests deeper.
 const MAX_DEPTH: usize = 32;
 
-/// The most members and elements that are looked at for one type.
+/// Maximum number of members and elements visited for one type.
 const MAX_PARTS: usize = 1 << 16;
 
 /// A pointer in an object.
@@ -22,27 +22,27 @@ pub struct PointerAt {
     pub offset: u64,
     /// Its size in bytes.
     pub bytes: u8,
-    /// The address space that its type names; 0 where it names none.
+    /// The address space of its type; 0 if the type has none.
     pub space: AddressSpace,
-    /// Whether other members of a union or variant part may stand in its bytes.
+    /// Whether other members of a union or variant part may occupy its bytes.
     pub is_shared: bool,
-    /// What it points to, with its size, where that is known.
+    /// The type of its target and the size, if known.
     pub to: Option<(TypeId, u64)>,
 }
 
 /// The pointers of a type.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
-    /// Each of them.
+    /// The pointers.
     pub(super) list: Arc<[PointerAt]>,
-    /// Whether the list has all of them.
+    /// Whether the list is complete.
     pub(super) is_whole: bool,
     /// Those that share their bytes lead to the same type, or to none.
     pub(super) agreed: Arc<[PointerAt]>,
 }
 
-/// Pointers of which those that stand in the same bytes lead to the one type that their members name, or to none where the members name several:
-/// no type says which member is the active one.
+/// Merges pointers in the same bytes: the result has the one type of their members, or none if the members have
+/// several types. No type names the active member of a union.
 pub(super) fn agreed(found: &[PointerAt]) -> Vec<PointerAt> {
     let mut targets: HashMap<u64, (TypeId, u64)> = HashMap::new();
     let mut differ = HashSet::new();
@@ -58,7 +58,7 @@ pub(super) fn agreed(found: &[PointerAt]) -> Vec<PointerAt> {
     agreed.collect()
 }
 
-/// The pointers of types that were asked for.
+/// Cache of the pointers of types.
 #[derive(Debug, Default)]
 pub(super) struct Pointers {
     known: HashMap<(usize, TypeId), Found>,
@@ -102,7 +102,7 @@ impl Layout<'_> {
             self.is_whole = false;
             return;
         }
-        // What cannot be read of the types was said where the variable is shown.
+        // The variable's own listing reports unreadable types.
         let Ok(Some(found)) = self.debug.stripped(id) else { return };
         if found.indirect.is_some() {
             return;
@@ -135,7 +135,7 @@ impl Layout<'_> {
                     let at = index.checked_mul(size).and_then(|by| offset.checked_add(by));
                     let Some(at) = at.filter(|_| self.is_whole) else { return };
                     self.take(*element, at, depth + 1);
-                    // An element without pointers says it of them all.
+                    // One element without pointers stands for all.
                     if self.found.len() == before {
                         return;
                     }

@@ -1,5 +1,5 @@
-//! Where the lanes of a wave are in each of its frames: `DW_AT_LLVM_lane_pc` for all lanes at once, `DW_AT_LLVM_active_lane`
-//! where it is, and EXEC where it is not.
+//! Positions of a wave's lanes in each of its frames: `DW_AT_LLVM_lane_pc` for all lanes at once,
+//! `DW_AT_LLVM_active_lane` if present, and EXEC otherwise.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -18,27 +18,27 @@ use crate::units::{BitSize, LaneId, LaneSet, Pc};
 /// Bits of an address of code.
 const ADDRESS_BITS: u64 = 64;
 
-/// Where the lanes are in a frame.
+/// The lanes' positions in a frame.
 #[derive(Debug)]
 pub(super) enum Positions {
-    /// As `DW_AT_LLVM_lane_pc` says: `None` never entered the function.
+    /// By `DW_AT_LLVM_lane_pc`; `None` for lanes that never entered the function.
     Said(Vec<Option<Pc>>),
-    /// The function does not say.
+    /// The function has no `DW_AT_LLVM_lane_pc`.
     Active(Active),
-    /// It says so in a way that cannot be evaluated.
+    /// The attribute cannot be evaluated.
     Failed(String),
 }
 
-/// The lanes that are active in a frame.
+/// The active lanes in a frame.
 #[derive(Clone, Debug)]
 pub(super) struct Active {
-    /// Which, or why that is not known.
+    /// The lanes, or the reason that they are unknown.
     pub(super) lanes: Result<LaneSet, String>,
-    /// Whether `DW_AT_LLVM_active_lane` says so, and not EXEC.
+    /// Whether they come from `DW_AT_LLVM_active_lane`, and not from EXEC.
     pub(super) by_attribute: bool,
 }
 
-/// Where one lane is in a frame.
+/// One lane's position in a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Position {
     At(Pc),
@@ -47,7 +47,7 @@ pub(super) enum Position {
 }
 
 impl Positions {
-    /// `pc`: where the wave is in the frame.
+    /// `pc`: the wave's PC in the frame.
     pub(super) fn of(&self, lane: LaneId, pc: Pc) -> Position {
         match self {
             Self::Said(pcs) => match pcs.get(usize::from(lane.0)).copied().flatten() {
@@ -68,7 +68,7 @@ impl Positions {
 }
 
 impl Frames<'_> {
-    /// Where the lanes are, by the function of a frame, or by one of the calls inlined there.
+    /// The lanes' positions, by the function of a frame, or by one of the calls inlined there.
     pub(super) fn positions(&self, level: usize, inlined: Option<usize>) -> Rc<Positions> {
         let key = (level, inlined);
         if let Some(known) = self.positions.borrow().get(&key) {
@@ -92,12 +92,12 @@ impl Frames<'_> {
         Positions::Active(self.said_active(&mut context).unwrap_or_else(|| self.exec_active(level)))
     }
 
-    /// The lanes that are active in a frame: as the innermost call inlined there, from that one outwards, says that says
-    /// anything, else EXEC.
+    /// The active lanes in a frame: by the innermost inlined call with the attribute, starting at `inlined` and going
+    /// outwards, else by EXEC.
     pub(super) fn active(&self, level: usize, inlined: usize) -> Active {
         let source = self.source(level);
         let calls = source.map_or(0, |source| source.calls.len());
-        // Nearly none says: a context of each would be made for nothing.
+        // Few functions have the attribute: a context of each would be wasted.
         let function = source.and_then(Source::function);
         let says = |call: &usize| {
             function.as_ref().is_some_and(|(_, at)| at.simd(*call).active_lane != LocationAttribute::Missing)
@@ -113,7 +113,7 @@ impl Frames<'_> {
         let what = "DW_AT_LLVM_active_lane";
         let said = match simd(context, |simd| &simd.active_lane, what) {
             Ok(said) => said?,
-            // EXEC would be a guess: the compiler says that it means something else.
+            // EXEC would be a guess: the attribute means that it differs.
             Err(why) => return Some(Active { lanes: Err(format!("{what}: {why}")), by_attribute: true }),
         };
         let all = self.walk.kind.wave_size.all();
@@ -135,14 +135,15 @@ impl Frames<'_> {
         Active { lanes, by_attribute: false }
     }
 
-    /// A frame as its function's attributes are evaluated; `None` without debug information.
+    /// A frame for the evaluation of its function's attributes; `None` without debug information.
     fn context(&self, level: usize, inlined: Option<usize>) -> Option<FrameContext<'_>> {
         self.source(level)?.key()?;
         Some(FrameContext::of(self.walk.level(level), inlined))
     }
 
-    /// What `DW_AT_return_addr` of the outermost frame says (DWARF 5 section 3.3.5); `None` where it is not there. Who has
-    /// no call frame information is told where the function returns to: the registers of a frame there nobody knows.
+    /// The value of `DW_AT_return_addr` of the outermost frame (DWARF 5 section 3.3.5); `None` without the attribute.
+    /// A stack that ends for lack of call frame information reports it; the registers of that caller's frame stay
+    /// unknown.
     pub(super) fn said_return(&self) -> Option<String> {
         let what = "DW_AT_return_addr";
         let mut context = self.context(self.walk.frames().len().checked_sub(1)?, None)?;
@@ -168,7 +169,7 @@ impl Frames<'_> {
         })
     }
 
-    /// EXEC as a frame has it.
+    /// A frame's EXEC.
     pub(super) fn exec(&self, level: usize) -> Option<LaneSet> {
         let register = self.walk.kind.named("exec")?.dwarf?;
         let context = self.walk.level(level);
@@ -180,8 +181,9 @@ impl Frames<'_> {
         contents.knows(0, size.0).then(|| LaneSet(contents.extract(0, bits)).and(all))
     }
 
-    /// Whether a caller proves that a lane is not in a frame: the EXEC that a rule of call frame information recovers of it
-    /// leaves the lane out of the call. Without a rule EXEC is what the frame inside has, and says nothing of its caller's.
+    /// Whether a caller's EXEC proves that a lane is not in a frame: the EXEC that a rule of call frame information
+    /// recovers leaves the lane out of the call. Without a rule EXEC is the inner frame's, and has no information
+    /// about the caller's.
     pub(super) fn is_left_out(&self, lane: LaneId, level: usize) -> bool {
         let called = self.called.get_or_init(|| {
             let exec = self.walk.kind.named("exec").and_then(|exec| exec.dwarf);
@@ -204,7 +206,7 @@ impl Frames<'_> {
         called.get(level).is_some_and(|called| !called.contains(lane))
     }
 
-    /// Lanes parted into sets that are at the same places in all frames, the set of the lowest lane first.
+    /// Partitions lanes into sets with the same position in all frames, the set of the lowest lane first.
     pub(super) fn alike(&self, lanes: LaneSet) -> Vec<LaneSet> {
         let mut asked = Vec::new();
         for (level, frame) in self.walk.frames().iter().enumerate() {
@@ -249,7 +251,7 @@ impl Frames<'_> {
         })
     }
 
-    /// Where a lane goes on: the innermost frame of the stack that it has.
+    /// A lane's resume position: the innermost frame of its own stack.
     pub(super) fn position(&self, lane: LaneId) -> LanePosition {
         let nowhere = |why: String| LanePosition { from: PcSource::Unknown(why), ..LanePosition::default() };
         let stack = self.of_lane(lane);
@@ -273,7 +275,7 @@ impl Frames<'_> {
     }
 }
 
-/// An attribute of the function or the inlined call that a context is of.
+/// An attribute of the context's function or inlined call.
 fn simd(
     context: &mut FrameContext<'_>,
     which: impl Fn(&crate::debuginfo::SimdFacts) -> &LocationAttribute,
@@ -284,7 +286,7 @@ fn simd(
     attribute(context, &said, what)
 }
 
-/// An attribute of the function that a context is of, in the dialect of its unit.
+/// An attribute of the context's function, in the dialect of its unit.
 fn attribute(
     context: &mut FrameContext<'_>,
     attribute: &LocationAttribute,

@@ -1,13 +1,13 @@
-//! What lies at an address as a client names it, and how far: regions that cover all of the 64-bit space.
+//! The contents at a client's address and their extent: regions that cover all of the 64-bit space.
 //!
-//! A region is the same whichever address in it is asked about. Every boundary is therefore a function of the capture, the
-//! wave, the lane and the client's changes, never of the address: the region is the intersection of the intervals that
-//! each kind of boundary gives.
+//! Every address in a region gives the same region. Every boundary is therefore a function of the capture, the wave,
+//! the lane and the client's changes, never of the address: the region is the intersection of the intervals that each
+//! kind of boundary gives.
 //!
-//! Walking from 0 meets global memory, the code objects, and each tagged space once, for the focused wave and lane.
-//! The same memory named with an explicit wave and lane is not met by walking (there would be millions of such
-//! regions), but asking for such an address is answered exactly: what is reported as a gap between two tagged spaces may
-//! hold such addresses.
+//! Walking from 0 visits global memory, the code objects, and each tagged space once, for the focused wave and lane.
+//! The same memory with an explicit wave and lane is left out of the walk (there would be millions of such regions),
+//! but a question for such an address has an exact answer: a reported gap between two tagged spaces may hold such
+//! addresses.
 
 use super::address::{self, Token};
 use super::changes::Owner;
@@ -24,10 +24,10 @@ const TAGGED: u64 = 1 << 56;
 const LAST_TAGGED: u64 = 0xfeff_ffff_ffff_ffff;
 /// The bits of an address that a space with 32-bit addresses keeps.
 const OFFSET: u64 = 0xffff_ffff;
-/// Wave and lane of an address that names neither.
+/// Wave and lane of an address without either.
 const FOCUSED: u64 = 0x7f << 32;
 
-/// Tags that walking visits, ascending: every space that an address can name.
+/// Tags of the walk, ascending: every space that an address can name.
 fn tags() -> impl Iterator<Item = u64> {
     [0x02, 0x03, 0x05, 0x06].into_iter().chain(0x20..=0x5f)
 }
@@ -44,7 +44,7 @@ impl Interval {
         Self { start: self.start.max(other.start), last: self.last.min(other.last) }
     }
 
-    /// The interval around `at` that ends before the nearest boundaries: a boundary is where something begins.
+    /// The interval around `at` up to the nearest boundaries: a boundary is the first address of a region.
     pub(super) fn between(at: u64, boundaries: impl Iterator<Item = u64>) -> Self {
         boundaries.fold(Self { start: 0, last: u64::MAX }, |interval, boundary| match boundary {
             below if below <= at => Self { start: interval.start.max(below), ..interval },
@@ -57,7 +57,7 @@ impl Interval {
     }
 }
 
-/// The region that holds `at` for a client that looks at `wave` with the focus on `lane`.
+/// The region that holds `at` for a client with the focus on `wave` and `lane`.
 pub(super) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     match address::decode(at) {
         Token::Plain(_) => plain(reader, at, wave, lane),
@@ -66,13 +66,12 @@ pub(super) fn region(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Re
             Ok(place) => among(&runs(reader, place), at, block(at), name(reader, place)),
             Err(_) => walked(reader, at, wave, lane),
         },
-        // Windows are the view's, which lies above the session.
+        // Windows belong to the view, a layer above the session.
         Token::Window { .. } | Token::Nothing(_) => walked(reader, at, wave, lane),
     }
 }
 
-/// What walking meets at a tagged address: of each space the captured runs of the focused wave and lane, and the gaps
-/// between them.
+/// The walk's region at a tagged address: a captured run of the focused wave and lane in the tag's space, or a gap.
 fn walked(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     let tokens = tags().map(|tag| tag << 56 | FOCUSED);
     let Interval { start, last } = Interval::between(at, tokens.chain([TAGGED, LAST_TAGGED + 1]));
@@ -99,13 +98,13 @@ fn among(runs: &[(u64, u64)], at: u64, bounds: Interval, name: Option<String>) -
     Interval::between(at, edges).and(bounds).gap()
 }
 
-/// How a wave's private memory was found, where the capture does not record it.
+/// The origin of a wave's private memory, if the capture does not record it.
 fn note(wave: Option<&Wave>) -> String {
     let note = wave.and_then(|wave| wave.private.segments().first()?.name.as_deref());
     note.map_or(String::new(), |note| format!(" ({note})"))
 }
 
-/// What a region of a tagged space is called.
+/// The name of a region of a tagged space.
 fn name(reader: &Reader, place: Place) -> Option<String> {
     let space = reader.space(place).ok()?;
     let owner = place.wave.and_then(|wave| reader.wave(wave).ok());
@@ -152,7 +151,7 @@ pub(crate) fn lane_runs(wave: &Wave, lane: LaneId) -> impl Iterator<Item = (u64,
     swizzled_runs(wave, lane, joined(segments.map(|segment| (segment.address, segment.last())).collect()))
 }
 
-/// What of runs of a wave's private memory is one lane's, as the lane counts.
+/// The parts of a wave's private memory that belong to one lane, in the lane's addresses.
 fn swizzled_runs(
     wave: &Wave,
     lane: LaneId,
@@ -161,7 +160,7 @@ fn swizzled_runs(
     let row = u64::from(wave.kind.wave_size.lanes()) * SWIZZLE_BYTES;
     let column = u64::from(lane.0) * SWIZZLE_BYTES;
     runs.into_iter().filter_map(move |(first, last)| {
-        // Whole dwords of the lane that lie in the run; odd bytes at its ends are left out.
+        // Whole dwords of the lane in the run; odd bytes at its ends are left out.
         let first = first.saturating_sub(column).div_ceil(row);
         let last = (last.checked_add(1)?.checked_sub(column + SWIZZLE_BYTES)?) / row;
         (first <= last && last <= OFFSET / SWIZZLE_BYTES)
@@ -195,7 +194,7 @@ fn plain(reader: &Reader, at: u64, wave: WaveId, lane: LaneId) -> Region {
     match (segment, image) {
         (_, Some((executable, name))) => readable(interval, executable, own_name.or(Some(name))),
         (Some(_), None) => readable(interval, false, own_name),
-        // Bytes of an image that were written: the one place without captured bytes where that can be.
+        // Written bytes of an image: the only global writes without captured bytes below them.
         (None, None) => {
             let changed = reader.changes.memory();
             let edges =

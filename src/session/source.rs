@@ -1,4 +1,4 @@
-//! What source text there is at an address: the function, the calls inlined there, and their lines; kept for all sessions.
+//! Source positions of an address: the function, the calls inlined there, and their lines; cached for all sessions.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -9,25 +9,25 @@ use crate::capture::Capture;
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{DebugInfo, FunctionAt, FunctionKey, Place, demangle};
 
-/// That there is no function, in words that go on with what holds none.
+/// The message for a missing function; its continuation names the place.
 pub(super) const NO_FUNCTION: &str = "no function with debug information holds the";
 
-/// Addresses whose source is kept, of all code objects; past this the cache starts anew.
+/// Maximum number of cached addresses, over all code objects; past this the cache starts anew.
 const MAX_CACHED: usize = 8192;
-/// Bytes of memory that they take, the same.
+/// Maximum bytes of memory of those entries.
 const MAX_CACHED_BYTES: usize = 64 << 20;
 /// Bytes of memory of a call beside its text.
 const CALL_BYTES: usize = 256;
 
-/// What source text there is at an address.
+/// The source position of an address.
 #[derive(Debug)]
 pub(super) struct Source {
-    /// The function, where there is one, by its DIE: its scopes are the debug information's to keep.
+    /// The function, if any, by its DIE: the debug information holds its scopes.
     key: Option<(Arc<DebugInfo>, FunctionKey)>,
-    /// The calls at the address, innermost first, the function last; one without a line where nothing is known. Never
+    /// The calls at the address, innermost first, the function last; one without a line if nothing is known. Never
     /// empty.
     pub(super) calls: Vec<Call>,
-    /// What stands in the way of knowing more.
+    /// The reason for missing parts.
     pub(super) problem: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Call {
 }
 
 impl Source {
-    /// The debug information with the function, where there is one.
+    /// The debug information with the function, if any.
     pub(super) fn function(&self) -> Option<(Arc<DebugInfo>, FunctionAt)> {
         let (debug, key) = self.key.as_ref()?;
         // It was read before.
@@ -60,12 +60,12 @@ impl Source {
         self.calls.iter().map(|call| CALL_BYTES + text(&call.function) + text(&call.file)).sum()
     }
 
-    /// Looks an address of a code object up.
+    /// Looks up an address of a code object.
     pub(super) fn read(loaded: &Loaded, capture: &Capture, at: ElfAddress) -> Self {
         let found = loaded.debug(capture).and_then(|debug| {
             let words = |error: crate::debuginfo::DebugInfoError| error.to_string();
             let function = debug.function_at(at).map_err(words)?;
-            // Without lines there is still the function.
+            // Without lines the function is still known.
             let row = debug.line_at(at).map(|row| row.map(|row| row.place)).map_err(words);
             Ok((debug, function, row))
         });
@@ -102,7 +102,7 @@ impl Call {
     }
 }
 
-/// A frame stands where the frame inside it was called; the innermost one on its line.
+/// A frame's line is that of the call to the next inner frame; the innermost frame has its own line.
 fn calls(at: &FunctionAt, row: Option<&Place>) -> Vec<Call> {
     let mut place = row;
     let frames = at.frames.iter().map(|frame| {
@@ -121,7 +121,7 @@ pub(super) fn tidy(path: &str) -> String {
     parts.collect::<PathBuf>().to_string_lossy().into_owned()
 }
 
-/// What was looked up last, of all code objects of a dump.
+/// Cache of the last lookups, for all code objects of a dump.
 #[derive(Debug, Default)]
 pub(super) struct Sources(Mutex<Known>);
 
@@ -134,12 +134,12 @@ struct Known {
 
 impl Sources {
     pub(super) fn at(&self, object: usize, at: ElfAddress, read: impl FnOnce() -> Source) -> Arc<Source> {
-        // Sources are inserted whole, so that a thread that died while it held the lock left them sound.
+        // Sources are inserted whole, so that a panic of a thread with the lock leaves them valid.
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().by_address.get(&(object, at.0)) {
             return Arc::clone(known);
         }
-        // Outside of the lock: two clients may look the same place up once each, none waits for the other.
+        // Outside of the lock: two clients may look up the same place once each, and neither waits for the other.
         let source = Arc::new(read());
         let bytes = source.bytes();
         let mut known = lock();

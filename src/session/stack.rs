@@ -12,14 +12,14 @@ pub struct Stack {
     pub wave: WaveId,
     /// The lane; `None`: the wave as a whole.
     pub lane: Option<LaneId>,
-    /// The frames, the innermost first. Of a lane: only those whose function it entered.
+    /// The frames, the innermost first. For a lane: only those whose function it entered.
     pub frames: Vec<StackFrame>,
-    /// Why there are no more.
+    /// The reason for the stack's end.
     pub end: StackEnd,
 }
 
 impl Stack {
-    /// The frames from that number on; they keep their numbers.
+    /// Returns the stack from that frame number on; frames keep their numbers.
     ///
     /// # Errors
     /// [`Unreadable::NoSuchFrame`].
@@ -34,10 +34,10 @@ impl Stack {
 }
 
 impl LaneStack {
-    /// The same of several lanes' stacks; those that have no such frame are left out.
+    /// [`Stack::from_frame`] for several lanes' stacks; stacks without such a frame are left out.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchFrame`]: none has it.
+    /// [`Unreadable::NoSuchFrame`]: no stack has it.
     pub fn from_frame(stacks: Vec<Self>, first: usize) -> Result<Vec<Self>, Unreadable> {
         let last = stacks.iter().map(|one| one.stack.frames.len().saturating_sub(1)).max().unwrap_or(0);
         if first > last {
@@ -53,30 +53,30 @@ impl LaneStack {
 /// A function's activation: a physical frame, or a call that was inlined into one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackFrame {
-    /// Its place in this stack, from 0 innermost.
+    /// Its number in this stack, from 0 innermost.
     pub level: usize,
-    /// Its place in the stack of the wave as a whole, by which variables are asked for; `None` where the lane is
-    /// elsewhere than the wave.
+    /// Its number in the stack of the wave as a whole, the key of questions about variables; `None` if the lane's
+    /// position differs from the wave's.
     pub of_wave: Option<usize>,
-    /// Physical frames inside it: inlined calls share that of the function they were inlined into.
+    /// Number of inner physical frames: inlined calls share that of the function they were inlined into.
     pub physical: usize,
     /// Whether it is an inlined call.
     pub inlined: bool,
-    /// The function, qualified; the ELF symbol where there is no debug information.
+    /// The function, qualified; the ELF symbol without debug information.
     pub function: Option<String>,
-    /// Source file: of an outer frame the call's.
+    /// Source file: for an outer frame the call's.
     pub file: Option<String>,
     /// Source line.
     pub line: Option<u64>,
     /// Source column.
     pub column: Option<u64>,
-    /// Where it goes on: the PC, or the return address. Of a lane: the lane's own; `None` where nobody can tell.
+    /// Its resume address: the PC, or the return address. For a lane: the lane's own; `None` if unknown.
     pub pc: Option<Pc>,
-    /// The canonical frame address in words, where call frame information gives one.
+    /// The canonical frame address as text, if call frame information gives one.
     pub cfa: Option<String>,
     /// Name of the code object.
     pub code_object: Option<String>,
-    /// What stands in the way of knowing more: debug information that cannot be read, a lane whose place is not known.
+    /// The reason for missing parts: unreadable debug information, a lane with an unknown position.
     pub problem: Option<String>,
 }
 
@@ -85,36 +85,36 @@ pub struct StackFrame {
 pub struct LaneStack {
     /// The lanes.
     pub lanes: LaneSet,
-    /// Their stack, as the first of them has it.
+    /// The stack of the first of them.
     pub stack: Stack,
 }
 
-/// Why a call stack has no more frames.
+/// Reasons for the end of a call stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum StackEnd {
-    /// The outermost frame, a kernel: call frame information says that it has no caller.
+    /// The outermost frame, a kernel: by call frame information it has no caller.
     Outermost,
     /// The wave's PC was not captured.
     PcNotCaptured,
     /// The lane has no work-item, and so no stack.
     NoWorkItem,
-    /// No code object that can be read holds the PC.
+    /// No readable code object holds the PC.
     NoCodeObject {
         /// The PC.
         pc: Pc,
     },
-    /// Call frame information says nothing of the frame.
+    /// Call frame information has no entry for the frame.
     NoUnwindInformation {
         /// The frame's PC.
         pc: Pc,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// It is known where the return address is, and not what.
+    /// The place of the return address is known, and its value is not.
     CallerPcUnknown {
-        /// Where, in words.
+        /// The place as text.
         place: String,
-        /// Why it cannot be read.
+        /// The reason that it is unreadable.
         why: String,
     },
     /// Call frame information cannot be evaluated.
@@ -125,31 +125,31 @@ pub enum StackEnd {
         entry: u64,
         /// Offset of the instruction among those of the FDE, or of its CIE.
         instruction: usize,
-        /// Why, with the instruction.
+        /// The reason, with the instruction.
         why: String,
     },
-    /// The frame is one that was there before: PC and CFA are the same.
+    /// The frame repeats an earlier one: PC and CFA are the same.
     Cycle {
         /// The PC of both.
         pc: Pc,
         /// The physical frame that it repeats.
         frame: usize,
     },
-    /// There are more frames than are looked for.
+    /// The stack exceeds the limit of frames.
     TooDeep {
-        /// How many are.
+        /// The limit.
         limit: usize,
     },
-    /// The return address cannot be one.
+    /// The return address is invalid.
     BadCallerPc {
         /// The address.
         pc: Pc,
-        /// Why not.
+        /// The reason.
         why: BadPc,
     },
 }
 
-/// Why an address is no return address.
+/// Reasons that an address is no return address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BadPc {
     /// It is 0.
@@ -162,12 +162,12 @@ pub enum BadPc {
     NotExecutable,
     /// The instruction before it is no call.
     NoCall,
-    /// The instruction before it cannot be read, so that nothing shows a call.
+    /// The instruction before it is unreadable: a call is not proven.
     CallUnread,
 }
 
 impl StackEnd {
-    /// Its name for programs: `outermost`.
+    /// Its machine-readable name: `outermost`.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -184,7 +184,7 @@ impl StackEnd {
         }
     }
 
-    /// Whether the stack is whole: nothing was lost.
+    /// Whether the stack is complete.
     #[must_use]
     pub fn is_normal(&self) -> bool {
         *self == Self::Outermost

@@ -1,4 +1,4 @@
-//! Where the bytes of a place are kept, and reading them there: captured memory with a client's changes laid over it.
+//! The storage of a place's bytes, and reads from it: captured memory below a client's changes.
 
 use std::sync::PoisonError;
 
@@ -10,27 +10,27 @@ use crate::arch::{Kind, SWIZZLE_BYTES, SpaceScope};
 use crate::capture::{MemoryMap, Wave, copy, joined};
 use crate::units::{Address, LaneId, WaveId};
 
-/// The most bytes of a lane that one swizzled read fetches at a time, with those of all other lanes between them.
+/// Maximum number of a lane's bytes in one swizzled read, which also fetches those of all other lanes between them.
 const LANE_BYTES_AT_ONCE: u64 = 256;
 
-/// Bytes of a wave's private memory that are read at once and kept: rows of the swizzle hold all lanes, and who asks for
-/// one lane mostly asks for the next one too.
+/// Bytes of a wave's private memory per cached read: rows of the swizzle hold all lanes, and a client that reads one
+/// lane mostly reads the next one, too.
 const BLOCK: u64 = 4096;
 
-/// A run of a wave's private memory, as far as it was captured from its start on: what a client changed lies above it.
+/// A run of a wave's private memory from its start to the first missing byte, below a client's changes.
 #[derive(Debug, Default)]
 pub(super) struct Block {
-    /// Whose it is, and its first address.
+    /// The owner, and the first address.
     of: Option<(Owner, u64)>,
     bytes: Vec<u8>,
 }
 
-/// Where the bytes of a place are kept.
+/// The storage of a place's bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Storage<'a> {
-    /// Memory of one owner as it was captured, at an address of it.
+    /// Captured memory of one owner, at an address of it.
     Linear(Linear<'a>, u64),
-    /// Global memory as an agent sees it: the map first, then what code objects hold for certain.
+    /// Global memory for an agent: the map first, then the fixed contents of code objects.
     Global(u64, Option<usize>),
     /// Private memory of one lane, swizzled into the wave's.
     Swizzled(Linear<'a>, Swizzle<'a>, u64),
@@ -41,7 +41,7 @@ pub(super) enum Storage<'a> {
 pub(super) struct Linear<'a> {
     pub(super) owner: Owner,
     pub(super) map: &'a MemoryMap,
-    /// How many bytes the owner has, captured or not, where that is known.
+    /// Size of the owner's memory in bytes, captured or not, if known.
     pub(super) size: Option<u64>,
 }
 
@@ -53,12 +53,13 @@ pub(super) struct Swizzle<'a> {
 }
 
 impl Swizzle<'_> {
-    /// Where a byte of the lane is in the wave's private memory; `None`: nowhere, which an address of 32 bits never is.
+    /// The address of a lane's byte in the wave's private memory; `None` for none, which never happens with 32 bits.
     pub(super) fn backing(self, address: u64) -> Option<u64> {
         self.kind.private_wave(self.lane, Address(address)).map(|at| at.0)
     }
 
-    /// The lane's first address whose byte is at a place in the wave's private memory or behind it; `None`: of 64 bits there is none.
+    /// The lane's first address whose byte is at or after a place in the wave's private memory; `None` if 64 bits
+    /// have none.
     fn address_from(self, backing: u64) -> Option<u64> {
         let row = u64::from(self.kind.wave_size.lanes()) * SWIZZLE_BYTES;
         let column = u64::from(self.lane.0) * SWIZZLE_BYTES;
@@ -67,7 +68,7 @@ impl Swizzle<'_> {
         (behind / row).checked_mul(SWIZZLE_BYTES)?.checked_add(within)
     }
 
-    /// Where the row ends that holds that byte of all lanes.
+    /// The end of the row that holds that byte of all lanes.
     fn row_end(self, address: u64) -> u64 {
         let last = LaneId(self.kind.wave_size.lanes() - 1);
         self.kind.private_wave(last, Address(address | 3)).map_or(u64::MAX, |at| at.0.saturating_add(1))
@@ -94,7 +95,7 @@ impl Reader {
             }
             Storage::Swizzled(memory, swizzle, address) => {
                 if let (Owner::Wave(wave), Some(more)) = (memory.owner, buffer.len().checked_sub(1)) {
-                    // Of the last row all lanes: they are read together.
+                    // All lanes of the last row: they are read together.
                     let last = address.saturating_add(more as u64);
                     self.note(|touched| touched.private(wave, swizzle.row_end(last)));
                 }
@@ -108,7 +109,7 @@ impl Reader {
         self.layered(memory.owner, address, buffer, |at, buffer| capture.read(memory.map, at, buffer))
     }
 
-    /// Reads what is changed from the layer, and what is not with `captured`.
+    /// Reads changed bytes from the layer, and the others with `captured`.
     fn layered(
         &self,
         owner: Owner,
@@ -185,21 +186,21 @@ impl Reader {
         }
     }
 
-    /// LDS of a wave's work-group, if that is known.
+    /// LDS of a wave's work-group, if known.
     pub(super) fn lds(&self, wave: &Wave) -> Option<Linear<'_>> {
         let index = wave.workgroup?;
         let group = self.dump().capture().workgroups.get(index)?;
         Some(Linear { owner: Owner::Group(index), map: &group.lds, size: group.lds_size })
     }
 
-    /// The runs of an owner's memory that can be read, in order: first and last.
+    /// The readable runs of an owner's memory, in order: first and last.
     pub(super) fn runs(&self, memory: Linear<'_>) -> Vec<(u64, u64)> {
         let captured = memory.map.segments().iter().map(|segment| (segment.address, segment.last()));
-        // A dword may lie across two that touch.
+        // A dword may lie across two adjacent runs.
         joined(captured.chain(self.changes.memory().runs(memory.owner)).collect())
     }
 
-    /// Global memory as captured; where it was not, what a loaded code object holds and cannot have changed.
+    /// Captured global memory; in its gaps, the contents of a loaded code object that cannot have changed.
     pub(super) fn read_global(
         &self,
         address: u64,
@@ -233,7 +234,7 @@ impl Reader {
         Ok(done)
     }
 
-    /// How many bytes are missing from a place on whose byte cannot be read: up to the next one that may be there.
+    /// Number of missing bytes from an unreadable byte on: up to the next one that may be readable.
     pub(super) fn missing(&self, place: Place) -> u64 {
         let to_end = |address: u64| (u64::MAX - address).saturating_add(1);
         let is_generic = self.space(place).is_ok_and(|space| space.scope == SpaceScope::Generic);
@@ -251,18 +252,18 @@ impl Reader {
                 });
                 next.map_or_else(|| to_end(address), |next| next.saturating_sub(address))
             }
-            // No byte of the space can be read.
+            // No byte of the space is readable.
             Err(_) => to_end(place.address.0),
         };
-        // Behind an aperture's end the addresses mean other memory.
+        // Past an aperture's end the addresses name other memory.
         let end = if is_generic { place.address.0 | u64::from(u32::MAX) } else { u64::MAX };
         missing.min((end - place.address.0).saturating_add(1)).max(1)
     }
 
-    /// The same of an owner's memory.
+    /// [`Self::missing`] for an owner's memory.
     fn missing_in(&self, owner: Owner, map: &MemoryMap, address: u64) -> u64 {
         let captured = match map.find(address) {
-            // The file is too short, or fails there: what lies behind this block may be there.
+            // The file is truncated, or the read fails: bytes after this block may be readable.
             Some(segment) => {
                 let offset = segment.extent.offset.saturating_add(address - segment.address);
                 (BLOCK - offset % BLOCK).min((segment.last() - address).saturating_add(1))
@@ -273,16 +274,16 @@ impl Reader {
         captured.min(changed.map_or(u64::MAX, |next| next - address))
     }
 
-    /// A wave's private memory as it was captured, from the block that is kept where that has all of it.
+    /// Captured private memory of a wave, from the cached block if that covers the read.
     fn read_private(&self, memory: Linear<'_>, start: u64, out: &mut [u8]) -> std::io::Result<usize> {
         let capture = self.dump().capture();
         let (first, within) = (start - start % BLOCK, (start % BLOCK) as usize);
-        // A block is put in whole, so that a thread that died while it held the lock left a sound one.
+        // A block is stored whole, so that a panic of a thread with the lock leaves a valid one.
         let mut block = self.block.lock().unwrap_or_else(PoisonError::into_inner);
         let of = Some((memory.owner, first));
         if block.of != of {
             let mut bytes = vec![0; BLOCK as usize];
-            // What cannot be read is read again below, and reported there.
+            // The read below repeats and reports a failure.
             let got = capture.read(memory.map, first, &mut bytes).unwrap_or(0);
             bytes.truncate(got);
             *block = Block { of, bytes };
@@ -308,7 +309,7 @@ impl Reader {
         while let Some(more) = out.len().checked_sub(done + 1) {
             let Some(at) = address.checked_add(done as u64) else { break };
             let last = at.saturating_add((LANE_BYTES_AT_ONCE - 1).min(more as u64));
-            // The rows hold every lane; ours is read out of them, from the first byte wanted to the last.
+            // The rows hold every lane; this takes one lane's bytes out of them, from the first to the last.
             let Some((start, end)) = swizzle.backing(at).zip(swizzle.backing(last)) else { break };
             rows.resize(usize::try_from(end - start + 1).unwrap_or(0), 0);
             let captured = |at, buffer: &mut [u8]| self.read_private(memory, at, buffer);
@@ -327,7 +328,7 @@ impl Reader {
                 match rows.get(..got).and_then(|rows| rows.get(offset..offset.checked_add(want)?)) {
                     Some(bytes) => done += copy(bytes, part),
                     None => {
-                        // Another lane's bytes are missing in between; ours may be there.
+                        // Another lane's bytes are missing in between; this lane's may be captured.
                         let alone = self.read_linear(memory, backing, part)?;
                         done += alone;
                         if alone < want {

@@ -1,13 +1,13 @@
-//! What of the captured memory was read: a reader that keeps this says afterwards what its answers were made of.
+//! Record of the captured memory that was read: a reader with this record knows the sources of its answers.
 
 use std::collections::{BTreeMap, HashMap};
 
 use crate::units::WaveId;
 
-/// Pages are noted rather than bytes: what lies beside a byte that was read is what a person reads next.
+/// The record has pages rather than bytes: a person's next read is often beside the last one.
 pub const PAGE: u64 = 4096;
 
-/// Memory that was read or asked for, captured or not.
+/// Memory that was read or requested, captured or not.
 #[derive(Clone, Debug, Default)]
 pub struct Touched {
     /// Runs of pages by first page, with the last one; they neither overlap nor touch.
@@ -17,7 +17,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Notes the pages of `length` bytes of global memory.
+    /// Records the pages of `length` bytes of global memory.
     pub(super) fn global(&mut self, address: u64, length: u64) {
         let Some(more) = length.checked_sub(1) else { return };
         let (mut first, mut last) = (address / PAGE, address.saturating_add(more) / PAGE);
@@ -38,13 +38,13 @@ impl Touched {
         self.runs.insert(first, last);
     }
 
-    /// Notes private memory of a wave up to the address behind it, in the backing layout.
+    /// Records private memory of a wave up to an end address, in the backing layout.
     pub(super) fn private(&mut self, wave: WaveId, end: u64) {
         let known = self.private.entry(wave).or_default();
         *known = end.max(*known);
     }
 
-    /// How many pages of global memory were noted.
+    /// Number of recorded pages of global memory.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.pages
@@ -57,7 +57,7 @@ impl Touched {
             .map(|(first, last)| (first * PAGE, last.saturating_mul(PAGE).saturating_add(PAGE - 1)))
     }
 
-    /// Where the private memory of a wave ends that was read, in the backing layout.
+    /// The end of the recorded private memory of a wave, in the backing layout.
     #[must_use]
     pub fn private_end(&self, wave: WaveId) -> u64 {
         self.private.get(&wave).copied().unwrap_or(0)

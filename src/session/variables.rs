@@ -1,4 +1,4 @@
-//! The variables of a wave's frame, evaluated once for all lanes that were asked for.
+//! The variables of a wave's frame, evaluated once for all requested lanes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -27,31 +27,32 @@ use crate::dwarf::{
 };
 use crate::units::{AddressSpace, BitSize, ExprOffset, LaneId, LaneSet, Pc, WaveId};
 
-/// Values that are made of a variable for all lanes together; what one lane may have of them is bounded by the format too.
+/// Maximum number of values of a variable for all lanes together; the format also bounds those of one lane.
 const MAX_LANES_VALUES: usize = 1 << 19;
 
-/// Values of a frame's variables, one for each lane: some 300 MiB.
+/// Maximum number of values of a frame's variables, one for each lane: some 300 MiB.
 const MAX_FRAME_VALUES: u64 = 1 << 19;
 
-/// Bytes of all objects of a frame's variables, for all lanes together.
+/// Maximum bytes of all objects of a frame's variables, for all lanes together.
 const MAX_OBJECTS_BYTES: u64 = 1 << 26;
 
-/// Bytes of an object that count for nothing: thousands of scalars are no large frame.
+/// Bytes of an object that do not count: thousands of scalars make no large frame.
 const FREE_OBJECT_BYTES: u64 = 64;
 
-/// Bytes of the text of all values of a frame's variables; lanes with the same value share it.
+/// Maximum bytes of text of all values of a frame's variables; lanes with the same value share it.
 const MAX_TEXT: usize = 1 << 25;
 
-/// Bytes of that text as it is printed, for each lane again.
+/// Maximum bytes of that text in the output, counted for each lane.
 const MAX_LANES_TEXT: usize = 1 << 26;
 
-/// Bytes of a value's text that is shown in any case: a scalar of a frame whose text is spent.
+/// Bytes of a value's text that are always shown: a scalar of a frame whose text budget is used up.
 const FREE_TEXT: usize = 64;
 
-/// All variables in scope of a frame of the wave, for those lanes; frames as [`backtrace`](super::backtrace) numbers them.
+/// Returns all variables in scope of a frame of the wave, for those lanes; frames have the numbers of
+/// [`backtrace`](super::backtrace).
 ///
 /// # Errors
-/// Why there is no frame to ask.
+/// There is no such frame; with the reason.
 pub(super) fn locals(
     reader: &Reader,
     wave: WaveId,
@@ -61,8 +62,8 @@ pub(super) fn locals(
     locals_along(&Frames::near(reader, wave, frame)?, lanes, frame, &mut |_, _, _| ())
 }
 
-/// The same along a stack that was walked as far as that frame; `each` is shown every variable with its code object's debug
-/// information and its type.
+/// [`locals`] along a stack that is unwound as far as that frame; `each` gets every variable with its code object's
+/// debug information and its type.
 pub(super) fn locals_along(
     frames: &Frames<'_>,
     lanes: LaneSet,
@@ -109,19 +110,19 @@ pub(super) fn locals_along(
 pub(super) struct Found<'a> {
     pub(super) frame: Frame<'a>,
     pub(super) function: FunctionAt,
-    /// Which of the inlined calls at the PC: an index into [`FunctionAt::frames`].
+    /// The inlined call at the PC: an index into [`FunctionAt::frames`].
     pub(super) inlined: usize,
     pub(super) variables: Vec<VariableAt>,
     pub(super) pc: Pc,
     pub(super) call: Call,
-    /// What of the function cannot be read, and costs no more than itself.
+    /// Messages for unreadable parts of the function; each costs only itself.
     pub(super) problems: Vec<String>,
 }
 
-/// Finds a frame and asks it something; it lives no longer than the walk that found it.
+/// Finds a frame and passes it to a function; the frame lives no longer than its stack.
 ///
 /// # Errors
-/// Why there is no frame to ask, or what was asked fails with.
+/// There is no such frame, or the function's own error.
 pub(super) fn with_frame<T, E: From<Unreadable>>(
     reader: &Reader,
     wave: WaveId,
@@ -134,7 +135,7 @@ pub(super) fn with_frame<T, E: From<Unreadable>>(
     ask(found(&walk, level, inlined, code, &source)?)
 }
 
-/// A physical frame as it is evaluated at `code`, which is where the wave is in it, or one of its lanes.
+/// A physical frame evaluated at `code`, which is the wave's position in it, or one of its lanes'.
 ///
 /// # Errors
 /// There is no debug information there.
@@ -152,7 +153,7 @@ pub(super) fn found<'w>(
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function() else {
-        // Without debug information its own words say more than those of one address, which is the file's.
+        // For missing debug information the file's own message has more facts than that of one address.
         let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
         let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
         return Err(none(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC {pc}"))));
@@ -170,7 +171,7 @@ pub(super) fn found<'w>(
     Ok(Found { frame, function, inlined, variables, pc, call, problems })
 }
 
-/// Finds a frame by its number in the wave's stack: physical frame, inlined call, and what is there.
+/// Finds a frame by its number in the wave's stack: physical frame, inlined call, and source position.
 pub(super) fn find<'a>(
     walk: &mut Walk<'a>,
     frame: usize,
@@ -180,7 +181,7 @@ pub(super) fn find<'a>(
     Ok((level, inlined, code, source))
 }
 
-/// Fails where the stack has no frame at all.
+/// Fails if the stack has no frame at all.
 fn has_pc(walk: &Walk<'_>) -> Result<(), Unreadable> {
     let id = walk.reader.wave(walk.wave)?.id;
     match walk.frames().is_empty() {
@@ -189,7 +190,7 @@ fn has_pc(walk: &Walk<'_>) -> Result<(), Unreadable> {
     }
 }
 
-/// That a stack of so many frames has no frame of that number.
+/// The error for a frame number past the end of a stack of `count` frames.
 fn no_frame(walk: &Walk<'_>, frame: usize, count: usize) -> Unreadable {
     let last = count.checked_sub(1).map_or_else(
         || "; the stack has none".to_owned(),
@@ -199,7 +200,7 @@ fn no_frame(walk: &Walk<'_>, frame: usize, count: usize) -> Unreadable {
     Unreadable::NoVariables(format!("there is no frame {frame}{last}{why}"))
 }
 
-/// The code of a physical frame with its source text; an error where no code object holds it.
+/// The code of a physical frame with its source text; an error if no code object holds it.
 fn coded<'a, S>(walk: &Walk<'a>, level: usize, source: Option<S>) -> Result<(Code<'a>, S), Unreadable> {
     let physical = walk.frames().get(level);
     physical.and_then(|physical| physical.code).zip(source).ok_or_else(|| {
@@ -208,7 +209,7 @@ fn coded<'a, S>(walk: &Walk<'a>, level: usize, source: Option<S>) -> Result<(Cod
     })
 }
 
-/// The dialect of a unit, as far as the variables in scope tell it.
+/// The dialect of a unit, as far as the variables in scope determine it.
 pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     if let Some(dialect) = hint.dialect {
         return dialect;
@@ -225,7 +226,7 @@ pub(super) fn dialect(hint: &DialectHint, variables: &[VariableAt]) -> Dialect {
     Dialect::of_unit(Some(augmentation), each.into_iter())
 }
 
-/// How locations of a function are read that has no operation of the extensions; `None`: by the book.
+/// The reading of a function's locations if they have no operation of the extensions; `None`: by the DWARF text.
 pub(super) fn reading(hint: &DialectHint, kind: &Kind) -> Option<legacy::Reading> {
     let reading = legacy::Reading { clang: hint.is_legacy(), scratch: scratch(kind) };
     (hint.is_legacy() || hint.is_unextended()).then_some(reading)
@@ -235,25 +236,25 @@ pub(super) fn reading(hint: &DialectHint, kind: &Kind) -> Option<legacy::Reading
 pub(super) struct Frame<'a> {
     pub(super) context: FrameContext<'a>,
     pub(super) debug: Arc<DebugInfo>,
-    /// Where lists have places, in words: variables may share a list.
+    /// Messages with the PC ranges of location lists: variables may share a list.
     pub(super) elsewhere: RefCell<HashMap<(UnitId, ListOffset), String>>,
     left: Left,
 }
 
-/// What was read of an object for a lane.
+/// An object's data for a lane.
 struct Read {
-    /// Where and how long it is, where that is the same for other lanes.
+    /// Its place and length, if other lanes have the same.
     place: Option<((AddressSpace, u128), u64)>,
     bits: Rc<Bits>,
     bytes: Arc<[Byte]>,
 }
 
-/// That a bound of a frame's variables is reached.
+/// The error for an exceeded limit of a frame's variables.
 fn too_much(what: &'static str, limit: u64) -> dwarf::Error {
     dwarf::Error { at: ExprOffset(0), op: "read", cause: Cause::Limit { what, limit } }
 }
 
-/// What the variables of a frame may still take together.
+/// The remaining budget of a frame's variables together.
 struct Left {
     values: Cell<u64>,
     bytes: Cell<u64>,
@@ -273,10 +274,10 @@ impl Default for Left {
 }
 
 impl Left {
-    /// Takes the values of a variable, also from the budget of the question.
+    /// Takes the values of a variable, also from the question's budget.
     ///
     /// # Errors
-    /// There are not as many left.
+    /// The budget is used up.
     fn take_values(&self, lanes: LaneSet, budget: &Budget) -> Result<(), Cause> {
         let count = u64::from(lanes.count());
         let (what, limit) = ("values of variables of a frame", MAX_FRAME_VALUES);
@@ -286,10 +287,10 @@ impl Left {
         Ok(())
     }
 
-    /// Counts the names of a variable and of its type as text; short ones count for nothing.
+    /// Counts the names of a variable and of its type as text; short ones do not count.
     ///
     /// # Errors
-    /// There is no room for them.
+    /// The text budget is used up.
     fn take_names(&self, variable: Variable) -> Result<Variable, Cause> {
         let length = variable.name.len().saturating_add(variable.type_name.len());
         if length > 4 * FREE_TEXT {
@@ -303,9 +304,9 @@ impl Left {
     /// Takes the bytes of an object.
     ///
     /// # Errors
-    /// There are not as many left.
+    /// The budget is used up.
     fn take(&self, size: u64) -> Result<(), dwarf::Error> {
-        // Reading an object that is too large fails for its own size.
+        // The read of a too large object fails because of its own size.
         if size <= FREE_OBJECT_BYTES || size > MAX_OBJECT_BYTES {
             return Ok(());
         }
@@ -314,10 +315,10 @@ impl Left {
         Ok(())
     }
 
-    /// A value's text; one that reaches the bound ends there with `...`.
+    /// A value's text; at the limit it ends with `...`.
     ///
     /// # Errors
-    /// The text of the frame is spent, and this is more than a scalar.
+    /// The text budget of the frame is used up, and this is more than a scalar.
     fn text(&self, value: &Value) -> Result<Arc<str>, dwarf::Error> {
         let left = self.text.get();
         let text = value.limited(left.max(FREE_TEXT));
@@ -329,10 +330,10 @@ impl Left {
         Ok(text.into())
     }
 
-    /// Counts a value's text for a lane that it is printed for.
+    /// Counts a value's text for a lane of the output.
     ///
     /// # Errors
-    /// There is no room for it; what is short counts for nothing.
+    /// The text budget is used up; short text does not count.
     fn print(&self, state: ValueState) -> Result<ValueState, dwarf::Error> {
         let length = state.words().len();
         if length > FREE_TEXT {
@@ -344,9 +345,9 @@ impl Left {
         Ok(state)
     }
 
-    /// How many values of an object may be printed.
+    /// Maximum number of printed values of an object.
     fn values(&self) -> usize {
-        // Each takes a digit and a separator at least.
+        // Each value takes a digit and a separator at least.
         (self.text.get() / 2).max(1)
     }
 }
@@ -358,8 +359,8 @@ impl<'a> Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Where an expression of `context` leads: as the compiler means it where its unit is read so, else by the book. `size`: of
-    /// the object.
+    /// The location that an expression of `context` gives: with the compiler's meaning if its unit is read that way,
+    /// else by the DWARF text. `size`: of the object.
     pub(super) fn locate(
         &self,
         context: &dyn dwarf::Context,
@@ -473,7 +474,7 @@ impl Frame<'_> {
         values.collect()
     }
 
-    /// The attribute that says where a variable is, as `dwarf` lists it.
+    /// The attribute with a variable's location, in the notation of `dwarf`.
     fn whose(&self, at: &VariableAt) -> String {
         let variable = &at.variable;
         let unit =
@@ -481,7 +482,7 @@ impl Frame<'_> {
         format!("DW_AT_location of DIE {} in the unit at {unit}", variable.die)
     }
 
-    /// What lies at a location, lane by lane.
+    /// The contents of a location, lane by lane.
     fn placed(
         &self,
         location: &Location,
@@ -491,16 +492,16 @@ impl Frame<'_> {
         idiom: Option<Idiom>,
         most: usize,
     ) -> Vec<LaneValue> {
-        // What stands at the object is a descriptor, whose size nothing says; the data come through it.
+        // The object at the location is a descriptor of unknown size; the data come through it.
         let known_size = if self.debug.has_data_elsewhere(type_id) { Some(0) } else { known_size };
-        // What was read for the lane before, and its text: where lanes have the same bits, and the type asks nothing else, it is
-        // theirs too.
+        // The data of the previous lane, and its text: lanes with the same bits share them if the type evaluates
+        // nothing else.
         let mut read: Option<Read> = None;
         let mut before: Option<(Rc<Bits>, ValueState)> = None;
         let values = lanes.iter().map(|lane| {
             let at = location.at(lane);
             let object = LaneObject::new(&self.context, &self.debug, lane, at.clone());
-            // What the type leaves to the object, the length of an array say, each lane has of its own.
+            // Parts that the type leaves to the object, for example the length of an array, differ by lane.
             let size = match known_size {
                 Some(size) => size,
                 None => match self.debug.byte_size_of(type_id, &object) {
@@ -512,7 +513,7 @@ impl Frame<'_> {
             let wanted = BitSize(size.saturating_mul(8));
             let checked = if idiom.is_some() { legacy::check_size(&at, wanted) } else { Ok(()) };
             let found = checked.and_then(|()| self.read(&at, lane, size, &mut read));
-            // A caller's registers are shown where they are now.
+            // A caller's registers are shown at their current place.
             let settled = |bytes| Ok((self.context.level.settled(&at, lane, wanted)?, bytes));
             let (at, (bits, bytes)) = match found.and_then(settled) {
                 Ok(found) => found,
@@ -534,7 +535,7 @@ impl Frame<'_> {
                 state.clone()
             } else {
                 match self.shown(type_id, &bits, &object, most.min(self.left.values())) {
-                    // A scalar of which bits are missing has no value; each lane has reasons of its own.
+                    // A scalar with missing bits has no value; the reasons differ by lane.
                     Ok(Value::Absent { absent: Absence::OptimizedOut }) => {
                         ValueState::OptimizedOut(undefined(&at, lane))
                     }
@@ -559,7 +560,7 @@ impl Frame<'_> {
         values.collect()
     }
 
-    /// The object of a lane. `last`: what was read for the lane before, which is shared where it is the same.
+    /// The object of a lane. `last`: the data of the previous lane, shared if equal.
     fn read(
         &self,
         at: &Location,
@@ -568,7 +569,7 @@ impl Frame<'_> {
         last: &mut Option<Read>,
     ) -> Result<(Rc<Bits>, Arc<[Byte]>), dwarf::Error> {
         let place = self.common_place(at, lane).map(|place| (place, size));
-        // What is shared counts too: each lane's bytes are printed.
+        // Shared data counts, too: each lane's bytes are printed.
         self.left.take(size)?;
         if let Some(last) = last.as_ref().filter(|last| place.is_some() && last.place == place) {
             return Ok((Rc::clone(&last.bits), Arc::clone(&last.bytes)));
@@ -586,14 +587,14 @@ impl Frame<'_> {
         Ok((bits, bytes))
     }
 
-    /// A location that is the same bytes for all lanes, in an address space that knows no lanes: the space and the first bit.
+    /// A location with the same bytes for all lanes, in an address space without lanes: the space and the first bit.
     fn common_place(&self, at: &Location, lane: LaneId) -> Option<(AddressSpace, u128)> {
         let Storage::Memory { space, .. } = at.storage else { return None };
         let info = dwarf::Context::space(&self.context, space)?;
         (info.lane == LaneNeed::None).then(|| (space, at.offset.get(lane)))
     }
 
-    /// Why an object has no size: in the words of what could not tell it.
+    /// The reason that an object has no size, from the failed evaluation.
     fn unsized_object(&self, type_id: TypeId, object: &LaneObject<'_>) -> ValueState {
         let options = Options::machine();
         match self.debug.value_of(type_id, Contents::default(), object, &options) {
@@ -605,7 +606,7 @@ impl Frame<'_> {
         }
     }
 
-    /// The value as C++ would print it.
+    /// The value in C++ notation.
     fn shown(
         &self,
         type_id: TypeId,
@@ -617,7 +618,7 @@ impl Frame<'_> {
             Contents { bytes: bits.bytes(), undefined: bits.undefined(), unavailable: bits.not_captured() };
         let spaces = &self.context.kind().target.spaces;
         let name = |id: AddressSpace| {
-            // Global and generic pointers are plain numbers; segment pointers say which segment.
+            // Global and generic pointers are plain numbers; segment pointers name their segment.
             let space = spaces.iter().find(|space| space.id == id)?;
             (space.address_bits <= 32).then(|| space.name.clone())
         };
@@ -629,7 +630,7 @@ impl Frame<'_> {
     }
 }
 
-/// Why a location, or a part of it, is undefined for a lane.
+/// The reason that a location, or a part of it, is undefined for a lane.
 pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
     if let Storage::Undefined(Some(Origin { why: WhyUndefined::Said, op, at, within })) = &at.storage {
         let within = within.map_or_else(String::new, |within| format!(" in {within}"));
@@ -654,7 +655,7 @@ pub(super) fn nowhere(lane: LaneId, state: ValueState) -> LaneValue {
     }
 }
 
-/// A location's words, and by which idiom it was found.
+/// A location's text, with the idiom of its reading.
 pub(super) fn marked(words: String, idiom: Option<Idiom>) -> String {
     match idiom {
         Some(idiom) => format!("{words} ({})", idiom.mark()),
@@ -662,12 +663,12 @@ pub(super) fn marked(words: String, idiom: Option<Idiom>) -> String {
     }
 }
 
-/// How the wave's target reaches private memory.
+/// The way in which the wave's target reaches private memory.
 pub(super) fn scratch(kind: &Kind) -> legacy::Scratch {
     if kind.target.buffer_scratch { legacy::Scratch::Buffer } else { legacy::Scratch::Flat }
 }
 
-/// The first bytes of what was fetched; a last one of fewer bits counts as one.
+/// The first bytes of the fetched bits; a last one of fewer bits counts as one.
 pub(super) fn bytes<T: FromIterator<Byte>>(bits: &Bits, count: usize) -> T {
     if let Some(whole) = bits.whole() {
         return whole.iter().take(count).copied().map(Byte::Known).collect();
@@ -680,12 +681,12 @@ pub(super) fn bytes<T: FromIterator<Byte>>(bits: &Bits, count: usize) -> T {
     (0..count).map(byte).collect()
 }
 
-/// An error in words, with AMD's names instead of numbers.
+/// An error as text, with AMD's names instead of numbers.
 pub(super) fn words(error: &dwarf::Error, names: &dyn Names) -> String {
     error.named(names)
 }
 
-/// Why there is no value.
+/// Converts an evaluation error to a missing value.
 pub(super) fn failed(error: &dwarf::Error, names: &dyn Names) -> ValueState {
     let words = words(error, names);
     match error.class() {

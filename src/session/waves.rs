@@ -1,4 +1,4 @@
-//! Waves as lists show them: names, kinds and why they stopped.
+//! Waves for lists: names, kinds and causes of their stops.
 
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
@@ -8,19 +8,19 @@ use crate::arch::{Kind, StopReason};
 use crate::capture::Wave;
 use crate::units::{Pc, WaveId};
 
-/// The mark behind a name of a wave whose values may be wrong.
+/// The suffix of the name of a wave whose values may be wrong.
 pub(crate) const UNCONFIRMED: &str = " (unconfirmed)";
 
-/// The start of a region's name whose place was inferred, as `import::rocm_core::private` writes it.
+/// The start of a region's name if its place was inferred, in the text of `import::rocm_core::private`.
 const INFERRED: &str = "inferred from ";
 
-/// The signal of a trap, the mildest that a stopped wave has, in gdb's numbering.
+/// The signal of a trap, the mildest of a stopped wave, in gdb's numbering.
 pub(super) const SIGTRAP: u8 = 5;
 
-/// A wave's name, state and place.
+/// Returns a wave's name, state and position.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+/// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
 pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> {
     let wave = reader.wave(id)?;
     let capture = reader.dump().capture();
@@ -52,7 +52,7 @@ pub(crate) fn info(reader: &Reader, id: WaveId) -> Result<WaveInfo, Unreadable> 
     })
 }
 
-/// Why a wave stopped, in words, and the signal for it: 0 when it was running or the reason is not known.
+/// The cause of a wave's stop as text, and its signal: 0 if it was running or the reason is unknown.
 pub(super) fn cause(wave: &Wave) -> (String, u8) {
     let reasons = reasons(wave);
     let mut cause = match &reasons {
@@ -66,7 +66,7 @@ pub(super) fn cause(wave: &Wave) -> (String, u8) {
     (cause, reasons.as_deref().map_or(0, signal))
 }
 
-/// The signal that a wave's stop stands for.
+/// The signal of a wave's stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signal(u8);
 
@@ -77,7 +77,7 @@ impl Signal {
     }
 }
 
-/// The signal that a wave's stop stands for.
+/// The signal of a wave's stop.
 pub(crate) fn signal_of(wave: &Wave) -> Signal {
     Signal(cause(wave).1)
 }
@@ -102,7 +102,7 @@ fn name(agent: u32, queue: Option<u32>, dispatch: Option<u32>, wave: &Wave, at: 
     format!("AMDGPU Wave {agent}:{queue}:{dispatch}:{} {place}/{slot}{label}{mark}", wave.id)
 }
 
-/// The kinds of wave that a dump holds, in words: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.
+/// The kinds of wave of a dump, as text: `gfx90a:wave64 (8 waves), gfx1100:wave32 (2 waves)`.
 pub(super) fn kinds(dump: &Dump) -> String {
     let word = |count: usize| if count == 1 { "wave" } else { "waves" };
     let each = dump
@@ -111,7 +111,7 @@ pub(super) fn kinds(dump: &Dump) -> String {
     each.collect::<Vec<_>>().join(", ")
 }
 
-/// The most notes of a dump's writer that are read on attaching.
+/// Maximum number of notes of a dump's writer shown on attaching.
 const MOST_NOTES: usize = 8;
 
 /// The problems of a dump in one sentence; `None`: there are none.
@@ -123,7 +123,7 @@ pub(crate) fn problem_notice<P: Display>(problems: &[P]) -> Option<String> {
     }
 }
 
-/// What the user should read on attaching.
+/// Messages for the user on attaching.
 pub(super) fn notices(dump: &Dump, kind: &Kind) -> Vec<String> {
     let mut notices = Vec::new();
     if dump.kinds().count() > 1 {

@@ -1,12 +1,12 @@
-//! Work-items and waves by their places in the grid, as lists of waves and lanes name them.
+//! Work-items and waves by their positions in the grid, in the notation of lists of waves and lanes.
 //!
-//! | text | what it names |
+//! | text | names |
 //! |---|---|
 //! | `(X,Y,Z)` | the work-item of that id in the grid |
 //! | `(X,Y,Z)[X,Y,Z]` | the work-item of a work-group, by its id in it |
 //! | `(X,Y,Z)/N` | wave N of a work-group |
 //!
-//! Coordinates that are left out at the end are 0, and the first parentheses may be left out: `X,Y,Z/N`.
+//! Missing coordinates at the end are 0, and the first parentheses are optional: `X,Y,Z/N`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,31 +14,31 @@ use std::str::FromStr;
 use super::{DispatchInfo, Inspect, WaveInfo};
 use crate::units::{LaneId, WaveId};
 
-/// A work-item or a wave by its place.
+/// A work-item or a wave by its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GridPlace {
     /// A work-item by its id in the grid.
     WorkItem([u32; 3]),
     /// A work-item by its work-group and its id in it.
     InGroup {
-        /// The work-group's place in the grid.
+        /// The work-group's position in the grid.
         group: [u32; 3],
         /// The work-item's id in the work-group.
         local: [u32; 3],
     },
     /// A wave by its work-group.
     Wave {
-        /// The work-group's place in the grid.
+        /// The work-group's position in the grid.
         group: [u32; 3],
-        /// The wave's number in the work-group; `None`: the first one that is served.
+        /// The wave's number in the work-group; `None`: the first served one.
         number: Option<u32>,
     },
 }
 
-/// Why a place names nothing.
+/// Reasons that a position names nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGridPlace {
-    /// It is not written as a place.
+    /// The text is no position.
     #[error(
         "`{0}` is no place in a grid; expected (X,Y,Z) or (X,Y,Z)[X,Y,Z] for a work-item, (X,Y,Z)/N for a wave"
     )]
@@ -46,22 +46,22 @@ pub enum NoGridPlace {
     /// No served wave has it.
     #[error("no served wave has {place}{why}")]
     Missing {
-        /// The place.
+        /// The position.
         place: GridPlace,
-        /// What is known of the reason, behind a colon; empty: nothing.
+        /// The known reason, after a colon; empty: unknown.
         why: String,
     },
     /// Waves of several dispatches have it.
     #[error("{place} is in several waves ({waves}): name a wave of its dispatch first")]
     Several {
-        /// The place.
+        /// The position.
         place: GridPlace,
         /// Names of the first of these waves.
         waves: String,
     },
 }
 
-/// Waves that a message names.
+/// Maximum number of waves that a message names.
 const MAX_NAMED: usize = 4;
 
 impl fmt::Display for GridPlace {
@@ -100,7 +100,7 @@ impl FromStr for GridPlace {
     }
 }
 
-/// Whether a word is a place in the grid rather than a number.
+/// Whether a word is a position in the grid rather than a number.
 #[must_use]
 pub fn is_place(word: &str) -> bool {
     word.contains(['(', ',', '['])
@@ -121,7 +121,8 @@ pub fn coordinates(text: &str) -> Option<[u32; 3]> {
     parts.next().is_none().then_some(found)
 }
 
-/// The served wave, and of a work-item the lane, at a place: in the dispatch of `near`, else in the only other one that has it.
+/// Returns the served wave, and for a work-item the lane, at a position: in the dispatch of `near`, else in the only
+/// other one that has it.
 ///
 /// # Errors
 /// No served wave has it, or waves of several dispatches do.
@@ -176,7 +177,7 @@ pub fn find(
     }
 }
 
-/// The lane at a place in a wave; of a wave's place no lane. `None`: it is not in this wave.
+/// The lane at a position in a wave; `Some(None)` for a wave's position; `None` for a position outside of this wave.
 fn lane_in(
     session: &dyn Inspect,
     info: &WaveInfo,
@@ -209,7 +210,7 @@ fn lane_in(
     }
 }
 
-/// That a place is outside of a dispatch's grid or work-groups.
+/// The reason that a position is outside of a dispatch's grid or work-groups.
 fn outside(dispatch: &DispatchInfo, place: &GridPlace) -> String {
     let beyond = |at: [u32; 3], size: [u32; 3]| at.iter().zip(size).any(|(at, size)| *at >= size);
     let list = |[x, y, z]: [u32; 3]| format!("[{x},{y},{z}]");

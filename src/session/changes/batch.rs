@@ -1,4 +1,4 @@
-//! What is to be written together, bit by bit.
+//! A batch of writes, bit by bit.
 
 use std::collections::BTreeMap;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
@@ -19,7 +19,7 @@ where
     T: Copy + Default + PartialEq + Not<Output = T>,
     T: BitAnd<Output = T> + BitOr<Output = T> + BitXor<Output = T>,
 {
-    /// Puts more bits over these; whether one of them had another value.
+    /// Puts more bits over these; returns whether one of them had another value.
     pub(super) fn put(&mut self, new: Self) -> bool {
         let differs = (self.value ^ new.value) & self.mask & new.mask != T::default();
         self.value = self.value & !new.mask | new.value & new.mask;
@@ -28,16 +28,16 @@ where
     }
 }
 
-/// What is to be written together. What is added later goes over what was before.
+/// Values to write together. Later additions replace earlier ones.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::session) struct Batch {
-    /// Dwords of registers, by where they live: never those of an alias.
+    /// Dwords of registers, by their storage: never those of an alias.
     pub(super) registers: BTreeMap<(WaveId, RegId, u16), Masked<u32>>,
     pub(super) memory: BTreeMap<(Owner, u64), Masked<u8>>,
 }
 
 impl Batch {
-    /// Adds another batch; whether it wants another value for one of the bits.
+    /// Adds another batch; returns whether it has another value for one of the bits.
     pub(in crate::session) fn merge(&mut self, other: Self) -> bool {
         let mut differs = false;
         for (at, new) in other.registers {

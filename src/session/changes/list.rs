@@ -1,4 +1,4 @@
-//! What a client has changed, and dropping it.
+//! The list of a client's changes, and their removal.
 
 use super::write::aliases_of;
 use super::{Layer, Owner};
@@ -8,17 +8,17 @@ use crate::session::reader::Reader;
 use crate::session::{Place, Unreadable};
 use crate::units::{Address, LaneId, WaveId};
 
-/// Bytes of a run of changed memory that are shown.
+/// Bytes shown of a run of changed memory.
 pub const SHOWN_BYTES: usize = 16;
 
-/// What differs from the capture, in order; the first of it where it is more than was asked for.
+/// The differences from the capture, in order; only the first of them if the request has a smaller limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Dwords of registers.
     pub registers: Vec<RegisterChange>,
     /// Runs of memory.
     pub memory: Vec<MemoryChange>,
-    /// Dwords and runs that are left out.
+    /// Number of dwords and runs beyond the limit.
     pub left_out: usize,
 }
 
@@ -31,45 +31,45 @@ pub struct RegisterChange {
     pub id: u32,
     /// The register.
     pub name: String,
-    /// Registers that live in it: `vcc`.
+    /// Registers stored in it: `vcc`.
     pub aliases: Vec<String>,
     /// The lane of a vector.
     pub lane: Option<LaneId>,
     /// The dword of a register that has two, 0 for the low one.
     pub dword: Option<u16>,
-    /// What was captured; `None`: nothing.
+    /// The captured value; `None`: not captured.
     pub old: Option<u32>,
-    /// What it reads as now.
+    /// The current value.
     pub new: u32,
 }
 
-/// A run of bytes of memory. Private memory is named by lanes.
+/// A run of bytes of memory. Private memory is listed by lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryChange {
-    /// The first byte; of LDS and private memory with a wave that has it.
+    /// The first byte; LDS and private memory have the wave that owns them.
     pub place: Place,
-    /// The place in words.
+    /// The place as text.
     pub words: String,
     /// Bytes of the run.
     pub length: u64,
-    /// What was captured of the first [`SHOWN_BYTES`] bytes; `None`: nothing.
+    /// The captured value of the first [`SHOWN_BYTES`] bytes; `None`: not captured.
     pub old: Vec<Option<u8>>,
-    /// What they read as now.
+    /// The current value of those bytes.
     pub new: Vec<u8>,
 }
 
-/// What to drop.
+/// The changes to drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reset {
     /// All changes.
     All,
-    /// Those of registers.
+    /// Changes of registers.
     Registers,
-    /// Those of memory.
+    /// Changes of memory.
     Memory,
 }
 
-/// What was dropped.
+/// The dropped changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Dwords of registers.
@@ -79,10 +79,10 @@ pub struct Dropped {
 }
 
 impl Reader {
-    /// What differs from the capture: at most so many dwords of registers and runs of memory.
+    /// Returns the differences from the capture: at most `most` dwords of registers and runs of memory.
     ///
     /// # Errors
-    /// What the operating system says of a file.
+    /// The operating system's error for a file.
     pub fn changes(&self, most: usize) -> Result<Changes, Unreadable> {
         let mut found = Changes::default();
         for ((id, register), value) in &self.changes.registers {
@@ -148,7 +148,7 @@ impl Reader {
                 }
                 (Owner::Wave(_), None) => {}
                 (Owner::Wave(_), Some(kind)) => {
-                    // Every byte is some lane's: dword by dword, and each lane's in a row below.
+                    // Every byte belongs to a lane: dword by dword, with each lane's in a row below.
                     let space = space_of(SpaceScope::Lane);
                     let mut at = first;
                     while at <= last {
@@ -195,7 +195,7 @@ impl Reader {
         MemoryChange { place, words: self.describe(place), length, old: old.collect(), new }
     }
 
-    /// Drops changes; everything reads as it was captured again.
+    /// Drops changes: everything reads as captured again.
     pub fn reset(&mut self, what: Reset) -> Dropped {
         let Layer { registers, memory } = &mut self.changes;
         let mut dropped = Dropped::default();

@@ -1,6 +1,6 @@
 //! Writing an object of a frame by its DWARF location: all its parts or none.
 //!
-//! Registers of a caller's frame are written where call frame information says that they are now.
+//! Registers of a caller's frame are written to their current place, by call frame information.
 
 use super::Unwritable;
 use super::batch::Batch;
@@ -12,13 +12,14 @@ use crate::session::unwind::{Level, Walk};
 use crate::session::{Place, Unreadable, variables};
 use crate::units::{BitSize, DwarfReg, LaneId, WaveId};
 
-/// Collects what is to be written, and writes nothing yet.
+/// Collects the values to write, without writing them.
 struct Draft<'r> {
     reader: &'r Reader,
     wave: WaveId,
     lane: LaneId,
     batch: Batch,
-    /// Whether two parts want other values for one bit: what names alone do not tell the plan, vcc and the SGPRs in it.
+    /// Whether two parts have different values for one bit: names alone do not show it, as for vcc and the SGPRs that
+    /// hold it.
     contradicts: bool,
 }
 
@@ -57,7 +58,7 @@ impl Store for Draft<'_> {
 
     fn write(&mut self, run: &Run) {
         let mut batch = std::mem::take(&mut self.batch);
-        // It was checked, so that nothing is refused here.
+        // The check has passed, so that no write fails here.
         match self.add(&mut batch, run) {
             Ok(contradicts) => self.contradicts |= contradicts,
             Err(why) => log::error!("a part that was checked is refused: {why}; please report this"),
@@ -65,7 +66,7 @@ impl Store for Draft<'_> {
         self.batch = batch;
     }
 
-    /// Private memory by its backing layout, generic addresses by the space that they lead to.
+    /// Maps private memory to its backing layout, and generic addresses to their target space.
     fn identity(&self, at: MemoryAt) -> MemoryAt {
         let mut place = self.place(at);
         if let Ok(found) = self.reader.generic(place)
@@ -84,7 +85,7 @@ impl Store for Draft<'_> {
         let Some(lane) = lane else {
             return MemoryAt { space: place.space, lane: None, address: place.address };
         };
-        // What has no place in the wave's memory shares it with nothing.
+        // A place outside of the wave's memory overlaps nothing.
         let Some(address) = wave.kind.private_wave(lane, place.address) else { return at };
         let wave_space = wave.kind.target.spaces.iter().find(|space| space.scope == SpaceScope::Wave);
         let space = wave_space.map_or(place.space, |space| space.id);
@@ -92,10 +93,10 @@ impl Store for Draft<'_> {
     }
 }
 
-/// What to write so that the object at a location of a frame has these bytes.
+/// Returns the batch that gives the object at a location of a frame these bytes.
 ///
 /// # Errors
-/// As [`Unwritable`] says.
+/// [`Unwritable`].
 pub(in crate::session) fn draft(
     level: Level<'_>,
     lane: LaneId,
@@ -130,12 +131,12 @@ pub(in crate::session) fn draft(
     Ok(draft.batch)
 }
 
-/// Writes the bits of an object, given as `size.div_ceil(8)` bytes, where a location of one lane of a frame says; frames
-/// as [`backtrace`](super::super::Inspect::backtrace) numbers them. A location whose registers are where they really are
+/// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a location of one lane of a frame; frames have
+/// the numbers of [`backtrace`](super::super::Inspect::backtrace). A location with registers at their current place
 /// (`LaneValue::place`) is of frame 0.
 ///
 /// # Errors
-/// As [`Unwritable`] says; nothing was written.
+/// [`Unwritable`]; nothing was written.
 pub fn write_location(
     reader: &mut Reader,
     wave: WaveId,
@@ -151,7 +152,7 @@ pub fn write_location(
             return Err(Unreadable::NoSuchLane { lane, lanes: of.kind.wave_size.lanes() }.into());
         }
         let mut walk = Walk::new(reader, wave)?;
-        // A wave without a PC has registers and memory all the same.
+        // A wave without a PC still has registers and memory.
         let level = match frame {
             0 => 0,
             frame => variables::find(&mut walk, frame)?.0,

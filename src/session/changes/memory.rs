@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Owner, PIECE};
 
-/// Bytes that lie together; a set bit of `changed` for each that counts, at least one.
+/// Adjacent bytes; `changed` has a set bit for each valid one, at least one.
 #[derive(Clone, Debug)]
 struct Piece {
     bytes: [u8; PIECE as usize],
@@ -13,18 +13,18 @@ struct Piece {
 
 const _: () = assert!(PIECE == u64::BITS as u64);
 
-/// Changed bytes by whose they are and where.
+/// Changed bytes by owner and address.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Memory {
     pieces: BTreeMap<(Owner, u64), Piece>,
 }
 
-/// What lies at an address and how far it is alike.
+/// The state of an address, and the length of the run with that state.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::session) enum Run<'a> {
     /// These bytes are changed.
     Changed(&'a [u8]),
-    /// So many bytes are as they were captured, or were not.
+    /// This number of bytes is unchanged: captured or missing.
     Captured(usize),
 }
 
@@ -33,12 +33,12 @@ fn split(address: u64) -> (u64, u32) {
 }
 
 impl Memory {
-    /// Whether anything of an owner's is changed.
+    /// Whether an owner's memory has any change.
     pub(in crate::session) fn touches(&self, owner: Owner) -> bool {
         self.pieces.range((owner, 0)..=(owner, u64::MAX)).next().is_some()
     }
 
-    /// What is at an address, at most `length` bytes of it (at least 1), which do not wrap around.
+    /// The run at an address, at most `length` bytes of it (at least 1), which do not wrap around.
     pub(in crate::session) fn run(&self, owner: Owner, address: u64, length: usize) -> Run<'_> {
         let (index, bit) = split(address);
         if let Some(piece) = self.pieces.get(&(owner, index)) {
@@ -54,7 +54,7 @@ impl Memory {
         Run::Captured(usize::try_from(far).unwrap_or(usize::MAX).min(length))
     }
 
-    /// The first changed byte from an address on.
+    /// The first changed byte at or after an address.
     pub(in crate::session) fn next(&self, owner: Owner, address: u64) -> Option<u64> {
         let (first, bit) = split(address);
         self.pieces.range((owner, first)..=(owner, u64::MAX)).find_map(|((_, index), piece)| {
@@ -64,7 +64,8 @@ impl Memory {
         })
     }
 
-    /// The first changed run from an address on, which may begin before it: its first byte from there and its last.
+    /// The first changed run at or after an address, which may begin before it: its first byte from there and its
+    /// last.
     pub(in crate::session) fn next_run(&self, owner: Owner, address: u64) -> Option<(u64, u64)> {
         let first = self.next(owner, address)?;
         let mut last = first;
@@ -86,24 +87,24 @@ impl Memory {
         })
     }
 
-    /// Whose memory is changed, in order.
+    /// The owners of changed memory, in order.
     pub(super) fn owners(&self) -> Vec<Owner> {
         let mut owners: Vec<Owner> = self.pieces.keys().map(|(owner, _)| *owner).collect();
         owners.dedup();
         owners
     }
 
-    /// How many pieces there are.
+    /// Number of pieces.
     pub(super) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Whether there is a piece already that holds a byte.
+    /// Whether a piece for this byte exists already.
     pub(super) fn has_room(&self, owner: Owner, address: u64) -> bool {
         self.pieces.contains_key(&(owner, address / PIECE))
     }
 
-    /// How many bytes are changed.
+    /// Number of changed bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.pieces.values().map(|piece| u64::from(piece.changed.count_ones())).sum()
     }
@@ -119,7 +120,7 @@ impl Memory {
         piece.changed |= 1 << bit;
     }
 
-    /// A byte is as it was captured again.
+    /// Restores the captured value of a byte.
     pub(super) fn clear(&mut self, owner: Owner, address: u64) {
         let (index, bit) = split(address);
         if let Some(piece) = self.pieces.get_mut(&(owner, index)) {

@@ -1,12 +1,12 @@
-//! What-if writes: a client's changes above the capture, which itself never changes.
+//! A client's what-if writes: changes above the capture, which itself never changes.
 //!
-//! [`Layer`] is sparse. It holds dwords of registers and bytes of memory that read otherwise than they were captured: what
-//! is written back to the captured value leaves it again. Memory is kept by where it is *stored*, so that a byte has one
-//! change whichever address space names it; a register that lives in SGPRs (vcc) is kept in those SGPRs.
+//! [`Layer`] is sparse. It holds dwords of registers and bytes of memory that differ from the capture: a write of the
+//! captured value removes the entry. Memory is kept by its *storage*, so that a byte has one change in every address
+//! space; a register that lives in SGPRs (vcc) is kept in those SGPRs.
 //!
-//! The one reader lays it over all that it reads ([`Reader`](super::Reader)); `write` decides what may be written and
-//! does so as a whole or not at all, `location` does the same for an object by its DWARF location, `list` says what has
-//! changed.
+//! [`Reader`](super::Reader), the only reader, lays it over every read. `write` decides which writes are valid and
+//! does each as a whole or not at all, `location` does the same for an object by its DWARF location, `list` lists the
+//! changes.
 
 mod batch;
 mod list;
@@ -28,19 +28,19 @@ pub(super) use batch::Batch;
 pub(super) use location::draft;
 pub(super) use memory::{Memory, Run};
 
-/// Registers of waves that can be changed: 65536 of 64 lanes take 18 MB.
+/// Maximum number of changed registers of waves: 65536 of 64 lanes take 18 MB.
 pub const MAX_CHANGED_REGISTERS: usize = 1 << 16;
 
-/// Pieces of memory of [`PIECE`] bytes that can be changed: 8 MiB where they are full.
+/// Maximum number of changed pieces of memory of [`PIECE`] bytes: 8 MiB if all are full.
 pub const MAX_CHANGED_PIECES: usize = 1 << 17;
 
-/// Bytes of memory that are kept together.
+/// Bytes of memory in one piece.
 pub const PIECE: u64 = 64;
 
-/// Whose memory it is.
+/// The owner of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Owner {
-    /// Everybody's.
+    /// Global memory.
     Global,
     /// LDS of the work-group of that index.
     Group(usize),
@@ -51,7 +51,7 @@ pub(super) enum Owner {
 /// A client's changes.
 #[derive(Debug, Default)]
 pub(super) struct Layer {
-    /// The known dwords are the changed ones. None is without.
+    /// The known dwords are the changed ones. Each entry has at least one.
     registers: BTreeMap<(WaveId, RegId), RegisterValue>,
     memory: Memory,
 }

@@ -1,8 +1,8 @@
-//! What may be written, and writing it: all of a batch or nothing.
+//! Validity of writes, and writing: all of a batch or nothing.
 //!
-//! A register may be written where nothing was captured of it: its value is known then. Memory may be where something
-//! was captured, where its owner is known to have as much (LDS of a work-group, private memory of a wave), and where a
-//! code object is loaded. Elsewhere nobody knows that there is memory, and a write does not make any.
+//! A register may be written if it was not captured: its value is known then. Memory may be written if it was
+//! captured, if its owner is known to have that much (LDS of a work-group, private memory of a wave), or if a code
+//! object is loaded there. Writes to other memory are rejected: its existence is unknown.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -17,62 +17,62 @@ use crate::session::stored::{Linear, Storage};
 use crate::session::{Place, Unreadable, ValueState};
 use crate::units::WaveId;
 
-/// Why nothing was written.
+/// Reasons that a write fails.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unwritable {
     /// There is no such wave, lane, space or frame.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// Nobody knows that there is memory.
+    /// Memory is not known to exist here.
     #[error("{0} cannot be written: nothing was captured there, and nothing says that there is memory")]
     NoMemory(String),
-    /// The bytes given are not those of the register or object.
+    /// The number of bytes differs from the register's or object's.
     #[error("{what} takes {expected} bytes, not {given}")]
     Size {
         /// Register or object.
         what: String,
-        /// Bytes that it has.
+        /// Its size in bytes.
         expected: u64,
-        /// Bytes that were given.
+        /// Number of bytes given.
         given: u64,
     },
-    /// A part of a dword or byte is to be written, and what the rest of it holds is not known.
+    /// The write covers a part of a dword or byte, and the rest of it is unknown.
     #[error("{0} was not captured, and only a part of it would be written")]
     PartOf(String),
-    /// The session holds no more changes.
+    /// The session's limit of changes.
     #[error("more than {limit} {what} would be changed: `monitor reset` drops changes")]
     Limit {
-        /// What there would be too many of.
+        /// The unit of the limit.
         what: &'static str,
-        /// The bound.
+        /// The limit.
         limit: usize,
     },
     /// The object at a DWARF location.
     #[error(transparent)]
     Object(#[from] dwarf::write::NotWritten),
-    /// A location cannot be followed to where a caller's registers are.
+    /// A location leads to callers' registers that cannot be located.
     #[error("{0}")]
     Location(dwarf::Error),
-    /// It is not anywhere.
+    /// It has no storage.
     #[error("{what} is {why}: there is nothing to write")]
     Nowhere {
         /// The path or object.
         what: String,
-        /// What it is instead.
+        /// Its state instead.
         why: &'static str,
     },
-    /// A path cannot be read.
+    /// A path does not parse.
     #[error("{0}")]
     Path(#[from] ParseError),
-    /// A path leads nowhere, or what is to be written has no value.
+    /// A path leads nowhere, or the new value has no value.
     #[error("{}", .0.words())]
     State(ValueState),
 }
 
-/// A batch with its bits put together and judged.
+/// A batch with its bits combined and validated.
 #[derive(Debug, Default)]
 struct Settled {
-    /// A dword, and whether it reads as it was captured.
+    /// A dword, and whether it equals the captured value.
     registers: Vec<((WaveId, RegId, u16), u32, bool)>,
     memory: Vec<((Owner, u64), u8, bool)>,
 }
@@ -81,7 +81,7 @@ impl Reader {
     /// Writes a whole register of a wave, lowest byte first.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     pub fn write_register(&mut self, id: WaveId, register: RegId, bytes: &[u8]) -> Result<(), Unwritable> {
         let mut batch = Batch::default();
         let (_, known) = self.described(id, register)?;
@@ -97,15 +97,15 @@ impl Reader {
     /// Writes memory from a place on.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     pub fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable> {
         let mut batch = Batch::default();
         self.add_memory(&mut batch, place, bytes, &vec![0xff; bytes.len()])?;
         self.commit(&batch)
     }
 
-    /// Adds bytes of a register from its byte `first` on; a bit counts where `mask` has it. Whether another value was
-    /// there already for one of the bits.
+    /// Adds bytes of a register from its byte `first` on; `mask` has the valid bits. Returns whether one of the bits
+    /// already had another value.
     pub(in crate::session) fn add_register(
         &self,
         batch: &mut Batch,
@@ -135,8 +135,8 @@ impl Reader {
         Ok(contradicts)
     }
 
-    /// Adds bytes of memory from a place on; a bit counts where `mask` has it. Whether another value was there already
-    /// for one of the bits.
+    /// Adds bytes of memory from a place on; `mask` has the valid bits. Returns whether one of the bits already had
+    /// another value.
     pub(super) fn add_memory(
         &self,
         batch: &mut Batch,
@@ -150,7 +150,7 @@ impl Reader {
             Unwritable::NoMemory(self.describe(Place { address, ..place }))
         };
         let mut contradicts = false;
-        // Addresses up to this one are known to exist.
+        // The last address that is known to exist.
         let mut reach: Option<(u64, u64)> = None;
         for (index, (byte, mask)) in (0u64..).zip(bytes.iter().zip(mask)) {
             let (owner, at) = stored(storage, index).ok_or_else(|| nowhere(index))?;
@@ -163,13 +163,13 @@ impl Reader {
         Ok(contradicts)
     }
 
-    /// Whether there is known to be memory at a place, captured or not.
+    /// Whether memory is known to exist at a place, captured or not.
     pub(in crate::session) fn exists(&self, place: Place) -> bool {
         let first = self.storage(place).ok().and_then(|storage| Some((storage, stored(storage, 0)?)));
         first.is_some_and(|(storage, (_, at))| self.last_existing(storage, at).is_some())
     }
 
-    /// The last address of the run of memory, captured or known to be there, that holds an address.
+    /// The last address of the run of memory, captured or known to exist, that holds an address.
     fn last_existing(&self, storage: Storage<'_>, at: u64) -> Option<u64> {
         let capture = self.dump().capture();
         let linear = |memory: Linear<'_>| {
@@ -185,10 +185,10 @@ impl Reader {
         }
     }
 
-    /// Whether a batch could be written.
+    /// Whether a batch is writable.
     ///
     /// # Errors
-    /// As [`Unwritable`] says.
+    /// [`Unwritable`].
     pub(super) fn check(&self, batch: &Batch) -> Result<(), Unwritable> {
         self.settle(batch).map(drop)
     }
@@ -196,7 +196,7 @@ impl Reader {
     /// Writes a batch.
     ///
     /// # Errors
-    /// As [`Unwritable`] says; nothing was written.
+    /// [`Unwritable`]; nothing was written.
     pub(in crate::session) fn commit(&mut self, batch: &Batch) -> Result<(), Unwritable> {
         let settled = self.settle(batch)?;
         let Layer { registers, memory } = &mut self.changes;
@@ -211,7 +211,7 @@ impl Reader {
                 }
                 (Entry::Vacant(_), true) => {}
                 (entry, false) => {
-                    // Wide enough for every register: which dwords count is what is known of it.
+                    // Wide enough for every register: its known dwords are the changed ones.
                     entry.or_insert_with(|| RegisterValue::unknown(u16::MAX)).set_dword(index, dword);
                 }
             }
@@ -294,7 +294,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What was captured of a dword under each name that it has: its own, and those of the registers that live in it.
+    /// The captured value of a dword under each of its names: its own, and those of the registers stored in it.
     pub(super) fn names(
         &self,
         id: WaveId,
@@ -330,7 +330,7 @@ impl Reader {
     }
 }
 
-/// The registers, with the dword of each, that live in an SGPR of a wave.
+/// The registers stored in an SGPR of a wave, with the dword of each.
 pub(super) fn aliases_of(wave: &crate::capture::Wave, slot: RegId) -> Vec<(RegId, u16)> {
     let mut found = Vec::new();
     for register in wave.kind.registers().iter().filter(|register| register.alias.is_some()) {
@@ -343,7 +343,7 @@ pub(super) fn aliases_of(wave: &crate::capture::Wave, slot: RegId) -> Vec<(RegId
     found
 }
 
-/// Where the byte so many further on is kept; `None` past the end of the addresses.
+/// The storage of the byte at `index`; `None` past the end of the addresses.
 fn stored(storage: Storage<'_>, index: u64) -> Option<(Owner, u64)> {
     Some(match storage {
         Storage::Linear(memory, at) => (memory.owner, at.checked_add(index)?),
@@ -352,17 +352,17 @@ fn stored(storage: Storage<'_>, index: u64) -> Option<(Owner, u64)> {
     })
 }
 
-/// Captured bytes around the one asked for last: bytes of a batch are asked for in order.
+/// Captured bytes around the last requested one: requests come in order.
 #[derive(Default)]
 struct Captured {
     owner: Option<Owner>,
     first: u64,
     bytes: Vec<u8>,
-    /// How far it was looked.
+    /// The offset that the search has reached.
     asked: u64,
 }
 
-/// Captured bytes that are read at a time.
+/// Captured bytes per read.
 const AT_ONCE: u64 = 4096;
 
 impl Captured {
@@ -375,7 +375,7 @@ impl Captured {
     ) -> Option<u8> {
         let looked = self.owner == Some(owner) && at >= self.first && at - self.first < self.asked;
         let offset = at.wrapping_sub(self.first);
-        // A hole ends what was read; what comes after it is read anew.
+        // A hole ends a read; later bytes need a new one.
         if !looked || offset >= self.bytes.len() as u64 {
             let end = at.saturating_add(AT_ONCE - 1);
             let last = batch.range((owner, at)..=(owner, end)).next_back().map_or(at, |((_, last), _)| *last);

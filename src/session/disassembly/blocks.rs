@@ -1,4 +1,4 @@
-//! Decoding from an address on, block by block.
+//! Decoder of code, block by block.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::session::objects::Loaded;
 use crate::session::{Place, Reader};
 use crate::units::{Address, WaveId};
 
-/// Bytes that are decoded at once where no function says how far its code reaches.
+/// Bytes decoded at once if no function bounds the code.
 const WITHOUT_FUNCTION: usize = 4096;
-/// Bytes that are read beyond a function's end: an instruction that does not end there, as damage makes it, is whole.
+/// Bytes read beyond a function's end, so that an instruction across the end (of damaged code) is whole.
 const BEYOND: u64 = 32;
 
-/// Code that a wave runs, as far as it was captured.
+/// Code of a wave, as far as it was captured.
 pub(super) struct Code<'a> {
     pub(super) reader: &'a Reader,
     pub(super) wave: WaveId,
@@ -26,8 +26,7 @@ pub(super) struct Code<'a> {
 }
 
 impl Code<'_> {
-    /// The instructions from an address on: up to another one, and so many at most. Where code was not captured they end,
-    /// and a problem says so.
+    /// The instructions from an address up to another one, at most `count`. They end at missing code, with a problem.
     pub(super) fn forward(
         &mut self,
         start: u64,
@@ -58,7 +57,7 @@ impl Code<'_> {
         Ok(found)
     }
 
-    /// A block with the instruction that begins at an address; `None` and a problem where that was not captured.
+    /// A block with the instruction at an address; `None` and a problem if that was not captured.
     fn block(&mut self, at: u64) -> Result<Option<Arc<Block>>, NotDisassembled> {
         let disassembler = self.reader.dump().disassembler();
         if let Some(kept) = disassembler.kept(&self.machine, at)
@@ -90,7 +89,7 @@ impl Code<'_> {
         Ok(Some(block))
     }
 
-    /// Whether what is read from an address on is still what was decoded.
+    /// Whether the current bytes from an address on are still the decoded ones.
     fn is_unchanged(&self, block: &Block, at: u64) -> bool {
         let skip = usize::try_from(at - block.address).unwrap_or(usize::MAX);
         let then = block.bytes.get(skip..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where functions begin and end.
+//! Bounds of functions.
 
 use std::sync::Arc;
 
@@ -36,14 +36,14 @@ fn by_symbol(object: &CodeObject, at: u64) -> Option<(String, u64, u64)> {
 }
 
 impl FunctionBounds {
-    /// An address of it by name.
+    /// The symbolic form of an address in it.
     pub(super) fn symbolic(&self, address: u64) -> Option<Symbolic> {
         let is_inside = self.start <= address && address < self.end;
         is_inside.then(|| Symbolic { function: Arc::clone(&self.name), offset: address - self.start })
     }
 }
 
-/// What code that a wave runs is for: as its code object says, else as the wave's GPU is.
+/// The processor and wave size of code that a wave runs: by its code object, else by the wave's GPU.
 ///
 /// AMDGPUUsage, "ELF Header": processor and features in `e_flags`. The wave's size is not among them.
 pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
@@ -51,7 +51,7 @@ pub(super) fn machine(object: Option<&CodeObject>, wave: &Wave) -> Machine {
     let by_header = object.and_then(CodeObject::processor);
     let processor = by_header.or_else(|| Processor::named(&wave.kind.target.name));
     let mut features = Vec::new();
-    // Earlier ones have one size of waves, and LLVM no choice.
+    // Earlier generations have one wave size, and LLVM has no option for it.
     if processor.is_some_and(|processor| processor.generation >= Generation::Gfx10) {
         features.push(match wave.kind.wave_size {
             WaveSize::W32 => "+wavefrontsize32",

@@ -1,4 +1,4 @@
-//! Which instructions a listing is of, and what is known of each.
+//! Selection of a listing's instructions, and the facts about each.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::units::{Address, Pc, WaveId};
 
 type Decoded = Vec<(Instruction, Vec<u8>)>;
 
-/// The instructions that are asked for.
+/// Lists the requested instructions.
 ///
 /// # Errors
-/// There is no such wave, lane or frame, or nothing tells where to begin; no tool can do it.
+/// There is no such wave, lane or frame, the start is unknown, or no tool can disassemble.
 pub(in crate::session) fn list(
     reader: &Reader,
     wave: WaveId,
@@ -40,7 +40,7 @@ pub(in crate::session) fn list(
     let missing = || {
         let has_pc = |stack: Stack| stack.frames.first().is_some_and(|frame| frame.pc.is_some());
         match asked.lane {
-            // The wave's is known: what is not is where this lane waits.
+            // The wave's PC is known; only this lane's is unknown.
             Some(lane) if backtrace::backtrace(reader, wave, None).is_ok_and(has_pc) => {
                 Unreadable::NoLanePc { lane }
             }
@@ -48,7 +48,7 @@ pub(in crate::session) fn list(
         }
     };
     let anchor = anchor.ok_or_else(missing)?;
-    // Where it is to begin there; else the function that holds the address is listed.
+    // With a count the listing begins at the address; without one it lists the function that holds the address.
     if asked.address.is_some() && asked.count.is_some() && !anchor.is_multiple_of(4) {
         return Err(DisassembleError::Unaligned(anchor).into());
     }
@@ -126,7 +126,7 @@ fn choose(
     }
     let found = code.forward(start, end.min(most(start)), count)?;
     if found.is_empty() && start < anchor {
-        // The function's start was not captured; what is asked for first is where the wave is.
+        // The function's start was not captured; the instruction at the wave's PC has priority.
         return code.forward(anchor, end.min(most(anchor)), count);
     }
     if let Some((last, _)) = found.last()
@@ -142,7 +142,7 @@ fn choose(
     Ok(found)
 }
 
-/// So many instructions before an address.
+/// At most `count` instructions before an address.
 fn before(
     code: &mut Code<'_>,
     anchor: u64,
@@ -171,8 +171,8 @@ fn before(
     Ok(found)
 }
 
-/// The last address up to another one where an instruction of the function is known to begin: a row of the line table,
-/// else the function's start.
+/// The last address up to another one with a known instruction start of the function: a row of the line table, else
+/// the function's start.
 fn synchronised(
     code: &Code<'_>,
     at: u64,
@@ -190,7 +190,7 @@ fn synchronised(
     (at - start <= MAX_LISTED_BYTES).then_some(start)
 }
 
-/// What is known of addresses.
+/// Facts about addresses.
 struct Known<'a> {
     loaded: Option<&'a Loaded>,
     capture: &'a Capture,
@@ -237,7 +237,7 @@ impl Known<'_> {
         each.collect()
     }
 
-    /// An address by name; `function` is the last one that was looked up.
+    /// The symbolic form of an address; `function` caches the last function.
     fn symbolic(&self, address: u64, function: &mut Option<FunctionBounds>) -> Option<Symbolic> {
         if function.as_ref().is_none_or(|function| function.symbolic(address).is_none()) {
             *function = self.loaded.and_then(|loaded| bounds::function(loaded, self.capture, address));

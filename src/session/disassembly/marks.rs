@@ -1,4 +1,4 @@
-//! Which lanes go on where, in one physical frame of a wave's stack.
+//! Lanes by resume address, in one physical frame of a wave's stack.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::session::backtrace::lane_stacks;
 use crate::session::{Reader, Unreadable, lanes};
 use crate::units::{LaneSet, WaveId};
 
-/// Lanes by the address where they go on.
+/// Lanes by resume address.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     at: HashMap<u64, LaneSet>,
@@ -14,7 +14,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Of a physical frame, which is frame number `frame` of the wave's stack.
+    /// The marks of a physical frame, which is frame number `frame` of the wave's stack.
     pub(super) fn of(
         reader: &Reader,
         wave: WaveId,
@@ -33,7 +33,7 @@ impl Marks {
         Ok(Self { at, active: lanes::active_in(reader, wave, frame).ok() })
     }
 
-    /// The lanes that go on at an address, and those of them that are active.
+    /// The lanes with that resume address, and the active ones among them.
     pub(super) fn at(&self, address: u64) -> (LaneSet, Option<LaneSet>) {
         let lanes = self.at.get(&address).copied().unwrap_or_default();
         (lanes, self.active.map(|active| active.and(lanes)))

@@ -1,7 +1,9 @@
-//! Instructions around a wave: a function, or so many from an address, with lanes, source lines and branch targets.
+//! Instructions around a wave: a function, or a number of them from an address, with lanes, source lines and branch
+//! targets.
 //!
-//! Bytes are the reader's, so that what-if writes are seen and what was not captured is absent. Where an instruction begins
-//! nobody says in the bytes: a listing begins at a function's start, at a row of the line table, or where it is told to.
+//! Bytes come from the reader: they include what-if writes, and missing bytes stay absent. Bytes alone do not show
+//! where an instruction begins: a listing begins at a function's start, at a row of the line table, or at the
+//! requested address.
 
 mod blocks;
 mod bounds;
@@ -16,23 +18,24 @@ use super::Unreadable;
 use crate::disassembler::DisassembleError;
 use crate::units::{Address, LaneId, LaneSet, Pc, WaveId};
 
-/// The most bytes of code that a listing is of; larger functions are listed around the PC.
+/// Maximum number of bytes of code in a listing; larger functions are listed around the PC.
 pub const MAX_LISTED_BYTES: u64 = 256 * 1024;
-/// Instructions that are listed where no function tells where to end.
+/// Number of instructions listed if no function has a known end.
 pub(super) const WITHOUT_END: usize = 32;
 
-/// Which instructions are asked for: of the function that a frame is in, where nothing else is said.
+/// The requested instructions; the default is the function of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Instructions {
-    /// As that lane's stack has the frame; `None`: the wave's.
+    /// The lane whose stack has the frame; `None`: the wave's stack.
     pub lane: Option<LaneId>,
     /// The frame, 0 innermost.
     pub frame: usize,
-    /// An address instead of the frame's PC: the function that holds it, or with `count` the instructions from it on.
+    /// An address instead of the frame's PC: lists the function that holds it, or with `count` the instructions from
+    /// it on.
     pub address: Option<u64>,
-    /// How many, from the function's start or the address on.
+    /// Number of instructions, from the function's start or the address on.
     pub count: Option<usize>,
-    /// So many before and after the one at the PC or the address.
+    /// Number of instructions before and after the one at the PC or the address.
     pub around: Option<usize>,
 }
 
@@ -41,28 +44,28 @@ pub struct Instructions {
 pub struct Disassembly {
     /// The wave.
     pub wave: WaveId,
-    /// The frame that is marked.
+    /// The marked frame.
     pub frame: usize,
-    /// Where the frame goes on; `None`: not captured.
+    /// The frame's resume address; `None`: not captured.
     pub pc: Option<Pc>,
-    /// The function that was asked for, where there is one.
+    /// The requested function, if known.
     pub function: Option<FunctionBounds>,
     /// The code object that holds it.
     pub code_object: Option<String>,
-    /// What the code is for, as LLVM names it: `gfx90a`.
+    /// The code's processor by LLVM's name: `gfx90a`.
     pub processor: String,
-    /// The program that decoded it; `None` where there is nothing.
+    /// The decoder's name; `None` if there is nothing to decode.
     pub tool: Option<String>,
     /// The instructions by address.
     pub instructions: Vec<ListedInstruction>,
-    /// What is missing, and why.
+    /// Messages for missing parts.
     pub problems: Vec<String>,
 }
 
-/// Where a function lies.
+/// The bounds of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionBounds {
-    /// Its name: demangled.
+    /// Its demangled name.
     pub name: Arc<str>,
     /// Its first address.
     pub start: u64,
@@ -70,7 +73,7 @@ pub struct FunctionBounds {
     pub end: u64,
 }
 
-/// An address as a function has it.
+/// An address relative to a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Symbolic {
     /// The function.
@@ -82,37 +85,37 @@ pub struct Symbolic {
 /// An instruction of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedInstruction {
-    /// Where it lies.
+    /// Its address.
     pub address: Address,
     /// Its bytes, lowest address first.
     pub bytes: Vec<u8>,
-    /// What the tool prints, without names.
+    /// The tool's output, without symbol names.
     pub text: String,
-    /// Whether it is an instruction: else `text` shows its bytes.
+    /// Whether the bytes decode to an instruction; otherwise `text` shows the bytes.
     pub is_decoded: bool,
-    /// The function it is in.
+    /// Its function and offset.
     pub symbol: Option<Symbolic>,
-    /// Where it branches to.
+    /// The branch target.
     pub target: Option<(Address, Option<Symbolic>)>,
-    /// Source file, where the line table has it.
+    /// Source file, if the line table has it.
     pub file: Option<Arc<str>>,
     /// Source line.
     pub line: Option<u64>,
-    /// Whether the frame goes on here.
+    /// Whether the frame resumes here.
     pub is_pc: bool,
-    /// The lanes whose frame goes on here, as far as that is known.
+    /// The lanes whose frame resumes here, as far as known.
     pub lanes: LaneSet,
-    /// Those of them that are active; `None`: not known.
+    /// The active ones among them; `None`: unknown.
     pub active: Option<LaneSet>,
 }
 
-/// Why there is no listing.
+/// Reasons that there is no listing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDisassembled {
     /// There is no such wave, lane or frame, or no PC.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
-    /// No tool can do it.
+    /// No tool can disassemble.
     #[error(transparent)]
     Tool(#[from] DisassembleError),
 }

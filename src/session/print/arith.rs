@@ -3,7 +3,7 @@
 use super::path::{Binary, Unary};
 use super::typed::{Basic, Sort};
 
-/// An integer with its type; `bits` are extended to 64 as the type's sign has it.
+/// An integer with its type; `bits` are extended to 64 by the type's sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Integer {
     pub(super) bits: u64,
@@ -11,7 +11,7 @@ pub(super) struct Integer {
 }
 
 impl Integer {
-    /// A number of a type; bits beyond it are dropped.
+    /// Creates a number of a type; drops higher bits.
     pub(super) fn new(bits: u64, ty: Basic) -> Self {
         let unused = 64 - u32::from(ty.bytes.clamp(1, 8)) * 8;
         let bits = match ty.sort {
@@ -25,7 +25,7 @@ impl Integer {
         matches!(self.ty.sort, Sort::Unsigned | Sort::Boolean)
     }
 
-    /// C's integer promotion: what is smaller than `int` becomes one. The result is of a type that has a name.
+    /// C's integer promotion: types smaller than `int` become `int`. The result's type has a name.
     fn promoted(self) -> Self {
         let is_unsigned = self.ty.bytes >= 4 && self.is_unsigned();
         Self { ty: Basic::integer(self.ty.bytes, is_unsigned), ..self }
@@ -37,7 +37,7 @@ impl Integer {
     }
 }
 
-/// The result of an operator before an integer.
+/// The result of a unary operator.
 pub(super) fn unary(operator: Unary, operand: Integer) -> Integer {
     let operand = operand.promoted();
     match operator {
@@ -48,7 +48,7 @@ pub(super) fn unary(operator: Unary, operand: Integer) -> Integer {
     }
 }
 
-/// The result of an operator between integers, by the usual arithmetic conversions.
+/// The result of a binary operator, by the usual arithmetic conversions.
 pub(super) fn binary(operator: Binary, left: Integer, right: Integer) -> Result<Integer, &'static str> {
     let (left, right) = (left.promoted(), right.promoted());
     if matches!(operator, Binary::ShiftLeft | Binary::ShiftRight) {

@@ -1,4 +1,4 @@
-//! Writing what a path names: bytes, or a number that another path says.
+//! Writes to the object that a path names: bytes, or the number of another path.
 
 use super::cast::CastTo;
 use super::eval::{Scene, Walk};
@@ -14,10 +14,10 @@ use crate::session::variables::with_frame;
 use crate::session::{Reader, Unreadable, Unwritable, ValueState};
 use crate::units::{BitSize, LaneId, LaneSet, WaveId};
 
-/// Writes the bytes of what a path names in a lane of a frame.
+/// Writes the bytes of the object that a path names in a lane of a frame.
 ///
 /// # Errors
-/// As [`Unwritable`] says; nothing was written.
+/// [`Unwritable`]; nothing was written.
 pub(in crate::session) fn write_variable(
     reader: &mut Reader,
     wave: WaveId,
@@ -39,10 +39,10 @@ pub(in crate::session) fn write_variable(
     reader.commit(&batch)
 }
 
-/// Writes a number to what a path names, in all of those lanes or in none.
+/// Writes a number to the object that a path names, in all of those lanes or in none.
 ///
 /// # Errors
-/// As [`Unwritable`] says; nothing was written.
+/// [`Unwritable`]; nothing was written.
 pub(in crate::session) fn assign(
     reader: &mut Reader,
     wave: WaveId,
@@ -80,7 +80,7 @@ fn merged(all: &mut Batch, batch: Batch, path: &str) -> Result<(), Unwritable> {
     Ok(())
 }
 
-/// A register that is given an integer: `$v3[5] = 77`.
+/// A register with an integer value: `$v3[5] = 77`.
 fn plain_register(
     reader: &Reader,
     wave: WaveId,
@@ -129,13 +129,13 @@ fn plain_register(
     Ok(Some(batch))
 }
 
-/// Whether a number is written as no whole one: `2.5`, `1e99`.
+/// Whether a number has a fraction or exponent: `2.5`, `1e99`.
 fn is_fraction(literal: &str) -> bool {
     literal.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.'))
         && literal.contains(['.', 'e', 'E'])
 }
 
-/// Whether so many bits hold a number, with a sign or without one: `-1` and `0xffffffff` both fit 32.
+/// Whether that number of bits holds a number, signed or unsigned: `-1` and `0xffffffff` both fit 32.
 fn fits(number: i128, bits: u64) -> Result<(), String> {
     let bits = bits.clamp(1, 64) as u32;
     let (least, most) = (-(1i128 << (bits - 1)), (1i128 << bits) - 1);
@@ -145,7 +145,7 @@ fn fits(number: i128, bits: u64) -> Result<(), String> {
     Err(format!("{number} does not fit {bits} bits, {least} to {most},"))
 }
 
-/// The dword of a register that a path is about.
+/// The dword of a register that a path names.
 fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, Unwritable> {
     let refused = |words| Err(Unwritable::State(ValueState::Error(words)));
     let name = &register.name;
@@ -162,7 +162,7 @@ fn slot(register: &Register, index: Option<u64>, lane: LaneId) -> Result<u64, Un
 }
 
 impl Walk<'_, '_, '_> {
-    /// What to write so that the object that a path names has the bytes that `bytes` gives.
+    /// The batch that gives the object that a path names the bytes from `bytes`.
     fn batch(
         &self,
         path: &Path,
@@ -181,7 +181,7 @@ impl Walk<'_, '_, '_> {
             Some(bits) => bits,
             None => self.size(&object.ty).map_err(state)?.saturating_mul(8),
         };
-        // What it is says more than that a number is missing.
+        // The storage kind is a better reason than a missing number.
         if matches!(object.location.storage, Storage::Implicit(_)) {
             return Err(Unwritable::Nowhere { what, why: "a constant that the compiler folded" });
         }
@@ -198,7 +198,8 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// Refuses a number that a client copied from an address of an object: the program has another number for that object.
+    /// Refuses a number that a client copied from an object's address: the program has another number for that
+    /// object.
     fn refuse_address(&self, bytes: &[u8]) -> Result<(), Unwritable> {
         let Ok(bytes) = <[u8; 8]>::try_from(bytes) else { return Ok(()) };
         let number = u64::from_le_bytes(bytes);
@@ -215,7 +216,7 @@ impl Walk<'_, '_, '_> {
         Err(Unwritable::State(ValueState::Error(why)))
     }
 
-    /// A register that DWARF has no number for is read as a value; it can be written all the same.
+    /// A register without a DWARF number reads as a value, but is writable.
     fn unnumbered(&self, path: &Path, object: &Object, bytes: &[u8]) -> Result<Option<Batch>, Unwritable> {
         let (name, index) = match &path.node {
             Node::Register(name) => (name, None),
@@ -244,7 +245,7 @@ impl Walk<'_, '_, '_> {
         Ok(Some(batch))
     }
 
-    /// The bytes of an object that is given a value, as C converts it.
+    /// The bytes of an object after the assignment of a value, with C's conversion.
     fn bytes_of(&self, object: &Object, value: &str) -> Answer<Vec<u8>> {
         let value = value.trim();
         let shape = self.shape(object)?;

@@ -1,4 +1,4 @@
-//! Types that a cast names, and numbers and pointers made into others.
+//! Types of casts, and conversions of numbers and pointers.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::session::Place;
 use crate::session::address::{GENERIC, GLOBAL};
 use crate::units::{Address, AddressSpace};
 
-/// A type with the address space that was written before it.
+/// A type with the address space written before it.
 #[derive(Clone, Debug)]
 pub(super) struct CastTo {
     ty: Ty,
     space: Option<AddressSpace>,
     pointers: usize,
-    /// As in [`TypeName`].
+    /// The same as in [`TypeName`].
     to_arrays: Option<(usize, Vec<u64>)>,
-    /// All of the pointers.
+    /// Number of pointers in total.
     depth: usize,
 }
 
 impl CastTo {
-    /// A type as it is.
+    /// A type without further pointers.
     pub(super) fn of(ty: Ty) -> Self {
         Self { ty, space: None, pointers: 0, to_arrays: None, depth: 0 }
     }
@@ -63,7 +63,7 @@ impl Scene<'_, '_> {
         error(format!("there is no type `{}` in this code object", name.words.join(" ")))
     }
 
-    /// An address space as AMD, OpenCL or the project names it.
+    /// An address space by the name of AMD, OpenCL or the project.
     pub(super) fn space_named(&self, name: &str) -> Option<AddressSpace> {
         let target = &self.found.frame.context.kind().target;
         let name = match name.trim_start_matches("__") {
@@ -111,7 +111,7 @@ impl Scene<'_, '_> {
         Ok(declared)
     }
 
-    /// A type of C's: the code object's own where it has it.
+    /// A type of C: the code object's own if it has one.
     fn base_type(&self, basic: Basic) -> Answer<Ty> {
         for unit in self.units() {
             for found in self.debug().named_types(unit).map_err(words)? {
@@ -125,7 +125,7 @@ impl Scene<'_, '_> {
         Ok(Ty::Basic(basic))
     }
 
-    /// The space of a pointer that names none: what the unit's augmentation says of that.
+    /// The space of a pointer without one: by the unit's augmentation.
     pub(super) fn default_space(&self) -> AddressSpace {
         let context = &self.found.frame.context;
         let facts = self.debug().unit(self.found.function.unit()).ok();
@@ -144,7 +144,7 @@ impl Scene<'_, '_> {
         known.is_some_and(|known| known.null.0 == address)
     }
 
-    /// A number as an address of a space; one below 0 as its sign extends it.
+    /// A number as an address of a space; a negative one with its sign extended.
     pub(super) fn address_in(&self, space: AddressSpace, number: Integer) -> Answer<u64> {
         let bits = self.address_bits(space).clamp(1, 64);
         let unused = 64 - u32::from(bits);
@@ -176,7 +176,7 @@ impl Walk<'_, '_, '_> {
         let debug = self.scene.debug();
         if to.depth > 0 {
             let from = self.shape(object)?;
-            // A pointer stays in its space unless the cast says another.
+            // A pointer stays in its space unless the cast names another.
             let kept = match from {
                 Shape::Pointer { space, .. } => space,
                 Shape::Array { .. } | Shape::Function => self.decayed_space(object),
@@ -225,7 +225,7 @@ impl Walk<'_, '_, '_> {
                 Ok(Object::number(to.ty.clone(), bits, size))
             }
             (Shape::Pointer { space, to: pointee }, Some(size)) => {
-                // A typedef of a pointer says its space itself.
+                // A typedef of a pointer names its space itself.
                 let address = match self.pointer(object)? {
                     Some(pointer) => self.carried(pointer.space, self.across(&pointer, &pointee)?, space)?,
                     None => self.scene.address_in(space, self.integer(object)?)?,
@@ -282,7 +282,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// The address that means the same place in another space: generic addresses name others through apertures.
+    /// The same place's address in another space: generic addresses reach others through apertures.
     fn carried(&self, from: AddressSpace, address: u64, to: AddressSpace) -> Answer<u64> {
         let target = &self.scene.found.frame.context.kind().target;
         let (Some(known), Some(wanted)) = (target.space(from), target.space(to)) else { return Ok(address) };

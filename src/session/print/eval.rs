@@ -1,4 +1,4 @@
-//! The walk over a path, for one lane.
+//! Evaluation of a path, for one lane.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ use crate::session::variables::Found;
 use crate::session::{Reader, ValueState};
 use crate::units::{Address, BitSize, LaneId, LaneSet, WaveId};
 
-/// A frame that a path is asked of, with what was looked up already.
+/// A frame for a path, with a cache of lookups.
 pub(super) struct Scene<'s, 'f> {
     pub(super) reader: &'s Reader,
     pub(super) wave: WaveId,
@@ -27,13 +27,13 @@ pub(super) struct Scene<'s, 'f> {
     pub(super) lanes: LaneSet,
     names: RefCell<HashMap<String, Rc<Answer<Named>>>>,
     casts: RefCell<HashMap<String, Answer<CastTo>>>,
-    /// Bytes of text that values of all lanes may still take.
+    /// Remaining bytes of text for the values of all lanes.
     text: Cell<usize>,
 }
 
-/// Bytes of the text of what a path names, of all lanes together.
+/// Maximum bytes of text of a path's values, all lanes together.
 const MAX_TEXT: usize = 8 << 20;
-/// Bytes of a lane's text that is shown in any case: a scalar.
+/// Bytes of a lane's text that are always shown: a scalar.
 const FREE_TEXT: usize = 64;
 
 impl<'s, 'f> Scene<'s, 'f> {
@@ -42,7 +42,7 @@ impl<'s, 'f> Scene<'s, 'f> {
         Self { reader, wave, found, lanes, names, casts, text }
     }
 
-    /// A value's text, and whether it is whole: at the bound it ends with `...`.
+    /// A value's text, and whether it is whole: at the limit it ends with `...`.
     pub(super) fn text(&self, value: &Value) -> (String, bool) {
         let left = self.text.get().max(FREE_TEXT);
         let text = value.limited(left);
@@ -51,7 +51,7 @@ impl<'s, 'f> Scene<'s, 'f> {
         (text, is_whole)
     }
 
-    /// What a name means.
+    /// The meaning of a name.
     pub(super) fn named(&self, name: &str) -> Rc<Answer<Named>> {
         if let Some(known) = self.names.borrow().get(name) {
             return Rc::clone(known);
@@ -62,11 +62,11 @@ impl<'s, 'f> Scene<'s, 'f> {
     }
 }
 
-/// A scene as one lane sees it.
+/// A scene for one lane.
 pub(super) struct Walk<'w, 's, 'f> {
     pub(super) scene: &'w Scene<'s, 'f>,
     pub(super) lane: LaneId,
-    /// The lanes that what was read so far is of.
+    /// The lanes that own the data read so far.
     of: Cell<LaneSet>,
 }
 
@@ -75,12 +75,12 @@ impl<'w, 's, 'f> Walk<'w, 's, 'f> {
         Self { scene, lane, of: Cell::new(LaneSet::EMPTY) }
     }
 
-    /// Notes that what was read is of those lanes.
+    /// Records lanes that own read data.
     pub(super) fn note(&self, lanes: LaneSet) {
         self.of.set(self.of.get().or(lanes));
     }
 
-    /// The lanes that what was read so far is of.
+    /// The lanes that own the data read so far.
     pub(super) fn of(&self) -> LaneSet {
         self.of.get()
     }
@@ -239,7 +239,7 @@ impl Walk<'_, '_, '_> {
                     return error("`-` needs two pointers to the same type in the same address space");
                 }
                 let apart = i128::from(left.address.wrapping_sub(right.address) as i64);
-                // It fits: what is divided is of 64 bits and signed, and the divisor is at least 1.
+                // It fits: the dividend has 64 bits and a sign, and the divisor is at least 1.
                 let count = apart / i128::from(size.max(1));
                 let number = Integer::new(count as u64, Basic::integer(8, false));
                 Ok(self.made(number))
@@ -251,7 +251,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A register: of a vector the slot of this lane, or of the one that the index says.
+    /// A register: for a vector the slot of this lane, or of the index.
     fn register(&self, name: &str, index: Option<i128>) -> Answer<Object> {
         let context = &self.scene.found.frame.context;
         let kind = context.kind();

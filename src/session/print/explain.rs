@@ -1,4 +1,4 @@
-//! Why the variables of a path are where they are, or nowhere: what their attributes say, operation by operation.
+//! The reasons for the locations of a path's variables: the meaning of their attributes, operation by operation.
 
 use super::eval::Scene;
 use super::names::{Named, Placed, Readable};
@@ -12,21 +12,22 @@ use crate::session::variables::with_frame;
 use crate::session::{Explained, Reader};
 use crate::units::{LaneSet, WaveId};
 
-/// What is to be said of a name of a path.
+/// The explanation of a name of a path.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     /// The name.
     pub name: String,
-    /// What says where it is: `location list entry for 0x10-0x20: DW_OP_regx v3`, or what else the name means.
+    /// The source of its location: `location list entry for 0x10-0x20: DW_OP_regx v3`, or the other meaning of the
+    /// name.
     pub says: String,
-    /// What the expression did, for each set of lanes that went one way.
+    /// The steps of the expression, for each set of lanes with the same control flow.
     pub lanes: Vec<Explained>,
 }
 
 /// Explains the variables that a path names.
 ///
 /// # Errors
-/// The text is no path, or there is no frame to ask.
+/// The text is no path, or there is no frame.
 pub(in crate::session) fn explain(
     reader: &Reader,
     wave: WaveId,
@@ -44,7 +45,7 @@ pub(in crate::session) fn explain(
     })
 }
 
-/// The names of a path, each once. A path nests no deeper than the parser lets it.
+/// The names of a path, each once. The parser bounds the nesting of a path.
 fn collect<'p>(path: &'p Path, names: &mut Vec<&'p str>) {
     match &path.node {
         Node::Name(name) => {
@@ -140,7 +141,7 @@ impl Scene<'_, '_> {
             let mut lines = explainer.lines();
             lines.extend(placed.idiom.map(|idiom| idiom.words().to_owned()));
             let found = placed.groups().iter().find(|(lanes, _)| lanes.contains(first));
-            // By the book an error tells more than the words of it.
+            // Without an idiom the evaluator's own error has more detail than the message in `found`.
             match (&part.result, found.filter(|_| placed.idiom.is_some() || part.result.is_ok())) {
                 (_, Some((_, Ok(location)))) | (Ok(location), None) => {
                     let words = print::location(&location.at(first), first, &**kind);

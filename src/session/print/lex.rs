@@ -1,4 +1,4 @@
-//! The words of a path.
+//! Lexer of paths.
 
 use super::parse::ParseError;
 
@@ -9,7 +9,7 @@ pub(super) struct Token {
     pub(super) word: Word,
 }
 
-/// What a word is.
+/// A kind of word with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     /// `x`, `ns::x`, `Window<float, 2>::total`.
@@ -31,7 +31,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    /// In words, for errors.
+    /// The word's description, for errors.
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Name(name) => format!("`{name}`"),
@@ -51,7 +51,7 @@ const SIGNS: &[&str] = &[
     "^",
 ];
 
-/// How C++ writes, and gdb prints, the namespace without a name.
+/// The unnamed namespace in the notation of C++ users and gdb.
 const ANONYMOUS: &str = "(anonymous namespace)";
 
 /// Splits a path into words; the last one is [`Word::End`].
@@ -159,7 +159,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// `<float, 2>` after a name; there are no comparisons to take it for.
+    /// `<float, 2>` after a name; there are no comparison operators to confuse it with.
     fn template(&mut self, name: &mut String) -> Result<(), ParseError> {
         if self.peek(0) != Some('<') || self.peek(1) == Some('<') {
             return Ok(());
@@ -193,7 +193,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// As C reads them: `0x` for hexadecimal, `0` for octal, suffixes `u` and `l`. A decimal one without suffix is signed.
+    /// An integer in C's notation: `0x` for hexadecimal, `0` for octal, suffixes `u` and `l`. A decimal one without
+    /// suffix is signed.
     fn integer(&mut self) -> Result<Word, ParseError> {
         let start = self.at;
         let text = self.identifier().to_ascii_lowercase();
@@ -218,7 +219,7 @@ impl Lexer<'_> {
         let said_unsigned = letters.contains('u');
         let said_long = letters.contains('l');
         let decimal = radix == 10;
-        // The first of int, unsigned, long, unsigned long that holds it; a decimal one is not made unsigned.
+        // The first of int, unsigned, long, unsigned long that holds it; a decimal one never becomes unsigned.
         let (long, unsigned) = match value {
             _ if !said_long && !said_unsigned && value <= i32::MAX as u64 => (false, false),
             _ if !said_long && (said_unsigned || !decimal) && value <= u64::from(u32::MAX) => (false, true),

@@ -1,4 +1,4 @@
-//! Where a variable is, by its DIE: what a client that reads variables as memory asks for one by one.
+//! The location of a variable by its DIE, for clients that read variables one by one as memory.
 
 use super::Walked;
 use super::eval::{Scene, Walk};
@@ -17,7 +17,7 @@ use crate::session::variables::{Found, bytes, found};
 use crate::session::{Place, Reader, Unreadable, Unwritable};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, LaneId, LaneSet, WaveId};
 
-/// The largest object outside of memory that is put together, in bytes: no composite of registers is larger.
+/// Size limit in bytes of an object assembled from outside of memory: no composite of registers is larger.
 pub const MAX_COMPOSED_BYTES: u64 = 1 << 16;
 
 /// A variable in a physical frame.
@@ -35,20 +35,20 @@ pub struct VariableIn {
     pub variable: DieOffset,
 }
 
-/// Where a variable is.
+/// The location of a variable.
 #[derive(Clone, Debug)]
 pub enum Whereabouts {
-    /// All of it in memory, from here on.
+    /// All of it in memory, from this place on.
     Memory(Place),
-    /// Elsewhere: in registers, in pieces, in the debug information. Its bytes, lowest address first.
+    /// Not in memory: in registers, in pieces, in the debug information. Its bytes, lowest address first.
     Composed(Vec<Byte>),
-    /// Nowhere: it is what a null pointer leads to.
+    /// No location: the target of a null pointer.
     Null,
-    /// Nowhere, and why.
+    /// No location, with the reason.
     Nowhere(ValueState),
 }
 
-/// Where a variable is.
+/// Locates a variable.
 ///
 /// # Errors
 /// There is no such frame, or no debug information for it.
@@ -57,10 +57,10 @@ pub(in crate::session) fn locate(reader: &Reader, of: VariableIn) -> Result<Wher
     Ok(answer.unwrap_or_else(|why| Whereabouts::Nowhere(*why)))
 }
 
-/// Where what a pointer or reference variable holds leads to, apertures resolved; of a null pointer nowhere.
+/// Locates the target of a pointer or reference variable, with apertures resolved; a null pointer has none.
 ///
 /// # Errors
-/// As [`locate`].
+/// The errors of [`locate`].
 pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Whereabouts, Unreadable> {
     let answer = asked(reader, of, |walk, object| match walk.shape(&object)? {
         Shape::Pointer { to, space } | Shape::Reference { to, space } => {
@@ -78,9 +78,9 @@ pub(in crate::session) fn leads_to(reader: &Reader, of: VariableIn) -> Result<Wh
 /// An object in memory with its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectAt {
-    /// Where it begins.
+    /// Its first byte.
     pub place: Place,
-    /// The code object that its type is of: an index into the capture's list.
+    /// The code object of its type: an index into the capture's list.
     pub code_object: usize,
     /// Its type.
     pub type_id: TypeId,
@@ -88,11 +88,11 @@ pub struct ObjectAt {
     pub size: u64,
 }
 
-/// The most variables of a stack that are evaluated for their pointers.
+/// Maximum number of variables of a stack that are evaluated for their pointers.
 const MAX_WITH_POINTERS: usize = 4096;
 
-/// The variables of a stack that have pointers in them and lie in private memory or LDS, as one lane has them; the outermost
-/// frame's first. What cannot be located is left out.
+/// The variables with pointers in private memory or LDS of a stack, for one lane; the outermost frame's first.
+/// Variables without a location are left out.
 pub(in crate::session) fn with_pointers(
     reader: &Reader,
     pointers: &mut Pointers,
@@ -138,7 +138,7 @@ pub(in crate::session) fn with_pointers(
 /// Writes bytes of a variable from its byte `first` on.
 ///
 /// # Errors
-/// As [`Unwritable`] says; nothing was written.
+/// [`Unwritable`]; nothing was written.
 pub(in crate::session) fn write_in(
     reader: &mut Reader,
     of: VariableIn,
@@ -185,7 +185,7 @@ fn asked<T>(
     Ok(walk.variable(of.variable).and_then(|object| ask(&walk, object)))
 }
 
-/// The frame with the variables around one that is declared in it, which may be that of an inlined call.
+/// The frame with the variables around a variable's declaration; it may be that of an inlined call.
 fn in_frame<'f>(
     frames: &'f Frames<'_>,
     spot: Spot<'f>,
@@ -205,7 +205,7 @@ fn in_frame<'f>(
 }
 
 impl Walk<'_, '_, '_> {
-    /// The object that a variable is.
+    /// The object of a variable.
     fn variable(&self, die: DieOffset) -> Answer<Object> {
         let scene = self.scene;
         let here = scene.found.variables.iter().find(|at| at.variable.die == die);

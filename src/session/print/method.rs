@@ -1,8 +1,9 @@
-//! Member functions and pointers to members: which function a virtual call of an object goes to, and what `x.*m` is.
+//! Member functions and pointers to members: the target function of a virtual call of an object, and the value of
+//! `x.*m`.
 //!
-//! The table of virtual functions that an object has is read from memory, so that the answer is the captured object's and
-//! not that of its static type. DWARF 5 sections 5.7.8 (`DW_AT_vtable_elem_location`) and 5.14 (`DW_AT_use_location`);
-//! where DWARF leaves it to the ABI, Itanium C++ ABI 2.3 (pointers to members) and 2.5 (tables).
+//! An object's table of virtual functions is read from memory, so that the answer is the captured object's and not
+//! that of its static type. DWARF 5 sections 5.7.8 (`DW_AT_vtable_elem_location`) and 5.14 (`DW_AT_use_location`);
+//! for the parts that DWARF leaves to the ABI, Itanium C++ ABI 2.3 (pointers to members) and 2.5 (tables).
 
 use std::sync::Arc;
 
@@ -20,14 +21,14 @@ use crate::units::{Address, BitSize};
 
 /// Bytes of an entry of a table of virtual functions, and of each half of a pointer to a member function.
 const ENTRY_BYTES: u64 = 8;
-/// Functions of one name that an error lists.
+/// Maximum number of functions of one name in an error.
 const MAX_LISTED: usize = 8;
 
-/// What a name is among the member functions of a class: the way to the base class that has them, and those.
+/// The member functions of a name in a class: the path to the base class that has them, and the functions.
 type Functions = (Vec<Member>, Vec<MemberFunction>);
 
 impl Walk<'_, '_, '_> {
-    /// The function that a call of a member function goes to; `None` where the class has none of that name.
+    /// The target of a call of a member function; `None` if the class has none of that name.
     pub(super) fn member_function(
         &self,
         object: &Object,
@@ -67,7 +68,7 @@ impl Walk<'_, '_, '_> {
         self.called(&entry, ty, &format!("the entry of `{name}` in the table of virtual functions")).map(Some)
     }
 
-    /// A member function that is no virtual one: its code.
+    /// A non-virtual member function: its code.
     fn direct(&self, function: &MemberFunction, class: &Type, name: &str) -> Answer<Object> {
         let plain = || format!("{}::{name}", class.name.as_deref().unwrap_or(""));
         match function.linkage_name.as_deref() {
@@ -77,7 +78,7 @@ impl Walk<'_, '_, '_> {
         .or_else(|_| error(format!("the member function `{}` has no code in this code object", plain())))
     }
 
-    /// The entry of the table that an object begins with, that many bytes into it.
+    /// The entry of the object's table, that many bytes into it.
     fn table_entry(&self, object: &Object, offset: u64) -> Answer<Location> {
         let what = "its pointer to the table of virtual functions";
         let table = self.word(&object.location, what)?;
@@ -87,7 +88,7 @@ impl Walk<'_, '_, '_> {
         Ok(Location::memory(GLOBAL, 64, Address(table.wrapping_add(offset))))
     }
 
-    /// 64 bits, of which all must be there.
+    /// A word of 64 bits, all of which must be known.
     fn word(&self, location: &Location, what: &str) -> Answer<u64> {
         let bits = self.bits(location, BitSize(ENTRY_BYTES * 8))?;
         bits.number().ok_or_else(|| {
@@ -99,7 +100,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// The function whose address an entry holds.
+    /// The function at an entry's address.
     fn called(&self, entry: &Location, ty: Ty, what: &str) -> Answer<Object> {
         let address = self.word(entry, what)?;
         if address == 0 {
@@ -149,8 +150,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// What a pointer to a member function calls: an address, or 1 plus an offset into the table of the object that
-    /// begins so many bytes further.
+    /// The target of a pointer to a member function: an address, or 1 plus an offset into the table of the object
+    /// that begins that many bytes further.
     fn function_pointed(&self, object: &Object, pointer: &Object, ty: Ty) -> Answer<Object> {
         let what = "the pointer to a member function";
         let at = |bits| super::object::moved(&pointer.location, bits, self.lane);
@@ -169,7 +170,7 @@ impl Walk<'_, '_, '_> {
         self.called(&entry, ty, "its entry in the table of virtual functions")
     }
 
-    /// An object as one of a class that it is of, or that is a base of its own.
+    /// An object as one of a class that is its own or one of its bases.
     fn as_class(&self, object: Object, record: &Arc<Type>, class: &Type) -> Answer<Object> {
         match self.scene.base_steps(record, class, 0, &mut 0)? {
             Some(steps) => steps.iter().try_fold(object, |object, member| self.member(&object, member)),
@@ -199,7 +200,7 @@ impl Scene<'_, '_> {
         })
     }
 
-    /// The base classes that lead from a class to another; none where it is the same.
+    /// The base classes on the path from a class to another; empty if it is the same.
     fn base_steps(
         &self,
         from: &Arc<Type>,
@@ -211,7 +212,7 @@ impl Scene<'_, '_> {
         Ok(found.map(|(steps, ())| steps))
     }
 
-    /// What a class has, or one of its bases, with the way there: the class itself first, then base by base.
+    /// A value of a class or of one of its bases, with the path there: the class itself first, then base by base.
     fn through_bases<T>(
         &self,
         class: &Arc<Type>,

@@ -1,10 +1,10 @@
-//! What a C-like path names in a frame, lane by lane: `body.at.x`, `*p@4`, `(local int *) 0x10`, `$v3[17]`.
+//! Evaluation of C-like paths in a frame, lane by lane: `body.at.x`, `*p@4`, `(local int *) 0x10`, `$v3[17]`.
 //!
-//! A path is parsed once (`parse()`) and walked for each lane apart, since lanes may point to different places. Names are
-//! looked up and their locations evaluated once for all lanes (`names`). Each part of a path is an *object*: a type
-//! and a [`Location`](crate::dwarf::Location), which members and elements move and pointers make anew (`object`). So a
-//! member of something that is kept in registers is found like one in memory. Bytes are read where a pointer or a number
-//! is needed, and in the end (`show`).
+//! A path is parsed once (`parse()`) and evaluated for each lane, since lanes may point to different places. Names
+//! are looked up and their locations evaluated once for all lanes (`names`). Each part of a path is an *object*: a
+//! type and a [`Location`](crate::dwarf::Location), which members and elements move and pointers replace (`object`).
+//! So a member of an object in registers is found like one in memory. Bytes are read for pointers and numbers in the
+//! path, and at the end (`show`).
 //!
 //! *Not here*: values in gdb's notation, which is [`debuginfo::format`](crate::debuginfo::format).
 
@@ -49,11 +49,11 @@ use super::{LaneState, LaneStates, Reader, Unreadable};
 use crate::debuginfo::format::{Letter, Value};
 use crate::units::{LaneSet, Pc, WaveId};
 
-/// The most objects in a row, `p @ n`.
+/// Maximum number of objects in a row, `p @ n`.
 pub const MAX_REPEAT: u64 = 1 << 16;
-/// The largest object that is printed, in bytes; its elements can be printed where it is larger.
+/// Size limit in bytes of a printed object; elements of a larger one can be printed.
 pub const MAX_PRINTED_BYTES: u64 = 1 << 16;
-/// The most characters of a string that a pointer leads to, as gdb has it.
+/// Maximum number of characters of a pointer's string, the same as gdb's.
 pub const MAX_STRING: usize = 200;
 
 /// The answer to a path.
@@ -63,56 +63,56 @@ pub struct Printed {
     pub wave: WaveId,
     /// The frame's number in the wave's call stack.
     pub frame: usize,
-    /// The frame's PC; of a caller the return address.
+    /// The frame's PC; in a caller the return address.
     pub pc: Pc,
-    /// The path, as it was understood.
+    /// The path after parsing.
     pub path: String,
-    /// Its type as C++ spells it; `None` where no lane came to know it.
+    /// Its type in C++ notation; `None` if it is unknown in all lanes.
     pub type_name: Option<String>,
-    /// What the lanes do in the frame.
+    /// The lanes' states in the frame.
     pub states: LaneStates,
-    /// One for each lane asked for, lowest lane first.
+    /// One for each requested lane, lowest lane first.
     pub lanes: Vec<PrintedLane>,
 }
 
-/// What a path names in one lane.
+/// The result of a path in one lane.
 #[derive(Clone, Debug)]
 pub struct PrintedLane {
-    /// Lane, place, bytes and text, or why there is none. A computed value has no place.
+    /// Lane, place, bytes and text, or the reason for their absence. A computed value has no place.
     pub value: LaneValue,
-    /// The value as a tree, where there is one.
+    /// The value as a tree, if any.
     pub tree: Option<Value>,
-    /// What the lane does in the frame; `None` where that is not known.
+    /// The lane's state in the frame; `None` if unknown.
     pub state: Option<LaneState>,
-    /// The first of what was not captured of a value that is there in part.
+    /// The first missing part of a partly captured value.
     pub missing: Option<String>,
 }
 
-/// Why a path has no answer for any lane.
+/// Reasons that a path has no answer for any lane.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotPrinted {
-    /// It is no path.
+    /// The text does not parse.
     #[error("{0}")]
     Path(#[from] ParseError),
-    /// There is no frame to ask, and why.
+    /// There is no frame; with the reason.
     #[error(transparent)]
     Unreadable(#[from] Unreadable),
 }
 
-/// A path to print and how to write numbers.
+/// A path to print and the format of numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
     /// The path as the user typed it.
     pub path: String,
-    /// How numbers are written; `None`: as their types have it.
+    /// The format of numbers; `None`: that of their types.
     pub letter: Option<Letter>,
 }
 
 impl Query {
-    /// From what a user typed after `print`: a path, or `/x` and a path.
+    /// Parses a user's argument of `print`: a path, or `/x` and a path.
     ///
     /// # Errors
-    /// The letter is none.
+    /// The letter is unknown.
     pub fn typed(text: &str) -> Result<Self, ParseError> {
         let text = text.trim();
         let Some(rest) = text.strip_prefix('/') else {
@@ -124,7 +124,7 @@ impl Query {
     }
 }
 
-/// That a letter is none of those there are.
+/// The error for an unknown letter.
 #[must_use]
 pub fn no_letter(asked: &str) -> String {
     let there: String = Letter::ALL.iter().map(|letter| letter.letter()).collect();
@@ -140,10 +140,10 @@ impl fmt::Display for Query {
     }
 }
 
-/// What a path names in a frame of a wave, for those lanes.
+/// Evaluates a path in a frame of a wave, for those lanes.
 ///
 /// # Errors
-/// The text is no path, or there is no frame to ask.
+/// The text is no path, or there is no frame.
 pub(super) fn print(
     reader: &Reader,
     wave: WaveId,

@@ -1,9 +1,9 @@
-//! What a name means in a frame: what is in scope before all else, and where that has nothing, what the code object has.
+//! Meaning of a name in a frame: names in scope come first, then names of the code object.
 //!
 //! In order: variables of the frame, innermost block first; those of the functions around a nested one (`uplevel`);
-//! members through `this`; then, for each namespace and class around the function from the inside out and for what `using`
-//! brings there (`using`), variables, enumerators and functions of its unit; the same in other units, and under any
-//! namespace; last, variables of static storage inside of functions.
+//! members through `this`; then, for each namespace and class around the function from the inside out and for imports
+//! by `using` there (`using`), variables, enumerators and functions of its unit; the same in other units, and under
+//! any namespace; last, variables of static storage inside of functions.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::session::ValueState;
 use crate::session::variables::{Frame, failed, scratch};
 use crate::units::{BitSize, LaneId, LaneSet};
 
-/// What a name means.
+/// The meaning of a name.
 #[derive(Debug)]
 pub(super) enum Named {
     /// A variable, evaluated for all lanes.
@@ -36,23 +36,23 @@ pub(super) enum Named {
     Function(Arc<Function>),
 }
 
-/// A variable with where it is.
+/// A variable with its location.
 #[derive(Debug)]
 pub(super) struct Placed {
     pub(super) variable: Variable,
-    /// What its attribute says at the PC.
+    /// The attribute's location at the PC.
     pub(super) said: debuginfo::Location,
     pub(super) ty: Option<TypeId>,
     pub(super) groups: Vec<(LaneSet, Answer<Location>)>,
-    /// The compiler's idiom by which its locations were read.
+    /// The compiler's idiom of its locations' reading.
     pub(super) idiom: Option<Idiom>,
 }
 
-/// A variable's expression as it is to be read.
+/// A variable's expression with its way of reading.
 pub(super) struct Readable {
     pub(super) program: Program,
     pub(super) encoding: Encoding,
-    /// How it is read where its unit has no operation of the extensions.
+    /// The reading if its unit has no operation of the extensions.
     pub(super) reading: Option<legacy::Reading>,
 }
 
@@ -65,14 +65,14 @@ impl Placed {
         &self.groups
     }
 
-    /// Whether each lane has its own: a variable of a function, or one whose place depends on the lane.
+    /// Whether each lane has its own: a variable of a function, or one whose location depends on the lane.
     pub(super) fn is_of_lane(&self) -> bool {
         let is_uniform =
             |(_, found): &(LaneSet, Answer<Location>)| found.as_ref().map_or(true, Location::is_uniform);
         self.variable.kind.is_of_lane() || self.groups.len() > 1 || !self.groups.iter().all(is_uniform)
     }
 
-    /// Where it is for a lane.
+    /// Its location for a lane.
     pub(super) fn at(&self, lane: LaneId) -> Answer<Location> {
         let group = self.groups.iter().find(|(lanes, _)| lanes.contains(lane));
         match group {
@@ -83,7 +83,7 @@ impl Placed {
     }
 }
 
-/// What the debug information cannot say.
+/// Converts missing debug information to a value's state.
 pub(super) fn words(error: DebugInfoError) -> Box<ValueState> {
     Box::new(ValueState::Error(error.to_string()))
 }
@@ -93,7 +93,7 @@ impl Scene<'_, '_> {
         &self.found.frame.debug
     }
 
-    /// What a name means. Looked up once for all lanes.
+    /// The meaning of a name. Looked up once for all lanes.
     pub(super) fn find(&self, name: &str) -> Answer<Named> {
         let simple = !name.contains("::");
         let in_scope = self.found.variables.iter().rev();
@@ -123,7 +123,7 @@ impl Scene<'_, '_> {
     /// The frame's unit, then the others.
     pub(super) fn units(&self) -> Vec<UnitId> {
         let own = self.found.function.unit();
-        // A unit that cannot be read costs the names that it has; `not_found` says so.
+        // An unreadable unit hides its names; `not_found` reports it.
         let others = (0..self.debug().unit_count()).map(UnitId).filter(|unit| *unit != own);
         let others = others.filter(|unit| self.debug().unit(*unit).is_ok());
         std::iter::once(own).chain(others).collect()
@@ -191,7 +191,7 @@ impl Scene<'_, '_> {
         Ok(Named::Variable(Box::new(self.place(variable, &location))))
     }
 
-    /// Evaluates where a variable is, for all lanes.
+    /// Evaluates a variable's location, for all lanes.
     pub(super) fn place(&self, variable: &Variable, said: &debuginfo::Location) -> Placed {
         self.place_in(&self.found.frame, self.found.function.unit(), variable, said)
     }
@@ -237,7 +237,7 @@ impl Scene<'_, '_> {
         let size = variable.type_id.and_then(|id| frame.debug.byte_size(id).ok().flatten());
         let size = size.map(|size| BitSize(size.saturating_mul(8)));
         let (groups, idiom) = frame.locate(&context, &program, reading, size, self.lanes);
-        // What is larger than the idiom describes is refused whole: its parts would be other lanes'.
+        // An object larger than the idiom's description is refused as a whole: its parts would belong to other lanes.
         let held = |location| match (idiom, size) {
             (Some(_), Some(size)) => legacy::check_size(&location, size).map(|()| location),
             _ => Ok(location),
@@ -281,7 +281,7 @@ impl Scene<'_, '_> {
         Encoding { dialect, dwarf64: facts.is_some_and(|facts| facts.offset_size == 8) }
     }
 
-    /// Why a name means nothing: a variable of another block of the function, or nothing at all.
+    /// The message for an unknown name: a variable of another block of the function, or nothing at all.
     fn not_found(&self, name: &str) -> Answer<String> {
         let function = &self.found.function.function;
         let has = |scope: &&debuginfo::Scope| {

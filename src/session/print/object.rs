@@ -1,4 +1,4 @@
-//! Objects on a path: a type and where it is, as one lane has it; and moving within one.
+//! Objects on a path: a type and a location for one lane; and moves within an object.
 
 use crate::dwarf::legacy::Idiom;
 use crate::dwarf::{CapturedLane, Composite, LaneNeed, Lanes, Location, Offset, Part, SpaceInfo, Storage};
@@ -7,15 +7,15 @@ use crate::units::{AddressSpace, BitSize, LaneId};
 
 use super::typed::Ty;
 
-/// Why there is no value.
+/// A value, or the reason for its absence.
 pub(super) type Answer<T> = Result<T, Box<ValueState>>;
 
-/// That a path makes no sense, or cannot be followed.
+/// The error for a path that makes no sense or cannot be followed.
 pub(super) fn error<T>(words: impl Into<String>) -> Answer<T> {
     Err(Box::new(ValueState::Error(words.into())))
 }
 
-/// That the capture lacks something.
+/// The error for data missing from the capture.
 pub(super) fn unavailable<T>(words: impl Into<String>) -> Answer<T> {
     Err(Box::new(ValueState::Unavailable(words.into())))
 }
@@ -24,13 +24,13 @@ pub(super) fn unavailable<T>(words: impl Into<String>) -> Answer<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Object {
     pub(super) ty: Ty,
-    /// Where it is, with nothing left that depends on the lane.
+    /// Its location, independent of the lane.
     pub(super) location: Location,
     /// Width of a bit-field.
     pub(super) bits: Option<u64>,
-    /// Whether it was computed and is nowhere.
+    /// Whether it was computed and has no location.
     pub(super) is_value: bool,
-    /// The compiler's idiom by which its place was read.
+    /// The compiler's idiom of its location's reading.
     pub(super) idiom: Option<Idiom>,
 }
 
@@ -40,7 +40,7 @@ impl Object {
         Self { ty, location: Location::implicit(bytes), bits: None, is_value: true, idiom: None }
     }
 
-    /// A computed number of so many bytes; what it has beyond them is dropped.
+    /// A computed number of `size` bytes; drops higher bits.
     pub(super) fn number(ty: Ty, bits: u64, size: u64) -> Self {
         let bytes = u128::from(bits).to_le_bytes();
         let count = usize::try_from(size).unwrap_or(usize::MAX);
@@ -52,18 +52,18 @@ impl Object {
         Self { ty, location, bits: None, is_value: false, idiom }
     }
 
-    /// A part of it: so many bits on, and of another type.
+    /// A part of it, at another location and of another type.
     pub(super) fn part(&self, ty: Ty, location: Location, bits: Option<u64>) -> Self {
         Self { ty, location, bits, is_value: self.is_value, idiom: self.idiom }
     }
 
-    /// Whether it lies in memory, where what is beside it has an address too.
+    /// Whether it is in memory, where adjacent objects have addresses, too.
     pub(super) fn in_memory(&self) -> bool {
         !self.is_value && matches!(self.location.storage, Storage::Memory { .. })
     }
 }
 
-/// Memory of a space, as a lane sees it.
+/// A location in a space's memory, for a lane.
 pub(super) fn memory(space: AddressSpace, info: SpaceInfo, address: u64, lane: LaneId) -> Location {
     let lane = match info.lane {
         LaneNeed::None => CapturedLane::None,
@@ -74,7 +74,8 @@ pub(super) fn memory(space: AddressSpace, info: SpaceInfo, address: u64, lane: L
     Location { storage, offset: Offset::bytes(address) }
 }
 
-/// The location some bits further. Memory goes round at the end of its addresses; every other storage ends.
+/// The location moved by that number of bits. Memory wraps around at the end of its addresses; every other storage
+/// ends.
 pub(super) fn moved(location: &Location, by: i128, lane: LaneId) -> Option<Location> {
     let Some(size) = location.storage.size() else { return Some(location.clone()) };
     let at = i128::try_from(location.offset.get(lane)).ok()?.checked_add(by)?;
@@ -87,7 +88,7 @@ pub(super) fn moved(location: &Location, by: i128, lane: LaneId) -> Option<Locat
     Some(Location { storage: location.storage.clone(), offset })
 }
 
-/// A location without what of a composite lies beyond its size: a member that is one part is where that part is.
+/// A location without the parts of a composite beyond its size: a member of one part has that part's location.
 pub(super) fn narrowed(location: Location, size: BitSize, lane: LaneId) -> Location {
     let Storage::Composite(_) = location.storage else { return location };
     let mut left = size.0;
@@ -98,7 +99,7 @@ pub(super) fn narrowed(location: Location, size: BitSize, lane: LaneId) -> Locat
         part.size.0 > 0
     });
     if left > 0 {
-        // It ends before the object does, which reading it will say.
+        // The storage ends before the object; the read reports that.
         return location;
     }
     if let [only] = parts.as_slice() {

@@ -1,40 +1,40 @@
-//! Text to paths: C's expressions as far as they name objects, with gdb's `@`.
+//! Parser of paths: the subset of C's expressions that names objects, with gdb's `@`.
 //!
 //! Precedence is gdb's (its manual, "Artificial Arrays", and the order of its grammar): `@` binds weaker than `+` and
-//! stronger than `<<`, so `p[1]@n+1` is `p[1] @ (n+1)`. What C decides by knowing all types, whether `(a) * b` is a cast,
-//! is asked of the caller; everything else is plain from the text.
+//! stronger than `<<`, so `p[1]@n+1` is `p[1] @ (n+1)`. C needs the set of types to decide whether `(a) * b` is a
+//! cast: the caller answers that. The text alone determines everything else.
 
 use super::lex::{Token, Word, words};
 use super::path::{Binary, Node, Path, TypeName, Unary};
 
-/// The longest path, in characters.
+/// Maximum length of a path, in characters.
 pub const MAX_PATH: usize = 1024;
-/// How deep a path may nest: brackets, operators, members of members.
+/// Maximum nesting of a path: brackets, operators, members of members.
 pub const MAX_NESTING: usize = crate::bounds::MAX_PATH_DEPTH;
 
-/// Why a text is no path.
+/// The reason that a text is no path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {words}")]
 pub struct ParseError {
-    /// Where in the text, from 1, in characters.
+    /// The column in the text, from 1, in characters.
     pub column: usize,
-    /// What is wrong.
+    /// The error.
     pub words: String,
 }
 
-/// Words that only a type has.
+/// Words that occur only in types.
 const TYPE_WORDS: &[&str] = &[
     "void", "bool", "_Bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned",
     "struct", "class", "union", "enum", "__int128",
 ];
 
-/// Words of a type that change nothing of a value.
+/// Words of a type without effect on a value.
 const QUALIFIERS: &[&str] = &["const", "volatile", "restrict", "__restrict__", "_Atomic"];
 
-/// Reads a path. `is_type` says whether a name is that of a type, and no variable's.
+/// Parses a path. `is_type` answers whether a name is a type's, and no variable's.
 ///
 /// # Errors
-/// Where and why the text is none.
+/// The text is no path; with the column and the reason.
 pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseError> {
     if text.chars().nth(MAX_PATH).is_some() {
         return Err(ParseError {
@@ -51,7 +51,7 @@ pub fn parse(text: &str, is_type: &dyn Fn(&str) -> bool) -> Result<Path, ParseEr
     }
 }
 
-/// What stands between two operands.
+/// An operator between two operands.
 #[derive(Clone, Copy)]
 enum Between {
     Operator(Binary),
@@ -59,7 +59,7 @@ enum Between {
     MemberPointer { arrow: bool },
 }
 
-/// Operators between operands, the weakest first.
+/// Binary operators, the weakest first.
 const LEVELS: &[&[(&str, Between)]] = &[
     &[("|", Between::Operator(Binary::Or))],
     &[("^", Between::Operator(Binary::Xor))],
@@ -77,13 +77,13 @@ const LEVELS: &[&[(&str, Between)]] = &[
 
 struct Parser<'a> {
     tokens: &'a [Token],
-    /// The word behind the last one, which is never passed.
+    /// The last word, which the parser never passes.
     end: &'a Token,
     at: usize,
     is_type: &'a dyn Fn(&str) -> bool,
 }
 
-/// A path with how deep it is: what walks over it calls itself as often.
+/// A path with its depth: recursive functions over it nest as deep.
 type Deep = (Path, usize);
 
 impl Parser<'_> {
@@ -122,7 +122,7 @@ impl Parser<'_> {
         Ok((Path { column, node }, depth))
     }
 
-    /// Operators from a level on; `open` counts what is being read around.
+    /// Binary operators from a level on; `open` is the nesting around it.
     fn binary(&mut self, level: usize, open: usize) -> Result<Deep, ParseError> {
         let Some(operators) = LEVELS.get(level) else { return self.unary(open) };
         let mut left = self.binary(level + 1, open)?;
@@ -228,7 +228,7 @@ impl Parser<'_> {
         self.checked(column, node, 1)
     }
 
-    /// A type in brackets, if that is what stands here; the parser then stands behind it.
+    /// A type in brackets, if one is next; the parser moves past it.
     fn cast(&mut self) -> Result<Option<TypeName>, ParseError> {
         let start = self.at;
         let opened = self.token(0).column;
@@ -275,7 +275,7 @@ impl Parser<'_> {
         Ok(Some(name))
     }
 
-    /// `(*)[4]` of a type: how many `*` there are, and the lengths. The parser stands behind it, or where it stood.
+    /// `(*)[4]` of a type: the number of `*`, and the lengths. The parser moves past it, or stays at its position.
     fn behind_brackets(&mut self) -> Option<(usize, Vec<u64>)> {
         let start = self.at;
         let found = self.arrays();
@@ -302,7 +302,7 @@ impl Parser<'_> {
         (pointers > 0 && !lengths.is_empty()).then_some((pointers, lengths))
     }
 
-    /// Whether `(name)` is a cast: what follows begins an operand and cannot go on after one, or the name is a type's.
+    /// Whether `(name)` is a cast: the next word begins an operand and cannot continue one, or the name is a type's.
     fn casts(&self, words: &[String]) -> bool {
         match &self.token(1).word {
             Word::Name(_)

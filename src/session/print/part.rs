@@ -13,9 +13,9 @@ use crate::dwarf::{Location, Storage};
 use crate::session::object::LaneObject;
 use crate::units::{BitSize, LaneSet};
 
-/// How deep a member is looked for in unnamed members and base classes.
+/// Maximum depth of the search for a member in unnamed members and base classes.
 pub(super) const MAX_MEMBER_DEPTH: usize = 32;
-/// How many members are looked at for one name.
+/// Maximum number of members visited for one name.
 pub(super) const MAX_MEMBERS: usize = 1 << 16;
 
 impl Walk<'_, '_, '_> {
@@ -37,7 +37,7 @@ impl Walk<'_, '_, '_> {
                 }
                 let bits = size.saturating_mul(8);
                 let stride = stride.map_or(i128::from(bits), i128::from);
-                // Elements that are closer than their type's bytes have as many bits as lie between them.
+                // Elements closer than their type's size have as many bits as the stride.
                 let packed =
                     u64::try_from(stride.unsigned_abs()).ok().filter(|step| (1..bits).contains(step));
                 let by = index.saturating_mul(stride);
@@ -60,8 +60,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Refuses an index outside of an array's bounds, in languages other than C's, or where the first index is not 0. In C an
-    /// index past the end is an address like any other.
+    /// Refuses an index outside of an array's bounds if the language is not of C's family or the first index is not 0.
+    /// In C an index past the end is an address like any other.
     fn check_bounds(&self, array: &Object, index: i128, lower: i64, count: Option<u64>) -> Answer<()> {
         let debug = self.scene.debug();
         let is_bounded = match &array.ty {
@@ -86,7 +86,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// A part of an object, so many bits on.
+    /// A part of an object, moved by that number of bits.
     pub(super) fn moved(
         &self,
         object: &Object,
@@ -95,7 +95,7 @@ impl Walk<'_, '_, '_> {
         size: u64,
         bits: Option<u64>,
     ) -> Answer<Object> {
-        // Memory goes round for the evaluator, as DWARF has it; no object of a program does.
+        // Memory wraps around for the evaluator, by the DWARF text; no object of a program does.
         let at = i128::try_from(object.location.offset.get(self.lane)).ok();
         let at = at.and_then(|at| at.checked_add(by)).and_then(|at| u128::try_from(at).ok());
         let is_inside = at.is_some_and(|at| object.location.storage.size().is_none_or(|size| at < size));
@@ -111,7 +111,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A component of a vector, as OpenCL and clang name them: `x` to `w`, `s0` to `sf`. `None`: it is no vector.
+    /// A component of a vector by its name in OpenCL and clang: `x` to `w`, `s0` to `sf`. `None`: it is no vector.
     fn component(&self, object: &Object, name: &str) -> Answer<Option<Object>> {
         let count = |ty: &Ty| -> Answer<Option<u64>> {
             let Ty::Die(id) = ty else { return Ok(None) };
@@ -166,11 +166,11 @@ impl Walk<'_, '_, '_> {
         Ok(object)
     }
 
-    /// The object that `.` or `->` is used on, with its type. `name` is what stands behind the sign.
+    /// The object left of `.` or `->`, with its type. `name` is the word on the right.
     pub(super) fn record_of(&self, object: &Object, name: &str, arrow: bool) -> Answer<(Object, Arc<Type>)> {
         let mut object = object.clone();
         match self.shape(&object)? {
-            // As gdb, `.` goes through a pointer too.
+            // `.` follows a pointer, too, as in gdb.
             Shape::Pointer { .. } => object = self.pointee(&object)?,
             other if arrow => {
                 let ty = self.type_name(&object.ty);
@@ -206,7 +206,7 @@ impl Walk<'_, '_, '_> {
                 error(format!("nothing says where the virtual base class `{name}` is"))
             }
             None => self.moved(object, ty, by, size, member.bit_size),
-            // A virtual base class, say: the object tells where it is.
+            // A virtual base class, for example: the object determines its place.
             Some(place) => {
                 let location = self.told(object, place, None)?;
                 let at = Object { location, ..object.clone() };
@@ -215,7 +215,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Where the data of an object are: elsewhere where its type has `DW_AT_data_location`, a descriptor.
+    /// The location of an object's data: at another address if its type has `DW_AT_data_location`, as a descriptor
+    /// has.
     fn data_of(&self, object: &Object) -> Answer<Object> {
         let Ty::Die(id) = object.ty else { return Ok(object.clone()) };
         let found = self.scene.debug().stripped(id).map_err(words)?;
@@ -226,7 +227,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The place that an attribute of the object's type says.
+    /// The location that an attribute of the object's type gives.
     ///
     /// `pointer`: the value of a pointer to a member, for its `DW_AT_use_location`.
     pub(super) fn told(
@@ -259,7 +260,7 @@ impl Walk<'_, '_, '_> {
 }
 
 impl Scene<'_, '_> {
-    /// Whether an object of a type, or what it points to, has a member of that name.
+    /// Whether an object of a type, or its target, has a member of that name.
     pub(super) fn has_member(&self, ty: &Ty, name: &str) -> Answer<bool> {
         let mut shape = ty.shape(self.debug()).map_err(words)?;
         if let Shape::Pointer { to, .. } | Shape::Reference { to, .. } = &shape {
@@ -269,7 +270,8 @@ impl Scene<'_, '_> {
         Ok(self.member_steps(&record, name, 0, &mut 0)?.is_some())
     }
 
-    /// The members that lead to one of that name: through unnamed members and base classes. The object's own come first.
+    /// The members on the path to one of that name: through unnamed members and base classes. The object's own come
+    /// first.
     pub(super) fn member_steps(
         &self,
         record: &Arc<Type>,

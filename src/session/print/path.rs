@@ -1,29 +1,29 @@
-//! Paths as they were parsed: a tree that prints itself as text which parses to the same tree.
+//! Parsed paths: a tree that prints as text which parses to the same tree.
 
 use std::fmt;
 
-/// A path, or a part of one, with where it stands in the text.
+/// A path, or a part of one, with its column in the text.
 #[derive(Clone, Debug)]
 pub struct Path {
     /// Column of the part that its errors are about, from 1.
     pub column: usize,
-    /// What it is.
+    /// The expression.
     pub node: Node,
 }
 
-/// Columns are where a text put it, not what it is.
+/// Columns depend on the text, and are no part of a path's identity.
 impl PartialEq for Path {
     fn eq(&self, other: &Self) -> bool {
         self.node == other.node
     }
 }
 
-/// What a path is made of.
+/// A node of a path's tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Node {
     /// A variable, enumerator or function, perhaps qualified: `x`, `ns::x`, `this`.
     Name(String),
-    /// An integer; `long` and `unsigned` as its suffix or its size have it.
+    /// An integer; its suffix or its size determines `long` and `unsigned`.
     Integer {
         /// Its value.
         value: u64,
@@ -53,7 +53,7 @@ pub enum Node {
         object: Box<Path>,
         /// The member.
         name: String,
-        /// Whether through a pointer.
+        /// Whether the access is through a pointer.
         arrow: bool,
     },
     /// `x[i]`.
@@ -68,7 +68,7 @@ pub enum Node {
         object: Box<Path>,
         /// The pointer to a member.
         member: Box<Path>,
-        /// Whether through a pointer.
+        /// Whether the access is through a pointer.
         arrow: bool,
     },
 }
@@ -115,20 +115,19 @@ pub enum Binary {
     Xor,
 }
 
-/// A type as a cast names it: `unsigned long`, `struct S *`, `local int *`, `int (*)[4]`.
+/// The type in a cast: `unsigned long`, `struct S *`, `local int *`, `int (*)[4]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
     /// The words before the first `*`, without qualifiers: an address space's name may be the first.
     pub words: Vec<String>,
-    /// How many `*` follow.
+    /// Number of `*` after the words.
     pub pointers: usize,
-    /// A pointer to arrays of that: how many `*` stand in brackets, and the lengths behind them, of which there is one at
-    /// least.
+    /// A pointer to arrays of that: the number of `*` in brackets, and the lengths after them, at least one.
     pub to_arrays: Option<(usize, Vec<u64>)>,
 }
 
 impl TypeName {
-    /// How many pointers lead to the type of the words.
+    /// Number of pointers around the type of the words.
     pub(super) fn depth(&self) -> usize {
         self.pointers + self.to_arrays.as_ref().map_or(0, |(pointers, _)| *pointers)
     }
@@ -193,7 +192,7 @@ impl fmt::Display for Path {
             },
             Node::Register(name) => write!(f, "${name}"),
             Node::Address { space, address } => write!(f, "{space}#{address:#x}"),
-            // Two signs side by side would be another one to a reader: `--`, `&&`.
+            // Two signs side by side would read as another operator: `--`, `&&`.
             Node::Unary(operator @ (Unary::Minus | Unary::Plus | Unary::Address), operand) if matches!(operand.node, Node::Unary(inner, _) if inner == *operator) =>
             {
                 write!(f, "{}({operand})", operator.sign())
@@ -211,7 +210,7 @@ impl fmt::Display for Path {
                 let sign = if *arrow { "->*" } else { ".*" };
                 write!(f, "{}{sign}{}", Operand(object), Operand(member))
             }
-            // Brackets say that `(T) (-x)` is no difference.
+            // Brackets show that `(T) (-x)` is no subtraction.
             Node::Cast(to, operand) if matches!(operand.node, Node::Unary(..)) => {
                 write!(f, "({to}) ({operand})")
             }
@@ -220,7 +219,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// A part that an operator stands beside: bracketed where it has an operator between operands itself, or is a cast.
+/// An operand of an operator: in brackets if it is a binary expression or a cast.
 struct Operand<'a>(&'a Path);
 
 impl fmt::Display for Operand<'_> {
@@ -232,7 +231,7 @@ impl fmt::Display for Operand<'_> {
     }
 }
 
-/// A part that `.`, `->` or `[]` follows: bracketed unless it is one itself.
+/// An operand of `.`, `->` or `[]`: in brackets unless it is a postfix expression itself.
 struct Postfixed<'a>(&'a Path);
 
 impl fmt::Display for Postfixed<'_> {

@@ -1,4 +1,4 @@
-//! Pointers: what they lead to, where objects are, and moving by whole objects.
+//! Pointers: their targets, addresses of objects, and moves by whole objects.
 
 use super::eval::Walk;
 use super::names::words;
@@ -10,10 +10,10 @@ use crate::session::variables::failed;
 use crate::session::{Place, ValueState};
 use crate::units::{Address, AddressSpace, BitSize, LaneSet};
 
-/// References that lead to references.
+/// Maximum length of a chain of references.
 const MAX_REFERENCES: usize = 8;
 
-/// An address with what it points to.
+/// An address with the type of its target.
 #[derive(Clone, Debug)]
 pub(super) struct Pointer {
     pub(super) to: Ty,
@@ -30,7 +30,7 @@ impl Walk<'_, '_, '_> {
         error(format!("more than {MAX_REFERENCES} references lead to one another"))
     }
 
-    /// What a pointer or an array's name leads to.
+    /// The target of a pointer or of an array's name.
     pub(super) fn pointee(&self, object: &Object) -> Answer<Object> {
         match self.shape(object)? {
             Shape::Pointer { to, space } => self.through(object, to, space),
@@ -42,7 +42,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// What a pointer or reference leads to.
+    /// The target of a pointer or reference.
     pub(super) fn through(&self, object: &Object, to: Ty, space: AddressSpace) -> Answer<Object> {
         if let Storage::ImplicitPointer(pointer) = &object.location.storage {
             let location = self.implicit(pointer)?;
@@ -56,7 +56,7 @@ impl Walk<'_, '_, '_> {
         self.target(to, space, address)
     }
 
-    /// The object that a pointer which exists only in the DWARF leads to.
+    /// The target of a pointer that exists only in the DWARF.
     pub(super) fn implicit(&self, pointer: &ImplicitPointer) -> Answer<Location> {
         let context = &self.scene.found.frame.context;
         let refused = |why: &crate::dwarf::Error| Box::new(failed(why, &**context.kind()));
@@ -70,7 +70,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The object at an address. Generic addresses, and plain ones that lie in an aperture, name another space.
+    /// The object at an address. A generic address, or a plain one in an aperture, leads to another space.
     pub(super) fn target(&self, to: Ty, space: AddressSpace, address: u64) -> Answer<Object> {
         let context = &self.scene.found.frame.context;
         let target = &context.kind().target;
@@ -103,7 +103,7 @@ impl Walk<'_, '_, '_> {
         Ok(Object::at(to, memory(place.space, info, place.address.0, self.lane), None))
     }
 
-    /// The space that the address of an array or function in memory is in.
+    /// The space of the address of an array or function in memory.
     pub(super) fn decayed_space(&self, object: &Object) -> AddressSpace {
         match object.location.storage {
             Storage::Memory { space, .. } => space,
@@ -111,7 +111,8 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A pointer, or what becomes one in arithmetic: arrays and functions in memory. `None` for other types.
+    /// A pointer, or an operand that decays to one in arithmetic: arrays and functions in memory. `None` for other
+    /// types.
     pub(super) fn pointer(&self, object: &Object) -> Answer<Option<Pointer>> {
         Ok(match self.shape(object)? {
             Shape::Pointer { to, space } => Some(Pointer { to, space, address: self.address(object)? }),
@@ -135,7 +136,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// Where an object in memory is, or why it has no address.
+    /// The address of an object in memory, or the reason that it has none.
     pub(super) fn place_address(&self, object: &Object) -> Answer<u64> {
         let at = object.location.offset.get(self.lane);
         if object.is_value {
@@ -160,7 +161,7 @@ impl Walk<'_, '_, '_> {
         Ok(Object::number(self.scene.pointer_to(object.ty.clone(), space), address, bytes))
     }
 
-    /// Bytes that a pointer moves by: 1 for `void` and functions, as GNU C has it.
+    /// Step of a pointer in bytes: 1 for `void` and functions, as in GNU C.
     pub(super) fn step(&self, to: &Ty) -> Answer<u64> {
         match to.shape(self.scene.debug()).map_err(words)? {
             Shape::Void | Shape::Function => Ok(1),
@@ -168,7 +169,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A pointer so many objects further.
+    /// A pointer moved by that number of objects.
     pub(super) fn advanced(&self, object: &Object, by: i128) -> Answer<Object> {
         if let (Storage::ImplicitPointer(pointer), Shape::Pointer { to, .. }) =
             (&object.location.storage, self.shape(object)?)
@@ -187,7 +188,7 @@ impl Walk<'_, '_, '_> {
         Ok(Object::number(self.scene.pointer_to(pointer.to, pointer.space), address, bytes))
     }
 
-    /// The address so many objects further, which is one of the space.
+    /// The address moved by that number of objects, within the space.
     pub(super) fn beyond(&self, pointer: &Pointer, by: i128) -> Answer<u64> {
         let bits = self.scene.address_bits(pointer.space).clamp(1, 64);
         let step = self.step(&pointer.to)?;

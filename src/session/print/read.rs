@@ -1,4 +1,4 @@
-//! Bytes and numbers of objects, and why they are not there.
+//! Bytes and numbers of objects, and the reasons for their absence.
 
 use super::arith::Integer;
 use super::eval::Walk;
@@ -35,7 +35,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Why not all bits of an object are there.
+    /// The reason that bits of an object are missing.
     pub(super) fn absence(&self, location: &Location, bits: &Bits) -> ValueState {
         match self.first_missing(location, bits) {
             Some(missing) => ValueState::Unavailable(missing),
@@ -43,15 +43,15 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// Why bits of an object are undefined.
+    /// The reason that bits of an object are undefined.
     pub(super) fn optimized_out(&self, location: &Location, bits: &Bits) -> ValueState {
-        // Of a caller's register its callees' call frame information tells.
+        // The call frame information of a caller's callees explains its registers.
         let size = BitSize(bits.bytes().len() as u64 * 8);
         let settled = self.scene.found.frame.context.level.settled(location, self.lane, size);
         ValueState::OptimizedOut(undefined(settled.as_ref().unwrap_or(location), self.lane))
     }
 
-    /// The place of the first byte that was not captured.
+    /// The location of the first missing byte.
     pub(super) fn first_missing(&self, location: &Location, bits: &Bits) -> Option<String> {
         let at = bits.not_captured().iter().position(|mask| *mask != 0)?;
         let place = moved(location, at as i128 * 8, self.lane).unwrap_or_else(|| location.clone());
@@ -71,7 +71,7 @@ impl Walk<'_, '_, '_> {
         self.place_words(&object.location, BitSize(size.saturating_mul(8)))
     }
 
-    /// A place in words; a caller's registers where they are now.
+    /// A location as text; a caller's registers at their current place.
     pub(super) fn place_words(&self, location: &Location, size: BitSize) -> String {
         let context = &self.scene.found.frame.context;
         let settled = context.level.settled(location, self.lane, size);

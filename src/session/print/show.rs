@@ -1,4 +1,4 @@
-//! What a path names, as it is shown: bytes, text, a tree, and why something is missing.
+//! Output of a path's result: bytes, text, a tree, and the reasons for missing parts.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::session::variables::{bytes as fetched, marked, nowhere};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
 impl Scene<'_, '_> {
-    /// What a path names in a lane.
+    /// The result of a path in a lane.
     pub(super) fn printed(
         &self,
         path: &Path,
@@ -28,7 +28,7 @@ impl Scene<'_, '_> {
         type_name: &mut Option<String>,
     ) -> PrintedLane {
         let walk = Walk::new(self, lane);
-        // Of a variable that is nowhere the type is known all the same.
+        // A variable without a location still has a known type.
         if type_name.is_none()
             && let Node::Name(name) = &path.node
             && let Ok(Named::Variable(placed)) = &*self.named(name)
@@ -54,7 +54,7 @@ impl Scene<'_, '_> {
     }
 }
 
-/// What there is to show of an object: value, tree, and the first of what is missing of it.
+/// An object's output: value, tree, and the first missing part.
 type Shown = (LaneValue, Option<Value>, Option<String>);
 
 impl Walk<'_, '_, '_> {
@@ -130,7 +130,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// A function has no bytes that mean anything: its type, address and symbol.
+    /// A function has no meaningful bytes: the output is its type, address and symbol.
     fn shown_function(&self, object: &Object) -> Answer<Shown> {
         let Some(pointer) = self.pointer(object)? else { return error("the function has no address") };
         let symbol = self
@@ -163,7 +163,7 @@ impl Walk<'_, '_, '_> {
         };
         let spaces = &self.scene.found.frame.context.kind().target.spaces;
         let space_name = |id: AddressSpace| {
-            // Global and generic pointers are plain numbers; segment pointers say which segment.
+            // Global and generic pointers are plain numbers; segment pointers name their segment.
             let space = spaces.iter().find(|space| space.id == id)?;
             (space.address_bits <= 32).then(|| space.name.clone())
         };
@@ -182,7 +182,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// Bytes of a bit-field as its type would have it, with masks of what is missing; `None` for other objects.
+    /// Bytes of a bit-field in the layout of its type, with masks of the missing bits; `None` for other objects.
     #[allow(clippy::type_complexity, reason = "the three parts of Contents")]
     fn widened(&self, object: &Object, bits: &Bits) -> Answer<Option<(Vec<u8>, Vec<u8>, Vec<u8>)>> {
         let Some(width) = object.bits else { return Ok(None) };
@@ -209,7 +209,7 @@ impl Walk<'_, '_, '_> {
         Ok(Some((widen(bits.bytes(), signed), mask(bits.undefined()), mask(bits.not_captured()))))
     }
 
-    /// `object` answers what the type leaves to it: lengths, places of virtual bases.
+    /// `object` evaluates the parts that the type leaves to it: lengths, places of virtual bases.
     fn value(
         &self,
         ty: &Ty,
@@ -239,7 +239,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// An array of what no DIE describes.
+    /// An array of elements without a DIE.
     fn elements(&self, ty: &Ty, contents: Contents<'_>, options: &Options<'_>) -> Answer<Value> {
         let Ty::Array { element, count } = ty else { return self.value(ty, contents, None, options) };
         let size = element.size(self.scene.debug()).map_err(words)?.unwrap_or(0);
@@ -258,7 +258,7 @@ impl Walk<'_, '_, '_> {
         Ok(Value::Elements { elements, omitted: count.saturating_sub(shown as u64) })
     }
 
-    /// What stands behind a pointer's number: the symbol that it points into, or the string.
+    /// The text after a pointer's number: the symbol at its target, or the string.
     fn beside(&self, object: &Object, letter: Option<Letter>) -> Answer<String> {
         let Shape::Pointer { to, space } = self.shape(object)? else { return Ok(String::new()) };
         let made = matches!(object.ty, Ty::Pointer { .. });
@@ -299,13 +299,13 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Bytes of an element; what is past the end is missing.
+/// Bytes of an element; bytes past the end are missing.
 fn cut(bytes: &[u8], from: usize, size: usize) -> &[u8] {
     let rest = bytes.get(from..).unwrap_or_default();
     rest.get(..size).unwrap_or(rest)
 }
 
-/// A number or address that no DIE describes.
+/// A number or address without a DIE.
 fn scalar(basic: Basic, space: Option<AddressSpace>, contents: Contents<'_>, options: &Options<'_>) -> Value {
     let any = |mask: &[u8]| mask.iter().any(|byte| *byte != 0);
     let size = usize::from(basic.bytes);

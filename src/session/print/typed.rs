@@ -1,4 +1,4 @@
-//! Types of objects on a path: those of the code object's DWARF, and those that a path makes of them.
+//! Types of objects on a path: those of the code object's DWARF, and those that a path creates.
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ pub(super) enum Ty {
     Void,
     /// A type of the code object.
     Die(TypeId),
-    /// A type of C's that the code object need not have.
+    /// A type of C; the code object may lack it.
     Basic(Basic),
     /// A pointer, made by `&`, a cast or arithmetic.
     Pointer { to: Arc<Ty>, space: AddressSpace, bytes: u8 },
     /// Objects in a row, made by `@`, or the inner dimensions of an array.
     Array { element: Arc<Ty>, count: u64 },
-    /// A function; `this`: which of the parameters is that of a member function.
+    /// A function; `this`: the index of a member function's object parameter.
     Function { returns: Option<TypeId>, parameters: Arc<[Option<TypeId>]>, this: Option<usize> },
 }
 
-/// A type of C's, as amdgcn has it.
+/// A type of C, for amdgcn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Basic {
     pub(super) name: &'static str,
@@ -31,7 +31,7 @@ pub(super) struct Basic {
     pub(super) sort: Sort,
 }
 
-/// What a number is.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Sort {
     Signed,
@@ -41,7 +41,7 @@ pub(super) enum Sort {
     Float,
 }
 
-/// C's types with one name each; [`canonical`] makes it of every other.
+/// C's types with one name each; [`canonical`] maps every other name to it.
 const BASICS: &[Basic] = &[
     Basic { name: "bool", bytes: 1, sort: Sort::Boolean },
     Basic { name: "char", bytes: 1, sort: Sort::Character },
@@ -65,7 +65,7 @@ impl Basic {
         BASICS.iter().copied().find(|basic| basic.name == name)
     }
 
-    /// The integer type that literals and arithmetic of that size and sign have.
+    /// The type of literals and arithmetic of that size and sign.
     pub(super) fn integer(bytes: u8, unsigned: bool) -> Self {
         let (name, bytes) = match (bytes > 4, unsigned) {
             (false, false) => ("int", 4),
@@ -86,7 +86,7 @@ impl Basic {
     }
 }
 
-/// The one name of a base type that C spells in several ways: `long unsigned int` is `unsigned long`.
+/// The one name of a base type with several spellings in C: `long unsigned int` is `unsigned long`.
 pub(super) fn canonical(words: &[&str]) -> String {
     let (mut longs, mut sign, mut int, mut core) = (0, None, false, Vec::new());
     for word in words {
@@ -108,7 +108,7 @@ pub(super) fn canonical(words: &[&str]) -> String {
     parts.join(" ")
 }
 
-/// What can be done with an object of a type.
+/// The operations that an object's type allows.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     Pointer {
@@ -119,8 +119,8 @@ pub(super) enum Shape {
         to: Ty,
         space: AddressSpace,
     },
-    /// `lower` is the first index, which is not 0 in every language; `stride` the bits from an element to the next where
-    /// that is not the element's size.
+    /// `lower` is the first index, which is not 0 in every language; `stride` is the distance of elements in bits if
+    /// it differs from the element's size.
     Array {
         element: Ty,
         lower: i64,
@@ -137,7 +137,7 @@ pub(super) enum Shape {
 }
 
 impl Shape {
-    /// In words, with an article.
+    /// The type's name with an article, for messages.
     pub(super) fn words(&self) -> &'static str {
         match self {
             Self::Pointer { .. } => "a pointer",
@@ -175,7 +175,7 @@ impl Ty {
         })
     }
 
-    /// Size in bytes, where it is known.
+    /// Size in bytes, if known.
     pub(super) fn size(&self, debug: &DebugInfo) -> Result<Option<u64>> {
         Ok(match self {
             Self::Void | Self::Function { .. } => None,
@@ -186,7 +186,7 @@ impl Ty {
         })
     }
 
-    /// The type as C++ spells it.
+    /// The type in C++ notation.
     pub(super) fn name(&self, debug: &DebugInfo) -> Result<String> {
         self.named_around(debug, String::new())
     }
@@ -209,7 +209,7 @@ impl Ty {
             }
             Self::Array { element, count } => element.named_around(debug, format!("{declarator}[{count}]")),
             Self::Function { returns, parameters, this } => {
-                // The language has `this` constant, compilers do not say it.
+                // `this` is constant in C++; compilers leave that out of the DWARF.
                 let named = |(index, of): (usize, &Option<TypeId>)| {
                     debug.type_name_around(*of, if *this == Some(index) { " const" } else { "" })
                 };
@@ -221,7 +221,7 @@ impl Ty {
         }
     }
 
-    /// The dimensions of nested arrays with the element below them all.
+    /// The dimensions of nested arrays, and the innermost element.
     pub(super) fn flattened(&self) -> (Vec<u64>, &Self) {
         let (mut counts, mut ty) = (Vec::new(), self);
         while let Self::Array { element, count } = ty {

@@ -1,4 +1,4 @@
-//! Pointers to a class cast to those of its bases, and back: as C++ has it, the address moves to where the other object is.
+//! Pointer casts between a class and its bases: as in C++, the address moves to the other object.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::pointer::Pointer;
 use super::typed::{Shape, Ty};
 use crate::debuginfo::{Member, Type, TypeKind};
 
-/// The most ways from a class to a base of it that are followed: one, and those that show that it is ambiguous.
+/// Maximum number of paths from a class to a base of it that are followed: one, and others that prove ambiguity.
 const MAX_WAYS: usize = 16;
 
 impl Walk<'_, '_, '_> {
-    /// The address that a pointer to a class has as a pointer to another: moved where one is a base of the other, else the
-    /// same. NULL stays NULL.
+    /// The address of a pointer after a cast to another class: moved if one is a base of the other, else the same.
+    /// NULL stays NULL.
     pub(super) fn across(&self, pointer: &Pointer, to: &Ty) -> Answer<u64> {
         let same = Ok(pointer.address);
         let (Some(from), Some(wanted)) = (self.class(&pointer.to)?, self.class(to)?) else { return same };
@@ -55,7 +55,7 @@ impl Walk<'_, '_, '_> {
         })
     }
 
-    /// What all ways agree on; `None`: there is no way.
+    /// The common result of all paths; `None`: there is no path.
     fn only(
         &self,
         mut each: impl Iterator<Item = Answer<i128>>,
@@ -72,7 +72,7 @@ impl Walk<'_, '_, '_> {
         Ok(Some(first))
     }
 
-    /// The ways from a class to a base class of it.
+    /// The paths from a class to a base class of it.
     fn ways(&self, class: &Arc<Type>, base: &Arc<Type>) -> Answer<Vec<Vec<Member>>> {
         let (mut found, mut seen) = (Vec::new(), 0);
         let mut open = vec![(Arc::clone(class), Vec::new())];
@@ -100,7 +100,7 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// Whether two DIEs are of one class: each unit has DIEs of its own for it, and one name in all of them.
+/// Whether two DIEs are of one class: each unit has its own DIE for it, with the same name.
 pub(super) fn is_same(one: &Type, other: &Type) -> bool {
     one.id == other.id || one.name.is_some() && one.name == other.name
 }

@@ -1,8 +1,8 @@
 //! Variables of the functions around a nested one, found by `DW_AT_static_link`.
 //!
-//! DWARF 5 section 3.3.5: the static link computes the frame base of the instance of the function directly around this one
-//! that is current where this one runs; of a recursive function not every instance is. So the frame that is looked for is
-//! the one of that function whose frame base is there, and none other.
+//! DWARF 5 section 3.3.5: the static link computes the frame base of the current instance of the directly enclosing
+//! function; a recursive function has several instances. So the right frame is the one of that function with that
+//! frame base, and no other.
 
 use super::eval::Scene;
 use super::names::{Placed, words};
@@ -15,10 +15,10 @@ use crate::session::unwind::Walk;
 use crate::session::variables::{Frame, dialect, failed, reading};
 use crate::units::{AddressSpace, BitSize, LaneId, LaneSet};
 
-/// Functions around functions.
+/// Maximum number of enclosing functions.
 const MAX_AROUND: usize = 16;
 
-/// A variable of a function around.
+/// A variable of an enclosing function.
 #[derive(Debug)]
 pub(super) struct UpLevel {
     pub(super) placed: Placed,
@@ -28,7 +28,7 @@ pub(super) struct UpLevel {
 }
 
 impl UpLevel {
-    /// What it is.
+    /// Its description, for messages.
     pub(super) fn words(&self) -> String {
         format!(
             "a variable of `{}` around this function, whose physical frame {} DW_AT_static_link leads to",
@@ -41,10 +41,11 @@ impl UpLevel {
 type Base = (AddressSpace, Option<LaneId>, u128);
 
 impl Scene<'_, '_> {
-    /// The variable of that name of a function around this one; `None` where this one is not nested, or none has it.
+    /// The variable of that name of an enclosing function; `None` if this one is not nested, or no enclosing one has
+    /// it.
     pub(super) fn up_level(&self, name: &str) -> Answer<Option<UpLevel>> {
         let own = &self.found.function.function;
-        // Of an inlined call the function around is not that of the function that it was inlined into.
+        // An inlined call's enclosing function is not that of the function it was inlined into.
         if own.enclosing.is_none() || self.found.inlined + 1 < self.found.function.frames.len() {
             return Ok(None);
         }
@@ -74,7 +75,7 @@ impl Scene<'_, '_> {
         error(format!("more than {MAX_AROUND} functions are around one another"))
     }
 
-    /// Whether a function around one has a variable of that name, whose frame is worth looking for.
+    /// Whether an enclosing function has a variable of that name, so that the search for its frame is useful.
     fn is_around(&self, own: &Function, name: &str) -> Answer<bool> {
         let mut next = own.enclosing;
         for _ in 0..MAX_AROUND {
@@ -98,13 +99,13 @@ impl Scene<'_, '_> {
         Ok(context)
     }
 
-    /// The variables of a frame's function where the frame is.
+    /// The variables of a frame's function at the frame's PC.
     fn variables(&self, context: &FrameContext<'_>) -> Answer<Vec<VariableAt>> {
         let (Ok(debug), Ok(at)) = (&context.debug, &context.function) else { return Ok(Vec::new()) };
         debug.frame_variables(at, context.inlined, context.elf_pc).map_err(words)
     }
 
-    /// What the static link of a frame's function says.
+    /// The frame base that the static link of a frame's function gives.
     fn link(&self, context: &FrameContext<'_>, around: &str) -> Answer<Base> {
         let what = "DW_AT_static_link";
         let missing = |why: String| {
@@ -128,7 +129,7 @@ impl Scene<'_, '_> {
         }
     }
 
-    /// A location that all lanes have.
+    /// A location that all lanes share.
     fn agreed(
         &self,
         context: &FrameContext<'_>,
@@ -152,7 +153,7 @@ impl Scene<'_, '_> {
         agreed.ok_or_else(|| "no lane has one".to_owned())
     }
 
-    /// The frame of a function, outside of another, with that frame base.
+    /// The frame of a function, further out than another, with that frame base.
     fn outer<'w>(
         &self,
         walk: &'w Walk<'_>,
@@ -215,7 +216,7 @@ impl Scene<'_, '_> {
     }
 }
 
-/// A place in memory, whichever lane's it is.
+/// A place in memory of any lane.
 fn at(location: &Location) -> Option<(AddressSpace, u128)> {
     base(location).map(|(space, _, bits)| (space, bits))
 }

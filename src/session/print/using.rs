@@ -1,16 +1,16 @@
-//! The full names that a name may mean where a frame is: by the namespaces and classes around its function, and by what
-//! `using` brings into its blocks and into those namespaces.
+//! The possible full names of a name at a frame: by the namespaces and classes around its function, and by imports of
+//! `using` into its blocks and into those namespaces.
 
 use super::eval::Scene;
 use super::names::words;
 use super::object::Answer;
 use crate::debuginfo::{Import, ImportKind};
 
-/// The most full names of one name: namespaces may bring one another's names without end.
+/// Maximum number of full names of one name: namespaces may import one another without end.
 pub(super) const MAX_FULL_NAMES: usize = 64;
 
 impl Scene<'_, '_> {
-    /// What a name may mean, what hides others first.
+    /// The possible meanings of a name, hiding ones first.
     pub(super) fn full_names(&self, name: &str) -> Answer<Vec<String>> {
         if name.starts_with("::") {
             return Ok(vec![name.to_owned()]);
@@ -29,7 +29,7 @@ impl Scene<'_, '_> {
             here().filter(|import| is_namespace(import)).for_each(|import| found.by(import, name));
         }
         in_blocks.iter().filter(|import| is_namespace(import)).for_each(|import| found.by(import, name));
-        // What a namespace itself brings comes with it, and a name may be another name of one.
+        // A namespace's own imports come with it, and a name may be an alias of a namespace.
         let mut next = 0;
         while let Some(full) = found.0.get(next).cloned() {
             next += 1;
@@ -46,7 +46,7 @@ impl Scene<'_, '_> {
         Ok(found.0)
     }
 
-    /// What `using` brings into the blocks of the frame, the innermost first; what cannot be read brings nothing.
+    /// Imports of `using` in the blocks of the frame, the innermost first; unreadable blocks import nothing.
     fn block_imports(&self) -> Vec<Import> {
         let scopes: Vec<_> = self.found.function.scopes(self.found.inlined).collect();
         let dies = scopes.iter().rev().flat_map(|scope| &scope.imports);

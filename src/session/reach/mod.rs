@@ -1,9 +1,10 @@
-//! What memory the variables of waves reach: their own, and what their pointers lead to, step by step.
+//! Memory that the variables of waves reach: their own, and the targets of their pointers, step by step.
 //!
-//! Step 0 is everything that the questions about a wave read: its stack, its lanes, the variables of every frame for every
-//! lane, the arguments of its kernel. A reader that watches ([`Reader::watching`]) notes that, so that whoever keeps what was
-//! noted gets the same answers again. Each further step follows the pointers that the types of what was reached say are
-//! there: kernel arguments first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are bounded.
+//! Step 0 is every read of the questions about a wave: its stack, its lanes, the variables of every frame for every
+//! lane, the arguments of its kernel. A watching reader ([`Reader::watching`]) records them, so that the recorded
+//! memory gives the same answers again. Each further step follows the pointers in the types of the reached objects:
+//! kernel arguments first, breadth first, each object once. Memory is hostile: steps, pointers, pages and time are
+//! bounded.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,26 +18,26 @@ use super::{Byte, Place, Reader, Unreadable, arguments, backtrace, lanes};
 use crate::debuginfo::{DebugInfo, TypeId};
 use crate::units::{Address, LaneId, WaveId};
 
-/// The most bytes of one object that are read for its pointers and kept: what is larger is kept as far.
+/// Maximum number of bytes of one object that are read for its pointers and kept: a larger object is cut off there.
 pub const MAX_OBJECT: u64 = 1 << 20;
 
-/// How far pointers are followed.
+/// The limits of following pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Pointer steps: 0 keeps the variables themselves, 1 what they point to.
+    /// Pointer steps: 0 keeps the variables themselves, 1 also their targets.
     pub steps: u32,
     /// Pages of global memory in all.
     pub pages: u64,
-    /// Pointers that are followed.
+    /// Number of pointers to follow.
     pub pointers: u64,
     /// Values of variables, one for each lane, beyond those that each wave adds: the reader's
     /// ([`Reader::with_values`]).
     pub values: u64,
-    /// Time for variables and for following; stacks are asked for all the same.
+    /// Time for variables and for pointers; stacks do not count.
     pub time: Duration,
 }
 
-/// A bound that was hit: what lies beyond was not looked at.
+/// A limit that was reached: memory beyond it was not visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// The number of steps; there were pointers left.
@@ -53,25 +54,25 @@ pub enum Limit {
     Object,
 }
 
-/// What was reached. The memory itself is what the reader has noted ([`Reader::touched`]).
+/// The result. The memory itself is the reader's record ([`Reader::touched`]).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
-    /// Steps that led anywhere.
+    /// Steps that reached memory.
     pub steps: u32,
-    /// Pointers that were followed to memory that was captured.
+    /// Pointers to captured memory.
     pub followed: u64,
-    /// Pointers that lead to nothing that was captured.
+    /// Pointers to memory that was not captured.
     pub dangling: u64,
-    /// Bounds that were hit, each once.
+    /// Limits that were reached, each once.
     pub limits: Vec<Limit>,
 }
 
-/// Asks everything of those waves that a client shows, and follows the pointers in what is found.
+/// Asks all questions of a client about those waves, and follows the pointers in the answers.
 ///
-/// `progress` is told how many waves were asked, or how many pointers were followed, as it goes on.
+/// `progress` gets the number of finished waves, or of followed pointers, from time to time.
 ///
 /// # Errors
-/// [`Unreadable::NoSuchWave`], or what the operating system says of a file. What cannot be shown of a frame is no error.
+/// [`Unreadable::NoSuchWave`], or the operating system's error for a file. A frame without an answer is no error.
 pub fn reach(
     reader: &Reader,
     waves: &[WaveId],
@@ -97,7 +98,7 @@ pub fn reach(
     Ok(search.reach)
 }
 
-/// An object that a pointer leads to.
+/// The target of a pointer.
 struct Target {
     place: Place,
     debug: Arc<DebugInfo>,
@@ -105,7 +106,7 @@ struct Target {
     size: u64,
 }
 
-/// What makes two targets one; private memory and LDS are a wave's.
+/// The identity of a target; private memory and LDS belong to a wave.
 type Identity = (u64, Address, Option<(WaveId, Option<LaneId>)>, Option<(usize, TypeId)>);
 
 struct Search<'r> {
@@ -114,10 +115,10 @@ struct Search<'r> {
     until: Instant,
     pointers: Pointers,
     seen: HashSet<Identity>,
-    /// What the next step looks into.
+    /// The targets of the next step.
     next: Vec<Target>,
     reach: Reach,
-    /// Pointers that were looked at.
+    /// Number of visited pointers.
     visited: u64,
 }
 
@@ -141,7 +142,7 @@ impl Search<'_> {
             for (typed, bytes, is_buffer) in found {
                 match typed {
                     Some((debug, type_id)) => self.object(&debug, type_id, &bytes, *id, LaneId(0)),
-                    // Of a kernel without debug information only the metadata says which arguments are pointers.
+                    // For a kernel without debug information only the metadata shows which arguments are pointers.
                     None if is_buffer => {
                         if let Some(address) = number(&bytes) {
                             let place = Place {
@@ -160,7 +161,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Everything that is shown of a wave.
+    /// All answers about a wave.
     fn variables(&mut self, wave: WaveId) -> Result<(), Unreadable> {
         let captured = self.reader.wave(wave)?;
         let all = captured.kind.wave_size.all();
@@ -174,7 +175,7 @@ impl Search<'_> {
                 break;
             }
             let mut found = Vec::new();
-            // A frame without debug information has no variables, and nothing to follow.
+            // A frame without debug information has no variables and no pointers.
             let locals = locals_along(&frames, all, frame, &mut |debug, type_id, variable| {
                 for value in &variable.lanes {
                     found.push((Arc::clone(debug), type_id, Arc::clone(&value.bytes), value.lane));
@@ -190,7 +191,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Takes the pointers of an object whose bytes are these.
+    /// Takes the pointers of an object with these bytes.
     fn object(
         &mut self,
         debug: &Arc<DebugInfo>,
@@ -213,7 +214,7 @@ impl Search<'_> {
 
     fn pointer(&mut self, debug: &Arc<DebugInfo>, at: &PointerAt, address: u64, wave: WaveId, lane: LaneId) {
         let place = Place { space: at.space, address: Address(address), wave: Some(wave), lane: Some(lane) };
-        // What names no space is generic, or global where no aperture holds it.
+        // An address without a space is generic, or global if no aperture holds it.
         let place = match at.space {
             GLOBAL | GENERIC => self.reader.generic(place).ok(),
             _ => self.reader.space(place).is_ok().then_some(place),
@@ -224,7 +225,7 @@ impl Search<'_> {
         }
     }
 
-    /// Takes what a pointer leads to, for the next step.
+    /// Takes a pointer's target for the next step.
     fn target(&mut self, place: Place, to: Option<(Arc<DebugInfo>, TypeId, u64)>) {
         if self.bounds.steps == 0 {
             return self.hit(Limit::Steps);
@@ -242,7 +243,7 @@ impl Search<'_> {
         match to {
             Some((debug, type_id, size)) => self.next.push(Target { place, debug, type_id, size }),
             None => {
-                // It leads nowhere further, and is a step all the same.
+                // It leads nowhere further, but still counts as a step.
                 if self.read(place, 1).is_some() {
                     self.reach.steps = self.reach.steps.max(1);
                 }
@@ -250,7 +251,8 @@ impl Search<'_> {
         }
     }
 
-    /// Reads an object as far as it goes, which notes its pages; `None` where nothing more may be noted.
+    /// Reads an object up to the first missing byte, which records its pages; `None` if the limit of pages is
+    /// reached.
     fn read(&mut self, place: Place, size: u64) -> Option<Vec<u8>> {
         let is_full = self.reader.touched_pages() >= self.bounds.pages;
         if is_full && place.space == GLOBAL {
@@ -307,7 +309,7 @@ impl Search<'_> {
     }
 }
 
-/// Bytes that are all known as a number.
+/// A number from bytes that are all known.
 fn number(bytes: &[Byte]) -> Option<u64> {
     let mut wide = [0; 8];
     for (to, from) in wide.get_mut(..bytes.len())?.iter_mut().zip(bytes) {

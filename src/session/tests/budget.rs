@@ -1,4 +1,4 @@
-//! What honest questions take of their budget: the fixtures, whose expressions compilers and people wrote.
+//! Budget use of valid questions: the fixtures, whose expressions compilers and people wrote.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,8 +8,9 @@ use crate::dwarf::limits::{MAX_QUESTION_WORK, WAVE_WORK};
 use crate::import;
 use crate::session::{Dump, Grouping, Inspect, Session};
 
-/// The most that a question about a wave of the fixtures takes beyond the shares of its evaluations, and what it is. The first
-/// question of a function follows its code, which is kept; what each wave takes is seen when the same is asked again.
+/// Maximum use of a question about a wave of the fixtures beyond the shares of its evaluations, and the use of each.
+/// The first question about a function analyses its code, which is cached; a repeated question shows the use of each
+/// wave.
 #[test]
 fn honest_questions_take_less_than_a_wave_adds() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

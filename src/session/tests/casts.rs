@@ -1,5 +1,5 @@
-//! Casts between classes, vectors, templates, and numbers as addresses: what gdb 13.1 prints for members/casts.cpp, built for
-//! its machine by the same clang; where gdb guesses, what C++ says.
+//! Casts between classes, vectors, templates, and numbers as addresses: output of gdb 13.1 for members/casts.cpp,
+//! built for its machine by the same clang; by the C++ standard for cases that gdb guesses.
 
 use super::members::{compiled, shown, stopped};
 use crate::session::Session;
@@ -36,15 +36,15 @@ fn pointers_to_classes_move_to_their_bases_and_back() {
             ("(char *) (D *) second_base - (char *) whole", "0"),
             ("*(Second *) &both", "{second = 2}"),
             ("*(Both *) part", "{<First> = {first = 1}, <Second> = {second = 2}, own = 3}"),
-            // No base of it: the bytes as they are.
+            // No base of it: the bytes unchanged.
             ("((Second *) whole)->second", &shown(&session, "*(int *) whole").1),
         ],
     );
-    // gdb takes the one that it finds first.
+    // gdb takes the first match.
     refusals(&session, &[("*(First *) &twice", "`First` is an ambiguous base class of `Twice`")]);
 }
 
-/// The distance of two pointers is a signed number of 64 bits, the size of what they point to an unsigned one.
+/// The distance of two pointers is a signed number of 64 bits, the size of their target an unsigned one.
 #[test]
 fn pointers_to_huge_arrays_are_subtracted() {
     let session = session("huge");

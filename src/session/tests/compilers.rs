@@ -1,4 +1,4 @@
-//! What Triton and flang write, as they wrote it: `tests/fixtures/compilers`.
+//! Unmodified output of Triton and flang: `tests/fixtures/compilers`.
 
 use super::Maker;
 use crate::arch::Processor;
@@ -43,7 +43,7 @@ fn known(number: u32, count: u64) -> Vec<Byte> {
     number.to_le_bytes().into_iter().take(count as usize).map(Byte::Known).collect()
 }
 
-/// compiled-code.md, section 4: a VGPR means the lane's own dword. `eval` stays by the book.
+/// compiled-code.md, section 4: a VGPR means the lane's own dword. `eval` stays by the DWARF text.
 #[test]
 fn variables_of_triton_in_vector_registers_are_each_lanes_own() {
     let mut seen = std::collections::BTreeSet::new();
@@ -156,7 +156,7 @@ fn parameters_of_flang_are_where_the_pointers_in_the_frame_lead() {
     assert!(checked > 100, "{checked}");
 }
 
-/// A code object for another processor than the agent's is refused with both names, and taken where the user insists.
+/// A code object for another processor than the agent's is refused with both names, and accepted if the user insists.
 #[test]
 fn a_code_object_for_another_processor_is_refused() {
     let object = CodeObject::parse(FLANG.to_vec()).unwrap();

@@ -1,4 +1,4 @@
-//! Debug information that is damaged in one place: what else there is stays, and the reason is said wherever it is missing.
+//! Debug information with one damage: all other data stays, and every answer that lacks a part has the reason.
 
 use crate::codeobject::{Bytes, CodeObject};
 use crate::session::print::Query;
@@ -6,7 +6,7 @@ use crate::session::unwind::tests::hostile::{OBJECT, dump_of};
 use crate::session::{Inspect as _, Locals, Session, Unreadable, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId};
 
-/// `y` of `leaf`, the last variable of the function, as llvm-dwarfdump lists it; `x` stands before it.
+/// `y` of `leaf`, the last variable of the function in llvm-dwarfdump's list; `x` precedes it.
 const Y: usize = 0x8d;
 
 /// The code object with a byte of a section changed.
@@ -46,13 +46,13 @@ fn a_die_costs_what_follows_it() {
     assert_eq!(names(&found), ["x"]);
     let [problem] = &found.problems[..] else { panic!("{:?}", found.problems) };
     assert!(problem.contains("DIE 0x8d in the unit at 0x0"), "{problem}");
-    // A name that may stand there is not said to be nowhere.
+    // A name that may be in the damaged unit is not reported as unknown.
     let session = session(&object);
     let query = Query::typed("y").unwrap();
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(0)), 0, &query);
     let words = format!("{printed:?}");
     assert!(words.contains("DIE 0x8d in the unit at 0x0"), "{words}");
-    // And who asks before says it too.
+    // A check before any question reports it, too.
     let checked = dump_of(&object, 0).check_debug();
     assert!(checked.iter().any(|problem| problem.contains("DIE 0x8d in the unit at 0x0")), "{checked:?}");
     assert!(dump_of(OBJECT, 0).check_debug().is_empty());

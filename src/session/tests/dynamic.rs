@@ -1,5 +1,5 @@
-//! Types that leave something to the object: see `dynamic/dynamic.s` for the objects' bytes. The values are those that
-//! the text of DWARF 5 gives them.
+//! Types that leave parts to the object: see `dynamic/dynamic.s` for the objects' bytes. The expected values follow
+//! from the text of DWARF 5.
 
 use super::Maker;
 use crate::session::{Inspect as _, Session, ValueState};
@@ -8,7 +8,7 @@ use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 const OBJECT: &[u8] = include_bytes!("dynamic/dynamic.hsaco");
 const LOADED: u64 = 0x7f00_0010_0000;
 
-/// Name, type and what is shown of every variable in scope at a function's start.
+/// Name, type and output of every variable in scope at a function's start.
 fn shown(function: &str) -> Vec<(String, String, String)> {
     let elf = crate::codeobject::CodeObject::parse(OBJECT.to_vec()).unwrap();
     let pc = LOADED + elf.symbol(function).unwrap().value;

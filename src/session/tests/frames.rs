@@ -1,8 +1,8 @@
 //! Variables in private memory at every PC of functions, where memory holds its own address.
 //!
-//! Private memory is filled so that the dword at address a of lane l holds 256 a + l. The registers at a PC are those that a small
-//! model has after it ran the text of llvm-objdump along a path from the function's entry. Where a frame begins follows from the
-//! source: at the stack pointer on entry, rounded up to 128 bytes in `wide`, at 0 in a kernel.
+//! The dword at address a of lane l in private memory holds 256 a + l. The registers at a PC come from a small model
+//! that executes the text of llvm-objdump along a path from the function's entry. The start of a frame follows from
+//! the source: at the stack pointer on entry, rounded up to 128 bytes in `wide`, at 0 in a kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,7 +23,7 @@ const LOADED: u64 = 0x7f00_0010_0000;
 const PRIVATE: u32 = 0x1000;
 /// The stack pointer at a function's entry, in bytes of a lane: no multiple of 128.
 const ENTRY: u32 = 0x150;
-/// What the frame pointer and the base pointer hold that are the caller's.
+/// The caller's values of the frame pointer and the base pointer.
 const CALLERS_FRAME: u32 = 0x400;
 const CALLERS_BASE: u32 = 0x600;
 
@@ -32,12 +32,12 @@ type Scalars = BTreeMap<u32, u32>;
 /// Dwords of vector registers by the register's name and the lane.
 type Lanes = BTreeMap<(String, u32), u32>;
 
-/// What the caller has in a vector register.
+/// The caller's value in a vector register.
 fn callers(lane: u32) -> u32 {
     0x32c8 + (lane & 1)
 }
 
-/// One instruction as llvm-objdump prints it.
+/// One instruction of llvm-objdump's output.
 struct Line {
     text: String,
     next: u64,
@@ -112,7 +112,7 @@ fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTr
                 lanes.insert((operands[0].to_owned(), lane), saved);
                 None
             }
-            // What the epilogue reloads is the caller's.
+            // The epilogue reloads the caller's value.
             _ if mnemonic.contains("load_") => {
                 let reloaded = operands.iter().find(|operand| operand.starts_with('v'));
                 lanes.retain(|(register, _), _| Some(&register.as_str()) != reloaded);
@@ -142,7 +142,7 @@ fn run(lines: &BTreeMap<u64, Line>, parts: &[Range<u64>], entry: Scalars) -> BTr
     found
 }
 
-/// A wave for each PC that a path leads to, with where the frame begins and what the function is called.
+/// A wave for each reachable PC, with the start of the frame and the function's name.
 struct Places {
     dump: Arc<Dump>,
     size: WaveSize,
@@ -156,7 +156,7 @@ fn places(path: &Path) -> Places {
     let mut maker = Maker::new(processor);
     let size = maker.capture.agents[0].target.wave_sizes[0];
     let lanes = u32::from(size.lanes());
-    // As compiled-code.md has it: gfx9 and gfx10 before architected flat scratch count bytes of the wave.
+    // By compiled-code.md, gfx9 and gfx10 before architected flat scratch count bytes of the wave.
     let unit = if matches!(processor, "gfx90a" | "gfx1030") { lanes } else { 1 };
     maker.code_object(&bytes, LOADED);
     let lines = lines(path);
@@ -221,7 +221,7 @@ fn pattern(address: u64, count: u64, lane: LaneId) -> Vec<Byte> {
     (address..address + count).map(|at| Byte::Known(byte(at))).collect()
 }
 
-/// How many values of a lane were right, and how many absent, of each function.
+/// Number of correct and of absent values of a lane, for each function.
 fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
     let Places { dump, size, each } = places(path);
     let session = Session::new(Arc::clone(&dump), None).unwrap();
@@ -260,7 +260,7 @@ fn check(path: &Path, idiom: Idiom) -> BTreeMap<String, (usize, usize)> {
                     }
                     other => panic!("{what}: {other:?}"),
                 }
-                // What a debugger reads through the view's window is the same place.
+                // A debugger's read through the view's window has the same place.
                 let of = VariableIn {
                     wave,
                     lane: *lane,
@@ -319,7 +319,7 @@ fn an_argument_on_the_stack_is_right_at_every_pc_of_its_function() {
     }
 }
 
-/// The part of a function that lies elsewhere, at lower addresses than its entry.
+/// The part of a function at lower addresses than its entry.
 #[test]
 fn a_variable_is_right_in_every_part_of_its_function() {
     for gpu in ["gfx90a", "gfx1100"] {
@@ -343,7 +343,7 @@ fn a_variable_of_flangs_is_right_at_every_pc_of_its_function() {
     }
 }
 
-/// An index outside of the bounds that the source gives.
+/// An index outside of the source's bounds.
 #[test]
 fn an_index_of_a_fortran_array_is_within_its_bounds() {
     let path = fixture("compilers/procedures-gfx90a-O0.hsaco");
@@ -376,8 +376,9 @@ fn an_index_of_a_fortran_array_is_within_its_bounds() {
     }
 }
 
-/// compiled-code.md, section 2, faults 1 and 2 of LLVM main's call frame information: from the reload of the vector register to the
-/// return its rule reads the caller's data. Shown is the caller, or the stack ends there with the reason.
+/// compiled-code.md, section 2, faults 1 and 2 of LLVM main's call frame information: from the reload of the vector
+/// register to the return its rule reads the caller's data. The answer is the caller, or the stack ends there with
+/// the reason.
 #[test]
 fn a_return_address_is_the_callers_at_every_pc_or_absent() {
     for gpu in ["gfx90a", "gfx1100"] {
@@ -466,7 +467,8 @@ fn a_return_address_is_the_callers_at_every_pc_or_absent() {
     }
 }
 
-/// A variable in the frame register itself, by the book, in a function of 1 MiB of code and more, which is not followed.
+/// A variable in the frame register itself, by the DWARF text, in a function of 1 MiB of code and more, which is not
+/// analysed.
 #[test]
 fn a_frame_register_that_may_be_the_callers_has_no_value() {
     let state = |fill: u32| {

@@ -1,4 +1,4 @@
-//! Scalars of which a half is missing have no value: see `halves/halves.s`.
+//! Scalars with a missing half have no value: see `halves/halves.s`.
 
 use super::Maker;
 use crate::codeobject::{CodeObject, assembled};
@@ -9,7 +9,7 @@ use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
 const LOADED: u64 = 0x7f00_0010_0000;
 
-/// A wave in `f`, with s40 and s41 captured, and no s42.
+/// A wave in `f`, with s40 and s41 captured, and s42 missing.
 fn session() -> Session {
     let object = assembled(include_str!("halves/halves.s"));
     let start = LOADED + CodeObject::parse(object.clone()).unwrap().symbol("f").unwrap().value;
@@ -52,7 +52,7 @@ fn a_scalar_with_a_missing_half_has_no_value() {
                 Some(why) => assert!(lane["why"].as_str().unwrap().ends_with(why), "{lane}"),
                 None => assert_eq!(lane["why"], serde_json::Value::Null),
             }
-            // What is known of it is still told byte by byte.
+            // The known bytes are still listed one by one.
             assert!(lane["bytes"].as_str().unwrap().starts_with("00100000"), "{lane}");
             assert_ne!(lane["location"], serde_json::Value::Null, "{lane}");
         }

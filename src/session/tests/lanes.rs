@@ -21,7 +21,7 @@ fn a_partial_group_leaves_lanes_unused() {
     assert_eq!(used[5], (Active, Some([1, 1, 0]), Some([97, 1, 0])));
     assert_eq!(used[7], (Inactive, Some([3, 1, 0]), Some([99, 1, 0])));
     assert_eq!(used[8], (Unused, None, None));
-    // The focus starts on the first active lane and moves when told.
+    // The focus starts on the first active lane and moves on request.
     assert_eq!(session.focus(WaveId(0)), LaneId(1));
     session.set_focus(WaveId(0), LaneId(5)).unwrap();
     assert!(session.lanes(WaveId(0)).unwrap()[5].focused);
@@ -42,7 +42,7 @@ fn without_exec_states_are_not_known() {
     assert_eq!(session.wave(WaveId(0)).unwrap().name, "AMDGPU Wave 1:?:?:1 (?,?,?)/0");
 }
 
-/// The faulted wave's kind is served, and the user is told of the others.
+/// The session serves the faulted wave's kind, and a notice lists the others.
 #[test]
 fn mixed_kinds_serve_the_faulted_one() {
     let mut maker = Maker::new("gfx1100");

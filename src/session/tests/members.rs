@@ -1,5 +1,5 @@
-//! Virtual functions and pointers to members: what gdb 13.1 prints for members/members.cpp, built for its machine by the
-//! same clang, but for addresses; and what gdb answers wrongly, by the text of DWARF 5 and the C++ ABI.
+//! Virtual functions and pointers to members: output of gdb 13.1 for members/members.cpp, built for its machine by
+//! the same clang, except addresses; by the text of DWARF 5 and the C++ ABI for cases that gdb answers wrongly.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::session::print::Query;
 use crate::session::{Inspect as _, Session, ValueState};
 use crate::units::{LaneId, LaneSet, WaveId, WaveSize};
 
-/// The source for a GPU, its data as a loader leaves them where the file is loaded at 0.
+/// The source compiled for a GPU, its data as a loader leaves them if the file is loaded at 0.
 pub(super) fn compiled(source: &str, test: &str) -> Vec<u8> {
     let folder = std::env::temp_dir().join(format!("lanescope-members-{}-{test}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -30,7 +30,7 @@ fn session(object: &[u8], sections: &[&str]) -> Session {
     stopped(object, sections, "f")
 }
 
-/// A wave in a function, behind its first instruction, with those sections in memory.
+/// A wave in a function, after its first instruction, with those sections in memory.
 pub(super) fn stopped(object: &[u8], sections: &[&str], function: &str) -> Session {
     let elf = crate::codeobject::CodeObject::parse(object.to_vec()).unwrap();
     let mut maker = Maker::new("gfx90a");
@@ -86,7 +86,7 @@ fn pointers_to_members_are_gdbs() {
         ("(both.*z)[1]", "2"),
         ("both.*inherited", "3"),
         ("shape->*id", "3"),
-        // As `.`, `.*` goes through a pointer too.
+        // `.*` follows a pointer, too, as `.` does.
         ("shape.*id", "3"),
         ("shape->*area", "{int (const Shape * const)} 0x <Circle::area() const>"),
         ("circle.*area", "{int (const Shape * const)} 0x <Circle::area() const>"),
@@ -108,12 +108,12 @@ fn pointers_to_members_are_gdbs() {
     assert_eq!(shown(&session, "circle.*id").0, "int");
     assert_eq!(shown(&session, "circle.*area").0, "int (const Shape * const)");
     assert_eq!(shown(&session, "id").0, "int Shape::*");
-    // Forty classes deep a member is still there, and too far to be named.
+    // A member forty classes deep still exists, but is too deep to name.
     assert_eq!(
         (shown(&session, "levels.*far").1, shown(&session, "far").1),
         ("8".to_owned(), "0".to_owned())
     );
-    // Where gdb reads beside the object.
+    // Cases in which gdb reads beside the object.
     let errors = [
         ("circle.*none", "error: the pointer to a member is NULL (-1)"),
         ("circle.*nowhere", "error: the pointer to a member function is NULL"),
@@ -128,8 +128,8 @@ fn pointers_to_members_are_gdbs() {
     }
 }
 
-/// The functions that calls go to: gdb's answers for the object's own class. For `shape->area` gdb shows `Shape::area`,
-/// which is not called.
+/// The target functions of calls: gdb's answers for the object's own class. For `shape->area` gdb prints
+/// `Shape::area`, which the call does not reach.
 #[test]
 fn virtual_calls_go_through_the_objects_table() {
     let session = session(&compiled("members.cpp", "calls"), &ALL);
@@ -155,7 +155,7 @@ fn virtual_calls_go_through_the_objects_table() {
     }
 }
 
-/// Without the memory that holds the tables nothing is guessed.
+/// Without the memory of the tables there is no answer.
 #[test]
 fn absent_tables_say_so() {
     let session = session(&compiled("members.cpp", "absent"), &[".data", ".bss"]);

@@ -1,4 +1,4 @@
-//! Memory of every space: the swizzle, apertures, and reads that end where the capture does.
+//! Memory of every space: the swizzle, apertures, and reads that end at missing bytes.
 
 use super::Maker;
 use crate::session::{Inspect as _, Place, Session, Unreadable};
@@ -126,7 +126,7 @@ fn lds_belongs_to_the_waves_group() {
     assert!(session.place(3 << 56 | 9 << 39, WaveId(0)).is_err(), "no such wave");
 }
 
-/// A dword that lies across two pieces of the capture is there, for reading and in the list of regions.
+/// A dword that lies across two pieces of the capture is readable, and in the list of regions.
 #[test]
 fn pieces_that_touch_are_one_run() {
     let mut maker = Maker::new("gfx90a");

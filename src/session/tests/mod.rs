@@ -29,7 +29,7 @@ use crate::capture::{
 };
 use crate::units::{Address, LaneSet, WaveSize};
 
-/// A capture that grows by parts; all bytes go into one backing.
+/// A capture built part by part; all bytes go into one backing.
 pub(super) struct Maker {
     pub(super) capture: Capture,
     bytes: Vec<u8>,
@@ -81,7 +81,7 @@ impl Maker {
         Extent { backing: BackingId(0), offset, length: bytes.len() as u64 }
     }
 
-    /// A code object of those bytes, loaded there.
+    /// A code object of those bytes, loaded at that address.
     pub(super) fn code_object(&mut self, bytes: &[u8], address: u64) {
         let extent = Some(self.extent(bytes));
         let (name, address) = ("object".to_owned(), Address(address));
@@ -112,7 +112,7 @@ impl Maker {
         self.capture.workgroups.len() - 1
     }
 
-    /// A wave with those registers: name, bytes, dwords that are known.
+    /// A wave with those registers: name, bytes, known dwords.
     pub(super) fn wave(&mut self, size: WaveSize, group: Option<usize>, registers: &[(&str, &[u8], u64)]) {
         let kind = self.kind(size);
         let own = registers

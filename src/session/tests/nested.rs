@@ -1,5 +1,5 @@
-//! Nested functions, entry points, return addresses, and expressions of pointers to members and virtual functions: see
-//! `nested/nested.s`. The values are those that the text of DWARF 5 gives them, from the registers and memory here.
+//! Nested functions, entry points, return addresses, and expressions of pointers to members and virtual functions:
+//! see `nested/nested.s`. The expected values follow from the text of DWARF 5 and the registers and memory here.
 
 use super::Maker;
 use crate::codeobject::{CodeObject, assembled};
@@ -13,7 +13,7 @@ const SOURCE: &str = include_str!("nested/nested.s");
 const INNER_BASE: u32 = 0x6000;
 const OUTER_BASE: u32 = 0x5000;
 
-/// A wave at an offset of a function; `link` is what s34 holds, the static link of `inner`.
+/// A wave at an offset of a function; `link` is the value of s34, the static link of `inner`.
 fn at(function: &str, offset: u64, link: u32) -> Session {
     let object = assembled(SOURCE);
     let elf = CodeObject::parse(object.clone()).unwrap();
@@ -35,7 +35,7 @@ fn at(function: &str, offset: u64, link: u32) -> Session {
     maker.capture.global = maker.map(&pieces);
     let pc = code(function, offset).to_le_bytes();
     let (low, high) = (|address: u64| address as u32, |address: u64| (address >> 32) as u32);
-    // `inner` returns into the block of `outer`, that returns behind the block.
+    // `inner` returns into the block of `outer`, which returns after the block.
     let (first, second) = (code("outer", 8), code("outer", 12));
     let scalars = [
         ("s32", 0x100),
@@ -81,7 +81,7 @@ fn shown(session: &Session, path: &str) -> String {
     shown_in(session, 0, path)
 }
 
-/// DWARF 5 section 3.3.5: the static link is the frame base of the instance of the function around.
+/// DWARF 5 section 3.3.5: the static link is the frame base of the instance of the enclosing function.
 #[test]
 fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names() {
     let near = at("inner", 4, INNER_BASE);
@@ -94,7 +94,7 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
         (shown(&near, "x"), shown(&near, "shared"), shown(&near, "early")),
         three("200", "201", "202")
     );
-    // The register of the frame around, where `inner` saved it.
+    // The register of the enclosing frame, at the place where `inner` saved it.
     assert_eq!(shown(&near, "r"), "77");
     let query = Query { path: "r".to_owned(), letter: None };
     let printed = near.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query).unwrap();
@@ -103,12 +103,12 @@ fn a_nested_function_sees_the_variables_of_the_frame_that_its_static_link_names(
     let words =
         "a variable of `outer` around this function, whose physical frame 1 DW_AT_static_link leads to";
     assert_eq!(explained[0].says, words);
-    // The one further out, where the block with `early` was left.
+    // The outer instance, in which the block with `early` has ended.
     let far = at("inner", 4, OUTER_BASE);
     assert_eq!((shown(&far, "x"), shown(&far, "shared")), ("100".to_owned(), "101".to_owned()));
     assert_eq!(shown(&far, "r"), "77");
     assert_eq!(shown(&far, "early"), "error: there is no `early` in this frame or its code object");
-    // Asked in the frames of `outer` themselves.
+    // Questions in the frames of `outer` themselves.
     assert_eq!((shown_in(&far, 1, "x"), shown_in(&far, 2, "x")), ("200".to_owned(), "100".to_owned()));
     assert_eq!(shown(&far, "own"), "7");
 }
@@ -117,7 +117,7 @@ fn three(one: &str, two: &str, three: &str) -> (String, String, String) {
     (one.to_owned(), two.to_owned(), three.to_owned())
 }
 
-/// No frame is taken that is not known to be the one.
+/// No frame is used that is not known to be the right one.
 #[test]
 fn a_static_link_that_leads_nowhere_says_so() {
     let lost = at("inner", 4, 0x7000);
@@ -131,7 +131,7 @@ fn a_static_link_that_leads_nowhere_says_so() {
     assert_eq!(shown(&deaf, "x"), why);
 }
 
-/// Eighteen functions around one another: what the outermost has is not looked for.
+/// Eighteen nested functions: the search does not reach the outermost one's variables.
 #[test]
 fn functions_around_functions_are_bounded() {
     let deep = at("deep", 4, INNER_BASE);
@@ -148,7 +148,7 @@ fn an_entry_point_is_a_function() {
     let rows: Vec<_> = locals.variables.iter().map(row).collect();
     let expected = [("x", "200"), ("r", "66"), ("shared", "201"), ("given", "203")];
     assert_eq!(rows, expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    // One without an extent has an address, and code at it is that of the entry point with one.
+    // An entry point without an extent has an address, and code at it belongs to the entry point with one.
     let address = |path| shown(&session, path).split(' ').rev().nth(1).map(str::to_owned);
     assert_eq!(address("side"), address("gate"));
     assert!(shown(&session, "gate").ends_with("<outer+16>"), "{}", shown(&session, "gate"));
@@ -157,7 +157,8 @@ fn an_entry_point_is_a_function() {
     assert_eq!(locals.function.as_deref(), Some("outer"));
 }
 
-/// DWARF 5 section 3.3.5: where the return address is says nothing of the caller's registers, so it is no frame.
+/// DWARF 5 section 3.3.5: the place of the return address has no information about the caller's registers, so it
+/// makes no frame.
 #[test]
 fn a_return_address_is_told_where_nothing_unwinds() {
     let session = at("lone", 4, 0);
@@ -187,7 +188,7 @@ fn use_locations_say_where_members_are() {
     let unspecified = shown(&session, "obj.*pm_object");
     assert!(unspecified.contains("DW_AT_use_location"), "{unspecified}");
     assert!(unspecified.contains("no object is being evaluated"), "{unspecified}");
-    // Nothing can be added to what is no address.
+    // A value without an address allows no addition.
     let constant = shown(&session, "constant.*pm");
     assert!(constant.starts_with("error: DW_AT_use_location: DW_OP_plus at 0"), "{constant}");
 }
@@ -203,7 +204,7 @@ fn table_entries_may_be_expressions() {
     assert_eq!(shown(&session, "obj.late"), late);
 }
 
-/// DWARF 5 sections 5.1.2 and 7.5.6; what has no notation here is shown by its bits.
+/// DWARF 5 sections 5.1.2 and 7.5.6; a type without a notation here is printed as its bits.
 #[test]
 fn base_types_of_every_sort() {
     let session = at("inner", 4, INNER_BASE);

@@ -1,11 +1,11 @@
-//! Code objects that lie where others lie: one hides the other, which nobody should have to find out.
+//! Overlapping code objects: one hides the other, and the list reports it.
 
 use super::Maker;
 use crate::units::WaveSize;
 
 const OBJECT: &[u8] = include_bytes!("paths/paths.hsaco");
 
-/// What is said of code objects of the same bytes at those addresses.
+/// The problems of code objects of the same bytes at those addresses.
 fn problems(addresses: &[u64]) -> Vec<Option<String>> {
     let mut maker = Maker::new("gfx90a");
     addresses.iter().for_each(|address| maker.code_object(OBJECT, *address));

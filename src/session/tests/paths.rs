@@ -1,5 +1,6 @@
-//! Paths through types and places that no compiler's fixture has, and the bounds of following them: see `paths/paths.s`.
-//! The values are those that the text of DWARF 5 gives to the bytes below, and C to the casts.
+//! Paths through types and places that no compiler's fixture has, and the limits of following them: see
+//! `paths/paths.s`. The expected values follow from the text of DWARF 5 for the bytes below, and from C for the
+//! casts.
 
 use super::Maker;
 use crate::report::print as report;
@@ -12,7 +13,7 @@ const LOADED: u64 = 0x7f00_0010_0000;
 /// `DATA` of paths.s.
 const DATA: u64 = 0x7f00_0020_0000;
 
-/// Characters without a NUL among them, longer than what is shown of a string.
+/// Characters without a NUL among them, longer than the output limit of a string.
 fn letters() -> Vec<u8> {
     (b'a'..=b'z').cycle().take(300).collect()
 }
@@ -25,7 +26,7 @@ fn data() -> Vec<u8> {
         put(number as usize * 4 - 4, &number.to_le_bytes());
     }
     put(32, &[0x21, 0x43]);
-    // The table is at 208; before its start it says that B is 16 bytes on.
+    // The table is at 208; the entry before its start gives B's offset, 16 bytes.
     put(64, &(DATA + 208).to_le_bytes());
     put(72, &9u32.to_le_bytes());
     put(80, &5u32.to_le_bytes());
@@ -38,7 +39,7 @@ fn data() -> Vec<u8> {
     data
 }
 
-/// The address of `f`, which the wave is 4 bytes into.
+/// The address of `f`; the wave is 4 bytes after it.
 fn start() -> u64 {
     LOADED + crate::codeobject::CodeObject::parse(OBJECT.to_vec()).unwrap().symbol("f").unwrap().value
 }
@@ -53,7 +54,7 @@ fn session() -> Session {
     Session::new(maker.finish(), None).unwrap()
 }
 
-/// What a path gives in lane 1: its type, and its value or the reason why there is none.
+/// The result of a path in lane 1: its type, and its value or the reason for its absence.
 fn shown(session: &Session, path: &str) -> (String, Result<String, String>) {
     let query = Query::typed(path).unwrap();
     let printed = session.print(WaveId(0), LaneSet::one(LaneId(1)), 0, &query);
@@ -113,7 +114,8 @@ fn virtual_bases_are_where_their_object_says() {
     ]);
     let (_, at) = shown(&session(), "&derived.x");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
-    // A pointer cast to the base goes there too, and NULL nowhere; no cast leads back without the object's own table.
+    // A pointer cast to the base moves there, too, and NULL stays NULL; no cast leads back without the object's own
+    // table.
     values(&[("*(B *) &derived", "{x = 5}"), ("(B *) (D *) 0", "0x0")]);
     let (_, at) = shown(&session(), "(B *) &derived");
     assert!(at.unwrap().starts_with(&format!("{:#x}", DATA + 80)));
@@ -202,7 +204,7 @@ fn strings_end_without_a_nul() {
     assert_eq!(shown("/s tail"), format!("{:#x} \"tail\"...", DATA + 600));
 }
 
-/// Eight runs of PCs, counted from `f`, and how many there are besides.
+/// Eight runs of PCs, counted from `f`, and the number of further ones.
 fn eight_of_ten() -> String {
     let run = |n: u64| format!("{:#x}-{:#x}", start() + 8 * n, start() + 8 * n + 4);
     let runs: Vec<String> = (1..=8).map(run).collect();
@@ -220,7 +222,7 @@ fn what_is_elsewhere_says_where() {
     assert_eq!(why("inside"), format!("`inside` is not in scope at PC {pc:#x}; it is at {}", eight_of_ten()));
     assert_eq!(why("listed"), format!("`listed` was optimized out: {list}"));
     assert_eq!(why("emptied"), format!("`emptied` was optimized out: {empty}"));
-    // The list of all variables has those that are nowhere, with the same reasons, and not those of other blocks.
+    // The list of all variables has those without a location, with the same reasons, and not those of other blocks.
     let locals = session.locals(WaveId(0), LaneSet::one(LaneId(1)), 0).unwrap();
     let of = |name: &str| {
         let found = locals.variables.iter().find(|variable| variable.name == name);
@@ -229,7 +231,7 @@ fn what_is_elsewhere_says_where() {
     assert_eq!(of("listed"), Some(ValueState::OptimizedOut(list)));
     assert_eq!(of("emptied"), Some(ValueState::OptimizedOut(empty)));
     assert_eq!(of("inside"), None);
-    // Text says the reasons, and `print` the type.
+    // The text output has the reasons, and `print` has the type.
     let text = crate::report::text::locals(&locals, crate::report::Style::Plain);
     assert!(
         text.contains("int listed = <optimized out>  [its location list has no entry for this PC"),

@@ -1,4 +1,4 @@
-//! Regions: they cover all addresses without overlap, and say what reading would say.
+//! Regions: they cover all addresses without overlap, and agree with reads.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn walking_covers_the_whole_space() {
         if region.readable {
             readable.push((region.start, region.last));
         }
-        // Readable ends do read, and the byte after does not continue the region.
+        // The last readable byte reads, and the byte after it is not part of the region.
         for edge in [region.start, region.last] {
             let place = session.place(edge, WaveId(0));
             let reads = place.is_ok_and(|place| session.read(place, &mut [0]).is_ok());
@@ -69,15 +69,15 @@ fn explicit_waves_and_lanes_are_answered_exactly() {
     assert!(!nobody.readable);
 }
 
-/// What a region list shows of a region.
+/// The fields of a region in a region list.
 fn shown(region: &Region) -> (u64, u64, bool, bool, Option<String>) {
     (region.start, region.last, region.readable, region.code, region.name.clone())
 }
 
-/// A session with all that has boundaries: segments with and without names, one in the middle of a code object's image, two
-/// code objects that overlap, apertures with LDS and private memory, and bytes that a client wrote.
+/// A session with every kind of boundary: segments with and without names, one in the middle of a code object's
+/// image, two overlapping code objects, apertures with LDS and private memory, and bytes that a client wrote.
 fn everything(size: WaveSize) -> Session {
-    // Where the initialised data is: `readelf -l` of the code objects.
+    // The address of the initialised data: `readelf -l` of the code objects.
     let (target, data) = if size == WaveSize::W32 { ("gfx1030", 0x52b8) } else { ("gfx90a", 0x56f8) };
     let mut maker = Maker::new(target);
     let group = maker.group([0, 0, 0], &[(16, &[1; 64]), (128, &[2; 64])]);
@@ -153,7 +153,7 @@ fn lanes_that_a_wave_of_32_lacks_are_not_readable() {
     }
 }
 
-/// Addresses near everything that has an edge.
+/// Addresses near every kind of edge.
 fn addresses() -> impl Strategy<Value = u64> {
     let near = prop_oneof![
         Just(0u64),
@@ -173,7 +173,7 @@ fn addresses() -> impl Strategy<Value = u64> {
 }
 
 proptest! {
-    /// Bounds, rights and name are the region's and not the address's, and rights are those of reading.
+    /// Bounds, rights and name depend on the region and not on the address, and rights match reads.
     #[test]
     fn a_region_is_the_same_whichever_address_in_it_is_asked_about(at in addresses(), other in addresses()) {
         thread_local!(static SESSIONS: [Session; 2] = [everything(WaveSize::W64), everything(WaveSize::W32)]);

@@ -1,5 +1,5 @@
-//! Names that `using` brings: gdb 13.1's answers for members/using.cpp, built for its machine by the same clang, and where
-//! gdb finds nothing, the language's.
+//! Imports of `using`: gdb 13.1's answers for members/using.cpp, built for its machine by the same clang, and the
+//! language's rules for names that gdb does not find.
 
 use super::members::{compiled, shown, stopped};
 
@@ -27,9 +27,9 @@ fn using_brings_names() {
         for (name, value) in names.iter().chain(all) {
             assert_eq!(shown(&session, name).1, *value, "{function}: {name}");
         }
-        // What a namespace brings is one of its names too.
+        // A namespace's imports are also names of it.
         assert_eq!(shown(&session, "four::own").1, "11", "{function}");
-        // Of a namespace by its other name, enumerators and functions.
+        // Enumerators and functions of a namespace by its alias.
         assert_eq!(shown(&session, "aliased::Here").1, "longer::way::Here", "{function}");
         assert!(shown(&session, "aliased::twice").1.ends_with(" <longer::way::twice()>"), "{function}");
         assert_eq!(
@@ -39,7 +39,7 @@ fn using_brings_names() {
     }
 }
 
-/// Types of casts are looked up the same way.
+/// Types of casts use the same lookup.
 #[test]
 fn casts_follow_using() {
     let object = compiled("using.cpp", "casts");

@@ -1,4 +1,4 @@
-//! One frame of a walk as the evaluator asks about it.
+//! One frame of an unwound stack for the evaluator.
 
 use super::walk::{Code, Walk};
 use crate::arch::SpaceScope;
@@ -23,15 +23,15 @@ impl<'w> Level<'w> {
         self.level
     }
 
-    /// The walk that it belongs to.
+    /// The stack that it belongs to.
     pub(in crate::session) fn walk(&self) -> &'w Walk<'w> {
         self.walk
     }
 
-    /// The code that the frame is in.
+    /// Returns the code of the frame.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason for missing code.
     pub(in crate::session) fn code(&self) -> Result<Code<'w>, String> {
         let walk = self.walk;
         let Some(frame) = walk.frames().get(self.level) else {
@@ -43,7 +43,7 @@ impl<'w> Level<'w> {
         frame.code.ok_or_else(missing)
     }
 
-    /// The frame with its rules, which say where its caller's registers are.
+    /// The frame with its rules, which give the places of its caller's registers.
     pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
         let rules = self.walk.rules(self.level).map_err(Missing::not_captured)?;
         let frame = self.walk.frames().get(self.level);
@@ -51,7 +51,7 @@ impl<'w> Level<'w> {
         Ok(Unwind::new(self, &rules.row, &frame.answers))
     }
 
-    /// An object's location with this frame's registers where they really are, in terms of the innermost frame.
+    /// An object's location with this frame's registers at their current place, in terms of the innermost frame.
     ///
     /// # Errors
     /// A rule cannot be evaluated.
@@ -64,7 +64,7 @@ impl<'w> Level<'w> {
         self.settled_in(location, 0, lane, size)
     }
 
-    /// [`Self::settled`] in terms of another frame inside of this one.
+    /// [`Self::settled`] in terms of a frame further inside than this one.
     ///
     /// # Errors
     /// A rule cannot be evaluated.
@@ -85,7 +85,7 @@ impl<'w> Level<'w> {
     }
 }
 
-/// What is missing, as an error of looking for a register.
+/// Converts missing data to an error of a register lookup.
 fn unknown(missing: Missing) -> Error {
     let at = crate::units::ExprOffset(0);
     Error { at, op: "saved register", cause: missing.into() }

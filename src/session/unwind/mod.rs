@@ -1,10 +1,11 @@
-//! The physical frames of a wave: each frame's registers are read through what the frame inside it says of them.
+//! The physical frames of a wave: each frame's registers are read through the call frame information of the inner
+//! frame.
 //!
-//! [`Walk`] goes from the innermost frame outwards, one call at a time, and stops with a reason. [`Level`] is one of its
-//! frames as the evaluator asks about it: frame 0's registers are the wave's, those of its caller are where frame 0's
-//! call frame information says, and so on. A register without a rule is the callee's ("Since a subprogram A with fewer
-//! registers can be called from subprogram B that has more allocated", 2020 AMDGPU text), but only where the table says
-//! something at all: clang 22 writes tables without a single instruction.
+//! [`Walk`] goes from the innermost frame outwards, one call at a time, and stops with a reason. [`Level`] is one of
+//! its frames for the evaluator: frame 0's registers are the wave's, frame 0's call frame information gives the
+//! places of its caller's registers, and so on. A register without a rule keeps the callee's value ("Since a
+//! subprogram A with fewer registers can be called from subprogram B that has more allocated", 2020 AMDGPU text), but
+//! only if the table has any instruction: clang 22 writes tables without one.
 
 mod level;
 mod rules;

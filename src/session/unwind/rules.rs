@@ -1,4 +1,4 @@
-//! Rows of call frame information by PC, kept for all sessions: thousands of waves stand at a few places.
+//! Rows of call frame information by PC, cached for all sessions: thousands of waves share a few PCs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::dwarf::cfi::{self, Factors, Row};
 use crate::dwarf::{self, Budget, Class, Dialect, Encoding};
 use crate::units::Pc;
 
-/// Rows kept of one code object; past this the cache starts anew. A row of a function that names 200 registers takes
-/// 30 kB.
+/// Maximum number of cached rows of one code object; past this the cache starts anew. A row of a function that names
+/// 200 registers takes 30 kB.
 const MAX_CACHED_ROWS: usize = 2048;
 
 /// The rules of a frame.
 #[derive(Debug)]
 pub(in crate::session) struct Rules {
-    /// The entry that they come from.
+    /// The entry of the rules.
     pub(in crate::session) entry: EntryAt,
     /// The rules.
     pub(in crate::session) row: Row,
 }
 
-/// A place in call frame information.
+/// A position in call frame information.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::session) struct EntryAt {
     /// The section.
@@ -39,18 +39,18 @@ impl fmt::Display for EntryAt {
     }
 }
 
-/// Why a frame has no rules.
+/// Reasons that a frame has no rules.
 #[derive(Clone, Debug)]
 pub(in crate::session) enum NoRules {
-    /// Nobody says anything of this code, and why that may be.
+    /// No entry covers this code; with a possible cause.
     Nothing(String),
-    /// The instructions cannot be run.
+    /// The instructions do not execute.
     Broken(EntryAt, dwarf::Error),
 }
 
 pub(in crate::session) type Found = Arc<Result<Rules, NoRules>>;
 
-/// The call frame information of one code object, with the rows that were asked for.
+/// The call frame information of one code object, with the requested rows.
 #[derive(Debug, Default)]
 pub(in crate::session) struct UnwindTable {
     frames: OnceLock<CallFrames>,
@@ -65,10 +65,10 @@ struct Rows {
 }
 
 impl UnwindTable {
-    /// The rules that hold at an address.
+    /// Returns the valid rules at an address.
     ///
-    /// `elsewhere`: as for [`CallFrames::read`]. `dialect`: what the user says the code object to be in; `None`: each
-    /// entry as it says. `budget`: of the question, which long instructions take of.
+    /// `elsewhere`: see [`CallFrames::read`]. `dialect`: the user's dialect for the code object; `None`: each entry's
+    /// own. `budget`: the question's, which long instructions use up.
     pub(in crate::session) fn at(
         &self,
         object: &CodeObject,
@@ -84,7 +84,7 @@ impl UnwindTable {
         if let Some(found) = self.rows().get(entry, pc) {
             return found;
         }
-        // Outside of the lock: two clients may run the same instructions once each, none waits for the other.
+        // Outside of the lock: two clients may run the same instructions once each, and neither waits for the other.
         let (extent, found) = run(entry, pc, dialect, budget);
         // Another question has another budget.
         let is_limit = |found: &Result<Rules, NoRules>| matches!(found, Err(NoRules::Broken(_, error)) if error.class() == Class::Limit);
@@ -95,7 +95,7 @@ impl UnwindTable {
     }
 
     fn rows(&self) -> std::sync::MutexGuard<'_, Rows> {
-        // Rows are inserted whole, so that a thread that died while it held the lock left them sound.
+        // Rows are inserted whole, so that a panic of a thread with the lock leaves them valid.
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -117,7 +117,7 @@ impl Rows {
     }
 }
 
-/// Why no entry holds a PC.
+/// The reason that no entry holds a PC.
 fn nothing(frames: &CallFrames) -> String {
     let none = match frames.entries() {
         [] => "the code object has no call frame information",
@@ -129,7 +129,7 @@ fn nothing(frames: &CallFrames) -> String {
     }
 }
 
-/// Runs an entry's instructions as far as a PC; with the PCs for which the outcome holds.
+/// Executes an entry's instructions as far as a PC; returns also the PCs with the same result.
 fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Budget) -> (Range<u64>, Found) {
     let at = EntryAt { section: entry.section, offset: entry.offset };
     let alone = pc.0..pc.0.saturating_add(1);

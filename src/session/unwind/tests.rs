@@ -1,4 +1,5 @@
-//! Walks over call frame information that models describe, that another tool reads, and that is wrong on purpose.
+//! Unwinding through call frame information that models describe, that another tool reads, and that has deliberate
+//! errors.
 
 pub(in crate::session) mod hostile;
 mod registers;

@@ -1,4 +1,4 @@
-//! From the innermost frame outwards.
+//! Unwinding from the innermost frame outwards.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
@@ -17,17 +17,18 @@ use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{Reader, Unreadable};
 use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, Pc, WaveId};
 
-/// Physical frames of one stack: far more than kernels nest, and few enough that a rule of the outermost that asks for
-/// each frame inside it fits a thread's stack.
+/// Maximum number of physical frames of one stack: far more than kernels nest, and few enough that a rule of the
+/// outermost one that needs each inner frame fits a thread's stack.
 pub(in crate::session) const MAX_FRAMES: usize = 128;
 
-/// Rules with an expression or in memory that one question evaluates; each register of a frame is read once.
+/// Maximum number of rules with an expression or in memory that one question evaluates; each register of a frame is
+/// read once.
 const MAX_RULES: u32 = 1 << 13;
 
 /// Instructions of every amdgcn are made of dwords.
 const INSTRUCTION_ALIGNMENT: u64 = 4;
 
-/// The physical frames of a wave, as far as they were asked for.
+/// The physical frames of a wave, as far as requested.
 #[derive(Debug)]
 pub(in crate::session) struct Walk<'a> {
     pub(in crate::session) reader: &'a Reader,
@@ -35,46 +36,46 @@ pub(in crate::session) struct Walk<'a> {
     pub(in crate::session) kind: Arc<Kind>,
     frames: Vec<Physical<'a>>,
     end: Option<StackEnd>,
-    /// Registers of frame 0 that were read: 64 lanes ask for the same vector.
+    /// Cache of frame 0's registers: 64 lanes need the same vector.
     own: RefCell<HashMap<RegId, RegisterValue>>,
     rules_left: Cell<u32>,
-    /// Whether a rule that cannot be evaluated was reported.
+    /// Whether a rule that fails to evaluate was reported.
     warned: Cell<bool>,
-    /// Of no frame: all frames' are made from it, so that they take of the same work.
+    /// Belongs to no frame: all frames' answers are made from it, so that they share one budget.
     answers: Answers,
 }
 
 /// A function's activation, with the calls inlined into it.
 #[derive(Debug)]
 pub(in crate::session) struct Physical<'a> {
-    /// Where it goes on: the wave's PC, or the return address.
+    /// Its resume address: the wave's PC, or the return address.
     pub(in crate::session) pc: Pc,
-    /// The PC to look things up by: a call is the instruction before its return address.
+    /// The PC for lookups: a call is the instruction before its return address.
     pub(in crate::session) lookup: Pc,
-    /// The code there.
+    /// The code at that PC.
     pub(in crate::session) code: Option<Code<'a>>,
-    /// The rules there, looked for when they are asked for: the table of a large code object is long.
+    /// The rules at that PC, looked up on demand: the table of a large code object is long.
     rules: OnceCell<Option<Found>>,
     /// Registers of its caller that its rules recover.
     saved: RefCell<HashMap<DwarfReg, RegisterBytes>>,
-    /// Where its rules say that they are.
+    /// The places of those registers, by its rules.
     pub(super) answers: Answers,
 }
 
-/// Code that a frame is in.
+/// The code of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::session) struct Code<'a> {
     /// The code object.
     pub(in crate::session) loaded: &'a Loaded,
-    /// The frame's [`Physical::lookup`] as the file counts.
+    /// The frame's [`Physical::lookup`] as an address of the file.
     pub(in crate::session) elf: ElfAddress,
 }
 
 impl<'a> Walk<'a> {
-    /// The wave's frame 0; none where its PC was not captured.
+    /// Starts with the wave's frame 0; without frames if its PC was not captured.
     ///
     /// # Errors
-    /// [`Unreadable::NoSuchWave`], or what the operating system says of the file.
+    /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
     pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
         let kind = Arc::clone(&reader.wave(wave)?.kind);
         reader.budget().add_wave(wave);
@@ -103,12 +104,12 @@ impl<'a> Walk<'a> {
         &self.frames
     }
 
-    /// Why the frames end, once they do.
+    /// The reason for the end of the frames, after it is reached.
     pub(in crate::session) fn end(&self) -> Option<&StackEnd> {
         self.end.as_ref()
     }
 
-    /// A frame as the evaluator asks about it.
+    /// A frame for the evaluator.
     pub(in crate::session) fn level(&self, level: usize) -> Level<'_> {
         Level { walk: self, level }
     }
@@ -125,7 +126,7 @@ impl<'a> Walk<'a> {
         self.end.is_none()
     }
 
-    /// The code at a PC, as the wave's agent sees it.
+    /// The code at a PC, for the wave's agent.
     pub(in crate::session) fn code(&self, pc: Pc) -> Option<Code<'a>> {
         let dump = self.reader.dump();
         let capture = dump.capture();
@@ -134,7 +135,7 @@ impl<'a> Walk<'a> {
         loaded.map(|loaded| Code { loaded, elf: loaded.elf(pc.0) })
     }
 
-    /// A PC that no code object holds, and why, as words that go on with `the PC`.
+    /// The message for a PC that no code object holds, as a continuation of `the PC`.
     pub(in crate::session) fn without_code(&self, pc: Pc) -> String {
         let (dump, capture) = (self.reader.dump(), self.reader.dump().capture());
         let agent = capture.wave(self.wave).map(|wave| wave.agent);
@@ -157,7 +158,7 @@ impl<'a> Walk<'a> {
         frame.rules.get_or_init(look).as_deref()
     }
 
-    /// The rules of a frame that say something, or why there are none.
+    /// The non-empty rules of a frame, or the reason that there are none.
     pub(super) fn rules(&self, level: usize) -> Result<&Rules, String> {
         let frame = self.frames.get(level).ok_or("there is no such frame")?;
         let found = self.found(frame).ok_or("no code object that can be read holds the PC")?;
@@ -225,8 +226,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Why an address in some code is none that a call returns to. LLVM's call frame information is wrong in epilogues and in
-    /// frames that are realigned: what it leads to there is any number.
+    /// The reason that an address in some code is no return address of a call. LLVM's call frame information is wrong
+    /// in epilogues and in realigned frames: its result there is an arbitrary number.
     fn not_called(&self, code: Code<'_>, pc: Pc) -> Option<BadPc> {
         let object = code.loaded.object(self.reader.dump().capture()).ok()?;
         let holds = |segment: &&Segment| segment.is_loaded() && segment.addresses.contains(&code.elf.0);
@@ -265,7 +266,7 @@ impl<'a> Walk<'a> {
         StackEnd::CallFrame { section, entry: offset, instruction: error.at.0, why }
     }
 
-    /// An earlier frame with the PC and the CFA of this one: the caller of both is the same, and so on for ever.
+    /// An earlier frame with the PC and the CFA of this one: both have the same caller, and so on for ever.
     fn same_frame(&self, level: usize, cfa: &Location) -> Option<usize> {
         let here = self.frames.get(level)?;
         let place = |location: &Location| match location.storage {
@@ -281,11 +282,11 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// A register of a frame, into a cleared room. The level past the last frame is that of its caller.
+    /// Reads a register of a frame into cleared storage. The level past the last frame is that of its caller.
     pub(super) fn read_register(&self, level: usize, register: DwarfReg, into: &mut RegisterBytes) {
         into.clear();
         let mut level = level;
-        // A register that keeps its value is that of the frame inside, and so on.
+        // A register that keeps its value is that of the inner frame, and so on.
         while let Some(callee) = level.checked_sub(1) {
             if self.is_pc(register)
                 && let Some(frame) = self.frames.get(level)
@@ -322,7 +323,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The caller's value of a register as a frame's rule has it.
+    /// The caller's value of a register by a frame's rule.
     fn read_saved(&self, level: usize, rules: &Rules, register: DwarfReg, into: &mut RegisterBytes) {
         let Some(frame) = self.frames.get(level) else { return };
         if let Some(known) = frame.saved.borrow().get(&register) {
@@ -378,7 +379,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Bytes at the start of a register, all of them known.
+/// Puts known bytes at the start of a register.
 fn fill(into: &mut RegisterBytes, bytes: &[u8]) {
     for (to, from) in into.bytes.iter_mut().zip(bytes) {
         *to = *from;

@@ -1,4 +1,4 @@
-//! How much can be changed: a write past it is refused in words, and nothing of it happens.
+//! Limits of changes: a write past one fails with a message and changes nothing.
 
 use super::{LOCAL, dump, place};
 use crate::session::changes::{MAX_CHANGED_PIECES, MAX_CHANGED_REGISTERS, PIECE};
@@ -10,12 +10,12 @@ use crate::units::{WaveId, WaveSize};
 fn memory_has_a_bound() {
     let mut maker = Maker::new("gfx90a");
     maker.wave(WaveSize::W64, None, &[]);
-    // A wave that owns more private memory than can be changed, of which nothing was captured.
+    // A wave that owns more private memory than the limit of changes; none of it was captured.
     let owned = (MAX_CHANGED_PIECES as u64 + 8) * PIECE;
     maker.capture.waves[0].private_size = Some(owned);
     let mut session = Session::new(maker.finish(), None).unwrap();
     let at = |address| place(6, address, 0, 0);
-    // A byte in each piece is as much as a whole piece.
+    // One byte in each piece counts as a whole piece.
     for piece in 0..MAX_CHANGED_PIECES as u64 - 1 {
         session.write(at(piece * PIECE + piece % PIECE), &[1]).unwrap();
     }
@@ -30,7 +30,7 @@ fn memory_has_a_bound() {
     session.write(at(edge + PIECE - 1), &[5]).unwrap();
     session.write(at(0), &[9; 64]).unwrap();
     session.write(at(edge + PIECE), &[5]).unwrap_err();
-    // What is as it was captured again takes no room.
+    // Bytes with their captured value again take no capacity.
     assert_eq!(session.reset(Reset::Memory).bytes, MAX_CHANGED_PIECES as u64 + 63);
     session.write(at(edge + PIECE), &[5]).unwrap();
 }
@@ -56,7 +56,7 @@ fn registers_have_a_bound() {
     assert_eq!(session.register(wave, register).unwrap().known(), 0);
     let (wave, (register, bytes)) = each(0);
     session.write_register(wave, register, &vec![2; bytes]).unwrap();
-    // The list says how much it leaves out.
+    // The list has the number of left-out changes.
     let changes = session.changes(10).unwrap();
     assert_eq!(changes.registers.len(), 10);
     assert!(changes.left_out > MAX_CHANGED_REGISTERS - 20, "{}", changes.left_out);

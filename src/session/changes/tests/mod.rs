@@ -1,4 +1,4 @@
-//! What-if writes against a model: plain maps from bytes and dwords to values, written apart from the layer.
+//! Tests of what-if writes against a model: plain maps from bytes and dwords to values, written apart from the layer.
 
 mod limits;
 mod model;

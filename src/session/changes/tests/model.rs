@@ -46,7 +46,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(prop_oneof![6 => register, 10 => memory, 1 => reset], 1..24)
 }
 
-/// Where a byte is kept: whose memory, and at what address of it.
+/// The storage of a byte: owner and address.
 fn stored(space: u64, wave: u32, lane: u8, address: u64) -> (u64, u32, u64) {
     // dwarf-cases.md H: lane address to wave address, 64 lanes.
     let swizzled = |lane: u64| (PRIVATE_WAVE, wave, address / 4 * 256 + lane * 4 + address % 4);
@@ -68,7 +68,7 @@ fn captured((space, owner, at): (u64, u32, u64)) -> Option<u8> {
     there.then(|| byte(salt, at))
 }
 
-/// Whether there is known to be memory.
+/// Whether memory is known to exist.
 fn exists(at: (u64, u32, u64)) -> bool {
     let owned = match at {
         (LOCAL, _, at) => at < 1024,
@@ -84,7 +84,7 @@ struct Model {
     dwords: HashMap<(u32, &'static str, usize), u32>,
 }
 
-/// Where a register's dword is kept.
+/// The storage of a register's dword.
 fn home(name: &'static str, dword: usize) -> (&'static str, usize) {
     match (name, dword) {
         ("vcc", 0) => ("s30", 0),
@@ -122,7 +122,7 @@ impl Model {
         each.map_while(|byte| byte).collect()
     }
 
-    /// Bytes and dwords that read otherwise than they were captured.
+    /// Number of bytes and dwords that differ from the capture.
     fn changed(&self) -> (usize, usize) {
         let bytes = self.bytes.iter().filter(|(at, byte)| captured(**at) != Some(**byte));
         let dwords = self
@@ -176,7 +176,7 @@ fn compare(session: &Session, model: &Model) {
     assert_eq!(changes.memory.iter().map(|run| run.length as usize).sum::<usize>(), bytes);
     assert_eq!(changes.registers.len(), dwords);
     for run in &changes.memory {
-        // LDS is listed under the first wave of its work-group, which is where the model keeps it too.
+        // LDS is listed under the first wave of its work-group; the model keeps it there, too.
         let (wave, lane) = (run.place.wave.map_or(0, |wave| wave.0), run.place.lane.map_or(0, |lane| lane.0));
         for (index, (old, new)) in (0u64..).zip(run.old.iter().zip(&run.new)) {
             let at = stored(run.place.space.0, wave, lane, run.place.address.0 + index);
@@ -244,11 +244,11 @@ proptest! {
         for step in &steps {
             let before = session.reader().generation();
             apply(&mut session, &mut model, step);
-            // A refused write changes nothing; all else advances the generation.
+            // A refused write changes nothing; everything else advances the generation.
             prop_assert!(session.reader().generation() >= before);
             compare(&session, &model);
         }
-        // Another client of the same dump sees nothing of it.
+        // Another client of the same dump sees no change.
         compare(&other, &Model::default());
     }
 }

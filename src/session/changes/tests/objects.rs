@@ -1,4 +1,4 @@
-//! Variables and caller's registers of the fixtures: what is written is what they read as, wherever they are kept.
+//! Variables and callers' registers of the fixtures: a written value reads back from every kind of storage.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn printed(session: &Session, path: &str, lane: u8) -> String {
     }
 }
 
-/// In VGPRs, in private memory, in pieces, behind overlays, where a callee saved them.
+/// In VGPRs, in private memory, in pieces, behind overlays, in a callee's save slots.
 #[test]
 fn variables_read_as_they_were_written() {
     let names = [
@@ -84,12 +84,12 @@ fn variables_read_as_they_were_written() {
                     let value = &variable.lanes[0];
                     let context = format!("{name} wave {wave} frame {frame} lane {lane} {}", variable.name);
                     let (Some(old), Some(at)) = (bytes(value), &value.place) else { continue };
-                    // Another PC is another frame, with other variables.
+                    // Another PC means another frame, with other variables.
                     if value.location.as_deref().is_some_and(|location| location.contains("PC_64")) {
                         continue;
                     }
                     let shadowed = local(&session, wave, frame, &variable.name, lane);
-                    // A path follows references, and names the innermost of what has the name.
+                    // A path follows references, and names the innermost object of that name.
                     let is_reference = variable.type_name.ends_with('&');
                     if old.is_empty()
                         || is_reference
@@ -121,7 +121,7 @@ fn variables_read_as_they_were_written() {
                     assert_eq!(bytes(&read).as_ref(), Some(&new), "{context}");
                     session.reset(Reset::All);
                     assert_eq!(bytes(&local(&session, wave, frame, &variable.name, lane)), Some(old.clone()));
-                    // The same by the location itself, which is one of frame 0 by now.
+                    // The same by the location itself, which is now one of frame 0.
                     let size = BitSize(new.len() as u64 * 8);
                     session.write_location(wave, lane, 0, at, size, &new).unwrap();
                     let read = local(&session, wave, frame, &variable.name, lane);
@@ -136,8 +136,8 @@ fn variables_read_as_they_were_written() {
     assert!(written > 150 && constants > 5 && registers > 20 && memory > 50 && composites > 5, "{counts:?}");
 }
 
-/// tests/fixtures/kernels/calls.s: `kept` of the outermost frame is in v40, of which `middle` saved the lanes that are active
-/// (every fourth one) at its CFA plus 0x800, in the wave's layout; the others are in v40 still.
+/// tests/fixtures/kernels/calls.s: `kept` of the outermost frame is in v40. `middle` saved the active lanes of it
+/// (every fourth one) at its CFA plus 0x800, in the wave's layout; the others are still in v40.
 #[test]
 fn a_callers_register_is_written_where_it_was_saved() {
     let mut session = session("calls-gfx90a");
@@ -154,7 +154,7 @@ fn a_callers_register_is_written_where_it_was_saved() {
         assert_eq!(v40.lane(lane) == Some(0x0102_0304), !is_saved, "lane {lane}");
         session.reset(Reset::All);
         assert_eq!(local(&session, WAVE, 2, "kept", lane).state, old);
-        // A part of it, by its DIE: the bytes of 500 and a few are all below the third.
+        // A part of it, by its DIE: the bytes of 500 and a few differ only below the third.
         let die = with_frame(session.reader(), WAVE, 2, |found| {
             let mut variables = found.variables.into_iter().map(|at| at.variable);
             let kept = variables.find(|variable| variable.name.as_deref() == Some("kept"));
@@ -207,7 +207,7 @@ fn numbers_are_set_as_c_converts_them() {
         ("$v3[9]", "77", "77"),
         ("$v3", "78", "78"),
         ("$s0", "-1", "4294967295"),
-        // What fits with a sign or without one is taken; what was written is read.
+        // Values that fit with or without a sign are valid and read back.
         ("n", "0xffffffff", "-1"),
         ("n", "-2147483648", "-2147483648"),
     ] {
@@ -235,7 +235,7 @@ fn numbers_are_set_as_c_converts_them() {
         assert!(why.to_string().contains(words), "{path} = {value}: {why}");
         assert_eq!(session.changes(1000).unwrap(), before);
     }
-    // Each lane has its own; nothing is written where one of them cannot be.
+    // Each lane has its own value; if one lane cannot be written, none is.
     session.reset(Reset::All);
     let all = LaneSet(u64::MAX);
     session.assign(WAVE, all, 0, "i", "i * 2").unwrap();
@@ -246,7 +246,7 @@ fn numbers_are_set_as_c_converts_them() {
     assert!(why.contains("in one place for several of the lanes"), "{why}");
 }
 
-/// Frames beyond the innermost are asked for by number before anybody knows that there are none.
+/// Clients request outer frames by number before the number of frames is known.
 #[test]
 fn a_wave_without_a_pc_has_no_callers_to_write_to() {
     let mut session = session("absent-gfx90a");

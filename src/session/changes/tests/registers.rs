@@ -1,4 +1,4 @@
-//! Registers by all their names, and what EXEC and PC mean elsewhere.
+//! Registers by all their names, and the effect of EXEC and PC on other answers.
 
 use super::dump;
 use crate::session::{Inspect as _, LaneState, Session, Unwritable};
@@ -35,7 +35,7 @@ fn an_alias_and_its_slots_are_one() {
     assert_eq!(changes.registers[1].old, None, "s31 was not captured");
 }
 
-/// Where the capture has vcc itself, other than its slots say, a write to either is read from both.
+/// If the capture has vcc itself with another value than its slots, both read a write to either.
 #[test]
 fn a_captured_alias_takes_writes_too() {
     let mut maker = crate::session::tests::Maker::new("gfx90a");
@@ -44,11 +44,11 @@ fn a_captured_alias_takes_writes_too() {
     maker.wave(crate::units::WaveSize::W64, None, &registers);
     maker.capture.waves[0].sgpr_count = Some(32);
     let mut session = Session::new(maker.finish(), None).unwrap();
-    // One is what s30 was captured as, and not what vcc was.
+    // One has the captured value of s30, and not that of vcc.
     write(&mut session, "vcc", &1u64.to_le_bytes()).unwrap();
     assert_eq!((scalar(&session, "vcc"), scalar(&session, "s30")), (Some(1), Some(1)));
     assert_eq!(scalar(&session, "s31"), Some(0));
-    // What vcc was captured as cannot be read from s30 unless it is kept.
+    // The captured value of vcc is lost to s30 unless it is kept.
     write(&mut session, "vcc", &own).unwrap();
     assert_eq!(scalar(&session, "vcc"), Some(0x0123_4567_89ab_cdef));
     assert_eq!(scalar(&session, "s30"), Some(0x89ab_cdef));

@@ -1,10 +1,10 @@
-//! Regions of what was written, and code that has none of its own.
+//! Regions of written memory, and of code objects without such regions.
 
 use super::{dump, place};
 use crate::session::{Inspect as _, Session};
 use crate::units::WaveId;
 
-/// LDS that its work-group owns and that was not captured can be read once it was written, and is listed so.
+/// LDS that its work-group owns and that was not captured becomes readable after a write, and its region shows that.
 #[test]
 fn what_becomes_known_is_a_region() {
     let mut session = Session::new(dump(), None).unwrap();
@@ -17,7 +17,7 @@ fn what_becomes_known_is_a_region() {
     // The other wave of the group has the same memory, a wave of another group does not.
     assert!(session.region(3 << 56 | 2 << 39 | 0x7f << 32 | 0x200, WaveId(0)).readable);
     assert!(!session.region(3 << 56 | 3 << 39 | 0x7f << 32 | 0x200, WaveId(0)).readable);
-    // What touches captured bytes makes one region with them.
+    // A run that touches captured bytes makes one region with them.
     session.write(place(3, 0x130, 0, 0), &[1; 4]).unwrap();
     let region = session.region(tagged(0x20), WaveId(0));
     assert_eq!((region.start & 0xffff, region.last & 0xffff), (0x10, 0x133));

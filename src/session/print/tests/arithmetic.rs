@@ -1,4 +1,4 @@
-//! Integers as C computes with them; what gdb 13 printed for the same is in the comments' place: the expected values.
+//! C's integer arithmetic; the expected values are gdb 13's results for the same expressions.
 
 use super::super::arith::{Integer, binary, unary};
 use super::super::path::{Binary, Unary};

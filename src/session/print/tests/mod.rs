@@ -1,4 +1,4 @@
-//! Paths: what they parse to, that they print as what they are, and where errors point.
+//! Paths: their trees, their text form, and the columns of errors.
 
 mod arithmetic;
 mod parsing;

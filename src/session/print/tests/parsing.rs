@@ -1,8 +1,8 @@
-//! Texts with what they mean, in brackets where C's precedence or gdb's decides; and texts that mean nothing.
+//! Texts with their meaning, in brackets where C's or gdb's precedence decides; and invalid texts.
 
 use super::super::{MAX_NESTING, MAX_PATH, Node, Path, parse};
 
-/// A path in words that leave nothing to precedence: every operator with its operands in brackets.
+/// A path as text independent of precedence: every operator with its operands in brackets.
 fn spelled(path: &Path) -> String {
     match &path.node {
         Node::Unary(_, operand) => {
@@ -154,7 +154,7 @@ fn hostile_paths_end_at_the_bounds() {
         let error = parse(&deep(MAX_NESTING + 1, open, close), &|_| false).unwrap_err();
         assert!(error.words.contains(&format!("more than {MAX_NESTING} parts")), "{open}: {error}");
     }
-    // What leans to the left is as deep for whoever walks over it.
+    // A left-leaning tree is equally deep for recursive functions.
     for link in [".n", "+1", "[0]", "@1"] {
         assert!(parse(&format!("x{}", link.repeat(MAX_NESTING - 1)), &|_| false).is_ok(), "{link}");
         assert!(parse(&format!("x{}", link.repeat(MAX_NESTING)), &|_| false).is_err(), "{link}");

@@ -1,4 +1,4 @@
-//! A path that is printed parses to the same path; and no text makes the parser panic.
+//! A printed path parses to the same path; and no text makes the parser panic.
 
 use proptest::prelude::*;
 
@@ -96,7 +96,7 @@ proptest! {
     }
 }
 
-/// A qualifier in brackets begins a cast, so that it can be no object's name either.
+/// A qualifier in brackets begins a cast: no object may have its name.
 #[test]
 fn qualifiers_name_no_object() {
     let no_type = |_: &str| false;

@@ -1,4 +1,4 @@
-//! How many full names one name may have.
+//! Limit of full names for one name.
 
 use super::super::using::{MAX_FULL_NAMES, Names};
 

@@ -1,4 +1,4 @@
-//! Tables that are wrong on purpose, in a code object that is otherwise whole.
+//! Tables with deliberate errors, in a code object that is otherwise whole.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::units::{Address, DwarfReg, WaveId, WaveSize};
 pub(in crate::session) const OBJECT: &[u8] =
     include_bytes!("../../../../tests/fixtures/code/calls-gfx90a.hsaco");
 const LOADED: u64 = 0x7f00_0010_0000;
-/// Where `leaf`, `middle` and `launch` of the object begin.
+/// Addresses of `leaf`, `middle` and `launch` in the object.
 const LEAF: u64 = 0x1500;
 const MIDDLE: u64 = 0x1600;
 
@@ -32,13 +32,13 @@ fn entry(body: &[u8]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..], body].concat()
 }
 
-/// The object with another `.debug_frame`; what is left of the old one is padding.
+/// The object with another `.debug_frame`; the rest of the old one becomes padding.
 pub(in crate::session) fn patched(table: &[u8]) -> Vec<u8> {
     let mut bytes = OBJECT.to_vec();
     let object = codeobject::CodeObject::parse(codeobject::Bytes::from(bytes.clone())).unwrap();
     let section = object.section(".debug_frame").unwrap();
     let (offset, size) = (section.offset as usize, section.size as usize);
-    // A table that is larger goes to the end of the file, where only the header says so.
+    // A larger table goes to the end of the file, where only the header refers to it.
     if table.len() > size {
         let end = bytes.len() as u64;
         bytes.extend_from_slice(table);
@@ -122,7 +122,7 @@ fn the_same_frame_again_is_a_cycle() {
     let stack = stack(&[cie(&[]), table], code());
     assert!(matches!(stack.end, StackEnd::Cycle { frame: 1, .. }), "{:?}", stack.end);
     assert_eq!(stack.frames.len(), 3);
-    // A PC that keeps its value is no better: `leaf` calls nothing.
+    // A PC that keeps its value is equally wrong: `leaf` calls nothing.
     let table = fde(LEAF, 0x200, &[&CFA[..], &[0x08, 16]].concat());
     let stack = self::stack(&[cie(&[]), table], code());
     assert!(matches!(stack.end, StackEnd::BadCallerPc { why: BadPc::NoCall, .. }), "{:?}", stack.end);
@@ -130,7 +130,7 @@ fn the_same_frame_again_is_a_cycle() {
 
 #[test]
 fn depth_is_bounded_however_the_frames_ask_for_one_another() {
-    // Each caller's s32 is 16 more: an expression that asks for the register of the frame inside.
+    // Each caller's s32 is 16 more: an expression that reads the register of the inner frame.
     let deeper = [0x16, 64, 6, 0x90, 64, 0x94, 4, 0x23, 16];
     let table = fde(LEAF, 0x200, &[&CFA[..], &PAIR, &deeper].concat());
     // A thread of the server has 2 MiB, and an unoptimised program needs the most of them.
@@ -187,7 +187,7 @@ fn nothing_is_guessed_where_nothing_is_said() {
     );
     says(&[cie(&CFA), fde(LEAF, 0x100, &[0; 8])], "does not say where the return address is");
     says(&[], "the code object has no call frame information");
-    // An augmentation that nobody knows: its code is known, its instructions are not.
+    // An unknown augmentation: its code is known, its instructions are not.
     let unknown = entry(&[&[0xff; 4][..], &[4], b"?x\0", &[8, 0, 4, 4, 16]].concat());
     says(&[unknown, fde(LEAF, 0x100, &CFA)], "has the unknown augmentation `?x`");
     let known = entry(&[&[0xff; 4][..], &[4], b"[llvm:v0.0][amd:v1.2]\0", &[8, 0, 4, 4, 16]].concat());
@@ -197,7 +197,8 @@ fn nothing_is_guessed_where_nothing_is_said() {
 
 #[test]
 fn the_dialect_is_that_of_the_augmentation() {
-    // form_aspace_address by the 2020 text, where later ones have DW_OP_LLVM_undefined, and by the draft's table.
+    // form_aspace_address by the 2020 text, whose code is DW_OP_LLVM_undefined in later ones, and by the draft's
+    // table.
     for (augmentation, code_of) in [(&b"[amd:v0.0]\0"[..], 0xe7), (b"[draft:v0.0]\0", 0xe1)] {
         let cfa = [0x0f, 3, 0x38, 0x36, code_of];
         let cie = entry(&[&[0xff; 4][..], &[4], augmentation, &[8, 0, 4, 4, 16]].concat());
@@ -221,7 +222,7 @@ fn return_addresses_that_cannot_be() {
     for address in [code() + 4, code() - 4, LOADED + MIDDLE] {
         assert_eq!(why(address), BadPc::NoCall, "{address:#x}");
     }
-    // The ELF header is loaded, and is no code.
+    // The ELF header is loaded, but is no code.
     assert_eq!(why(LOADED + 0x40), BadPc::NotExecutable);
 }
 
@@ -271,7 +272,8 @@ fn a_rule_that_cannot_be_decoded_costs_its_register_only() {
 fn bad_entries_cost_themselves() {
     let good = fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST].concat());
     let bad: [Vec<u8>; 7] = [
-        // Version 9, an address size of 3, one of 4 and a segment selector with which the same bytes would be misread, code that wraps around, a CIE that is none, a CIE cut off.
+        // Version 9, an address size of 3, one of 4 and a segment selector that would change the meaning of the same
+        // bytes, code that wraps around, an invalid CIE, a truncated CIE.
         entry(&[&[0xff; 4][..], &[9, 0, 8, 0, 4, 4, 16]].concat()),
         entry(&[&[0xff; 4][..], &[4, 0, 3, 0, 4, 4, 16]].concat()),
         entry(&[&[0xff; 4][..], &[4, 0, 4, 0, 4, 4, 16]].concat()),
@@ -284,7 +286,7 @@ fn bad_entries_cost_themselves() {
     table.extend(bad);
     table.push(good.clone());
     assert_eq!(stack(&table, code()).end, StackEnd::Outermost);
-    // A length beyond the section hides what follows, and says so where an entry is missed.
+    // A length beyond the section hides the entries after it, and a lookup of a hidden entry reports that.
     let table = [cie(&[]), vec![0xf0, 0xff, 0, 0, 1, 2, 3], good];
     let end = stack(&table, code()).end;
     assert!(end.to_string().contains(".debug_frame entry at 0xf"), "{end}");
@@ -320,7 +322,7 @@ fn of_overlapping_entries_the_later_start_counts() {
 
 #[test]
 fn rows_far_beyond_the_code_and_long_tables() {
-    // Advances past the end of the range are rows that no PC has; past the end of the address space they are wrong.
+    // Advances past the end of the range make rows that no PC has; past the end of the address space they are wrong.
     let table = |more: &[u8]| vec![cie(&[]), fde(LEAF, 0x100, &[&CFA[..], &OUTERMOST, more].concat())];
     assert_eq!(stack(&table(&[0x04, 0xff, 0xff, 0xff, 0xff, 0x07, 1]), code()).end, StackEnd::Outermost);
     let start = entry(&[&[0xff; 4][..], &[4, 0, 8, 0], &[0xff; 9], &[0x01, 4, 16]].concat());
@@ -348,7 +350,7 @@ fn what_is_remembered_is_restored() {
         code(),
     );
     assert_eq!(stack.frames.len(), 2);
-    // Restoring a register goes back to what the CIE says of it.
+    // Restoring a register gives it the CIE's rule again.
     let restored = [&[0xd0][..]].concat();
     let outermost = cie(&[&CFA[..], &OUTERMOST].concat());
     let stack = self::stack(&[outermost, fde(LEAF, 0x100, &[&PAIR[..], &restored].concat())], code());

@@ -57,7 +57,7 @@ fn check(walk: &Walk<'_>, level: usize, name: &str, value: &Value, context: &str
     let mut entry = RegisterBytes::unknown();
     walk.level(level - 1).read_register(number, Frame::Caller, &mut entry);
     assert_eq!((entry.known, entry.undefined), (contents.known, contents.undefined), "{context}");
-    // And what lies where the register was saved, said with the registers of the innermost frame.
+    // And the value at the register's save slot, located with the registers of the innermost frame.
     let whole = Location::register(number, size);
     let settled = frame.settled(&whole, LaneId(0), size).unwrap();
     let bits = fetch(&walk.level(0), &settled, None, size).unwrap();

@@ -1,4 +1,4 @@
-//! Rows of every fixture's call frame information, against what llvm-dwarfdump prints of them.
+//! Rows of every fixture's call frame information, against llvm-dwarfdump's output.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::dwarf::{Budget, Program};
 use crate::session::unwind::UnwindTable;
 use crate::units::DwarfReg;
 
-/// `SGPR32`, `PC_REG`, `reg1576` to its number, for what the fixtures name.
+/// The number of `SGPR32`, `PC_REG`, `reg1576`, for the names in the fixtures.
 fn number(name: &str) -> Option<DwarfReg> {
     let digits = name.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     let number: Option<u64> = digits.parse().ok();
@@ -28,7 +28,7 @@ fn number(name: &str) -> Option<DwarfReg> {
     Some(DwarfReg(number))
 }
 
-/// The operations' names of our program, as llvm-dwarfdump spells them.
+/// The operations' names of our program in llvm-dwarfdump's spelling.
 fn ours(program: &Program) -> Vec<String> {
     program.operations().iter().map(|placed| placed.name.to_owned()).collect()
 }
@@ -60,7 +60,7 @@ fn register_rule(row: &Row, name: &str, rule: &str, context: &str) {
     }
 }
 
-/// Splits at commas outside of brackets. A value expression is not bracketed: its operations stay together.
+/// Splits at commas outside of brackets. A value expression has no brackets: its operations stay together.
 fn rules(text: &str) -> Vec<(String, String)> {
     let mut found: Vec<(String, String)> = Vec::new();
     let (mut depth, mut start) = (0, 0);
@@ -128,7 +128,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
             for (name, rule) in &registers {
                 register_rule(mine, name, rule, &context);
             }
-            // The row holds up to the next one, and is kept.
+            // The row holds up to the next one, and is cached.
             assert!(
                 std::sync::Arc::ptr_eq(&found, &table.at(&object, || None, pc, None, &budget)),
                 "{context}"
@@ -138,7 +138,7 @@ fn rows_are_those_that_llvm_dwarfdump_prints() {
                 usize::from(found.as_ref().as_ref().unwrap().entry.section == FrameSection::EhFrame);
             count += registers.len();
         }
-        // clang writes tables that say nothing: there is no row to compare, and nothing is made up.
+        // clang writes tables without instructions: there is no row to compare, and none may be invented.
         if text.contains("FDE") && !text.lines().any(|line| line.starts_with("  0x")) {
             let pc = text.split_once(" pc=").unwrap().1.split_once("...").unwrap().0;
             let found =

@@ -1,4 +1,4 @@
-//! Inlined calls and lines of every fixture that a compiler wrote, against llvm-symbolizer.
+//! Inlined calls and lines of every fixture from a compiler, against llvm-symbolizer.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::codeobject::{self, Bytes, ElfAddress, newest_llvm};
 use crate::session::tests::Maker;
 use crate::units::Address;
 
-/// Addresses that are asked for of one object, spread over its code.
+/// Number of sampled addresses of one object, spread over its code.
 const SAMPLES: u64 = 40;
 
 #[test]
@@ -58,7 +58,7 @@ fn inlined_calls_are_those_that_llvm_symbolizer_prints() {
             let source = loaded.source(dump.capture(), ElfAddress(*address));
             let frames = answer["Symbol"].as_array().unwrap();
             let Some((_, function)) = source.function() else {
-                // Padding between functions, whose line tables may go on there: no function of debug information.
+                // Padding between functions, which line tables may cover: no function of debug information.
                 assert_eq!((source.calls.len(), frames.len()), (1, 1), "{context}");
                 assert_eq!(source.calls[0].line.unwrap_or(0), frames[0]["Line"], "{context}");
                 continue;
