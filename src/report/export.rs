@@ -22,7 +22,7 @@ use crate::units::{Address, AddressSpace, LaneId, WaveId};
 
 /// Bytes of a packet.
 const PACKET: u64 = 64;
-/// Maximum of packets in a document: sixteen of the largest rings that ROCm makes.
+/// Maximum number of packets in a document: sixteen of the largest rings that ROCm makes.
 const MOST_PACKETS: u64 = 1 << 18;
 
 /// The swizzled and the backing view of private memory (DW_ASPACE_AMDGPU_private_lane, _wave).
@@ -348,7 +348,7 @@ pub(crate) fn register_json(value: &RegisterValue, vector: bool) -> Value {
         .collect()
 }
 
-/// Writes private memory as one lane sees it.
+/// Writes private memory in the view of one lane.
 fn private_lane(
     reader: &Reader,
     wave: WaveId,

@@ -10,7 +10,7 @@ use super::{Style, stack};
 use crate::session::{Group, Groups, LaneState, Member};
 use crate::units::LaneSet;
 
-/// Maximum of runs of waves, or of waves with the same lanes, in a line of text. JSON has all.
+/// Maximum number of runs of waves, or of waves with the same lanes, in a line of text. JSON has all.
 const MAX_RUNS: usize = 16;
 
 /// Each group: count, members, stop reasons and stack. `number`: the user's number of a wave, its id in the dump or a

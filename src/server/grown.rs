@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::state::State;
 use crate::view::{View, ViewObject};
 
-/// Maximum of further files for a client; each adds at least one function.
+/// Maximum number of further files for a client; each adds at least one function.
 const MAX_ADDED: usize = 64;
 
 /// Additions to a client's view.

@@ -46,5 +46,5 @@ pub fn packet_table() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The longest packet in either direction, from the handshake. gdb requests about half of it in one `m`.
 const PACKET_SIZE: usize = 0x2_0000;
-/// The most memory in one reply; as hex digits it fills a packet.
+/// Maximum bytes of memory in one reply; as hex digits they fill a packet.
 const MAX_READ: usize = PACKET_SIZE / 2;

@@ -6,15 +6,15 @@
 //! | `lanes` | a lane, of every wave |
 //! | `focus` | a lane of the wave that faulted; any other wave as a whole |
 //!
-//! A lane is a thread if it is active, or if it waits elsewhere and `DW_AT_LLVM_lane_pc` has its PC: then it has a
-//! stack to show. A lane is no thread without a work-item, if it never entered the function, or if it waits at an
+//! A lane is a thread if it is active, or if it is inactive and `DW_AT_LLVM_lane_pc` has its PC: then it has a stack
+//! to show. A lane is no thread without a work-item, if it never entered the function, or if it is inactive at an
 //! unknown place. A wave without any such lane, or without a captured EXEC, stays one thread: it is not lost.
 
 use crate::session::{Inspect, LaneInfo, LaneState, PcSource};
 use crate::units::{LaneId, WaveId};
 
-/// Maximum of lanes that are threads unless the user chooses another: both debuggers list so many in seconds, and the
-/// time for more grows with the square.
+/// Default maximum number of lanes that are threads. Both debuggers list that many in seconds, and the time for more
+/// grows with the square.
 pub const MOST_LANES: usize = 20_000;
 
 /// The unit of a thread, by `--threads`.

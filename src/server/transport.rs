@@ -51,7 +51,7 @@ pub struct ServeOptions {
     pub threads: Option<Arc<Threads>>,
     /// Whether to end after the first client that sent a packet.
     pub once: bool,
-    /// Maximum of clients at a time; each has a thread and a session.
+    /// Maximum number of clients at a time; each has a thread and a session.
     pub most_clients: usize,
     /// Maximum time of a connection without a packet. A client that sent one may be silent for ever.
     pub silence: Duration,

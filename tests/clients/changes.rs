@@ -1,4 +1,4 @@
-//! What-if changes of a debugger's user: visible in registers, memory, variables, lanes and call stacks; gone after a
+//! A debugger user's what-if changes: visible in registers, memory, variables, lanes and call stacks; gone after a
 //! reset; invisible to another client and absent from the dump's files.
 
 use std::collections::BTreeMap;

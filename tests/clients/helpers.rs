@@ -69,7 +69,8 @@ fn a_script_of_the_users_may_source_the_helper() {
     server.finish();
 }
 
-/// 64 lanes take as many questions about the wave as one lane: the values of `$_lane` and its kin are right all the same.
+/// 64 lanes take as many requests about the wave as one lane; the values of `$_lane` and its kin are right all the
+/// same.
 #[test]
 fn applying_a_command_to_all_lanes_asks_for_them_once() {
     let fixture = named("saxpy-gfx90a-O0");
@@ -124,7 +125,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
         gdb_lanes(&mut script, wave);
         gdb_values(&mut script, wave);
         registers(&mut script, wave);
-        // With or without the server's disassembly: the user never sees x86, whose registers begin so.
+        // The user never sees x86, with or without the server's disassembly. Registers of x86 begin with `%`.
         script.check("instructions", "x/2i $pc", |text| {
             let x86 = text.contains('%') || text.contains("(bad)");
             if x86 { Err(format!("x86 in {text:?}")) } else { Ok(()) }
@@ -139,7 +140,7 @@ fn gdb_script(fixture: &Fixture, address: &str) -> Script {
     script.expect("lane apply 0", "Please specify a command to apply on the selected lanes");
     script.expect("lane apply 0 nonsense", "Undefined command: \"nonsense\".");
     script.expect("info wave 999", "Unknown thread 999.");
-    // Each thread's own, as the model has it; gdb begins with the last thread.
+    // Each thread's own value of the model; gdb begins with the last thread.
     let places: Vec<String> = fixture
         .waves
         .iter()

@@ -43,7 +43,7 @@ fn one_wave(script: &mut Script, wave: &Wave) {
     script.expect("thread info", format!(": tid = {},", wave.thread));
     for (name, register) in wave.registers() {
         if wave.pc().is_none() {
-            // Without a PC there is no frame, and lldb has no registers without a frame.
+            // A thread without a PC has no frame, and lldb has no registers without a frame.
             one_register_by_the_server(script, &what, wave, &name, register);
             continue;
         }

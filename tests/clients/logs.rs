@@ -17,7 +17,7 @@ const FIXTURE: &str = "saxpy-gfx90a-O2";
 /// Load address of the fixture's code object.
 const LOAD: u64 = 0x7f00_0010_0000;
 
-/// A hex string of bytes, lowest first, as the agent prints the number.
+/// A hex string of bytes, lowest first, in the agent's notation of a number.
 fn digits(bytes: &str) -> String {
     let pairs: Vec<&str> = (0..bytes.len()).step_by(2).map(|at| &bytes[at..at + 2]).collect();
     pairs.into_iter().rev().collect()

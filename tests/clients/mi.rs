@@ -234,7 +234,7 @@ fn resume(mi: &mut Mi, wave: &Wave) {
             "{class} {words}"
         );
     }
-    // The button for a pause, where nothing runs.
+    // The pause button of a state that does not run.
     mi.ask("-exec-interrupt");
     assert_eq!(mi.done("-thread-info")["threads"].as_array().unwrap()[number - 1]["state"], "stopped");
 }

@@ -16,7 +16,7 @@ pub(super) struct Memory<'a> {
     pub(super) size: Option<u64>,
     /// Whether its stores hold all of its runs, so that no read is short.
     pub(super) is_stored: bool,
-    /// Reads from an address on; 0 where the first byte cannot be read.
+    /// Reads from an address on; 0 if the first byte cannot be read.
     pub(super) read: &'a mut dyn FnMut(u64, &mut [u8]) -> io::Result<usize>,
 }
 

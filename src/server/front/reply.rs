@@ -5,7 +5,7 @@ use super::frame::checksum;
 use super::outbox::Outbox;
 use crate::clean::clean_lines;
 
-/// Maximum of text in one `O` packet; it fits every client's buffer.
+/// Maximum bytes of text in one `O` packet; they fit every client's buffer.
 pub(crate) const TEXT_BYTES: usize = 1024;
 
 /// The reply to one packet. A reply without bytes is the empty one: "not supported".

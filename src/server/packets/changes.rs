@@ -7,7 +7,7 @@ use crate::report::{Style, changes as report, print};
 use crate::session::print::Query;
 use crate::session::{Reset, Unwritable};
 
-/// Maximum of listed dwords of registers, and of listed runs of memory.
+/// Maximum number of listed dwords of registers, and of listed runs of memory.
 const MOST_LISTED: usize = 64;
 
 /// `monitor changes`

@@ -25,7 +25,7 @@ use crate::units::WaveId;
 const LINE: u64 = 64;
 /// Bytes of the largest number: a read of this size is no line.
 const SCALAR: u64 = 8;
-/// Maximum that gdb reads for one instruction of x86-64 after a refused line.
+/// Maximum bytes that gdb reads for one instruction of x86-64 after a refused line.
 const INSTRUCTION: u64 = 16;
 /// gdb 13's first read of a prologue (`amd64_analyze_stack_align`).
 const PROLOGUE: u64 = 18;

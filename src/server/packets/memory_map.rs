@@ -20,7 +20,7 @@ const PLAIN_END: u64 = 0x0100_0000_0000_0000;
 const PLAIN_HIGH: u64 = 0xff00_0000_0000_0000;
 /// The bytes of address space that one tag covers.
 const TAG_BYTES: u64 = 1 << 56;
-/// Maximum of plain regions that are listed one by one; a dump with more pieces gives one region for all.
+/// Maximum number of plain regions in the list; a dump with more pieces gives one region for all.
 const MOST_REGIONS: usize = 4096;
 
 /// The map, by gdb's DTD.

@@ -22,7 +22,7 @@ struct Command {
     arguments: &'static str,
     does: &'static str,
     about: About,
-    /// Maximum of further words; [`ANY`]: the command judges each of them.
+    /// Maximum number of further words; [`ANY`]: the command judges each of them.
     most: usize,
     run: fn(&mut State, Thread, &[&str]) -> Result<String, String>,
 }
@@ -312,7 +312,7 @@ pub(super) fn said<T, E: std::fmt::Display>(answer: Result<T, E>) -> Result<T, S
     answer.map_err(|error| sentence(&error.to_string()))
 }
 
-/// Words with a capital and a full stop; a name at their beginning stays as it is.
+/// Words with a capital and a full stop; a name at their beginning is unchanged.
 pub(super) fn sentence(words: &str) -> String {
     let name = words.split(' ').next().is_some_and(|first| first.contains(['_', '`', '#']));
     if name {

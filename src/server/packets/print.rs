@@ -17,7 +17,7 @@ use crate::report::{Style, explain as explain_report, print as report, spaces};
 use crate::session::print::{NotPrinted, ParseError, Query, no_letter};
 use crate::units::LaneSet;
 
-/// Maximum of characters of a reason: it may quote the path.
+/// Maximum length of a reason in characters: it may quote the path.
 const MOST_WORDS: usize = 200;
 
 /// `qlanescope.Print:path:HEX;[thread:ID;][lane:N;][frame:N;][format:LETTER;]`, `lane:all;` and `lane:active;` for several.

@@ -117,7 +117,7 @@ pub(crate) fn write_short(
         };
         rest = after;
         let Source::Wave(id) = slot.source else { continue };
-        // A waiting lane shows a PC that is not the wave's.
+        // A lane with a PC of its own shows that PC, not the wave's.
         if Some(slot.number) == map.pc && state.own_pc(thread)?.is_some() {
             continue;
         }

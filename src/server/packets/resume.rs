@@ -18,7 +18,7 @@ use super::stop;
 use crate::session::RegisterChange;
 use crate::units::WaveId;
 
-/// Maximum of changed dwords that are searched for a PC.
+/// Maximum number of changed dwords that are searched for a PC.
 const MOST_CHANGES: usize = 4096;
 
 /// The text for the user.

@@ -18,7 +18,7 @@ use super::threads;
 use crate::session::WaveInfo;
 use crate::units::Pc;
 
-/// Maximum of threads with all names for LLDB: it takes a second for ten thousand and 24 for fifty thousand.
+/// Maximum number of threads with all names for LLDB, which takes a second for ten thousand and 24 for fifty thousand.
 const MOST_NAMED: usize = 20_000;
 
 /// gdb's number of SIGTRAP.

@@ -18,7 +18,7 @@ pub(crate) const FOLDER: &str = "/lanescope/";
 pub(crate) const OF_TARGET: &str = "target:";
 /// Prefix of the name of a main view that is a library.
 pub(crate) const LIBRARY: &str = "lib/";
-/// Maximum of open files of a client: gdb has one or two.
+/// Maximum number of open files of a client: gdb has one or two.
 const MAX_OPEN: usize = 64;
 
 /// `ENOENT`, `EBADF`, `EINVAL`, `EMFILE`, `EROFS` of the protocol.

@@ -196,7 +196,7 @@ pub(super) fn objects(state: &State) -> String {
     answer
 }
 
-/// Maximum of listed problems.
+/// Maximum number of listed problems.
 pub(super) const MOST_PROBLEMS: usize = 64;
 
 pub(super) fn notices(state: &State) -> String {
