@@ -1,8 +1,8 @@
 //! Physical frames for a debugger that unwinds by itself: the PC and function of each, and its caller.
 //!
 //! A wave has one stack. A lane has one of its own if its `DW_AT_LLVM_lane_pc` differs from the wave's PC or if it
-//! never entered a function ("Conceptually the lane only has the call frames that it has a non-undefined
-//! DW_AT_LLVM_lane_pc", 2020 AMDGPU text).
+//! never entered a function. The 2020 AMDGPU text: "Conceptually the lane only has the call frames that it has a
+//! non-undefined DW_AT_LLVM_lane_pc".
 
 use super::backtrace::Frames;
 use super::positions::Position;

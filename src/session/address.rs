@@ -72,9 +72,9 @@ pub fn decode(address: u64) -> Token {
     }
 }
 
-/// The wave and the lane that a number names if clients take it for the address of an object in private memory, LDS
-/// or a window; `None` for other numbers. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in
-/// them, and text looks like their addresses.
+/// The wave and the lane in a number that clients take for the address of an object in private memory, LDS or a
+/// window; `None` for other numbers. The spaces of single lanes (0x20-0x5f) do not count: no object is shown in them,
+/// and text looks like their addresses.
 #[must_use]
 pub fn object(number: u64) -> Option<(Option<WaveId>, Option<LaneId>)> {
     match decode(number) {

@@ -1,7 +1,7 @@
 //! Waves, or lanes of waves, grouped by equal call stacks: the state of ten thousand waves on one page.
 //!
-//! Stacks depend on each wave's saved data, so each is unwound; its rows and source lines are cached by code object
-//! and PC, and a stack is described once for all waves with the same return addresses.
+//! Stacks depend on each wave's saved data, so each is unwound. Its rows and source lines are cached by code object
+//! and PC. A stack is described once for all waves with the same return addresses.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -223,7 +223,7 @@ pub trait Inspect: Send {
     fn write(&mut self, place: Place, bytes: &[u8]) -> Result<(), Unwritable>;
 
     /// Writes the bits of an object, given as `size.div_ceil(8)` bytes, to a DWARF location, evaluated for a lane of
-    /// a frame. A location with registers at their current place (`LaneValue::place`) is of frame 0.
+    /// a frame. A location with registers at their current place (`LaneValue::place`) belongs to frame 0.
     ///
     /// # Errors
     /// [`Unwritable`]; nothing was written.

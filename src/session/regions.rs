@@ -5,8 +5,8 @@
 //! kind of boundary gives.
 //!
 //! Walking from 0 visits global memory, the code objects, and each tagged space once, for the focused wave and lane.
-//! The same memory with an explicit wave and lane is left out of the walk (there would be millions of such regions),
-//! but a question for such an address has an exact answer: a reported gap between two tagged spaces may hold such
+//! The walk leaves out the same memory with an explicit wave and lane: there would be millions of such regions. A
+//! question for such an address has an exact answer: a reported gap between two tagged spaces may hold such
 //! addresses.
 
 use super::address::{self, Token};

@@ -53,7 +53,8 @@ pub(super) struct Swizzle<'a> {
 }
 
 impl Swizzle<'_> {
-    /// The address of a lane's byte in the wave's private memory; `None` for none, which never happens with 32 bits.
+    /// The address of a lane's byte in the wave's private memory; `None` if there is none: addresses of 32 bits
+    /// always have one.
     pub(super) fn backing(self, address: u64) -> Option<u64> {
         self.kind.private_wave(self.lane, Address(address)).map(|at| at.0)
     }

@@ -153,7 +153,8 @@ pub(super) fn found<'w>(
     };
     let pc = physical.pc;
     let Some((debug, function)) = source.function() else {
-        // For missing debug information the file's own message has more facts than that of one address.
+        // Without debug information the code object's error has more facts than the message about one address, which
+        // is an address in the file.
         let why = code.loaded.debug(capture).err().or_else(|| source.problem.clone());
         let why = why.filter(|why| !why.starts_with(NO_FUNCTION));
         return Err(none(why.unwrap_or_else(|| format!("{NO_FUNCTION} PC {pc}"))));

@@ -4,8 +4,8 @@
 //! captured value removes the entry. Memory is kept by its *storage*, so that a byte has one change in every address
 //! space; a register that lives in SGPRs (vcc) is kept in those SGPRs.
 //!
-//! [`Reader`](super::Reader), the only reader, lays it over every read. `write` decides which writes are valid and
-//! does each as a whole or not at all, `location` does the same for an object by its DWARF location, `list` lists the
+//! [`Reader`](super::Reader), the only reader, lays it over every read. `write` decides which writes are valid, and
+//! does each as a whole or not at all. `location` does the same for an object by its DWARF location. `list` lists the
 //! changes.
 
 mod batch;

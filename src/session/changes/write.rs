@@ -1,8 +1,8 @@
 //! Validity of writes, and writing: all of a batch or nothing.
 //!
 //! A register may be written if it was not captured: its value is known then. Memory may be written if it was
-//! captured, if its owner is known to have that much (LDS of a work-group, private memory of a wave), or if a code
-//! object is loaded there. Writes to other memory are rejected: its existence is unknown.
+//! captured or if a code object is loaded there. It may also be written if its owner is known to have that much (LDS
+//! of a work-group, private memory of a wave). Writes to other memory are rejected: its existence is unknown.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -150,7 +150,7 @@ impl Reader {
             Unwritable::NoMemory(self.describe(Place { address, ..place }))
         };
         let mut contradicts = false;
-        // The last address that is known to exist.
+        // The known range of existing addresses around the current byte.
         let mut reach: Option<(u64, u64)> = None;
         for (index, (byte, mask)) in (0u64..).zip(bytes.iter().zip(mask)) {
             let (owner, at) = stored(storage, index).ok_or_else(|| nowhere(index))?;
@@ -358,7 +358,7 @@ struct Captured {
     owner: Option<Owner>,
     first: u64,
     bytes: Vec<u8>,
-    /// The offset that the search has reached.
+    /// Number of bytes from `first` on that the read requested.
     asked: u64,
 }
 

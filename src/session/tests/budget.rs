@@ -8,9 +8,9 @@ use crate::dwarf::limits::{MAX_QUESTION_WORK, WAVE_WORK};
 use crate::import;
 use crate::session::{Dump, Grouping, Inspect, Session};
 
-/// Maximum use of a question about a wave of the fixtures beyond the shares of its evaluations, and the use of each.
-/// The first question about a function analyses its code, which is cached; a repeated question shows the use of each
-/// wave.
+/// Maximum work of a question about a wave of the fixtures beyond the shares of its evaluations, and the name of that
+/// question. The first question about a function also analyses its code, which is cached: the second one measures the
+/// work of each wave.
 #[test]
 fn honest_questions_take_less_than_a_wave_adds() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");

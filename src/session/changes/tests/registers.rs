@@ -48,7 +48,7 @@ fn a_captured_alias_takes_writes_too() {
     write(&mut session, "vcc", &1u64.to_le_bytes()).unwrap();
     assert_eq!((scalar(&session, "vcc"), scalar(&session, "s30")), (Some(1), Some(1)));
     assert_eq!(scalar(&session, "s31"), Some(0));
-    // The captured value of vcc is lost to s30 unless it is kept.
+    // s30 reads as vcc's captured value only if the layer keeps that value.
     write(&mut session, "vcc", &own).unwrap();
     assert_eq!(scalar(&session, "vcc"), Some(0x0123_4567_89ab_cdef));
     assert_eq!(scalar(&session, "s30"), Some(0x89ab_cdef));

@@ -1,4 +1,4 @@
-//! Regions of written memory, and of code objects without such regions.
+//! Regions of written memory.
 
 use super::{dump, place};
 use crate::session::{Inspect as _, Session};

@@ -1,4 +1,4 @@
-//! Limit of full names for one name.
+//! Limit of the full names of one name.
 
 use super::super::using::{MAX_FULL_NAMES, Names};
 
