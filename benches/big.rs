@@ -19,8 +19,8 @@ use lanescope::arch::Targets;
 use lanescope::codeobject::ElfAddress;
 use lanescope::debuginfo::DebugInfo;
 use lanescope::dwarf::{
-    Context, Dialect, Encoding, Focus, Frame, LaneNeed, MemoryAt, Program, RegisterBytes, SpaceInfo, fetch,
-    legacy,
+    Answer, Context, Dialect, Encoding, Focus, Frame, LaneNeed, MemoryAt, Program, RegisterBytes, SpaceInfo,
+    fetch, legacy,
 };
 use lanescope::import;
 use lanescope::session::{Dump, Inspect, Session};
@@ -189,7 +189,7 @@ impl Context for OneLane {
         Some(SpaceInfo { address_bits, lane })
     }
 
-    fn register_size(&self, _: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, _: DwarfReg) -> Answer<BitSize> {
         Ok(BitSize(32))
     }
 
@@ -206,7 +206,7 @@ impl Context for OneLane {
         None
     }
 
-    fn frame_base(&self) -> Result<Arc<Program>, lanescope::dwarf::Missing> {
+    fn frame_base(&self) -> Answer<Arc<Program>> {
         Ok(Arc::clone(&self.frame_base))
     }
 }

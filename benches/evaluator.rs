@@ -17,9 +17,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gimli::{EndianSlice, EvaluationResult, LittleEndian, Register};
-use lanescope::dwarf::LaneNeed;
 use lanescope::dwarf::{
-    Context, Dialect, Encoding, Evaluator, Focus, Frame, MemoryAt, Program, RegisterBytes, SpaceInfo, Storage,
+    Answer, Context, ContextError, Dialect, Encoding, Evaluator, Focus, Frame, LaneNeed, MemoryAt, Program,
+    RegisterBytes, SpaceInfo, Storage,
 };
 use lanescope::units::{AddressSpace, BitSize, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
@@ -141,13 +141,12 @@ impl Context for Wave {
         (space.0 == 0).then_some(SpaceInfo { address_bits: 64, lane: LaneNeed::None })
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
-        if register.0 == 0 { Ok(BitSize(64)) } else { Err("no such register".to_owned()) }
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
+        if register.0 == 0 { Ok(BitSize(64)) } else { Err(ContextError::absent("no such register")) }
     }
 
     fn read_register(&self, _: DwarfReg, _: Frame, into: &mut RegisterBytes) {
-        into.bytes[..8].copy_from_slice(&BASE.to_le_bytes());
-        into.known = 3;
+        into.fill(&BASE.to_le_bytes());
     }
 
     fn read_memory(&self, _: MemoryAt, _: &mut [u8]) -> usize {

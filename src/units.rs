@@ -1,196 +1,21 @@
 //! Newtypes for every number with a unit, so that a lane cannot be passed where a byte offset is due.
 //!
-//! This module imports nothing; every other module imports it. It distinguishes kinds of addresses: a [`Pc`] is a
-//! run-time address of code, an [`Address`] is an offset in some address space and means nothing without its
+//! Those of expressions and waves come from the evaluator's crate; [`WaveId`] belongs to captures. "Address" kinds are separate:
+//! a [`Pc`] is a run-time address of code, an [`Address`] is an offset in some address space and means nothing without its
 //! [`AddressSpace`].
 
 use std::fmt;
 
-macro_rules! unit {
-    ($(#[$doc:meta])* $name:ident($inner:ty), $format:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        pub struct $name(pub $inner);
+pub use dwarf_heterogeneous::units::{
+    Address, AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, LaneSet, Pc, WaveSize,
+};
 
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, $format, self.0)
-            }
-        }
+/// A wave's ordinal in its capture, from 0. Clients see it plus one as the thread id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct WaveId(pub u32);
 
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "(", $format, ")"), self.0)
-            }
-        }
-    };
-}
-
-unit!(
-    /// A run-time address of code, as the wave's PC register holds it.
-    Pc(u64), "{:#x}");
-unit!(
-    /// A byte address within an address space; meaningless without its [`AddressSpace`].
-    Address(u64), "{:#x}");
-unit!(
-    /// A DWARF address space number (DW_ASPACE), the operand of `DW_OP_LLVM_form_aspace_address`.
-    AddressSpace(u64), "{:#x}");
-unit!(
-    /// A DWARF register number; `u64` because an expression may contain any (`DW_OP_regx -1`).
-    DwarfReg(u64), "{}");
-unit!(
-    /// A lane of a wave, 0 to 63.
-    LaneId(u8), "{}");
-unit!(
-    /// A wave's ordinal in its capture, from 0. Clients see it plus one as the thread id.
-    WaveId(u32), "{}");
-unit!(
-    /// A bit offset into a location's storage.
-    BitOffset(u64), "{}");
-unit!(
-    /// A size in bits.
-    BitSize(u64), "{}");
-unit!(
-    /// A byte offset of an operation within its DWARF expression.
-    ExprOffset(usize), "{}");
-unit!(
-    /// An offset of a DIE within `.debug_info`, or within its unit if so documented.
-    DieOffset(u64), "{:#x}");
-
-/// How many lanes a wave has; the hardware knows two sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum WaveSize {
-    /// 32 lanes.
-    W32,
-    /// 64 lanes.
-    W64,
-}
-
-impl WaveSize {
-    /// The wave size of that many lanes, if there is one.
-    #[must_use]
-    pub fn from_lanes(lanes: u64) -> Option<Self> {
-        match lanes {
-            32 => Some(Self::W32),
-            64 => Some(Self::W64),
-            _ => None,
-        }
-    }
-
-    /// The number of lanes: 32 or 64.
-    #[must_use]
-    pub fn lanes(self) -> u8 {
-        match self {
-            Self::W32 => 32,
-            Self::W64 => 64,
-        }
-    }
-
-    /// All lanes of such a wave.
-    #[must_use]
-    pub fn all(self) -> LaneSet {
-        LaneSet::lowest(self.lanes().into())
-    }
-
-    /// Whether such a wave has that lane.
-    #[must_use]
-    pub fn has(self, lane: LaneId) -> bool {
-        lane.0 < self.lanes()
-    }
-}
-
-impl fmt::Display for WaveSize {
+impl fmt::Display for WaveId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "wave{}", self.lanes())
+        write!(f, "{}", self.0)
     }
 }
-
-/// A set of lanes, bit N for lane N: an EXEC mask, or the lanes to evaluate for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct LaneSet(pub u64);
-
-impl LaneSet {
-    /// No lane.
-    pub const EMPTY: Self = Self(0);
-
-    /// The set of one lane.
-    #[must_use]
-    pub fn one(lane: LaneId) -> Self {
-        Self(1u64.checked_shl(u32::from(lane.0)).unwrap_or(0))
-    }
-
-    /// The set of the first `count` lanes, and so of as many dwords; all of them from 64 on.
-    #[must_use]
-    pub fn lowest(count: u32) -> Self {
-        Self(1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1))
-    }
-
-    /// Whether the lane is in the set.
-    #[must_use]
-    pub fn contains(self, lane: LaneId) -> bool {
-        self.0 & Self::one(lane).0 != 0
-    }
-
-    /// How many lanes are in the set.
-    #[must_use]
-    pub fn count(self) -> u32 {
-        self.0.count_ones()
-    }
-
-    /// Whether no lane is in the set.
-    #[must_use]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The lowest lane of the set.
-    #[must_use]
-    pub fn first(self) -> Option<LaneId> {
-        // trailing_zeros is at most 63 here, so it fits.
-        (self.0 != 0).then(|| LaneId(self.0.trailing_zeros() as u8))
-    }
-
-    /// The lanes, lowest first.
-    pub fn iter(self) -> impl Iterator<Item = LaneId> {
-        let mut left = self.0;
-        std::iter::from_fn(move || {
-            let lane = LaneSet(left).first()?;
-            left &= left - 1;
-            Some(lane)
-        })
-    }
-
-    /// Lanes in both sets.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Lanes in either set.
-    #[must_use]
-    pub fn or(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Lanes of this set that are not in the other.
-    #[must_use]
-    pub fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-}
-
-impl FromIterator<LaneId> for LaneSet {
-    fn from_iter<I: IntoIterator<Item = LaneId>>(lanes: I) -> Self {
-        Self(lanes.into_iter().fold(0, |set, lane| set | Self::one(lane).0))
-    }
-}
-
-impl fmt::Debug for LaneSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LaneSet({:#x})", self.0)
-    }
-}
-
-#[cfg(test)]
-#[path = "units_tests.rs"]
-mod tests;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
     Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus,
-    Frame, LaneNeed, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
+    Frame, LaneNeed, MemoryAt, ContextError, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
     active_lanes, explain, fetch, lane_pcs, legacy, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
@@ -42,12 +42,12 @@ impl Context for State {
         }
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         match register.0 {
             0..=9 => Ok(BitSize(32)),
             10..=31 => Ok(BitSize(64)),
             32..=3000 => Ok(BitSize(2048)),
-            _ => Err("none".to_owned()),
+            _ => Err(ContextError::absent("none")),
         }
     }
 
@@ -74,7 +74,7 @@ impl Context for State {
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
-        self.die.clone().ok_or_else(|| Missing::absent("none"))
+        self.die.clone().ok_or_else(|| ContextError::absent("none"))
     }
 
     fn die(&self, die: DieRef) -> Answer<Die> {
@@ -152,7 +152,7 @@ fuzz_target!(|bytes: &[u8]| {
             if let Ok(plan) = Plan::new(&location, Some(lane), BitSize(40), &[1, 2, 3, 4, 5]) {
                 let _ = plan.apply(&mut Everything);
             }
-            format!("{} {bits:?}", print::location_json(&location, lane))
+            format!("{} {bits:?}", print::location(&location, lane, &print::NoNames))
         })
     };
     for lane in lanes.iter() {

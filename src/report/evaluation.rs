@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::Style;
+use super::expression;
 use super::text::lane_list;
 use crate::codeobject::hex;
 use crate::dwarf::print;
@@ -68,13 +69,13 @@ pub fn json(evaluation: &Evaluation) -> Value {
 fn lane_json(lane: &LaneFound) -> Value {
     let number = lane.lane.0;
     match &lane.found {
-        Found::Value(value) => json!({"lane": number, "result": print::number_json(value, lane.lane)}),
+        Found::Value(value) => json!({"lane": number, "result": expression::number(value, lane.lane)}),
         Found::Failed { error, words } => {
-            json!({"lane": number, "result": print::error_json(error), "why": words})
+            json!({"lane": number, "result": expression::error(error), "why": words})
         }
         Found::Location { words, place, idiom, size, bytes, unread } => json!({
             "lane": number,
-            "result": print::location_json(place, lane.lane),
+            "result": expression::location(place, lane.lane),
             "location": words,
             "legacy": idiom.is_some(),
             "bits": size.map(|size| size.0),

@@ -3,7 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use crate::dwarf::print;
+use super::expression;
 use crate::session::{
     Byte, DispatchArguments, Inspect, LaneInfo, LaneState, LaneStates, LaneValue, Locals, Scope, Unreadable,
     ValueState, WaveInfo,
@@ -247,7 +247,7 @@ pub(super) fn lane_value(lane: &LaneValue, states: &LaneStates) -> Value {
         "value": value,
         "why": why,
         "location": lane.location,
-        "parts": lane.place.as_ref().and_then(|place| Some(print::location_json(place, lane.lane).get_mut("parts")?.take())),
+        "parts": lane.place.as_ref().and_then(|place| Some(expression::location(place, lane.lane).get_mut("parts")?.take())),
         "legacy": lane.idiom.is_some(),
         "bytes": byte_text(&lane.bytes),
     });

@@ -9,6 +9,7 @@ pub mod dispatches;
 pub mod evaluation;
 pub mod explain;
 pub mod export;
+pub mod expression;
 pub mod groups;
 pub mod json;
 pub mod print;

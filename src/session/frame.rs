@@ -11,9 +11,9 @@ use crate::codeobject::ElfAddress;
 use crate::debuginfo::{self, DebugInfo, FunctionAt, Lanes, LocationAttribute, UnitId};
 use crate::dwarf::print::Names;
 use crate::dwarf::{
-    self, Answer, Attribute, BaseType, Budget, Context, Dialect, Die, DieLocation, DieRef, Encoding, Frame,
-    FrameRegister, LaneNeed, Location, MemoryAt, Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
-    Storage, legacy,
+    self, Answer, Attribute, BaseType, Budget, Context, ContextError, Dialect, Die, DieLocation, DieRef,
+    Encoding, Frame, FrameRegister, LaneNeed, Location, MemoryAt, ObjectMap, Program, RegisterBytes,
+    SpaceInfo, Storage, legacy,
 };
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};
 
@@ -211,7 +211,9 @@ impl<'w> FrameContext<'w> {
         let location = self.debug()?.location_at(self.unit()?, attribute, self.elf_pc).map_err(absent)?;
         match &location {
             debuginfo::Location::None => Ok(None),
-            debuginfo::Location::NotAtPc => Err(Missing::absent(format!("{what} has no entry for this PC"))),
+            debuginfo::Location::NotAtPc => {
+                Err(ContextError::absent(format!("{what} has no entry for this PC")))
+            }
             debuginfo::Location::Broken(why) => Err(absent((**why).clone())),
             debuginfo::Location::ConstValue(bytes) => {
                 let mut number = [0; 8];
@@ -227,13 +229,13 @@ impl<'w> FrameContext<'w> {
 }
 
 /// The error for a need of an expression that the PC does not lead to, with the reason.
-pub(super) fn lacking(what: &str, why: &str) -> Missing {
-    Missing::not_captured(format!("no {what}: {why}"))
+pub(super) fn lacking(what: &str, why: &str) -> ContextError {
+    ContextError::not_captured(format!("no {what}: {why}"))
 }
 
 /// Converts missing debug information to an answer for the evaluator.
-pub(super) fn absent(error: debuginfo::DebugInfoError) -> Missing {
-    Missing::absent(error.to_string())
+pub(super) fn absent(error: debuginfo::DebugInfoError) -> ContextError {
+    ContextError::absent(error.to_string())
 }
 
 impl Context for FrameContext<'_> {
@@ -245,7 +247,7 @@ impl Context for FrameContext<'_> {
         self.level.space(space)
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         self.level.register_size(register)
     }
 
@@ -279,12 +281,14 @@ impl Context for FrameContext<'_> {
 
     fn object(&self) -> Answer<Location> {
         let object = self.object.borrow().clone();
-        object.ok_or_else(|| Missing::absent("no object is being evaluated"))
+        object.ok_or_else(|| ContextError::absent("no object is being evaluated"))
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
         match &self.function()?.frame_base {
-            debuginfo::Location::NotAtPc => Err(Missing::absent("DW_AT_frame_base has no entry for this PC")),
+            debuginfo::Location::NotAtPc => {
+                Err(ContextError::absent("DW_AT_frame_base has no entry for this PC"))
+            }
             debuginfo::Location::Broken(why) => Err(absent((**why).clone())),
             location => match location.expression() {
                 Some(bytes) => {
@@ -292,7 +296,7 @@ impl Context for FrameContext<'_> {
                     self.unset_frame(&program)?;
                     Ok(Arc::new(program))
                 }
-                None => Err(Missing::absent("the function has no DW_AT_frame_base")),
+                None => Err(ContextError::absent("the function has no DW_AT_frame_base")),
             },
         }
     }
@@ -355,7 +359,7 @@ impl Context for UnitContext<'_, '_> {
         Context::space(self.frame, space)
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         self.frame.register_size(register)
     }
 
@@ -414,7 +418,7 @@ impl Context for UnitContext<'_, '_> {
             DieRef::Unit(offset) => unit.0.checked_add(offset.0).map(DieOffset),
             DieRef::Section(offset) => Some(offset),
         };
-        let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {}", die.offset())))?;
+        let offset = offset.ok_or_else(|| ContextError::absent(format!("no DIE at {}", die.offset())))?;
         let found = debug.referenced_die(offset, self.frame.elf_pc).map_err(absent)?;
         let location = match &found.location {
             debuginfo::Location::None => DieLocation::None,
@@ -434,7 +438,7 @@ impl Context for UnitContext<'_, '_> {
         let found = self.frame.debug()?.base_type(self.unit, die.0).map_err(absent)?;
         let bits = |bytes: u64| bytes.checked_mul(8).and_then(|bits| u32::try_from(bits).ok());
         let element_bits = bits(found.byte_size)
-            .ok_or_else(|| Missing::absent(format!("the base type at {die} is too large")))?;
+            .ok_or_else(|| ContextError::absent(format!("the base type at {die} is too large")))?;
         let elements = found.base.vector_size.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
         let encoding = crate::dwarf::TypeEncoding(found.base.encoding.0);
         Ok(BaseType { encoding, element_bits, elements })
@@ -446,7 +450,7 @@ impl Context for UnitContext<'_, '_> {
 
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         if self.unit != self.frame.unit()? {
-            return Err(Missing::absent(format!(
+            return Err(ContextError::absent(format!(
                 "the object map at {die} is of another unit than the frame's"
             )));
         }

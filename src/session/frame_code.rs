@@ -9,7 +9,7 @@ use super::frame::FrameContext;
 use crate::arch::{self, CodePart, FRAME_POINTER, FrameCode, FunctionCode, MAX_FUNCTION_CODE, STACK_POINTER};
 use crate::codeobject::{CodeObject, ElfAddress};
 use crate::debuginfo::{self, Function};
-use crate::dwarf::{Budget, FrameRegister, FrameStart, Missing, Operation, Placed, Program, Realigned};
+use crate::dwarf::{Budget, ContextError, FrameRegister, FrameStart, Operation, Placed, Program, Realigned};
 use crate::units::{DieOffset, DwarfReg};
 
 /// Maximum number of functions cached for one code object; past this the cache starts anew.
@@ -17,6 +17,12 @@ const MAX_CACHED: usize = 4096;
 
 /// Maximum number of address spans of those functions together: each dword of hostile code is one.
 const MAX_CACHED_SPANS: usize = 1 << 18;
+
+/// Units of work of each dword of a function whose code is followed to find its frame: its state may change four times, and an
+/// instruction takes longer than an operation.
+const CODE_DWORD_WORK: u64 = 8;
+/// Units of work that the code of each function has of its own: that of 1,024 dwords.
+const OWN_CODE_WORK: u64 = 1024 * CODE_DWORD_WORK;
 
 /// The frames of one function.
 #[derive(Clone, Debug)]
@@ -57,7 +63,7 @@ impl FrameCodes {
         let is_kernel = object.is_kernel_entry(start);
         let size = size(function);
         if size <= MAX_FUNCTION_CODE as u64
-            && let Err(spent) = budget.take_code(size)
+            && let Err(spent) = budget.take((size / 4).saturating_mul(CODE_DWORD_WORK), OWN_CODE_WORK)
         {
             return Some(Arc::new(Known { is_kernel, code: Err(spent.to_string()) }));
         }
@@ -112,7 +118,7 @@ fn read(
 struct Found {
     register: FrameRegister,
     /// Whether the register that the frame base names leads to the frame: it does not before the prologue has set it.
-    is_held: Result<(), Missing>,
+    is_held: Result<(), ContextError>,
 }
 
 impl FrameContext<'_> {
@@ -122,7 +128,7 @@ impl FrameContext<'_> {
     }
 
     /// The reason to reject an expression that reads the frame register at a PC where it is still the caller's.
-    pub(super) fn unset_frame(&self, program: &Program) -> Result<(), Missing> {
+    pub(super) fn unset_frame(&self, program: &Program) -> Result<(), ContextError> {
         let reads = |placed: &Placed, register: DwarfReg| match placed.operation {
             Operation::Register(read) => read == register,
             Operation::BaseRegister { register: read, .. }
@@ -173,7 +179,7 @@ impl FrameContext<'_> {
             return known.is_ok_and(|known| known.0.is_kernel).then_some(Found { register, is_held: Ok(()) });
         };
         let missing =
-            |why: &str| Missing::not_captured(format!("where the frame begins is not known: {why}"));
+            |why: &str| ContextError::not_captured(format!("where the frame begins is not known: {why}"));
         let code = known.and_then(|(known, elf)| Ok((known.code.clone()?, elf)));
         let (frame, elf) = match code {
             Ok(code) => code,
@@ -192,7 +198,7 @@ impl FrameContext<'_> {
         let start = translated(frame.at(elf.0));
         let is_held = match frame.is_held(elf.0) {
             true => Ok(()),
-            false => Err(Missing::not_captured(format!(
+            false => Err(ContextError::not_captured(format!(
                 "DW_AT_frame_base names s{index}, which does not hold the start of the frame at this PC"
             ))),
         };

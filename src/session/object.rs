@@ -178,7 +178,7 @@ impl Object for LaneObject<'_> {
         // A value narrower than 64 bits has its type's sign; generic values are 64 bits wide.
         let unused = 64u32.saturating_sub(bits);
         Ok(match kind {
-            crate::dwarf::Kind::Signed => (low << unused) as i64 >> unused,
+            crate::dwarf::ValueClass::Signed => (low << unused) as i64 >> unused,
             _ => low as i64,
         })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::frame::{FrameContext, absent};
 use crate::codeobject::ElfAddress;
 use crate::debuginfo::{Location, LocationAttribute};
-use crate::dwarf::{Answer, Attribute, Context as _, Missing, ObjectMap};
+use crate::dwarf::{Answer, Attribute, Context as _, ContextError, ObjectMap};
 use crate::units::{DieOffset, Pc};
 
 impl FrameContext<'_> {
@@ -13,10 +13,10 @@ impl FrameContext<'_> {
     pub(super) fn map_of(&self, die: DieOffset) -> Answer<ObjectMap> {
         let unit = self.debug()?.unit(self.unit()?).map_err(absent)?;
         let offset = unit.offset.0.checked_add(die.0).map(DieOffset);
-        let offset = offset.ok_or_else(|| Missing::absent(format!("no DIE at {die}")))?;
+        let offset = offset.ok_or_else(|| ContextError::absent(format!("no DIE at {die}")))?;
         let map = self.debug()?.object_map(offset).map_err(absent)?;
         if map.unit != unit.id {
-            return Err(Missing::absent(format!("the unit at {} ends before {die}", unit.offset)));
+            return Err(ContextError::absent(format!("the unit at {} ends before {die}", unit.offset)));
         }
         let run_time = |address: ElfAddress| self.loaded(address.0).map(Pc);
         let ranges = map.ranges.iter().flatten();
@@ -49,7 +49,7 @@ impl FrameContext<'_> {
 
     fn of_map(&self, map: DieOffset, attribute: &LocationAttribute, what: &str) -> Answer<Attribute> {
         let found = self.attribute(attribute, what)?;
-        found.ok_or_else(|| Missing::absent(format!("the object map at {map} has no {what}")))
+        found.ok_or_else(|| ContextError::absent(format!("the object map at {map} has no {what}")))
     }
 
     /// Whether an attribute has an entry for the PC.

@@ -142,9 +142,9 @@ fn code(row: &Shape, dialect: Dialect) -> String {
 
 fn coverage() -> String {
     let mut text = String::from(
-        "# Operations\n\nEvery operation that the evaluator knows, from the table of `src/dwarf/text/shape.rs` and the \
+        "# Operations\n\nEvery operation that the evaluator knows, from the table of `evaluator/src/text/shape.rs` and the \
          decoder's codes. Cases are those of `tests/eval`: how many\nuse the operation and succeed, how many expect it \
-         to fail, and in which files. Codes of the draft dialect are this project's own (`src/dwarf/draft.toml`).\n\
+         to fail, and in which files. Codes of the draft dialect are this project's own (`evaluator/src/draft.toml`).\n\
          `BLESS=1 cargo test --test suite coverage` writes this file; the test compares it.\n\n\
          | Operation | Operands | llvm-user | llvm-direct | seed-2020 | draft | Defined in | Succeed | Fail | Files |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
@@ -287,16 +287,16 @@ fn every_row_of_the_conformance_list_has_a_case() {
 }
 
 /// Bytes that begin an operation in a dialect, from the texts: DWARF 5 table 7.9, binutils' dwarf2.def for GNU's,
-/// LLVM's Dwarf.def and its document of 2020 to 2022, the 2020 AMDGPU text, and `src/dwarf/draft.toml`.
+/// LLVM's Dwarf.def and its document of 2020 to 2022, the 2020 AMDGPU text, and `evaluator/src/draft.toml`.
 fn known(dialect: Dialect) -> Vec<u8> {
     let standard = [0x03, 0x06].into_iter().chain(0x08..=0xa9);
     let gnu: &[u8] = &[0xe0, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf9, 0xfb, 0xfc];
     let own: Vec<u8> = match dialect {
         Dialect::LlvmUser => [&[0xe9], gnu].concat(),
         Dialect::LlvmDirect => (0xe1..=0xec).chain(gnu.iter().copied()).collect(),
-        Dialect::Seed2020 => vec![0xe7, 0xe9, 0xea],
+        Dialect::AmdgpuUsage2020 => vec![0xe7, 0xe9, 0xea],
         Dialect::Draft => {
-            let text = fs::read_to_string(root().join("src/dwarf/draft.toml")).unwrap();
+            let text = fs::read_to_string(root().join("evaluator/src/draft.toml")).unwrap();
             let file: toml::Table = toml::from_str(&text).unwrap();
             let codes = file["operations"].as_table().unwrap().values();
             codes.map(|code| u8::try_from(code.as_integer().unwrap()).unwrap()).collect()

@@ -256,10 +256,13 @@ fn rows_that_name_nothing_are_found() {
         let [places, shown] = [places, shown].map(str::to_owned);
         problems(&Row { name: "DW_OP_dup".to_owned(), places, shown }, &mut files)
     };
-    let (place, case) = ("`src/dwarf/operation.rs::Pick`", "`tests/eval/values.toml: B1 dup`");
+    let (place, case) = ("`evaluator/src/operation.rs::Pick`", "`tests/eval/values.toml: B1 dup`");
     assert_eq!(of(place, case), [""; 0]);
-    assert_eq!(of("`src/dwarf/operations.rs::Pick`", case), ["there is no file src/dwarf/operations.rs"]);
-    assert_eq!(of("`src/dwarf/operation.rs::Pic`", case), ["src/dwarf/operation.rs defines no Pic"]);
+    assert_eq!(
+        of("`evaluator/src/operations.rs::Pick`", case),
+        ["there is no file evaluator/src/operations.rs"]
+    );
+    assert_eq!(of("`evaluator/src/operation.rs::Pic`", case), ["evaluator/src/operation.rs defines no Pic"]);
     assert_eq!(of(place, "`tests/eval/values.toml: B1`"), ["tests/eval/values.toml has no case \"B1\""]);
     // A function that is no test.
     let helper = of(place, "`tests/suite/seed_coverage.rs::quoted`");

@@ -48,6 +48,7 @@ use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
 use crate::dwarf::print::{self, Names, NoNames};
 use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
+use crate::report;
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
 const ELF_MAGIC: &[u8] = b"\x7fELF";
@@ -298,7 +299,7 @@ fn operations(row: &mut Value, program: &Decoded, names: &dyn Names) {
             row["text"] = json!(print::program(program, names));
             row["operations"] = json!(operations);
         }
-        Err(error) => row["error"] = print::error_json(error),
+        Err(error) => row["error"] = report::expression::error(error),
     }
 }
 

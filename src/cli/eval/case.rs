@@ -6,8 +6,8 @@ use super::file::{ProcedureText, Tag};
 use super::state::State;
 use super::text::{Hex, Int, NumberOrBytes};
 use crate::dwarf::{
-    Answer, Attribute, BaseType, Context, Die, DieLocation, DieRef, Encoding, Frame, Location, MemoryAt,
-    Missing, ObjectMap, Program, RegisterBytes, SpaceInfo,
+    Answer, Attribute, BaseType, Context, ContextError, Die, DieLocation, DieRef, Encoding, Frame, Location,
+    MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo,
 };
 use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, Pc, WaveSize};
 
@@ -35,7 +35,7 @@ impl CaseContext<'_> {
             return self.decode(bytes).map(DieLocation::Expression);
         }
         if let Some(entries) = &die.loclist {
-            let pc = self.state.pc().ok_or_else(|| Missing::not_captured("no program location"))?;
+            let pc = self.state.pc().ok_or_else(|| ContextError::not_captured("no program location"))?;
             let entry = entries.iter().find(|entry| (entry.low.0..entry.high.0).contains(&pc.0));
             return match entry {
                 Some(entry) => self.decode(&entry.location.0).map(DieLocation::Expression),
@@ -58,7 +58,7 @@ impl Context for CaseContext<'_> {
         self.state.space_info(space)
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         self.state.register_size(register)
     }
 
@@ -75,19 +75,23 @@ impl Context for CaseContext<'_> {
     }
 
     fn object(&self) -> Answer<Location> {
-        let object =
-            self.state.text.object.ok_or_else(|| Missing::not_captured("no object is being evaluated"))?;
-        self.state.location(object).map_err(Missing::not_captured)
+        let object = self
+            .state
+            .text
+            .object
+            .ok_or_else(|| ContextError::not_captured("no object is being evaluated"))?;
+        self.state.location(object).map_err(ContextError::not_captured)
     }
 
     fn frame_base(&self) -> Answer<Arc<Program>> {
-        let absent = || Missing::absent("the function has no DW_AT_frame_base");
+        let absent = || ContextError::absent("the function has no DW_AT_frame_base");
         self.decode(&self.state.text.frame_base.as_ref().ok_or_else(absent)?.0)
     }
 
     fn cfa(&self) -> Answer<Location> {
-        let cfa = self.state.text.cfa.ok_or_else(|| Missing::not_captured("no call frame information"))?;
-        self.state.location(cfa).map_err(Missing::not_captured)
+        let cfa =
+            self.state.text.cfa.ok_or_else(|| ContextError::not_captured("no call frame information"))?;
+        self.state.location(cfa).map_err(ContextError::not_captured)
     }
 
     fn lanes(&self) -> Answer<Option<Attribute>> {
@@ -97,23 +101,23 @@ impl Context for CaseContext<'_> {
     fn die(&self, die: DieRef) -> Answer<Die> {
         let offset = die.offset();
         let found = self.state.text.procedure.iter().find(|procedure| procedure.offset.0 == offset.0);
-        let found = found.ok_or_else(|| Missing::absent(format!("no DIE at {offset}")))?;
+        let found = found.ok_or_else(|| ContextError::absent(format!("no DIE at {offset}")))?;
         Ok(Die { is_procedure: found.tag == Tag::DwarfProcedure, location: self.die_location(found)? })
     }
 
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
-        self.state.base_type(die).ok_or_else(|| Missing::absent(format!("no base type at {die}")))
+        self.state.base_type(die).ok_or_else(|| ContextError::absent(format!("no base type at {die}")))
     }
 
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         let address = usize::try_from(index).ok().and_then(|index| self.state.text.debug_addr.get(index));
-        let absent = || Missing::absent(format!("no address {index} in .debug_addr"));
+        let absent = || ContextError::absent(format!("no address {index} in .debug_addr"));
         address.map(|Int(address)| *address).ok_or_else(absent)
     }
 
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         let found = self.state.text.object_map.iter().find(|map| map.offset.0 == die.0);
-        let map = found.ok_or_else(|| Missing::absent(format!("no object map at {die}")))?;
+        let map = found.ok_or_else(|| ContextError::absent(format!("no object map at {die}")))?;
         let mut ranges: Vec<(Pc, Pc)> =
             map.ranges.iter().map(|[low, high]| (Pc(low.0), Pc(high.0))).collect();
         if let (Some(low), Some(high)) = (map.low_pc, map.high_pc) {

@@ -27,7 +27,7 @@
 //! of DWARF is a result like any other), 1 if a case has an `expect` that its result differs from, 2 if the file cannot
 //! be read. `--explain` says of every operation what it did, with the stack before and after it, and where and why an
 //! object became undefined or its expression failed. `--dialect` decodes every case in one dialect, whatever it says;
-//! `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `src/dwarf/draft.toml`.
+//! `lanescope --draft FILE` gives the draft dialect other numbers, in the form of `evaluator/src/draft.toml`.
 //!
 //! ```text
 //! $ lanescope eval --cases tests/eval/locations.toml

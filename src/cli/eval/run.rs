@@ -14,6 +14,7 @@ use crate::dwarf::{
     Cause, Dialect, Encoding, Entry, Error, Evaluator, Focus, Location, Number, Program, active_lanes,
     lane_pcs, print,
 };
+use crate::report::expression;
 use crate::units::{DwarfReg, ExprOffset, LaneId, Pc};
 
 /// A case with its state.
@@ -88,7 +89,7 @@ impl<'f> Runner<'f> {
             Ok(answer) => (answer, None),
             Err(error) => {
                 let words = format!("{}: {error}", error.class());
-                (Answer::new(print::error_json(&error), words), Some(error))
+                (Answer::new(expression::error(&error), words), Some(error))
             }
         };
         let difference = case.expect.as_ref().map(|expected| expect::difference(expected, &json));
@@ -203,12 +204,12 @@ impl<'f> Runner<'f> {
         let location = location.at(lane);
         let words = print::location(&location, lane, &self.state.names());
         let undefined = explain::undefined(&location, lane);
-        Answer { json: print::location_json(&location, lane), words, undefined }
+        Answer { json: expression::location(&location, lane), words, undefined }
     }
 
     fn stack(&self, stack: &[Entry]) -> Answer {
         let lane = self.state.lane.unwrap_or_default();
-        let entries: Vec<Value> = stack.iter().rev().map(|entry| print::entry_json(entry, lane)).collect();
+        let entries: Vec<Value> = stack.iter().rev().map(|entry| expression::entry(entry, lane)).collect();
         let names = self.state.names();
         let words: Vec<String> = stack.iter().rev().map(|entry| print::entry(entry, lane, &names)).collect();
         Answer::new(json!({"kind": "stack", "entries": entries}), words.join(" | "))
@@ -226,7 +227,7 @@ fn only<T>(mut results: impl Iterator<Item = Result<T, Error>>) -> Result<T, Err
 }
 
 fn number_answer(number: &Number) -> Answer {
-    Answer::new(print::number_json(number, LaneId(0)), print::number(number, LaneId(0)))
+    Answer::new(expression::number(number, LaneId(0)), print::number(number, LaneId(0)))
 }
 
 fn lanes_answer(pcs: &[Option<Pc>]) -> Answer {

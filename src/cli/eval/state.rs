@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::file::{BaseTypeText, MemoryText, StateText};
 use super::text::{Hex, Int, PlaceText, RegisterText, Wide, number_in};
 use crate::arch::{Kind, SpaceScope, Targets};
-use crate::dwarf::{BaseType, LaneNeed, Location, MemoryAt, RegisterBytes, SpaceInfo, TypeEncoding};
+use crate::dwarf::{
+    Answer, BaseType, ContextError, LaneNeed, Location, MemoryAt, RegisterBytes, SpaceInfo, TypeEncoding,
+};
 use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, Pc, WaveSize};
 
 /// A register's width where the file gives it, and its contents.
@@ -156,14 +158,14 @@ impl<'f> State<'f> {
     }
 
     /// A width that the file gives comes first, so that tests may have registers of their own.
-    pub(super) fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    pub(super) fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         let given =
             |map: &BTreeMap<DwarfReg, Contents>| map.get(&register).and_then(|contents| contents.bits);
         match given(&self.registers).or_else(|| given(&self.entry_registers)) {
             Some(bits) => Ok(bits),
             None => match self.kind.dwarf(register) {
                 Ok(known) => Ok(BitSize(known.bits())),
-                Err(error) => Err(error.to_string()),
+                Err(error) => Err(ContextError::absent(error.to_string())),
             },
         }
     }

@@ -49,7 +49,7 @@ pub enum Unwritable {
     },
     /// The object at a DWARF location.
     #[error(transparent)]
-    Object(#[from] dwarf::write::NotWritten),
+    Object(#[from] dwarf::write::WriteError),
     /// A location leads to callers' registers that cannot be located.
     #[error("{0}")]
     Location(dwarf::Error),

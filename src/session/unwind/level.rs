@@ -4,7 +4,8 @@ use super::walk::{Code, Walk};
 use crate::arch::SpaceScope;
 use crate::dwarf::cfi::Unwind;
 use crate::dwarf::{
-    Answer, Budget, Context, Error, Frame, LaneNeed, Location, MemoryAt, Missing, RegisterBytes, SpaceInfo,
+    Answer, Budget, Context, ContextError, Error, Frame, LaneNeed, Location, MemoryAt, RegisterBytes,
+    SpaceInfo,
 };
 use crate::session::Place;
 use crate::session::frame::lacking;
@@ -45,9 +46,9 @@ impl<'w> Level<'w> {
 
     /// The frame with its rules, which give the places of its caller's registers.
     pub(in crate::session) fn unwind(&self) -> Answer<Unwind<'_>> {
-        let rules = self.walk.rules(self.level).map_err(Missing::not_captured)?;
+        let rules = self.walk.rules(self.level).map_err(ContextError::not_captured)?;
         let frame = self.walk.frames().get(self.level);
-        let frame = frame.ok_or_else(|| Missing::not_captured("there is no such frame"))?;
+        let frame = frame.ok_or_else(|| ContextError::not_captured("there is no such frame"))?;
         Ok(Unwind::new(self, &rules.row, &frame.answers))
     }
 
@@ -86,7 +87,7 @@ impl<'w> Level<'w> {
 }
 
 /// Converts missing data to an error of a register lookup.
-fn unknown(missing: Missing) -> Error {
+fn unknown(missing: ContextError) -> Error {
     let at = crate::units::ExprOffset(0);
     Error { at, op: "saved register", cause: missing.into() }
 }
@@ -109,9 +110,9 @@ impl Context for Level<'_> {
         Some(SpaceInfo { address_bits: known.address_bits, lane })
     }
 
-    fn register_size(&self, register: DwarfReg) -> Result<BitSize, String> {
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
         let known = self.walk.kind.dwarf(register);
-        known.map(|known| BitSize(known.bits())).map_err(|error| error.to_string())
+        known.map(|known| BitSize(known.bits())).map_err(|error| ContextError::absent(error.to_string()))
     }
 
     fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {

@@ -142,7 +142,7 @@ fn run(entry: &FrameEntry, pc: ElfAddress, dialect: Option<Dialect>, budget: &Bu
     let programs = [&*cie.instructions, &*entry.instructions];
     let dialect = match dialect {
         Some(dialect) => Ok(dialect),
-        None => cfi::dialect(&cie.augmentation.text, programs, start, cie.code_factor, budget),
+        None => cfi::dialect(&cie.augmentation.text, programs, start, cie.code_factor, Some(budget)),
     };
     let dialect = match dialect {
         Ok(dialect) => dialect,

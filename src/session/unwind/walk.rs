@@ -11,7 +11,7 @@ use crate::arch::{Kind, RegId, RegisterValue, ends_with_call};
 use crate::codeobject::{ElfAddress, Segment};
 use crate::dwarf::cfi::{Answers, CfaRule, RegisterRule, Unwind};
 use crate::dwarf::print;
-use crate::dwarf::{self, Cause, Class, Context as _, Location, Missing, RegisterBytes, Storage, fetch};
+use crate::dwarf::{self, Cause, Class, Context as _, Location, RegisterBytes, Storage, fetch};
 use crate::session::objects::Loaded;
 use crate::session::stack::{BadPc, StackEnd};
 use crate::session::{Reader, Unreadable};
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
     /// [`Unreadable::NoSuchWave`], or the operating system's error for the file.
     pub(in crate::session) fn new(reader: &'a Reader, wave: WaveId) -> Result<Self, Unreadable> {
         let kind = Arc::clone(&reader.wave(wave)?.kind);
-        reader.budget().add_wave(wave);
+        reader.budget().add_wave(wave.0);
         let pc = reader.scalar(wave, "pc")?;
         let (own, rules_left) = (RefCell::default(), Cell::new(MAX_RULES));
         let end = pc.is_none().then_some(StackEnd::PcNotCaptured);
@@ -359,7 +359,7 @@ impl<'a> Walk<'a> {
             return Err(fail(Cause::Limit { what, limit }));
         };
         self.rules_left.set(left);
-        let size = context.register_size(register).map_err(|why| fail(Missing::absent(why).into()))?;
+        let size = context.register_size(register).map_err(|why| fail(why.into()))?;
         let location = Unwind::new(&context, &rules.row, &frame.answers).register(register)?;
         let bits = fetch(&context, &location, None, size)?;
         fill(into, bits.bytes());

@@ -1,0 +1,170 @@
+//! The work that all evaluations of a question share.
+//!
+//! One evaluation is bounded by [`MAX_WORK`](super::limits::MAX_WORK), which thousands of variables, or waves, may each reach. So each
+//! evaluation, and each run of call frame instructions, has a small share of its own, which is in proportion to its bytes; what it
+//! takes beyond comes out of the question's budget. A spent budget leaves each its own share: what is cheap is still evaluated.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::error::{Cause, Error};
+use super::limits::{
+    MAX_OWN_WORK, MAX_QUESTION_VALUES, MAX_QUESTION_WORK, OWN_ROW_WORK, WAVE_VALUES, WAVE_WORK,
+};
+use super::operation::{Encoding, Program};
+use crate::units::ExprOffset;
+
+/// Units of work ([`MAX_WORK`](super::limits::MAX_WORK)) that a question may still take beyond the shares of its evaluations.
+#[derive(Debug)]
+pub struct Budget {
+    left: AtomicU64,
+    /// Values of variables that it may still ask for, and those that a new question has.
+    values: AtomicU64,
+    most_values: u64,
+    /// The wave that [`WAVE_WORK`] and [`WAVE_VALUES`] were added for last.
+    wave: AtomicU64,
+}
+
+/// No wave.
+const NONE: u64 = u64::MAX;
+
+impl Default for Budget {
+    /// That of a new question.
+    fn default() -> Self {
+        Self::of_values(MAX_QUESTION_VALUES)
+    }
+}
+
+impl Budget {
+    /// That of a new question which may ask for so many values of variables.
+    #[must_use]
+    pub fn of_values(most_values: u64) -> Self {
+        Self {
+            left: AtomicU64::new(MAX_QUESTION_WORK),
+            values: AtomicU64::new(most_values),
+            most_values,
+            wave: AtomicU64::new(NONE),
+        }
+    }
+
+    /// Begins another question.
+    pub fn restart(&self) {
+        self.left.store(MAX_QUESTION_WORK, Ordering::Relaxed);
+        self.values.store(self.most_values, Ordering::Relaxed);
+        self.wave.store(NONE, Ordering::Relaxed);
+    }
+
+    /// Adds the share of one wave, [`WAVE_WORK`] and [`WAVE_VALUES`], where the question goes on to another one. `wave` is any
+    /// number that the caller gives to waves.
+    pub fn add_wave(&self, wave: u32) {
+        let wave = u64::from(wave);
+        if self.wave.swap(wave, Ordering::Relaxed) != wave {
+            self.change(|left| left.saturating_add(WAVE_WORK));
+            let values = self.values.load(Ordering::Relaxed);
+            self.values.store(values.saturating_add(WAVE_VALUES), Ordering::Relaxed);
+        }
+    }
+
+    /// Units that are left.
+    #[must_use]
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
+    }
+
+    /// Takes work of the caller's own, of which the first `own` units are free.
+    ///
+    /// # Errors
+    /// [`Cause::Limit`]: it is more than the question has left; nothing is taken.
+    pub fn take(&self, units: u64, own: u64) -> Result<(), Cause> {
+        let mut share = Share::new(Some(self), own, ("units of work", u64::MAX));
+        share.take(units)?;
+        share.spend();
+        Ok(())
+    }
+
+    /// Takes so many values of variables.
+    ///
+    /// # Errors
+    /// [`Cause::Limit`]: they are more than the question has left; nothing is taken.
+    pub fn take_values(&self, count: u64) -> Result<(), Cause> {
+        let (what, limit) = ("values of variables of all waves", self.most_values);
+        let left = self.values.load(Ordering::Relaxed).checked_sub(count);
+        self.values.store(left.ok_or(Cause::Limit { what, limit })?, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn spend(&self, units: u64) {
+        self.change(|left| left.saturating_sub(units));
+    }
+
+    /// One thread works on a question; two that share a budget may lose a change, which costs its precision only.
+    fn change(&self, change: impl Fn(u64) -> u64) {
+        self.left.store(change(self.left()), Ordering::Relaxed);
+    }
+}
+
+impl Program {
+    /// [`Self::decode`] within the budget of a question: an expression of more bytes than [`MAX_OWN_WORK`] takes of it.
+    ///
+    /// # Errors
+    /// As there; class limit where the budget is spent.
+    pub fn decode_within(budget: Option<&Budget>, bytes: &[u8], encoding: Encoding) -> Result<Self, Error> {
+        let mut share = Share::new(budget, MAX_OWN_WORK, ("bytes of an expression", u64::MAX));
+        let taken = share.take(bytes.len() as u64);
+        share.spend();
+        taken.map_err(|cause| Error { at: ExprOffset(0), op: "expression", cause })?;
+        Self::decode(bytes, encoding)
+    }
+}
+
+/// The work of one evaluation, or of one run of call frame instructions.
+#[derive(Debug)]
+pub(super) struct Share<'b> {
+    budget: Option<&'b Budget>,
+    own: u64,
+    most: u64,
+    /// Its bound and the name of that.
+    bound: (&'static str, u64),
+    used: u64,
+}
+
+impl<'b> Share<'b> {
+    /// A share of `own` units, and of what the budget has left, up to a bound.
+    pub(super) fn new(budget: Option<&'b Budget>, own: u64, bound: (&'static str, u64)) -> Self {
+        let left = budget.map_or(u64::MAX, Budget::left);
+        Self { budget, own, most: own.saturating_add(left).min(bound.1), bound, used: 0 }
+    }
+
+    /// The share of a run of call frame instructions.
+    pub(super) fn of_row(budget: Option<&'b Budget>) -> Self {
+        Self::new(budget, OWN_ROW_WORK, ("units of work", u64::MAX))
+    }
+
+    /// Takes units.
+    ///
+    /// # Errors
+    /// [`Cause::Limit`]: they are more than its bound, or than the question has left.
+    pub(super) fn take(&mut self, units: u64) -> Result<(), Cause> {
+        self.used = self.used.saturating_add(units);
+        if self.used <= self.most {
+            return Ok(());
+        }
+        let (what, limit) = match self.used > self.bound.1 {
+            true => self.bound,
+            false => ("units of work of all evaluations of a question", MAX_QUESTION_WORK),
+        };
+        Err(Cause::Limit { what, limit })
+    }
+
+    /// At the end: takes what was used beyond its own out of the budget.
+    pub(super) fn spend(&mut self) {
+        if let Some(budget) = self.budget {
+            budget.spend(self.used.saturating_sub(self.own));
+        }
+        self.own = self.own.max(self.used);
+    }
+
+    /// Units that were taken.
+    pub(super) fn used(&self) -> u64 {
+        self.used
+    }
+}

@@ -1,0 +1,344 @@
+//! Rules to locations: where the CFA and the caller's registers are.
+
+use std::sync::Arc;
+
+use super::super::budget::Budget;
+use super::super::context::{
+    Answer, Attribute, Context, Die, DieRef, MemoryAt, ObjectMap, RegisterBytes, SpaceInfo,
+};
+use super::super::error::{Cause, ContextError, Error};
+use super::super::fetch::Reader;
+use super::super::limits::MAX_CALL_DEPTH;
+use super::super::location::{Frame, Implicit, Location, Offset, Storage};
+use super::super::machine::{Entry, Evaluator, Focus, Tracer};
+use super::super::operation::{Dialect, Encoding, Operation, Placed, Program};
+use super::super::origin::{Origin, WhyUndefined};
+use super::super::value::{BaseType, Number, Type};
+use super::answers::Answers;
+use super::row::{CfaRule, Decoded, Placement, RegisterRule, Row};
+use crate::units::{AddressSpace, BitSize, DieOffset, DwarfReg, ExprOffset, LaneId, Pc, WaveSize};
+
+fn inside(what: &'static str, error: Error) -> Cause {
+    Cause::Inside { what, error: Box::new(error) }
+}
+
+/// The expression of a rule.
+fn decoded(rule: &Decoded) -> Result<&Program, Cause> {
+    rule.as_deref().map_err(|error| inside("its expression", (**error).clone()))
+}
+
+/// A frame with its rules: answers where the caller's registers are.
+///
+/// Rules are evaluated for the wave as a whole, since registers are saved for all lanes at once.
+#[derive(Clone, Copy)]
+pub struct Unwind<'c> {
+    context: &'c dyn Context,
+    row: &'c Row,
+    /// Earlier results of the rules.
+    answers: &'c Answers,
+    /// Registers that are being asked for, the latest first: one that asks for itself never ends.
+    asking: Option<&'c Asking<'c>>,
+}
+
+struct Asking<'c> {
+    register: DwarfReg,
+    outer: Option<&'c Asking<'c>>,
+}
+
+impl std::fmt::Debug for Unwind<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Unwind").field("row", &self.row).finish_non_exhaustive()
+    }
+}
+
+impl<'c> Unwind<'c> {
+    /// The frame of a context with a row of its function. `answers` are those of this frame and no other; rules that ask for
+    /// one another are evaluated once each.
+    #[must_use]
+    pub fn new(context: &'c dyn Context, row: &'c Row, answers: &'c Answers) -> Self {
+        Self { context, row, answers, asking: None }
+    }
+
+    /// The canonical frame address: a byte in memory of some address space.
+    ///
+    /// # Errors
+    /// Unavailable if no instruction defined it or what it needs was not captured; ill-formed if it is no such byte.
+    pub fn cfa(&self) -> Result<Location, Error> {
+        self.answers.cfa_or(|| self.evaluated_cfa())
+    }
+
+    fn evaluated_cfa(&self) -> Result<Location, Error> {
+        let Placement { rule, at, name } = &self.row.cfa;
+        let error = |cause| Error { at: *at, op: name, cause };
+        let synthetic;
+        let (program, initial) = match rule {
+            CfaRule::Unspecified => return Err(error(Cause::NoCallFrame("no instruction defines the CFA"))),
+            CfaRule::Expression(program) => (decoded(program).map_err(error)?, vec![]),
+            CfaRule::Register { register, displacement, space } => {
+                let operation = Operation::AspaceBregx { register: *register, displacement: *displacement };
+                let placed =
+                    Placed { at: ExprOffset(0), name: "DW_OP_LLVM_aspace_bregx", operation, padding: None };
+                let encoding = Encoding::new(Dialect::LlvmUser);
+                synthetic = Program { operations: Box::new([placed]), end: ExprOffset(0), encoding };
+                (&synthetic, vec![Entry::Number(Number::generic(space.0))])
+            }
+        };
+        let location = self.location(program, &initial).map_err(|inner| error(inside("the CFA", inner)))?;
+        let aligned = location.offset.bits.get(LaneId(0)) == 0;
+        if !aligned || !matches!(location.storage, Storage::Memory { .. }) {
+            return Err(error(Cause::CallFrame("the CFA is not a byte in memory")));
+        }
+        Ok(location)
+    }
+
+    /// Where the caller's value of a register is. A value that is computed is an implicit location of the register's
+    /// size; a register that cannot be recovered is at the undefined location.
+    ///
+    /// # Errors
+    /// As the rule has it. Unavailable for a return address that has no rule in a row without a CFA: the default of all
+    /// columns, "same value", would make the callee its own caller.
+    pub fn register(&self, register: DwarfReg) -> Result<Location, Error> {
+        let Some(placed) = self.row.registers.get(&register) else {
+            let Placement { rule, at, name } = &self.row.cfa;
+            let error = |cause| Error { at: *at, op: name, cause };
+            if *rule == CfaRule::Unspecified && register == self.row.return_address {
+                return Err(error(Cause::NoCallFrame("no instruction defines the CFA")));
+            }
+            return self.own(register).map_err(error);
+        };
+        let evaluate = || {
+            self.by_rule(register, placed).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
+        };
+        self.answers.register_or(register, evaluate)
+    }
+
+    /// The caller's value of a register, as an unsigned value of its width.
+    ///
+    /// # Errors
+    /// As for [`Self::register`], or as reading that location has it.
+    pub fn value(&self, register: DwarfReg) -> Result<Number, Error> {
+        let location = self.register(register)?;
+        let error = |cause| Error { at: ExprOffset(0), op: "read", cause };
+        let size = self.size(register).map_err(error)?;
+        let mut reader = Reader::new(self.context);
+        let words = (0..size.0)
+            .step_by(64)
+            .map(|from| reader.word(&location, from, (size.0 - from).min(64) as u32, None).map_err(error));
+        let limbs = words.collect::<Result<Vec<u64>, Error>>()?;
+        Ok(Number::from_limbs(Type::unsigned(size.0 as u32), &limbs))
+    }
+
+    /// Traces the expression of the CFA's rule, if it has one.
+    pub fn explain_cfa(&self, tracer: &mut dyn Tracer) {
+        if let CfaRule::Expression(Ok(program)) = &self.row.cfa.rule {
+            Evaluator::new(self).for_call_frames().traced(tracer).location(program, Focus::Wave, &[]);
+        }
+    }
+
+    /// Traces the expression of a register's rule, if it has one; the CFA is on the stack when it starts.
+    pub fn explain_register(&self, register: DwarfReg, tracer: &mut dyn Tracer) {
+        let Some(placed) = self.row.registers.get(&register) else { return };
+        let Ok(asking) = self.asking_for(register) else { return };
+        let inner = self.within(&asking);
+        let Ok(cfa) = inner.cfa_entry() else { return };
+        let mut evaluator = Evaluator::new(&inner).for_call_frames().traced(tracer);
+        match &placed.rule {
+            RegisterRule::Expression(Ok(program)) => {
+                evaluator.location(program, Focus::Wave, &[cfa]);
+            }
+            RegisterRule::ValExpression(Ok(program)) => {
+                evaluator.value(program, Focus::Wave, &[cfa]);
+            }
+            _ => {}
+        }
+    }
+
+    fn by_rule(&self, register: DwarfReg, placed: &Placement<RegisterRule>) -> Result<Location, Cause> {
+        let size = self.size(register)?;
+        match &placed.rule {
+            RegisterRule::Undefined => Ok(Location::undefined_by(Origin {
+                at: placed.at,
+                op: placed.name,
+                within: None,
+                why: WhyUndefined::CallFrame,
+            })),
+            RegisterRule::SameValue => self.own(register),
+            RegisterRule::Offset(bytes) => self.within(&self.asking_for(register)?).near_cfa(*bytes),
+            RegisterRule::ValOffset(bytes) => {
+                let location = self.within(&self.asking_for(register)?).near_cfa(*bytes)?;
+                let address = location.offset.bytes.get(LaneId(0));
+                let Storage::Memory { address_bits, .. } = location.storage else {
+                    return Err(Cause::CallFrame("the CFA is not a byte in memory"));
+                };
+                if size.0 != u64::from(address_bits) {
+                    let (of, found) = (None, u64::from(address_bits));
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
+                }
+                Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &[address])))
+            }
+            RegisterRule::Register(other) => {
+                let found = self.size(*other)?.0;
+                if found != size.0 {
+                    return Err(Cause::RuleSize { of: Some(*other), found, register, size: size.0 });
+                }
+                self.own(*other)
+            }
+            RegisterRule::Expression(program) => {
+                let program = decoded(program)?;
+                let asking = self.asking_for(register)?;
+                let inner = self.within(&asking);
+                let cfa = inner.cfa_entry()?;
+                inner.location(program, &[cfa]).map_err(|error| inside("its expression", error))
+            }
+            RegisterRule::ValExpression(program) => {
+                let program = decoded(program)?;
+                let asking = self.asking_for(register)?;
+                let inner = self.within(&asking);
+                let cfa = inner.cfa_entry()?;
+                let number =
+                    inner.computed(program, &[cfa]).map_err(|error| inside("its expression", error))?;
+                // The generic type has 64 bits, which no expression could match to a register of 32.
+                let fits = number.ty() == Type::Generic && size.0 <= 64;
+                if number.size() != size && !fits {
+                    let (of, found) = (None, number.size().0);
+                    return Err(Cause::RuleSize { of, found, register, size: size.0 });
+                }
+                Ok(implicit(Number::from_limbs(Type::unsigned(size.0 as u32), &number.limbs(LaneId(0)))))
+            }
+        }
+    }
+
+    fn size(&self, register: DwarfReg) -> Result<BitSize, Cause> {
+        let unknown = |reason| Cause::NoRegister { register, reason };
+        self.context.register_size(register).map_err(unknown)
+    }
+
+    fn own(&self, register: DwarfReg) -> Result<Location, Cause> {
+        self.size(register).map(|size| Location::register(register, size))
+    }
+
+    /// The CFA moved by bytes, without wrapping.
+    fn near_cfa(&self, bytes: i128) -> Result<Location, Cause> {
+        let mut location = self.cfa().map_err(|error| inside("the CFA", error))?;
+        // Beyond 2^124 bytes the number in the error is the nearest that 128 bits hold.
+        let offset = (location.offset.get(LaneId(0)) as i128).saturating_add(bytes.saturating_mul(8));
+        let size = location.storage.size().unwrap_or(0);
+        match u128::try_from(offset) {
+            Ok(offset) if offset < size => location.offset = Offset::from_bits(offset),
+            _ => return Err(Cause::OutsideStorage { offset, size }),
+        }
+        Ok(location)
+    }
+
+    fn cfa_entry(&self) -> Result<Entry, Cause> {
+        self.cfa().map(Entry::Location).map_err(|error| inside("the CFA", error))
+    }
+
+    /// The same frame while a register is being asked for.
+    fn within<'a>(&'a self, asking: &'a Asking<'a>) -> Unwind<'a> {
+        Unwind { context: self.context, row: self.row, answers: self.answers, asking: Some(asking) }
+    }
+
+    fn asking_for(&self, register: DwarfReg) -> Result<Asking<'_>, Cause> {
+        let mut depth = 0;
+        let mut next = self.asking;
+        while let Some(asking) = next {
+            depth += 1;
+            if asking.register == register {
+                return Err(Cause::CallFrame("the rule of a register asks for that register"));
+            }
+            if depth > MAX_CALL_DEPTH {
+                return Err(Cause::Limit {
+                    what: "rules inside one another",
+                    limit: u64::from(MAX_CALL_DEPTH),
+                });
+            }
+            next = asking.outer;
+        }
+        Ok(Asking { register, outer: self.asking })
+    }
+
+    fn location(&self, program: &Program, initial: &[Entry]) -> Result<Location, Error> {
+        self.answers.check()?;
+        let mut evaluator = Evaluator::new(self).for_call_frames();
+        let groups = evaluator.location(program, Focus::Wave, initial);
+        self.answers.spend(evaluator.worked());
+        groups.into_iter().next().map_or_else(|| Ok(Location::undefined()), |group| group.result)
+    }
+
+    fn computed(&self, program: &Program, initial: &[Entry]) -> Result<Number, Error> {
+        self.answers.check()?;
+        let mut evaluator = Evaluator::new(self).for_call_frames();
+        let groups = evaluator.value(program, Focus::Wave, initial);
+        self.answers.spend(evaluator.worked());
+        groups.into_iter().next().map_or_else(|| Ok(Number::generic(0)), |group| group.result)
+    }
+}
+
+fn implicit(number: Number) -> Location {
+    let storage = Storage::Implicit(Implicit::Number(Arc::new(number)));
+    Location { storage, offset: Offset::ZERO }
+}
+
+/// The context of a rule's expression: that of the frame, with the caller's registers found by the rules themselves.
+impl Context for Unwind<'_> {
+    fn wave_size(&self) -> WaveSize {
+        self.context.wave_size()
+    }
+
+    fn space(&self, space: AddressSpace) -> Option<SpaceInfo> {
+        self.context.space(space)
+    }
+
+    fn register_size(&self, register: DwarfReg) -> Answer<BitSize> {
+        self.context.register_size(register)
+    }
+
+    fn read_register(&self, register: DwarfReg, frame: Frame, into: &mut RegisterBytes) {
+        self.context.read_register(register, frame, into);
+    }
+
+    fn read_memory(&self, at: MemoryAt, into: &mut [u8]) -> usize {
+        self.context.read_memory(at, into)
+    }
+
+    fn missing_memory(&self, at: MemoryAt) -> u64 {
+        self.context.missing_memory(at)
+    }
+
+    fn budget(&self) -> Option<&Budget> {
+        self.context.budget()
+    }
+
+    fn pc(&self) -> Option<Pc> {
+        self.context.pc()
+    }
+
+    fn loaded(&self, address: u64) -> Answer<u64> {
+        self.context.loaded(address)
+    }
+
+    fn cfa(&self) -> Answer<Location> {
+        Self::cfa(self).map_err(ContextError::from)
+    }
+
+    fn entry_register(&self, register: DwarfReg, _: BitSize) -> Answer<Location> {
+        Self::register(self, register).map_err(ContextError::from)
+    }
+
+    fn lanes(&self) -> Answer<Option<Attribute>> {
+        self.context.lanes()
+    }
+
+    fn die(&self, die: DieRef) -> Answer<Die> {
+        self.context.die(die)
+    }
+
+    fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
+        self.context.base_type(die)
+    }
+
+    fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
+        self.context.object_map(die)
+    }
+}

@@ -1,0 +1,425 @@
+//! Errors with their place: the offset in the expression, the name of the operation, and the cause.
+//!
+//! Four classes, which callers show differently: bytes that cannot be read as operations, expressions that break a
+//! rule of DWARF, expressions that exceed a bound of this evaluator, and sound expressions for which the capture lacks
+//! something.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::origin::{Origin, WhyUndefined, because};
+use super::print::Names;
+use crate::units::{Address, AddressSpace, DieOffset, DwarfReg, ExprOffset, LaneId};
+
+/// The class of an [`Error`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// The bytes are not operations of the dialect.
+    Decode,
+    /// The expression breaks a rule of DWARF.
+    IllFormed,
+    /// The expression exceeds one of this evaluator's [bounds](super::limits); DWARF has no such rule.
+    Limit,
+    /// The expression is sound, but the capture lacks what it needs.
+    Unavailable,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Decode => "decode",
+            Self::IllFormed => "ill-formed",
+            Self::Limit => "limit",
+            Self::Unavailable => "unavailable",
+        })
+    }
+}
+
+/// A failed decoding, evaluation or fetch.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{op} at {at}: {cause}")]
+pub struct Error {
+    /// Byte offset of the operation in the expression that the caller gave; its length when the result is at fault.
+    pub at: ExprOffset,
+    /// DWARF's name of the operation, or `result` when what is left on the stack is at fault.
+    pub op: &'static str,
+    /// Why.
+    #[source]
+    pub cause: Cause,
+}
+
+impl Error {
+    /// The class of the failure.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        self.cause.class()
+    }
+
+    /// Its text with names of registers and address spaces, where `names` has them.
+    #[must_use]
+    pub fn named(&self, names: &dyn Names) -> String {
+        format!("{} at {}: {}", self.op, self.at, self.cause.named(names))
+    }
+}
+
+/// A failed question to a [`Context`](super::Context).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ContextError {
+    /// The DWARF names what does not exist; the expression is ill-formed.
+    #[error("{0}")]
+    Absent(Cow<'static, str>),
+    /// The capture does not hold it.
+    #[error("{0}")]
+    NotCaptured(Cow<'static, str>),
+    /// An expression that it takes cannot be decoded or fails.
+    #[error("{0}")]
+    Failed(Box<Error>),
+}
+
+impl ContextError {
+    /// The DWARF names what does not exist.
+    #[must_use]
+    pub fn absent(words: impl Into<Cow<'static, str>>) -> Self {
+        Self::Absent(words.into())
+    }
+
+    /// The capture does not hold it.
+    #[must_use]
+    pub fn not_captured(words: impl Into<Cow<'static, str>>) -> Self {
+        Self::NotCaptured(words.into())
+    }
+}
+
+impl From<Error> for ContextError {
+    fn from(error: Error) -> Self {
+        Self::Failed(Box::new(error))
+    }
+}
+
+/// Why an operation failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// No operation of the dialect has this code.
+    #[error("no operation {code:#04x} in this dialect")]
+    UnknownOperation {
+        /// The byte.
+        code: u8,
+    },
+    /// `DW_OP_LLVM_user` with a sub-operation that is not known, so that its operands cannot be skipped either.
+    #[error("unknown sub-operation {sub:#x}")]
+    UnknownSubOperation {
+        /// The sub-operation.
+        sub: u64,
+    },
+    /// The expression ends within an operand.
+    #[error("the expression ends within its operands")]
+    Truncated,
+    /// Call frame instructions end within one of them.
+    #[error("the instructions end within its operands")]
+    InstructionTruncated,
+    /// A LEB128 number beyond 64 bits.
+    #[error("LEB128 operand beyond 64 bits")]
+    LebTooLong,
+    /// A bound of [`super::limits`].
+    #[error("more than {limit} {what}")]
+    Limit {
+        /// The quantity.
+        what: &'static str,
+        /// The bound.
+        limit: u64,
+    },
+    /// The stack has too few entries.
+    #[error("the stack has {have} of the {need} entries needed")]
+    StackUnderflow {
+        /// Entries needed.
+        need: usize,
+        /// Entries there.
+        have: usize,
+    },
+    /// An entry is not what the operation needs and does not convert.
+    #[error("needs {need}, found {found}")]
+    Kind {
+        /// The kind that the operation needs.
+        need: &'static str,
+        /// The kind of the entry.
+        found: &'static str,
+    },
+    /// A stack operation on an incomplete composite, or one where a whole location is needed.
+    #[error("the composite is not complete")]
+    Incomplete,
+    /// `DW_OP_LLVM_piece_end` without an incomplete composite on top.
+    #[error("no incomplete composite to end")]
+    NothingToEnd,
+    /// Operands of different types.
+    #[error("operands of different types")]
+    TypesDiffer,
+    /// An operation that the operand's type does not support.
+    #[error("not defined for {0}")]
+    TypeUnsupported(&'static str),
+    /// A size that should equal the type's size.
+    #[error("operand says {said} bits, the type has {actual}")]
+    SizesDiffer {
+        /// The operand.
+        said: u64,
+        /// The type.
+        actual: u64,
+    },
+    /// A register or a value whose size is not that of the register that it stands for.
+    #[error("{} has {found} bits, register {register} has {size}", of.map_or_else(|| "the rule's value".to_owned(), |of| format!("register {of}")))]
+    RuleSize {
+        /// The register that the rule names; `None`: an address or what an expression gives.
+        of: Option<DwarfReg>,
+        /// Its size.
+        found: u64,
+        /// The register that the rule is for.
+        register: DwarfReg,
+        /// Its size.
+        size: u64,
+    },
+    /// Division of integers by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// A branch that lands neither at the start of an operation nor at the end.
+    #[error("branch by {by} lands within an operation or outside the expression")]
+    BranchTarget {
+        /// The operand.
+        by: i16,
+    },
+    /// A displacement that leaves the storage.
+    #[error("offset {offset} bits is outside the storage of {size} bits")]
+    OutsideStorage {
+        /// The offset asked for; negative when before the start.
+        offset: i128,
+        /// Size of the storage.
+        size: u128,
+    },
+    /// Bits wanted beyond the end of the storage.
+    #[error("{wanted} bits at bit {offset} exceed the storage of {size} bits")]
+    BeyondStorage {
+        /// First bit.
+        offset: u128,
+        /// How many.
+        wanted: u128,
+        /// Size of the storage.
+        size: u128,
+    },
+    /// Bits of the undefined storage wanted.
+    #[error("reads bits that are undefined{}", because(.0.as_ref()))]
+    ReadsUndefined(Option<Origin>),
+    /// A part of an implicit pointer, or one used as a number.
+    #[error("an implicit pointer can only be read whole and pointed through")]
+    ImplicitPointerMisused,
+    /// `DW_OP_LLVM_form_aspace_address` on an implicit pointer into another space.
+    #[error("the implicit pointer is into address space {expected}")]
+    ImplicitPointerSpace {
+        /// Its address space.
+        expected: AddressSpace,
+    },
+    /// An address space that the target reserves or lacks.
+    #[error("address space {0} is reserved")]
+    ReservedSpace(AddressSpace),
+    /// A lane that the wave does not have.
+    #[error("lane {lane} is not one of the {lanes} that the wave has, or DW_AT_LLVM_lanes says")]
+    LaneOutOfRange {
+        /// The lane.
+        lane: LaneId,
+        /// Lanes of the wave, or of `DW_AT_LLVM_lanes`.
+        lanes: u64,
+    },
+    /// An operation needs a lane and none is in focus.
+    #[error("no lane is in focus")]
+    NoLane,
+    /// A register outside the mapping.
+    #[error("register {register}: {reason}")]
+    NoRegister {
+        /// The number.
+        register: DwarfReg,
+        /// Why not.
+        reason: ContextError,
+    },
+    /// A register that was not captured, or not all of the bits wanted.
+    #[error("register {0} was not captured")]
+    RegisterNotCaptured(DwarfReg),
+    /// Memory that was not captured.
+    #[error("memory of address space {space} at {address} was not captured")]
+    MemoryNotCaptured {
+        /// The space.
+        space: AddressSpace,
+        /// The first byte not captured.
+        address: Address,
+    },
+    /// A register too wide for an address.
+    #[error("register {register} of {size} bits is wider than an address of {address} bits")]
+    RegisterTooWide {
+        /// The register.
+        register: DwarfReg,
+        /// Its size.
+        size: u64,
+        /// Size of an address.
+        address: u64,
+    },
+    /// `DW_OP_deref_size` beyond the generic type.
+    #[error("{bytes} bytes exceed the generic type")]
+    DerefTooWide {
+        /// The operand.
+        bytes: u64,
+    },
+    /// A composite larger than the storage of the largest address space.
+    #[error(
+        "a composite of {bits} bits exceeds the largest address space of {} bits",
+        super::limits::LARGEST_STORAGE
+    )]
+    CompositeTooLarge {
+        /// Its size.
+        bits: u128,
+    },
+    /// An expression that must leave exactly one entry on the stack leaves none, or several.
+    #[error("leaves {have} entries on the stack, exactly 1 is needed")]
+    EntryCount {
+        /// Entries left.
+        have: usize,
+    },
+    /// A number of something that is no such number.
+    #[error("{what} is {value}, expected a number above 0")]
+    Count {
+        /// The quantity.
+        what: &'static str,
+        /// The number.
+        value: i128,
+    },
+    /// An overlay of a negative size.
+    #[error("an overlay of {bits} bits")]
+    OverlayWidth {
+        /// The size asked for.
+        bits: i128,
+    },
+    /// An index that no element can have.
+    #[error("index {index} is no element's")]
+    Index {
+        /// The index.
+        index: i128,
+    },
+    /// A size or count that may not be zero is zero.
+    #[error("{0} is 0")]
+    Zero(&'static str),
+    /// A mask with fewer bits than it selects.
+    #[error("a mask of {bits} bits selects among {count}")]
+    MaskTooShort {
+        /// Bits of the mask.
+        bits: u64,
+        /// The operand.
+        count: u64,
+    },
+    /// The frame base is neither in memory nor a register.
+    #[error("the frame base is {0}, not memory")]
+    FrameBase(&'static str),
+    /// An operation that is not allowed where the expression stands.
+    #[error("not allowed in {0}")]
+    Banned(&'static str),
+    /// A debugging information entry without what is needed.
+    #[error("DIE {die}: {problem}")]
+    Die {
+        /// The entry.
+        die: DieOffset,
+        /// The problem.
+        problem: &'static str,
+    },
+    /// Something the context lacks.
+    #[error(transparent)]
+    Context(#[from] ContextError),
+    /// A failure in an expression that this one runs.
+    #[error("{}", within(what, error))]
+    Inside {
+        /// The role of that expression.
+        what: &'static str,
+        /// Its failure.
+        error: Box<Error>,
+    },
+    /// The machine has no such thing as the operation asks for.
+    #[error("the machine has no {0}")]
+    NotOnThisMachine(&'static str),
+    /// A rule of call frame information that the instructions break.
+    #[error("{0}")]
+    CallFrame(&'static str),
+    /// No call frame information defines it.
+    #[error("no call frame information: {0}")]
+    NoCallFrame(&'static str),
+}
+
+/// The innermost of failures that are each inside of the same thing, as procedures that call one another are, and how many
+/// there are.
+#[must_use]
+pub(super) fn innermost<'e>(what: &str, mut error: &'e Error) -> (usize, &'e Error) {
+    let mut depth = 1;
+    while let Cause::Inside { what: same, error: inner } = &error.cause
+        && *same == what
+    {
+        (depth, error) = (depth + 1, inner);
+    }
+    (depth, error)
+}
+
+fn within(what: &str, error: &Error) -> String {
+    match innermost(what, error) {
+        (1, error) => format!("in {what}: {error}"),
+        (depth, error) => format!("in {what}, {depth} inside one another: {error}"),
+    }
+}
+
+impl Cause {
+    /// Its text with names of registers and address spaces, where `names` has them.
+    #[must_use]
+    pub fn named(&self, names: &dyn Names) -> String {
+        let register =
+            |number: DwarfReg| names.register(number).unwrap_or_else(|| format!("register {number}"));
+        match self {
+            Self::RegisterNotCaptured(number) => format!("{} was not captured", register(*number)),
+            Self::MemoryNotCaptured { space, address } => match names.space(*space) {
+                Some(name) => format!("{name}+{address} was not captured"),
+                None => self.to_string(),
+            },
+            Self::RegisterTooWide { register: number, size, address } => {
+                format!("{} of {size} bits is wider than an address of {address} bits", register(*number))
+            }
+            Self::RuleSize { of, found, register: number, size } => {
+                let of = of.map_or_else(|| "the rule's value".to_owned(), register);
+                format!("{of} has {found} bits, {} has {size}", register(*number))
+            }
+            Self::Inside { what, error } => match innermost(what, error) {
+                (1, error) => format!("in {what}: {}", error.named(names)),
+                (depth, error) => format!("in {what}, {depth} inside one another: {}", error.named(names)),
+            },
+            Self::Context(ContextError::Failed(error)) => error.named(names),
+            cause => cause.to_string(),
+        }
+    }
+
+    /// Whether it is for want of a caller's register that the callee did not keep.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        match self {
+            Self::ReadsUndefined(Some(origin)) => origin.why == WhyUndefined::CallFrame,
+            Self::Context(ContextError::Failed(error)) | Self::Inside { error, .. } => error.cause.is_lost(),
+            _ => false,
+        }
+    }
+
+    /// The class of a failure with this cause.
+    #[must_use]
+    pub fn class(&self) -> Class {
+        match self {
+            Self::UnknownOperation { .. } | Self::UnknownSubOperation { .. } => Class::Decode,
+            Self::Truncated | Self::InstructionTruncated | Self::LebTooLong => Class::Decode,
+            Self::NoLane | Self::RegisterNotCaptured(_) | Self::MemoryNotCaptured { .. } => {
+                Class::Unavailable
+            }
+            Self::NotOnThisMachine(_) | Self::NoCallFrame(_) => Class::Unavailable,
+            Self::Limit { .. } => Class::Limit,
+            Self::Context(ContextError::NotCaptured(_)) => Class::Unavailable,
+            Self::NoRegister { reason: ContextError::NotCaptured(_), .. } => Class::Unavailable,
+            Self::Context(ContextError::Failed(error)) | Self::Inside { error, .. } => error.class(),
+            _ => Class::IllFormed,
+        }
+    }
+}

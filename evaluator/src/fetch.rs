@@ -1,0 +1,447 @@
+//! Locations to bits, each with its state: known, not captured or undefined.
+//!
+//! Bits that were not captured are marked, never filled with zeros. Bits that are undefined by the DWARF have a mark of their own,
+//! because "optimised out" and "not captured" are different answers.
+
+use super::context::{Context, MemoryAt, RegisterBytes};
+use super::error::{Cause, Error};
+use super::limits::MAX_OBJECT_BYTES;
+use super::location::{CapturedLane, Frame, Implicit, Location, Storage};
+use super::origin::Origin;
+use super::value::low_mask;
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
+
+/// The state of a bit, or of all bits of a byte together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Known {
+    /// Its value.
+    Value,
+    /// Nothing: it was not captured.
+    NotCaptured,
+    /// Nothing: it does not exist at this place in the program.
+    Undefined,
+}
+
+/// The bits of an object with what is known of each; bit 0 is bit 0 of the first byte.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bits {
+    size: BitSize,
+    bytes: Vec<u8>,
+    /// A mask as long as `bytes`, or empty if no bit of it is set.
+    not_captured: Vec<u8>,
+    /// The same.
+    undefined: Vec<u8>,
+}
+
+impl Bits {
+    fn new(size: BitSize) -> Self {
+        let bytes = size.0.div_ceil(8) as usize;
+        Self { size, bytes: vec![0; bytes], not_captured: Vec::new(), undefined: Vec::new() }
+    }
+
+    /// How many bits there are.
+    #[must_use]
+    pub fn size(&self) -> BitSize {
+        self.size
+    }
+
+    /// All bytes; bits that are undefined or were not captured are 0 and mean nothing.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// A set bit for each bit that was not captured.
+    #[must_use]
+    pub fn not_captured(&self) -> &[u8] {
+        &self.not_captured
+    }
+
+    /// A set bit for each bit that does not exist at this place in the program.
+    #[must_use]
+    pub fn undefined(&self) -> &[u8] {
+        &self.undefined
+    }
+
+    /// All bytes, the last one zero-extended, if every bit is known.
+    #[must_use]
+    pub fn whole(&self) -> Option<&[u8]> {
+        (self.not_captured.is_empty() && self.undefined.is_empty()).then_some(&self.bytes)
+    }
+
+    /// The bits as a number, if there are at most 64 and every one is known.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        let bytes = self.whole().filter(|bytes| bytes.len() <= 8)?;
+        Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// Whether every bit is undefined: the object was optimised away. True of no bits.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        (0..self.size.0).all(|bit| self.bit(bit) == Known::Undefined)
+    }
+
+    /// The state of one bit; bits beyond the end are undefined.
+    #[must_use]
+    pub fn bit(&self, bit: u64) -> Known {
+        let set = |mask: &[u8]| {
+            let byte = usize::try_from(bit / 8).ok().and_then(|at| mask.get(at));
+            byte.is_some_and(|bits| bits >> (bit % 8) & 1 == 1)
+        };
+        match (bit < self.size.0, set(&self.not_captured), set(&self.undefined)) {
+            (true, _, true) | (false, ..) => Known::Undefined,
+            (true, true, false) => Known::NotCaptured,
+            (true, false, false) => Known::Value,
+        }
+    }
+
+    /// One byte, if all of its bits are known.
+    ///
+    /// # Errors
+    /// The state of the byte, undefined where any bit is.
+    pub fn byte(&self, index: usize) -> Result<u8, Known> {
+        let missing = |mask: &[u8]| mask.get(index).is_some_and(|bits| *bits != 0);
+        match self.bytes.get(index) {
+            Some(_) if missing(&self.undefined) => Err(Known::Undefined),
+            Some(_) if missing(&self.not_captured) => Err(Known::NotCaptured),
+            Some(byte) => Ok(*byte),
+            None => Err(Known::Undefined),
+        }
+    }
+
+    /// Writes up to 64 bits at a bit offset where nothing was written yet.
+    fn put(&mut self, at: u64, chunk: &Chunk, bits: u32) {
+        let merge = |bytes: &mut [u8], word: u64| {
+            let word = u128::from(word & low_mask(bits)) << (at % 8);
+            let from = (at / 8) as usize;
+            for (to, byte) in bytes.iter_mut().skip(from).zip(word.to_le_bytes()) {
+                *to |= byte;
+            }
+        };
+        merge(&mut self.bytes, chunk.bits & !(chunk.not_captured | chunk.undefined));
+        let length = self.bytes.len();
+        for (mask, word) in
+            [(&mut self.not_captured, chunk.not_captured), (&mut self.undefined, chunk.undefined)]
+        {
+            if word != 0 {
+                mask.resize(length, 0);
+                merge(mask, word);
+            }
+        }
+    }
+}
+
+/// Up to 64 bits of a storage.
+#[derive(Clone, Copy, Default)]
+struct Chunk {
+    bits: u64,
+    not_captured: u64,
+    undefined: u64,
+    /// The first thing that was not captured.
+    missing: Option<Absent>,
+    /// The origin of the first undefined bit.
+    origin: Option<Origin>,
+}
+
+#[derive(Clone, Copy)]
+enum Absent {
+    Register(DwarfReg),
+    Memory(AddressSpace, Address),
+}
+
+impl Absent {
+    fn cause(self) -> Cause {
+        match self {
+            Self::Register(register) => Cause::RegisterNotCaptured(register),
+            Self::Memory(space, address) => Cause::MemoryNotCaptured { space, address },
+        }
+    }
+}
+
+/// Reads an object of one lane.
+///
+/// `lane` is the lane that the location was evaluated for, or any lane if there was none in focus. Missing bits are
+/// marked in the result and are no errors.
+///
+/// # Errors
+/// Ill-formed: bits beyond the storage, an implicit pointer, or more than [`MAX_OBJECT_BYTES`].
+pub fn fetch(
+    context: &dyn Context,
+    location: &Location,
+    lane: Option<LaneId>,
+    size: BitSize,
+) -> Result<Bits, Error> {
+    Reader::new(context).bits(location, 0, lane, size).map_err(at_fetch)
+}
+
+/// Reads an object of many lanes, the lanes in order; a register is read once for all of them.
+pub fn fetch_lanes(
+    context: &dyn Context,
+    location: &Location,
+    lanes: LaneSet,
+    size: BitSize,
+) -> Vec<(LaneId, Result<Bits, Error>)> {
+    let mut reader = Reader::new(context);
+    lanes.iter().map(|lane| (lane, reader.bits(location, 0, Some(lane), size).map_err(at_fetch))).collect()
+}
+
+fn at_fetch(cause: Cause) -> Error {
+    Error { at: ExprOffset(0), op: "read", cause }
+}
+
+/// Reads through a context, keeping the last register for the lanes that follow.
+pub(super) struct Reader<'c> {
+    context: &'c dyn Context,
+    register: Option<(DwarfReg, Frame)>,
+    contents: RegisterBytes,
+    /// Parts and words read so far: the cost of reading.
+    pub(super) read: usize,
+}
+
+impl<'c> Reader<'c> {
+    pub(super) fn new(context: &'c dyn Context) -> Self {
+        Self { context, register: None, contents: RegisterBytes::unknown(), read: 0 }
+    }
+
+    /// The whole register, read if it is not the one read last.
+    pub(super) fn register(&mut self, register: DwarfReg, frame: Frame) -> &RegisterBytes {
+        if self.register != Some((register, frame)) {
+            self.contents.clear();
+            self.context.read_register(register, frame, &mut self.contents);
+            self.register = Some((register, frame));
+        }
+        &self.contents
+    }
+
+    /// Up to 64 bits, all of which must be there.
+    pub(super) fn word(
+        &mut self,
+        location: &Location,
+        extra: u64,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Result<u64, Cause> {
+        let at = check_inside(location, extra, u64::from(bits), lane)?;
+        let chunk = self.chunk(&location.storage, at, bits, lane)?;
+        if chunk.undefined != 0 {
+            return Err(Cause::ReadsUndefined(chunk.origin));
+        }
+        match chunk.missing {
+            Some(missing) if chunk.not_captured != 0 => Err(missing.cause()),
+            _ => Ok(chunk.bits),
+        }
+    }
+
+    /// `size` bits from `extra` bits past the location on, with what is known of each.
+    pub(super) fn bits(
+        &mut self,
+        location: &Location,
+        extra: u64,
+        lane: Option<LaneId>,
+        size: BitSize,
+    ) -> Result<Bits, Cause> {
+        if size.0.div_ceil(8) > MAX_OBJECT_BYTES {
+            return Err(Cause::Limit { what: "bytes of an object", limit: MAX_OBJECT_BYTES });
+        }
+        let mut bits = Bits::new(size);
+        let at = check_inside(location, extra, size.0, lane)?;
+        self.fill(&location.storage, at, lane, &mut bits, 0, size.0)?;
+        Ok(bits)
+    }
+
+    /// Reads `count` bits of a storage into `into` at bit `to`.
+    fn fill(
+        &mut self,
+        storage: &Storage,
+        at: u128,
+        lane: Option<LaneId>,
+        into: &mut Bits,
+        to: u64,
+        count: u64,
+    ) -> Result<(), Cause> {
+        if let Storage::Composite(composite) = storage {
+            let wanted = at + u128::from(count);
+            for (_, start, part) in composite.covering(at, wanted) {
+                let (from, until) = (at.max(start), wanted.min(start + u128::from(part.size.0)));
+                let inside = offset_of(&part.location, lane) + (from - start);
+                let place = to + (from - at) as u64;
+                self.fill(&part.location.storage, inside, lane, into, place, (until - from) as u64)?;
+            }
+            return Ok(());
+        }
+        if let (Storage::Memory { space, lane: captured, .. }, 0, 0) = (storage, at % 8, to % 8) {
+            let whole = count / 8;
+            let address = (at / 8) as u64;
+            let place = MemoryAt { space: *space, lane: captured.seen_by(lane), address: Address(address) };
+            self.fill_memory(place, into, (to / 8) as usize, whole as usize);
+            let rest = count % 8;
+            if rest != 0 {
+                let chunk = self.chunk(storage, at + u128::from(whole) * 8, rest as u32, lane)?;
+                into.put(to + whole * 8, &chunk, rest as u32);
+            }
+            return Ok(());
+        }
+        let mut done = 0;
+        while done < count {
+            let bits = (count - done).min(64) as u32;
+            let chunk = self.chunk(storage, at + u128::from(done), bits, lane)?;
+            into.put(to + done, &chunk, bits);
+            done += u64::from(bits);
+        }
+        Ok(())
+    }
+
+    /// Reads whole bytes of memory in as few reads as there are captured runs.
+    fn fill_memory(&self, from: MemoryAt, into: &mut Bits, to: usize, count: usize) {
+        let mut done = 0;
+        let place =
+            |done: usize| MemoryAt { address: Address(from.address.0.wrapping_add(done as u64)), ..from };
+        while done < count {
+            let Some(room) = into.bytes.get_mut(to + done..to + count) else { return };
+            let length = room.len();
+            let good = self.context.read_memory(place(done), room).min(length);
+            done += good;
+            if good < length {
+                let missing = self.context.missing_memory(place(done)).max(1);
+                let end =
+                    usize::try_from(missing).map_or(count, |missing| count.min(done.saturating_add(missing)));
+                into.not_captured.resize(into.bytes.len(), 0);
+                let gap = to + done..to + end;
+                into.bytes.get_mut(gap.clone()).unwrap_or_default().fill(0);
+                into.not_captured.get_mut(gap).unwrap_or_default().fill(0xff);
+                done = end;
+            }
+        }
+    }
+
+    /// Up to 64 bits at a bit offset of a storage that holds them.
+    fn chunk(
+        &mut self,
+        storage: &Storage,
+        at: u128,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Result<Chunk, Cause> {
+        let wanted = low_mask(bits);
+        if bits == 0 {
+            return Ok(Chunk::default());
+        }
+        self.read += 1;
+        Ok(match storage {
+            Storage::Undefined(origin) => Chunk { undefined: wanted, origin: *origin, ..Chunk::default() },
+            Storage::Register { register, frame, .. } => {
+                let contents = self.register(*register, *frame);
+                let mut chunk = Chunk { bits: contents.extract(at as u64, bits), ..Chunk::default() };
+                if !contents.knows(at as u64, u64::from(bits)) {
+                    let unknown = |bit: &u32| !contents.knows(at as u64 + u64::from(*bit), 1);
+                    let lost = |bit: &u32| {
+                        let dword = (at as u64 + u64::from(*bit)) / 32;
+                        dword < 64 && contents.undefined >> dword & 1 == 1
+                    };
+                    let mask = |mask: u64, bit: u32| mask | 1 << bit;
+                    let unknown = (0..bits).filter(unknown);
+                    let (undefined, missing): (Vec<u32>, Vec<u32>) = unknown.partition(lost);
+                    chunk.undefined = undefined.into_iter().fold(0, mask);
+                    chunk.not_captured = missing.into_iter().fold(0, mask);
+                    chunk.origin = contents.origin.filter(|_| chunk.undefined != 0);
+                    chunk.missing = (chunk.not_captured != 0).then_some(Absent::Register(*register));
+                }
+                chunk
+            }
+            Storage::Memory { space, lane: captured, .. } => {
+                self.memory_chunk(*space, *captured, at, bits, lane)
+            }
+            Storage::Implicit(implicit) => {
+                let bits = match implicit {
+                    Implicit::Bytes(bytes) => from_bytes(bytes, at, bits),
+                    Implicit::Number(number) => {
+                        let lane = lane.unwrap_or_default();
+                        let (limb, shift) = ((at / 64) as usize, (at % 64) as u32);
+                        let limbs = number.limbs_from(lane, limb);
+                        (limbs >> shift) as u64 & wanted
+                    }
+                };
+                Chunk { bits, ..Chunk::default() }
+            }
+            Storage::ImplicitPointer(_) => return Err(Cause::ImplicitPointerMisused),
+            Storage::Composite(composite) => {
+                let mut chunk = Chunk::default();
+                let wanted = at + u128::from(bits);
+                for (_, start, part) in composite.covering(at, wanted) {
+                    let (from, until) = (at.max(start), wanted.min(start + u128::from(part.size.0)));
+                    let inside = offset_of(&part.location, lane) + (from - start);
+                    let piece = self.chunk(&part.location.storage, inside, (until - from) as u32, lane)?;
+                    let shift = (from - at) as u32;
+                    chunk.bits |= piece.bits << shift;
+                    chunk.not_captured |= piece.not_captured << shift;
+                    chunk.undefined |= piece.undefined << shift;
+                    chunk.missing = chunk.missing.or(piece.missing);
+                    chunk.origin = chunk.origin.or(piece.origin);
+                }
+                chunk
+            }
+        })
+    }
+
+    fn memory_chunk(
+        &self,
+        space: AddressSpace,
+        captured: CapturedLane,
+        at: u128,
+        bits: u32,
+        lane: Option<LaneId>,
+    ) -> Chunk {
+        let (address, shift) = ((at / 8) as u64, (at % 8) as u32);
+        let count = (shift + bits).div_ceil(8) as usize;
+        let mut bytes = [0u8; 16];
+        let mut unknown = [0u8; 16];
+        let mut missing = None;
+        let mut done = 0;
+        while done < count {
+            let place = Address(address.wrapping_add(done as u64));
+            let Some(room) = bytes.get_mut(done..count) else { break };
+            let from = MemoryAt { space, lane: captured.seen_by(lane), address: place };
+            let length = room.len();
+            let good = self.context.read_memory(from, room).min(length);
+            done += good;
+            if good < length {
+                let absent = Address(address.wrapping_add(done as u64));
+                missing = missing.or(Some(Absent::Memory(space, absent)));
+                if let Some(mask) = unknown.get_mut(done) {
+                    *mask = 0xff;
+                }
+                done += 1;
+            }
+        }
+        let cut = |bytes: [u8; 16]| (u128::from_le_bytes(bytes) >> shift) as u64 & low_mask(bits);
+        Chunk { bits: cut(bytes), not_captured: cut(unknown), missing, ..Chunk::default() }
+    }
+}
+
+/// The location's bit offset for that lane.
+pub(super) fn offset_of(location: &Location, lane: Option<LaneId>) -> u128 {
+    location.offset.get(lane.unwrap_or_default())
+}
+
+/// The bit offset at which to read, if the storage has that many bits there.
+pub(super) fn check_inside(
+    location: &Location,
+    extra: u64,
+    wanted: u64,
+    lane: Option<LaneId>,
+) -> Result<u128, Cause> {
+    let (offset, wanted) = (offset_of(location, lane) + u128::from(extra), u128::from(wanted));
+    match location.storage.size() {
+        Some(size) if offset + wanted > size => Err(Cause::BeyondStorage { offset, wanted, size }),
+        _ => Ok(offset),
+    }
+}
+
+fn from_bytes(bytes: &[u8], at: u128, bits: u32) -> u64 {
+    let mut word = [0u8; 16];
+    for (to, from) in word.iter_mut().take(9).zip(bytes.iter().skip((at / 8) as usize)) {
+        *to = *from;
+    }
+    (u128::from_le_bytes(word) >> (at % 8)) as u64 & low_mask(bits)
+}

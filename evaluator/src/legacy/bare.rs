@@ -1,0 +1,210 @@
+//! Locations of LLVM's front ends other than clang, which write neither lanes nor address spaces: Triton, flang.
+//!
+//! *Situation.* Triton describes a variable in a vector register by `regx VGPR5`, one of two registers by `regx VGPR5; piece 4;
+//! regx VGPR6; piece 4`, and what is computed of one by `bregx VGPR0+0; constu 63; and; stack_value`. By the book these are
+//! lane 0's dword for every lane, or ill-formed. flang describes a variable in private memory by `fbreg 8`, and what a slot
+//! there points to by `fbreg 8; deref` or `bregx SGPR33 8; deref`. By the book these are addresses of global memory.
+//!
+//! *What it needs.* [`rewritten`] turns such an expression into one that names lane and address space. A vector register means
+//! the lane's dword only where the object, or the piece, is narrower than the register. A frame register leads to private memory
+//! where it has 32 bits, since addresses of global memory have 64; what is read there is a generic address.
+
+use super::super::context::{Context, FrameRegister};
+use super::super::error::{Cause, Error};
+use super::super::operation::{Binary, Operation, Placed, Program};
+use super::computed;
+use super::{Idiom, LANE_BITS, Scratch, by_register, in_frame, is_vector};
+use crate::units::{BitSize, DwarfReg};
+
+/// Address spaces by their DWARF numbers.
+const GENERIC: u64 = 1;
+const PRIVATE_LANE: u64 = 5;
+/// Bytes of a lane's part of a vector register.
+const LANE_BYTES: u64 = LANE_BITS / 8;
+/// Larger pieces are no compiler's, and their bits are not counted here.
+const MAX_PIECE: u64 = 1 << 29;
+
+/// The expression that is meant, and by which idiom; `None` if this is not such an expression.
+pub(super) fn rewritten(
+    context: &dyn Context,
+    program: &Program,
+    scratch: Scratch,
+    size: Option<BitSize>,
+) -> Option<(Idiom, Result<Program, Error>)> {
+    if !program.operations().iter().all(is_plain) {
+        return None;
+    }
+    let mut writer =
+        Writer { context, scratch, operations: Vec::new(), frame: context.frame_register(), idiom: None };
+    let mut rest = program.operations();
+    while !rest.is_empty() {
+        let is_piece = |placed: &Placed| matches!(placed.operation, Operation::Piece(_));
+        let length = rest.iter().position(is_piece).unwrap_or(rest.len());
+        let (part, after) = rest.split_at_checked(length)?;
+        let (piece, after) = match after.split_first() {
+            Some((piece, after)) => (Some(piece), after),
+            None => (None, after),
+        };
+        if let Err((idiom, error)) = writer.part(part, piece, size)? {
+            return Some((idiom, Err(error)));
+        }
+        rest = after;
+    }
+    let operations = writer.operations.into();
+    let meant = Program { operations, end: program.end(), encoding: program.encoding() };
+    Some((writer.idiom?, Ok(meant)))
+}
+
+/// Operations that these front ends write: nothing that moves entries about, branches, or names an address space.
+fn is_plain(placed: &Placed) -> bool {
+    matches!(
+        placed.operation,
+        Operation::FrameBase(_)
+            | Operation::BaseRegister { .. }
+            | Operation::Register(_)
+            | Operation::Deref { .. }
+            | Operation::PlusUconst(_)
+            | Operation::Constant(_)
+            | Operation::Unary(_)
+            | Operation::Binary(_)
+            | Operation::Convert(_)
+            | Operation::StackValue
+            | Operation::ImplicitValue(_)
+            | Operation::Nop
+            | Operation::Piece(_)
+    )
+}
+
+struct Writer<'c> {
+    context: &'c dyn Context,
+    scratch: Scratch,
+    operations: Vec<Placed>,
+    frame: Option<FrameRegister>,
+    idiom: Option<Idiom>,
+}
+
+impl Writer<'_> {
+    /// A whole expression, or what comes before a piece of it. `None`: it is not such an expression.
+    fn part(
+        &mut self,
+        part: &[Placed],
+        piece: Option<&Placed>,
+        size: Option<BitSize>,
+    ) -> Option<Result<(), (Idiom, Error)>> {
+        let piece_bytes = match piece.map(|placed| &placed.operation) {
+            Some(Operation::Piece(bytes)) => Some(*bytes),
+            _ => None,
+        };
+        let wanted = match piece_bytes {
+            Some(bytes) if bytes > MAX_PIECE => return None,
+            Some(bytes) => Some(BitSize(bytes * 8)),
+            None => size,
+        };
+        match part {
+            [placed @ Placed { operation: Operation::Register(register), .. }]
+                if self.is_wider(*register, wanted) =>
+            {
+                // Past the lane's dword is another lane's.
+                let wanted = wanted.filter(|_| piece.is_some()).map_or(0, |bits| bits.0);
+                if wanted > LANE_BITS {
+                    let (wanted, size) = (u128::from(wanted), u128::from(LANE_BITS));
+                    let cause = Cause::BeyondStorage { offset: 0, wanted, size };
+                    return Some(Err((Idiom::LaneDword, Error { at: placed.at, op: placed.name, cause })));
+                }
+                self.lane_dword(placed, *register);
+                self.infer(Idiom::LaneDword);
+            }
+            [body @ .., Placed { operation: Operation::StackValue, .. }] if self.has_vector_base(body) => {
+                self.operations.extend(computed::body(self.context, body)?);
+                self.operations.extend(part.last().cloned());
+                self.infer(Idiom::LaneDword);
+            }
+            _ => {
+                if let Err(error) = self.in_frame(part) {
+                    return Some(Err((Idiom::PrivateFrame, error)));
+                }
+            }
+        }
+        self.operations.extend(piece.cloned());
+        Some(Ok(()))
+    }
+
+    fn infer(&mut self, idiom: Idiom) {
+        if self.idiom != Some(Idiom::PrivateFrame) {
+            self.idiom = Some(idiom);
+        }
+    }
+
+    /// Adds an operation that stands where `placed` does, so that an error names what the compiler wrote.
+    fn push(&mut self, placed: &Placed, operation: Operation) {
+        self.operations.push(Placed { operation, ..placed.clone() });
+    }
+
+    /// Whether a register is a vector register that is wider than what it describes.
+    fn is_wider(&self, register: DwarfReg, wanted: Option<BitSize>) -> bool {
+        let size = self.context.register_size(register);
+        is_vector(self.context, register)
+            && wanted.zip(size.ok()).is_some_and(|(wanted, size)| wanted.0 > 0 && wanted < size)
+    }
+
+    fn has_vector_base(&self, body: &[Placed]) -> bool {
+        body.iter().any(|placed| match placed.operation {
+            Operation::BaseRegister { register, .. } => is_vector(self.context, register),
+            _ => false,
+        })
+    }
+
+    fn lane_dword(&mut self, placed: &Placed, register: DwarfReg) {
+        self.push(placed, Operation::Register(register));
+        self.push(placed, Operation::PushLane);
+        self.push(placed, Operation::Constant(LANE_BYTES));
+        self.push(placed, Operation::Binary(Binary::Mul));
+        self.push(placed, Operation::Offset);
+    }
+
+    /// Operations among which a frame register leads to private memory; others stay as they are.
+    fn in_frame(&mut self, part: &[Placed]) -> Result<(), Error> {
+        // Whether the top of the stack was read out of private memory: then it is a generic address.
+        let (mut is_private, mut is_read) = (false, false);
+        for placed in part {
+            match self.address(placed)? {
+                Some(address) => {
+                    self.push(placed, Operation::Constant(address));
+                    self.push(placed, Operation::Constant(PRIVATE_LANE));
+                    self.push(placed, Operation::FormAspaceAddress);
+                    (is_private, is_read) = (true, false);
+                    self.infer(Idiom::PrivateFrame);
+                }
+                None => {
+                    match placed.operation {
+                        Operation::Deref { .. } => is_read = is_private,
+                        Operation::StackValue => is_read = false,
+                        _ => {}
+                    }
+                    self.operations.push(placed.clone());
+                }
+            }
+        }
+        if let (true, Some(placed)) = (is_read, part.last()) {
+            self.push(placed, Operation::Constant(GENERIC));
+            self.push(placed, Operation::FormAspaceAddress);
+        }
+        Ok(())
+    }
+
+    /// The address in private memory that an operation means.
+    fn address(&self, placed: &Placed) -> Result<Option<u64>, Error> {
+        let Some(frame) = &self.frame else { return Ok(None) };
+        let found = match placed.operation {
+            Operation::FrameBase(offset) => in_frame(self.context, frame, offset, self.scratch),
+            Operation::BaseRegister { register, displacement } => {
+                match by_register(self.context, frame, register, displacement, self.scratch) {
+                    Some(found) => found,
+                    None => return Ok(None),
+                }
+            }
+            _ => return Ok(None),
+        };
+        found.map(Some).map_err(|cause| Error { at: placed.at, op: placed.name, cause })
+    }
+}

@@ -1,0 +1,237 @@
+//! Locations of compilers that write no operation of the heterogeneous extensions and mean others than DWARF defines.
+//!
+//! Without those operations an expression can name neither a lane nor an address space. LLVM's front ends describe AMDGPU's
+//! variables all the same, in three idioms: [`Idiom`]. By the book each is a location that the variable cannot have.
+//!
+//! [`recognise`] takes expressions that consist of exactly these idioms and gives the locations that were meant. Anything else
+//! is left to the [`Evaluator`]. Callers apply it only to units without the extensions' operations, and report it:
+//! [`Idiom::words`].
+
+mod attribute;
+mod bare;
+mod computed;
+mod xderef;
+
+pub use attribute::of_object;
+
+use super::context::{Context, FrameRegister, FrameStart};
+use super::error::{Cause, Error};
+use super::fetch::{Reader, check_inside};
+use super::location::{Location, Storage};
+use super::machine::{Evaluator, Focus, Group};
+use super::operation::{Operation, Program};
+use super::value::low_mask;
+use crate::units::{BitSize, DwarfReg, ExprOffset, LaneId, LaneSet};
+
+/// Registers of this many bits or more have a dword for each lane.
+const VECTOR_BITS: u64 = 32 * LANE_BITS;
+/// Bits of a lane's part of a vector register.
+const LANE_BITS: u64 = 32;
+/// Bits of an address in private memory.
+const PRIVATE_BITS: u32 = 32;
+
+/// How the target reaches private memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scratch {
+    /// Through buffers: frame registers hold bytes of the whole wave.
+    Buffer,
+    /// Through flat or scratch instructions: frame registers hold bytes of a lane.
+    Flat,
+}
+
+/// The facts about a unit that idioms depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// Whether clang compiled it, which alone writes [`Idiom::Xderef`].
+    pub clang: bool,
+    /// How the target reaches private memory.
+    pub scratch: Scratch,
+}
+
+/// A way to describe a location that DWARF defines otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idiom {
+    /// clang's `DW_OP_xderef`, for an address space.
+    Xderef,
+    /// A vector register for a variable that is narrower than the register: the lane's dword of it.
+    LaneDword,
+    /// An offset to a frame or stack register of 32 bits: private memory.
+    PrivateFrame,
+}
+
+impl Idiom {
+    /// A note for users about a location that was found by the idiom.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Xderef => "read as clang means its xderef idiom, not as DWARF defines it",
+            Self::LaneDword => {
+                "inferred: the vector register is wider than the variable, so that its dword of the lane is meant; by DWARF it \
+                 is the dword of lane 0"
+            }
+            Self::PrivateFrame => {
+                "inferred: the frame register has 32 bits, so that it leads to private memory of the lane; by DWARF it is an \
+                 address of global memory"
+            }
+        }
+    }
+
+    /// A mark of one to three words, behind a location.
+    #[must_use]
+    pub fn mark(self) -> &'static str {
+        match self {
+            Self::Xderef => "clang xderef",
+            Self::LaneDword => "inferred: lane's dword",
+            Self::PrivateFrame => "inferred: private frame",
+        }
+    }
+}
+
+/// The meaning of an expression.
+#[derive(Clone, Debug)]
+pub struct Meaning {
+    /// By which idiom.
+    pub idiom: Idiom,
+    /// The locations.
+    pub groups: Vec<Group<Location>>,
+}
+
+/// The location that the compiler meant, for the lanes in focus; `None` if the expression is not made of idioms alone.
+///
+/// `size`: of the object; `None`: not known, so that no register is known to be wider.
+#[must_use]
+pub fn recognise(
+    context: &dyn Context,
+    program: &Program,
+    reading: Reading,
+    size: Option<BitSize>,
+    focus: Focus,
+) -> Option<Meaning> {
+    let by_clang = || xderef::recognise(context, program, reading.scratch, focus);
+    if let Some(groups) = reading.clang.then(by_clang).flatten() {
+        return Some(Meaning { idiom: Idiom::Xderef, groups });
+    }
+    let (idiom, meant) = bare::rewritten(context, program, reading.scratch, size)?;
+    let groups = match meant {
+        Ok(program) => Evaluator::new(context).location(&program, focus, &[]),
+        Err(error) => vec![Group { lanes: lanes(focus), result: Err(error) }],
+    };
+    Some(Meaning { idiom, groups })
+}
+
+fn lanes(focus: Focus) -> LaneSet {
+    match focus {
+        Focus::Wave => LaneSet::one(LaneId(0)),
+        Focus::Lanes(lanes) => lanes,
+    }
+}
+
+/// The address in a lane's private memory of the object at an offset to the frame.
+fn in_frame(
+    context: &dyn Context,
+    frame: &FrameRegister,
+    offset: i64,
+    scratch: Scratch,
+) -> Result<u64, Cause> {
+    let start = match frame.origin(offset)? {
+        FrameStart::Zero => 0,
+        FrameStart::Register(register) => contents(context, register)?,
+        FrameStart::Rounded { register, add, mask } => {
+            contents(context, register)?.wrapping_add(u64::from(add)) & u64::from(mask)
+        }
+    };
+    private_address(scaled(context, start, scratch), offset)
+}
+
+/// The address that an offset to a register means where that is the frame register or the stack pointer; `None`: it is neither.
+fn by_register(
+    context: &dyn Context,
+    frame: &FrameRegister,
+    register: DwarfReg,
+    offset: i64,
+    scratch: Scratch,
+) -> Option<Result<u64, Cause>> {
+    if frame.register == Some(register) {
+        return Some(in_frame(context, frame, offset, scratch));
+    }
+    let at = |contents| private_address(scaled(context, contents, scratch), offset);
+    (frame.stack == Some(register)).then(|| contents(context, register).and_then(at))
+}
+
+/// An address in private memory, so many bytes from another. It does not wrap, as `DW_OP_fbreg` does not.
+fn private_address(from: u64, by: i64) -> Result<u64, Cause> {
+    let from = i128::from(from & low_mask(PRIVATE_BITS));
+    let at = from.saturating_add(i128::from(by));
+    let inside = u64::try_from(at).ok().filter(|at| *at <= low_mask(PRIVATE_BITS));
+    let size = (u128::from(low_mask(PRIVATE_BITS)) + 1) * 8;
+    inside.ok_or(Cause::OutsideStorage { offset: at.saturating_mul(8), size })
+}
+
+/// Whether an object of some size lies within what an idiom describes ("All the bits must be within the size of the location
+/// storage", 2020 AMDGPU text): of a vector register that is the lane's dword, as its neighbours are other lanes'.
+fn holds(location: &Location, size: BitSize) -> Result<(), Cause> {
+    match location.storage {
+        Storage::Register { size: register, .. } if register.0 >= VECTOR_BITS && size.0 > LANE_BITS => {
+            let (wanted, size) = (u128::from(size.0), u128::from(LANE_BITS));
+            Err(Cause::BeyondStorage { offset: 0, wanted, size })
+        }
+        _ => check_inside(location, 0, size.0, None).map(drop),
+    }
+}
+
+/// Fails where an object of some size is larger than what [`recognise`] found for a whole object.
+///
+/// # Errors
+/// Ill-formed: bits beyond the lane's dword of a vector register.
+pub fn check_size(location: &Location, size: BitSize) -> Result<(), Error> {
+    holds(location, size).map_err(|cause| Error { at: ExprOffset(0), op: "read", cause })
+}
+
+/// The contents of a frame or stack register as an address in a lane's private memory.
+fn scaled(context: &dyn Context, contents: u64, scratch: Scratch) -> u64 {
+    match scratch {
+        Scratch::Buffer => contents / u64::from(context.wave_size().lanes()),
+        Scratch::Flat => contents,
+    }
+}
+
+/// A scalar register as a number.
+fn contents(context: &dyn Context, register: DwarfReg) -> Result<u64, Cause> {
+    let size = register_size(context, register)?;
+    if size.0 > 64 {
+        return Err(Cause::RegisterTooWide { register, size: size.0, address: 64 });
+    }
+    Reader::new(context).word(&Location::register(register, size), 0, size.0 as u32, None)
+}
+
+fn register_size(context: &dyn Context, register: DwarfReg) -> Result<BitSize, Cause> {
+    context.register_size(register).map_err(|reason| Cause::NoRegister { register, reason })
+}
+
+fn is_vector(context: &dyn Context, register: DwarfReg) -> bool {
+    context.register_size(register).is_ok_and(|size| size.0 >= VECTOR_BITS)
+}
+
+/// Whether an operation belongs to the heterogeneous extensions: a unit that has any is read by the definitions of DWARF.
+#[must_use]
+pub fn is_extension(operation: &Operation) -> bool {
+    matches!(
+        operation,
+        Operation::PushLane
+            | Operation::FormAspaceAddress
+            | Operation::Offset
+            | Operation::OffsetUconst(_)
+            | Operation::BitOffset
+            | Operation::CallFrameEntryReg(_)
+            | Operation::Undefined
+            | Operation::AspaceBregx { .. }
+            | Operation::AspaceImplicitPointer { .. }
+            | Operation::PieceEnd
+            | Operation::Extend { .. }
+            | Operation::SelectBitPiece { .. }
+            | Operation::ObjectMap(_)
+            | Operation::Composite
+            | Operation::Overlay
+            | Operation::BitOverlay
+    )
+}

@@ -1,0 +1,216 @@
+//! clang's `DW_OP_xderef` for AMDGPU, which means something else than DWARF defines.
+//!
+//! *Situation.* Upstream clang (seen in 22) has no locations with address spaces in its expressions. For a stack slot
+//! it writes `fbreg N; lit5; swap; xderef`, for a value in a vector register `bregx VGPRn 0; lit5; swap; xderef`, for
+//! a constant `consts k; lit5; swap; xderef; stack_value`, for a global `addrx i; lit1; swap; xderef`, for an argument that was
+//! passed on the stack (-O1, -O2) `bregx SGPR33 N; lit1; swap; xderef`. By the book each loads eight bytes from a wrong address and takes *them* for the object's address.
+//!
+//! *What it needs.* [`recognise`] takes expressions that consist of exactly these shapes, alone or each followed by
+//! `DW_OP_piece`, or of arithmetic on registers before the constant's ending (see `computed`).
+//!
+//! *Scaling.* Where scratch is reached through buffers the frame register counts bytes of the whole wave, so the
+//! address of a lane is its contents divided by the number of lanes; with flat scratch it is its contents.
+
+use super::super::composite::{Composite, Part};
+use super::super::context::{Context, LaneNeed};
+use super::super::error::{Cause, Error};
+use super::super::lanes::Lanes;
+use super::super::limits::MAX_PARTS;
+use super::super::location::{CapturedLane, Implicit, Location, Offset, Storage};
+use super::super::machine::{Evaluator, Focus, Group};
+use super::super::operation::{Operation, Placed, Program};
+use super::super::value::{Number, low_mask};
+use super::{Scratch, VECTOR_BITS, by_register, computed, holds, in_frame, is_vector, lanes, register_size};
+use crate::units::{Address, AddressSpace, BitSize, DwarfReg};
+
+const GLOBAL: AddressSpace = AddressSpace(0);
+const LOCAL: AddressSpace = AddressSpace(3);
+const PRIVATE_LANE: AddressSpace = AddressSpace(5);
+
+/// The address spaces as the idiom numbers them: clang's "generic" stands for whatever the object is in.
+const IDIOM_GENERIC: u64 = 1;
+const IDIOM_LOCAL: u64 = 3;
+const IDIOM_PRIVATE: u64 = 5;
+
+/// One shape with its operands.
+#[derive(Debug, PartialEq, Eq)]
+enum Idiom {
+    /// An offset to the frame: `DW_OP_fbreg`.
+    Slot(i64),
+    /// An offset to the frame register or the stack pointer: `DW_OP_bregx`.
+    Based(DwarfReg, i64),
+    Register(DwarfReg),
+    Constant(u64),
+    Address {
+        address: u64,
+        space: AddressSpace,
+    },
+    Nowhere,
+}
+
+/// The location that clang meant, for the lanes in focus; `None` if the expression is not made of the idioms alone.
+pub(super) fn recognise(
+    context: &dyn Context,
+    program: &Program,
+    scratch: Scratch,
+    focus: Focus,
+) -> Option<Vec<Group<Location>>> {
+    let Some(parts) = idioms(context, program.operations()) else {
+        let computed = computed::rewritten(context, program)?;
+        return Some(Evaluator::new(context).location(&computed, focus, &[]));
+    };
+    let mut composite = Composite::default();
+    let mut locations = parts.iter().map(|(placed, idiom, size)| {
+        let location = meant(context, idiom, scratch, focus);
+        (*placed, location, *size)
+    });
+    let result = loop {
+        match locations.next() {
+            None => {
+                let storage = Storage::Composite(std::sync::Arc::new(composite));
+                break Ok(Location { storage, offset: Offset::ZERO });
+            }
+            Some((placed, Err(cause), _)) => break Err(Error { at: placed.at, op: placed.name, cause }),
+            Some((_, Ok(location), None)) => break Ok(location),
+            Some((placed, Ok(location), Some(size))) => {
+                if let Err(cause) = holds(&location, size) {
+                    break Err(Error { at: placed.at, op: placed.name, cause });
+                }
+                // A piece that 64 bits cannot count is no idiom's.
+                composite.push(Part { location, size })?;
+            }
+        }
+    };
+    Some(vec![Group { lanes: lanes(focus), result }])
+}
+
+/// The idioms that an expression is made of, each with its first operation and the size of its piece.
+fn idioms<'p>(
+    context: &dyn Context,
+    operations: &'p [Placed],
+) -> Option<Vec<(&'p Placed, Idiom, Option<BitSize>)>> {
+    let mut parts = Vec::new();
+    let mut rest = operations;
+    while let Some(first) = rest.first() {
+        if parts.len() >= MAX_PARTS {
+            return None;
+        }
+        let (idiom, length) = idiom(context, rest)?;
+        rest = rest.get(length..)?;
+        match rest.first().map(|placed| &placed.operation) {
+            Some(Operation::Piece(bytes)) => {
+                let bits = bytes.checked_mul(8).filter(|bits| (1..=1 << 32).contains(bits))?;
+                parts.push((first, idiom, Some(BitSize(bits))));
+                rest = rest.get(1..)?;
+            }
+            // Without a piece, an idiom is the whole expression.
+            None if parts.is_empty() && idiom != Idiom::Nowhere => parts.push((first, idiom, None)),
+            _ => return None,
+        }
+    }
+    let meant = parts.iter().any(|(_, idiom, _)| *idiom != Idiom::Nowhere);
+    meant.then_some(parts)
+}
+
+/// The idiom at the start of some operations and how many it takes.
+fn idiom(context: &dyn Context, operations: &[Placed]) -> Option<(Idiom, usize)> {
+    let operation = |index: usize| operations.get(index).map(|placed| &placed.operation);
+    if let Some(Operation::Piece(_)) = operation(0) {
+        return Some((Idiom::Nowhere, 0));
+    }
+    let (Some(Operation::Constant(space)), Some(Operation::Swap), Some(Operation::Xderef { bytes: 8 })) =
+        (operation(1), operation(2), operation(3))
+    else {
+        return None;
+    };
+    let with_value = matches!(operation(4), Some(Operation::StackValue));
+    let is_stack = |register| {
+        if is_vector(context, register) {
+            return false;
+        }
+        let frame = context.frame_register();
+        frame.is_some_and(|frame| [frame.register, frame.stack].contains(&Some(register)))
+    };
+    Some(match (operation(0)?, *space, with_value) {
+        (Operation::FrameBase(offset), IDIOM_GENERIC | IDIOM_PRIVATE, false) => (Idiom::Slot(*offset), 4),
+        (Operation::BaseRegister { register, displacement }, IDIOM_GENERIC | IDIOM_PRIVATE, false)
+            if is_stack(*register) =>
+        {
+            (Idiom::Based(*register, *displacement), 4)
+        }
+        (Operation::BaseRegister { register, displacement: 0 }, _, false) => (Idiom::Register(*register), 4),
+        (Operation::Constant(value), _, true) => (Idiom::Constant(*value), 5),
+        (Operation::Addr(address), space, false) => {
+            (Idiom::Address { address: *address, space: address_space(space)? }, 4)
+        }
+        (Operation::Addrx(index), space, false) => {
+            let address = context.debug_addr(*index).ok()?;
+            (Idiom::Address { address, space: address_space(space)? }, 4)
+        }
+        _ => return None,
+    })
+}
+
+fn address_space(idiom: u64) -> Option<AddressSpace> {
+    match idiom {
+        IDIOM_GENERIC => Some(GLOBAL),
+        IDIOM_LOCAL => Some(LOCAL),
+        _ => None,
+    }
+}
+
+fn meant(context: &dyn Context, idiom: &Idiom, scratch: Scratch, focus: Focus) -> Result<Location, Cause> {
+    let focused = matches!(focus, Focus::Lanes(_));
+    match idiom {
+        Idiom::Nowhere => Ok(Location::undefined()),
+        Idiom::Constant(value) => {
+            let number = std::sync::Arc::new(Number::generic(*value));
+            Ok(Location { storage: Storage::Implicit(Implicit::Number(number)), offset: Offset::ZERO })
+        }
+        Idiom::Address { address, space } => {
+            let info = context.space(*space).ok_or(Cause::ReservedSpace(*space))?;
+            // Only addresses of the process move with the code object; those of LDS are offsets already.
+            let address = if *space == GLOBAL { context.loaded(*address)? } else { *address };
+            let address = address & low_mask(u32::from(info.address_bits));
+            Ok(Location::memory(*space, info.address_bits, Address(address)))
+        }
+        Idiom::Register(register) => {
+            let size = register_size(context, *register)?;
+            let mut location = Location::register(*register, size);
+            if size.0 >= VECTOR_BITS {
+                if !focused {
+                    return Err(Cause::NoLane);
+                }
+                location.offset = Offset::bytes(Lanes::from_fn(|lane| u64::from(lane) * 4));
+            }
+            Ok(location)
+        }
+        Idiom::Slot(offset) => private(context, focus, || {
+            let Some(frame) = context.frame_register() else {
+                context.frame_base()?;
+                return Err(Cause::FrameBase("not a register"));
+            };
+            in_frame(context, &frame, *offset, scratch)
+        }),
+        Idiom::Based(register, offset) => private(context, focus, || {
+            let frame = context.frame_register().ok_or(Cause::FrameBase("not a register"))?;
+            let found = by_register(context, &frame, *register, *offset, scratch);
+            found.unwrap_or(Err(Cause::FrameBase("not that register")))
+        }),
+    }
+}
+
+/// An object in the private memory of a lane.
+fn private(
+    context: &dyn Context,
+    focus: Focus,
+    address: impl FnOnce() -> Result<u64, Cause>,
+) -> Result<Location, Cause> {
+    let info = context.space(PRIVATE_LANE).ok_or(Cause::ReservedSpace(PRIVATE_LANE))?;
+    if matches!(focus, Focus::Wave) && info.lane != LaneNeed::None {
+        return Err(Cause::NoLane);
+    }
+    let storage =
+        Storage::Memory { space: PRIVATE_LANE, address_bits: info.address_bits, lane: CapturedLane::Own };
+    Ok(Location { storage, offset: Offset::bytes(address()?) })
+}

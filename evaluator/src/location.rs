@@ -1,0 +1,325 @@
+//! Locations: a storage and an offset into it, for one lane or for a set of lanes.
+//!
+//! Follows "Location Description Operations" of the 2020 AMDGPU text: a storage is a linear stream of bits, least
+//! significant first, and any location may be an entry of the evaluation stack. The same type serves a set of lanes
+//! and a single one: [`Location::at`] picks a lane out.
+
+use std::sync::Arc;
+
+use super::composite::{Composite, Part, merged};
+use super::lanes::Lanes;
+use super::origin::Origin;
+use super::value::Number;
+use crate::units::{Address, AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet};
+
+/// Whose registers a register location names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Frame {
+    /// The frame that the expression is evaluated for.
+    Current,
+    /// Its caller, at the call: what `DW_OP_LLVM_call_frame_entry_reg` and `DW_OP_entry_value` ask for.
+    Caller,
+}
+
+/// The lane that a memory location belongs to, fixed when the location is formed and not when it is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CapturedLane {
+    /// None: the space is the same for all lanes, or no lane was in focus.
+    None,
+    /// Each lane of the set has its own.
+    Own,
+    /// This lane, whichever lane looks.
+    Fixed(LaneId),
+}
+
+impl CapturedLane {
+    /// The lane, as seen by a lane of the set; `None` as seen by no lane.
+    #[must_use]
+    pub fn seen_by(self, lane: Option<LaneId>) -> Option<LaneId> {
+        match self {
+            Self::None => None,
+            Self::Own => lane,
+            Self::Fixed(lane) => Some(lane),
+        }
+    }
+}
+
+/// A pointer that exists only in the DWARF: it points to what another entry describes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ImplicitPointer {
+    /// The entry pointed to, an offset in `.debug_info`.
+    pub die: DieOffset,
+    /// Bytes past its start.
+    pub byte_offset: i64,
+    /// The address space that the pointer is into.
+    pub space: AddressSpace,
+    /// Bits of the pointer: those of an address of that space.
+    pub bits: u8,
+}
+
+/// The bits of an implicit storage.
+#[derive(Clone, Debug)]
+pub enum Implicit {
+    /// The block of `DW_OP_implicit_value` or of `DW_AT_const_value`.
+    Bytes(Arc<[u8]>),
+    /// A value that `DW_OP_stack_value` took from the stack.
+    Number(Arc<Number>),
+}
+
+impl Implicit {
+    /// Size in bits.
+    #[must_use]
+    pub fn size(&self) -> BitSize {
+        match self {
+            Self::Bytes(bytes) => BitSize(bytes.len() as u64 * 8),
+            Self::Number(number) => number.size(),
+        }
+    }
+
+    /// The bytes as one lane has them, least significant first.
+    #[must_use]
+    pub fn bytes(&self, lane: LaneId) -> Vec<u8> {
+        match self {
+            Self::Bytes(bytes) => bytes.to_vec(),
+            Self::Number(number) => number.bytes(lane),
+        }
+    }
+
+    /// Whether two constants are the same storage, made by the same run of an operation; equal contents are not enough.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Bytes(bytes), Self::Bytes(other)) => Arc::ptr_eq(bytes, other),
+            (Self::Number(number), Self::Number(other)) => Arc::ptr_eq(number, other),
+            _ => false,
+        }
+    }
+}
+
+/// The storage that a location is an offset into.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// Nowhere: the object, or that part of it, was optimised away; with the operation that made it so, if one did.
+    Undefined(Option<Origin>),
+    /// Memory of an address space; the offset's bytes are the address.
+    Memory {
+        /// The address space.
+        space: AddressSpace,
+        /// Size of its addresses in bits: 32 or 64.
+        address_bits: u8,
+        /// The lane captured, for spaces that depend on it.
+        lane: CapturedLane,
+    },
+    /// A register.
+    Register {
+        /// Its DWARF number.
+        register: DwarfReg,
+        /// Whose it is.
+        frame: Frame,
+        /// Its size.
+        size: BitSize,
+    },
+    /// A constant.
+    Implicit(Implicit),
+    /// A pointer that exists only in the DWARF.
+    ImplicitPointer(ImplicitPointer),
+    /// Parts of other storages, one after another.
+    Composite(Arc<Composite>),
+}
+
+impl Storage {
+    /// Size in bits; the undefined storage has none.
+    #[must_use]
+    pub fn size(&self) -> Option<u128> {
+        Some(match self {
+            Self::Undefined(_) => return None,
+            Self::Memory { address_bits, .. } => 8u128.checked_shl(u32::from(*address_bits)).unwrap_or(0),
+            Self::Register { size, .. } => u128::from(size.0),
+            Self::Implicit(implicit) => u128::from(implicit.size().0),
+            Self::ImplicitPointer(pointer) => u128::from(pointer.bits),
+            Self::Composite(composite) => u128::from(composite.size().0),
+        })
+    }
+
+    /// Its kind, in a few words for errors.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Undefined(_) => "an undefined location",
+            Self::Memory { space: AddressSpace(0), .. } => "a memory location",
+            Self::Memory { .. } => "a location in another address space",
+            Self::Register { .. } => "a register location",
+            Self::Implicit(_) => "an implicit location",
+            Self::ImplicitPointer(_) => "an implicit pointer",
+            Self::Composite(_) => "a composite location",
+        }
+    }
+}
+
+/// An offset into a storage. Bytes and bits are apart because the bit offset of a 64-bit address has 67 bits.
+#[derive(Clone, Debug)]
+pub struct Offset {
+    /// Whole bytes: the address, for memory.
+    pub bytes: Lanes<u64>,
+    /// Bits past them, 0 to 7.
+    pub bits: Lanes<u8>,
+}
+
+impl Offset {
+    /// The start of the storage.
+    pub const ZERO: Self = Self { bytes: Lanes::Uniform(0), bits: Lanes::Uniform(0) };
+
+    /// A byte offset.
+    #[must_use]
+    pub fn bytes(bytes: impl Into<Lanes<u64>>) -> Self {
+        Self { bytes: bytes.into(), bits: Lanes::Uniform(0) }
+    }
+
+    /// The offset of one lane, in bits.
+    #[must_use]
+    pub fn get(&self, lane: LaneId) -> u128 {
+        u128::from(self.bytes.get(lane)) * 8 + u128::from(self.bits.get(lane))
+    }
+
+    /// The offset that all of these lanes have, in bits, if they agree.
+    #[must_use]
+    pub fn agreed(&self, lanes: LaneSet) -> Option<u128> {
+        Some(u128::from(self.bytes.agreed(lanes)?) * 8 + u128::from(self.bits.agreed(lanes)?))
+    }
+
+    pub(super) fn from_bits(bits: u128) -> Self {
+        Self { bytes: Lanes::Uniform((bits / 8) as u64), bits: Lanes::Uniform((bits % 8) as u8) }
+    }
+
+    /// The offset that many bits further on. The storage is known to reach that far.
+    pub(super) fn advanced(&self, by: u64) -> Self {
+        if let (Lanes::Uniform(bytes), Lanes::Uniform(bits)) = (&self.bytes, &self.bits) {
+            return Self::from_bits(u128::from(*bytes) * 8 + u128::from(*bits) + u128::from(by));
+        }
+        if by.is_multiple_of(8) {
+            return Self {
+                bytes: self.bytes.map(|bytes| bytes.wrapping_add(by / 8)),
+                bits: self.bits.clone(),
+            };
+        }
+        let at = |lane| self.get(LaneId(lane)).wrapping_add(u128::from(by));
+        Self {
+            bytes: Lanes::from_fn(|lane| (at(lane) / 8) as u64),
+            bits: Lanes::from_fn(|lane| (at(lane) % 8) as u8),
+        }
+    }
+}
+
+/// A storage and an offset into it.
+#[derive(Clone, Debug)]
+pub struct Location {
+    /// The storage.
+    pub storage: Storage,
+    /// The offset into it.
+    pub offset: Offset,
+}
+
+impl Location {
+    /// The undefined location.
+    #[must_use]
+    pub fn undefined() -> Self {
+        Self { storage: Storage::Undefined(None), offset: Offset::ZERO }
+    }
+
+    /// The undefined location, made by an operation.
+    pub(super) fn undefined_by(origin: Origin) -> Self {
+        Self { storage: Storage::Undefined(Some(origin)), offset: Offset::ZERO }
+    }
+
+    /// Memory of a space that does not depend on the lane.
+    #[must_use]
+    pub fn memory(space: AddressSpace, address_bits: u8, address: Address) -> Self {
+        let storage = Storage::Memory { space, address_bits, lane: CapturedLane::None };
+        Self { storage, offset: Offset::bytes(address.0) }
+    }
+
+    /// Memory of a lane.
+    #[must_use]
+    pub fn lane_memory(space: AddressSpace, address_bits: u8, lane: LaneId, address: Address) -> Self {
+        let storage = Storage::Memory { space, address_bits, lane: CapturedLane::Fixed(lane) };
+        Self { storage, offset: Offset::bytes(address.0) }
+    }
+
+    /// The start of a register of this frame.
+    #[must_use]
+    pub fn register(register: DwarfReg, size: BitSize) -> Self {
+        Self::register_of(register, Frame::Current, size)
+    }
+
+    /// The start of a register of a frame.
+    #[must_use]
+    pub fn register_of(register: DwarfReg, frame: Frame, size: BitSize) -> Self {
+        Self { storage: Storage::Register { register, frame, size }, offset: Offset::ZERO }
+    }
+
+    /// A constant object of these bytes.
+    #[must_use]
+    pub fn implicit(bytes: &[u8]) -> Self {
+        Self { storage: Storage::Implicit(Implicit::Bytes(bytes.into())), offset: Offset::ZERO }
+    }
+
+    /// The location as one lane has it, with nothing left that depends on the lane; composites in canonical form.
+    #[must_use]
+    pub fn at(&self, lane: LaneId) -> Self {
+        let storage = match &self.storage {
+            Storage::Memory { space, address_bits, lane: CapturedLane::Own } => Storage::Memory {
+                space: *space,
+                address_bits: *address_bits,
+                lane: CapturedLane::Fixed(lane),
+            },
+            Storage::Implicit(Implicit::Number(number)) => {
+                Storage::Implicit(Implicit::Number(Arc::new(number.at(lane))))
+            }
+            Storage::Composite(_) => Storage::Composite(Arc::new(self.canonical(lane).into_iter().collect())),
+            other => other.clone(),
+        };
+        let offset = Offset {
+            bytes: Lanes::Uniform(self.offset.bytes.get(lane)),
+            bits: Lanes::Uniform(self.offset.bits.get(lane)),
+        };
+        Self { storage, offset }
+    }
+
+    /// The parts in canonical form, as one lane has them: flattened, without empty parts, neighbours that continue one
+    /// another in the same storage merged. They begin at the start of the composite, wherever the offset is; a
+    /// location that is no composite has none.
+    #[must_use]
+    pub fn canonical(&self, lane: LaneId) -> Vec<Part> {
+        let Storage::Composite(composite) = &self.storage else { return Vec::new() };
+        merged(composite.parts(), lane, usize::MAX).0
+    }
+
+    /// The canonical parts from the composite's own bit offset on, as one lane has them.
+    #[must_use]
+    pub fn canonical_from_offset(&self, lane: LaneId) -> Vec<Part> {
+        self.canonical_up_to(lane, usize::MAX).0
+    }
+
+    /// The first `most` of them, and how many parts, not merged, come after those.
+    pub(super) fn canonical_up_to(&self, lane: LaneId, most: usize) -> (Vec<Part>, usize) {
+        let Storage::Composite(composite) = &self.storage else { return (Vec::new(), 0) };
+        let from = self.offset.get(lane);
+        let Some((index, start, _)) = composite.covering(from, u128::MAX).next() else {
+            return (Vec::new(), 0);
+        };
+        let (mut parts, left) = merged(composite.parts().get(index..).unwrap_or_default(), lane, most);
+        let cut = from.saturating_sub(start);
+        if let Some(part) = parts.first_mut().filter(|_| cut > 0) {
+            if !part.location.is_undefined() {
+                part.location.offset = Offset::from_bits(part.location.offset.get(lane) + cut);
+            }
+            part.size.0 -= cut as u64;
+        }
+        (parts, left)
+    }
+
+    /// Whether it is the undefined location itself.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        matches!(self.storage, Storage::Undefined(_))
+    }
+}

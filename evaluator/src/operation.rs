@@ -1,0 +1,326 @@
+//! Decoded operations, before evaluation.
+//!
+//! Decoding is apart from evaluation so that printing, the recogniser of old idioms and the evaluator read the same
+//! [`Operation`]s and cannot drift apart. Several codes share one operation where they mean the same; the name that
+//! was written is kept beside it in [`Placed`].
+
+use std::sync::Arc;
+
+use super::context::DieRef;
+use crate::units::{DieOffset, DwarfReg, ExprOffset};
+
+/// Which numbers the extensions have. The same byte means different things in each, so a dialect is a property of a
+/// unit, given by the caller and never guessed from a byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// `DW_OP_LLVM_user` (0xe9) and a sub-operation: what LLVM and ROCm write since about 2022.
+    LlvmUser,
+    /// One byte from 0xe1 on for each operation: LLVM's documents and ROCm of 2020 to 2022.
+    LlvmDirect,
+    /// The numbers of the AMDGPU text of 2020: 0xe7, 0xe9 and 0xea only.
+    AmdgpuUsage2020,
+    /// Operations that DWARF drafts describe without numbers; the provisional numbers are in `draft.toml`.
+    Draft,
+}
+
+/// How expressions of a unit are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Encoding {
+    /// Numbers of the extensions.
+    pub dialect: Dialect,
+    /// Whether offsets into `.debug_info` have 8 bytes (the 64-bit DWARF format) and not 4.
+    pub dwarf64: bool,
+}
+
+impl Encoding {
+    /// That dialect in the 32-bit DWARF format, which every AMDGPU producer uses.
+    #[must_use]
+    pub fn new(dialect: Dialect) -> Self {
+        Self { dialect, dwarf64: false }
+    }
+}
+
+/// Where a branch goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The operand: bytes past the end of the branch.
+    pub by: i16,
+    /// Index of the operation there, or the number of operations for the end; `None` if no operation starts there.
+    pub to: Option<u32>,
+}
+
+/// Operations with one operand on the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unary {
+    /// `DW_OP_abs`.
+    Abs,
+    /// `DW_OP_neg`.
+    Neg,
+    /// `DW_OP_not`.
+    Not,
+}
+
+/// Operations with two operands on the stack; the second entry is the left one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// `DW_OP_and`.
+    And,
+    /// `DW_OP_div`.
+    Div,
+    /// `DW_OP_minus`.
+    Minus,
+    /// `DW_OP_mod`.
+    Mod,
+    /// `DW_OP_mul`.
+    Mul,
+    /// `DW_OP_or`.
+    Or,
+    /// `DW_OP_plus`.
+    Plus,
+    /// `DW_OP_shl`.
+    Shl,
+    /// `DW_OP_shr`.
+    Shr,
+    /// `DW_OP_shra`.
+    Shra,
+    /// `DW_OP_xor`.
+    Xor,
+    /// `DW_OP_eq`.
+    Eq,
+    /// `DW_OP_ge`.
+    Ge,
+    /// `DW_OP_gt`.
+    Gt,
+    /// `DW_OP_le`.
+    Le,
+    /// `DW_OP_lt`.
+    Lt,
+    /// `DW_OP_ne`.
+    Ne,
+}
+
+/// One operation with its operands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// `DW_OP_addr`: an address as the file has it.
+    Addr(u64),
+    /// `DW_OP_addrx`: an index into `.debug_addr`, an address.
+    Addrx(u64),
+    /// `DW_OP_constx`: an index into `.debug_addr`, a constant.
+    Constx(u64),
+    /// `DW_OP_lit*`, `DW_OP_const*`: a generic value, sign-extended by the signed operations.
+    Constant(u64),
+    /// `DW_OP_const_type`: a value of a base type.
+    ConstType {
+        /// The type, an offset in the unit.
+        ty: DieOffset,
+        /// Its bytes.
+        bytes: Arc<[u8]>,
+    },
+    /// `DW_OP_dup`, `DW_OP_over`, `DW_OP_pick`: pushes a copy of that entry.
+    Pick(u8),
+    /// `DW_OP_drop`.
+    Drop,
+    /// `DW_OP_swap`.
+    Swap,
+    /// `DW_OP_rot`.
+    Rot,
+    /// `DW_OP_deref`, `DW_OP_deref_size`: bytes to read into a generic value.
+    Deref {
+        /// Bytes to read.
+        bytes: u8,
+    },
+    /// `DW_OP_deref_type`: bytes to read into a value of a base type.
+    DerefType {
+        /// Bytes to read: the type's size.
+        bytes: u8,
+        /// The type, an offset in the unit.
+        ty: DieOffset,
+    },
+    /// `DW_OP_xderef`, `DW_OP_xderef_size`: swap, form an address, read.
+    Xderef {
+        /// Bytes to read.
+        bytes: u8,
+    },
+    /// `DW_OP_xderef_type`.
+    XderefType {
+        /// Bytes to read: the type's size.
+        bytes: u8,
+        /// The type, an offset in the unit.
+        ty: DieOffset,
+    },
+    /// `DW_OP_abs`, `DW_OP_neg`, `DW_OP_not`.
+    Unary(Unary),
+    /// Arithmetic, logic, shifts and comparisons of two values.
+    Binary(Binary),
+    /// `DW_OP_plus_uconst`.
+    PlusUconst(u64),
+    /// `DW_OP_convert`; `None` for the generic type.
+    Convert(Option<DieOffset>),
+    /// `DW_OP_reinterpret`; `None` for the generic type.
+    Reinterpret(Option<DieOffset>),
+    /// `DW_OP_bra`: branches if the top is not 0.
+    Bra(Target),
+    /// `DW_OP_skip`: branches.
+    Skip(Target),
+    /// `DW_OP_nop`, `DW_OP_LLVM_nop`.
+    Nop,
+    /// `DW_OP_reg*`, `DW_OP_regx`: a register location.
+    Register(DwarfReg),
+    /// `DW_OP_regval_type`: contents of a register.
+    RegvalType {
+        /// The register.
+        register: DwarfReg,
+        /// The type, an offset in the unit.
+        ty: DieOffset,
+    },
+    /// `DW_OP_breg*`, `DW_OP_bregx`: memory at a register's contents plus a displacement in bytes.
+    BaseRegister {
+        /// The register.
+        register: DwarfReg,
+        /// Bytes to add.
+        displacement: i64,
+    },
+    /// `DW_OP_LLVM_aspace_bregx`: the same, in the address space popped.
+    AspaceBregx {
+        /// The register.
+        register: DwarfReg,
+        /// Bytes to add.
+        displacement: i64,
+    },
+    /// `DW_OP_fbreg`: the frame base plus a displacement in bytes.
+    FrameBase(i64),
+    /// `DW_OP_call_frame_cfa`.
+    CallFrameCfa,
+    /// `DW_OP_LLVM_call_frame_entry_reg`: where the caller's value of a register is.
+    CallFrameEntryReg(DwarfReg),
+    /// `DW_OP_push_object_address`.
+    PushObjectAddress,
+    /// `DW_OP_form_tls_address`.
+    FormTlsAddress,
+    /// `DW_OP_call2`, `DW_OP_call4`, `DW_OP_call_ref`.
+    Call(DieRef),
+    /// `DW_OP_entry_value`: an expression as of the entry of the function.
+    EntryValue(Arc<Program>),
+    /// `DW_OP_implicit_value`: a constant object.
+    ImplicitValue(Arc<[u8]>),
+    /// `DW_OP_stack_value`: the value is the object.
+    StackValue,
+    /// `DW_OP_implicit_pointer`.
+    ImplicitPointer {
+        /// The entry pointed to, an offset in `.debug_info`.
+        die: DieOffset,
+        /// Bytes past its start.
+        displacement: i64,
+    },
+    /// `DW_OP_LLVM_aspace_implicit_pointer`: the same, into the address space popped.
+    AspaceImplicitPointer {
+        /// The entry pointed to, an offset in `.debug_info`.
+        die: DieOffset,
+        /// Bytes past its start.
+        displacement: i64,
+    },
+    /// `DW_OP_piece`: its size in bytes.
+    Piece(u64),
+    /// `DW_OP_bit_piece`.
+    BitPiece {
+        /// Bits of the part.
+        size: u64,
+        /// Bits past the location's start.
+        offset: u64,
+    },
+    /// `DW_OP_LLVM_piece_end`.
+    PieceEnd,
+    /// `DW_OP_LLVM_undefined`.
+    Undefined,
+    /// `DW_OP_LLVM_form_aspace_address`.
+    FormAspaceAddress,
+    /// `DW_OP_LLVM_push_lane`.
+    PushLane,
+    /// `DW_OP_LLVM_offset`: a displacement in bytes from the stack.
+    Offset,
+    /// `DW_OP_LLVM_offset_uconst`: a displacement in bytes.
+    OffsetUconst(u64),
+    /// `DW_OP_LLVM_bit_offset`: a displacement in bits from the stack.
+    BitOffset,
+    /// `DW_OP_LLVM_extend`.
+    Extend {
+        /// Bits of an element.
+        size: u64,
+        /// Number of elements.
+        count: u64,
+    },
+    /// `DW_OP_LLVM_select_bit_piece`.
+    SelectBitPiece {
+        /// Bits of an element.
+        size: u64,
+        /// Number of elements.
+        count: u64,
+    },
+    /// `DW_OP_object_map` (DWARF issue 230712.4): an offset in the unit.
+    ObjectMap(DieOffset),
+    /// `DW_OP_composite` (DWARF 6 drafts): an empty composite for pieces to be added to.
+    Composite,
+    /// `DW_OP_overlay` (DWARF issue 251120.1): one location over bytes of another.
+    Overlay,
+    /// `DW_OP_bit_overlay`: over bits of it.
+    BitOverlay,
+}
+
+/// LEB128 numbers of an operation that have more bytes than they need. Nothing depends on it but the text form, which
+/// gives every byte back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padding {
+    /// Bytes of the sub-operation of `DW_OP_LLVM_user`; 0 for as few as it needs.
+    pub code: u32,
+    /// The same for each LEB128 number of the operands, lengths of blocks among them, in order.
+    pub operands: Box<[u32]>,
+}
+
+/// An operation and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its first byte within the expression, nested expressions counting from the start of the outermost.
+    pub at: ExprOffset,
+    /// The name written: `DW_OP_lit5` for a [`Operation::Constant`].
+    pub name: &'static str,
+    /// The operation.
+    pub operation: Operation,
+    /// Its redundant bytes, if it has any: clang writes references to base types in four.
+    pub padding: Option<Box<Padding>>,
+}
+
+/// A decoded expression.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    pub(super) operations: Box<[Placed]>,
+    pub(super) end: ExprOffset,
+    pub(super) encoding: Encoding,
+}
+
+impl Program {
+    /// The operations in order.
+    #[must_use]
+    pub fn operations(&self) -> &[Placed] {
+        &self.operations
+    }
+
+    /// The offset past the last byte.
+    #[must_use]
+    pub fn end(&self) -> ExprOffset {
+        self.end
+    }
+
+    /// How it was encoded.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
+    /// Whether it has no operations: an object without a location.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.operations.is_empty()
+    }
+}

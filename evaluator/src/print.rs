@@ -1,0 +1,218 @@
+//! Operations, values and locations as text for people.
+//!
+//! Names of registers and address spaces come from the caller's [`Names`]; [`NoNames`] prints numbers.
+
+use std::fmt::Write as _;
+
+use super::composite::Part;
+use super::location::{Frame, Location, Storage};
+use super::machine::Entry;
+use super::operation::{Placed, Program};
+use super::value::{Number, Type};
+use crate::units::{AddressSpace, DwarfReg, LaneId};
+
+/// Names for numbers, and numbers for names.
+pub trait Names {
+    /// The register's name: `v4`.
+    fn register(&self, register: DwarfReg) -> Option<String>;
+
+    /// The address space's name: `private_lane`.
+    fn space(&self, space: AddressSpace) -> Option<String>;
+
+    /// The register of a name. Where several numbers have one name, the number that the name stands for in text; the
+    /// others are then shown as numbers.
+    fn register_named(&self, name: &str) -> Option<DwarfReg> {
+        (0..NAMED_REGISTERS).map(DwarfReg).find(|number| self.register(*number).as_deref() == Some(name))
+    }
+
+    /// The address space of a name.
+    fn space_named(&self, name: &str) -> Option<AddressSpace> {
+        (0..NAMED_SPACES).map(AddressSpace).find(|number| self.space(*number).as_deref() == Some(name))
+    }
+}
+
+/// Registers that the default [`Names::register_named`] searches: AMDGPU's mapping ends below.
+const NAMED_REGISTERS: u64 = 4096;
+
+/// Address spaces that [`Names::space_named`] looks at: AMDGPU's end below.
+const NAMED_SPACES: u64 = 128;
+
+/// No names: everything is shown by number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoNames;
+
+impl Names for NoNames {
+    fn register(&self, _: DwarfReg) -> Option<String> {
+        None
+    }
+
+    fn space(&self, _: AddressSpace) -> Option<String> {
+        None
+    }
+
+    fn register_named(&self, _: &str) -> Option<DwarfReg> {
+        None
+    }
+
+    fn space_named(&self, _: &str) -> Option<AddressSpace> {
+        None
+    }
+}
+
+/// Registers of this many bits or more have a dword for each lane.
+const VECTOR_BITS: u64 = 32 * 32;
+
+fn register_name(names: &dyn Names, register: DwarfReg) -> String {
+    names.register(register).unwrap_or_else(|| format!("register {register}"))
+}
+
+fn space_name(names: &dyn Names, space: AddressSpace) -> String {
+    names.space(space).unwrap_or_else(|| format!("space {space}"))
+}
+
+/// A location as one lane has it: `v4 lane 3`, `private_lane[3]+0x40`, `[s4 32 bits][undefined 32 bits]`.
+#[must_use]
+pub fn location(location: &Location, lane: LaneId, names: &dyn Names) -> String {
+    location_up_to(location, lane, names, usize::MAX)
+}
+
+/// [`location`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+fn location_up_to(location: &Location, lane: LaneId, names: &dyn Names, most: usize) -> String {
+    if let Storage::Composite(_) = location.storage {
+        let (parts, left) = location.canonical_up_to(lane, most);
+        let words = |part: &Part| part_words(part, lane, names, most);
+        let left = (left > 0).then(|| format!("[and {left} more]"));
+        return match parts.is_empty() {
+            true => "[]".to_owned(),
+            false => in_a_row(parts.iter().map(words).chain(left)),
+        };
+    }
+    let at = location.offset.get(lane);
+    let bits = |bits: u128| if bits == 0 { String::new() } else { format!(" bit {bits}") };
+    match &location.storage {
+        Storage::Undefined(_) => "undefined".to_owned(),
+        Storage::Memory { space, lane: captured, .. } => {
+            let mut words = space_name(names, *space);
+            if let Some(lane) = captured.seen_by(Some(lane)) {
+                let _ = write!(words, "[{lane}]");
+            }
+            let _ = write!(words, "+{:#x}", at / 8);
+            words + &bits(at % 8)
+        }
+        Storage::Register { register, frame, size } => {
+            let mut words = register_name(names, *register);
+            if *frame == Frame::Caller {
+                words.push_str(" of the caller");
+            }
+            if size.0 >= VECTOR_BITS {
+                let _ = write!(words, " lane {}", at / 32);
+                return words + &bits(at % 32);
+            }
+            words + &bits(at)
+        }
+        Storage::Implicit(implicit) => {
+            let bytes = implicit.bytes(lane);
+            let left = match bytes.len().saturating_sub(most) {
+                0 => String::new(),
+                left => format!(" and {left} bytes more"),
+            };
+            format!("constant {}{left}{}", hex(bytes.get(..most).unwrap_or(&bytes)), bits(at))
+        }
+        Storage::ImplicitPointer(pointer) => {
+            format!("pointer to DIE {}{}{}", pointer.die, signed(pointer.byte_offset), bits(at))
+        }
+        Storage::Composite(_) => String::new(),
+    }
+}
+
+fn part_words(part: &Part, lane: LaneId, names: &dyn Names, most: usize) -> String {
+    format!("[{} {} bits]", location_up_to(&part.location, lane, names, most), part.size)
+}
+
+/// Words one after another, those that repeat themselves once: `[pc 64 bits] x 64`.
+fn in_a_row(words: impl Iterator<Item = String>) -> String {
+    let mut row = String::new();
+    let mut words = words.peekable();
+    while let Some(word) = words.next() {
+        let mut count = 1;
+        while words.next_if_eq(&word).is_some() {
+            count += 1;
+        }
+        row.push_str(&word);
+        if count > 1 {
+            let _ = write!(row, " x {count}{}", if words.peek().is_some() { " " } else { "" });
+        }
+    }
+    row
+}
+
+/// The bits of a value as one lane has it, as one hexadecimal number: `0x193`.
+#[must_use]
+pub fn hexadecimal(number: &Number, lane: LaneId) -> String {
+    hex_number(&number.limbs(lane))
+}
+
+/// A value as one lane has it: `0x193`, or `0x193 (32 bits)` if it is not of the generic type.
+#[must_use]
+pub fn number(number: &Number, lane: LaneId) -> String {
+    let value = hexadecimal(number, lane);
+    match number.ty() {
+        Type::Generic => value,
+        Type::Base(base) => format!("{value} ({} bits)", base.size()),
+    }
+}
+
+/// An entry of the stack as one lane has it.
+#[must_use]
+pub fn entry(entry: &Entry, lane: LaneId, names: &dyn Names) -> String {
+    entry_up_to(entry, lane, names, usize::MAX)
+}
+
+/// [`entry`] of which at most `most` parts, or bytes of a constant, are shown, and how many are not.
+pub(super) fn entry_up_to(entry: &Entry, lane: LaneId, names: &dyn Names, most: usize) -> String {
+    match entry {
+        Entry::Number(number) => self::number(number, lane),
+        Entry::Pointer(pointer) => format!("&DIE {}{}", pointer.die, signed(pointer.byte_offset)),
+        Entry::Location(location) => location_up_to(location, lane, names, most),
+        Entry::Incomplete(composite) => {
+            let words = |part: &Part| part_words(part, lane, names, most);
+            let left = composite.parts().len().saturating_sub(most);
+            let left = (left > 0).then(|| format!("[and {left} more]"));
+            let end = ["...".to_owned()];
+            in_a_row(composite.parts().iter().take(most).map(words).chain(left).chain(end))
+        }
+    }
+}
+
+/// An operation with its operands, `DW_OP_bregx s33 +16`, as [`super::text`] describes it.
+#[must_use]
+pub fn operation(placed: &Placed, names: &dyn Names) -> String {
+    super::text::words(placed, names)
+}
+
+/// A whole expression, operations separated by semicolons.
+#[must_use]
+pub fn program(program: &Program, names: &dyn Names) -> String {
+    let words: Vec<String> = program.operations().iter().map(|placed| operation(placed, names)).collect();
+    words.join("; ")
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+fn hex_number(limbs: &[u64]) -> String {
+    let mut limbs = limbs.iter().rev().skip_while(|limb| **limb == 0);
+    let mut hex = format!("{:#x}", limbs.next().copied().unwrap_or(0));
+    for limb in limbs {
+        let _ = write!(hex, "{limb:016x}");
+    }
+    hex
+}
+
+fn signed(offset: i64) -> String {
+    if offset == 0 { String::new() } else { format!("{offset:+}") }
+}

@@ -1,0 +1,34 @@
+//! Unit tests; the case files of `tests/eval` in the repository test whole expressions.
+
+mod cfi;
+mod drafts;
+mod explaining;
+mod fake;
+mod fetching;
+mod lanes;
+mod leb;
+mod legacy;
+mod limits;
+mod model;
+mod numbers;
+mod printing;
+mod snapshot;
+mod writing;
+
+use super::{Dialect, Encoding, Program};
+
+/// Bytes from hexadecimal digits.
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
+}
+
+/// An expression of the current dialect.
+fn program(hex: &str) -> Program {
+    program_in(hex, Dialect::LlvmUser)
+}
+
+/// An expression of a dialect.
+fn program_in(hex: &str, dialect: Dialect) -> Program {
+    Program::decode(&bytes(hex), Encoding::new(dialect)).unwrap()
+}

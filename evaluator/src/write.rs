@@ -1,0 +1,335 @@
+//! Writes of an object by its location: to every part of it or, where a part cannot be written, to none.
+//!
+//! [`Plan::new`] turns a location and the bits to write into runs of bytes of registers and memory, each with a mask of
+//! the bits that are meant. [`Plan::apply`] asks a [`Store`] whether it takes each of them, and only then writes. What
+//! cannot be written is named part by part: undefined bits, constants, implicit pointers, parts that the store refuses,
+//! and parts that share bits to which different values would have to go.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+
+use super::context::MemoryAt;
+use super::error::Cause;
+use super::fetch::offset_of;
+use super::limits::MAX_OBJECT_BYTES;
+use super::location::{Frame, Location, Storage};
+use super::origin::because;
+use crate::units::{Address, BitSize, DwarfReg, LaneId};
+
+/// Where a run of bytes goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Bytes of a register.
+    Register {
+        /// The register.
+        register: DwarfReg,
+        /// Whose it is.
+        frame: Frame,
+        /// The first byte within it.
+        first: u64,
+    },
+    /// Bytes of memory.
+    Memory(MemoryAt),
+}
+
+impl Target {
+    /// The byte that many further on.
+    fn byte(self, index: usize) -> Self {
+        match self {
+            Self::Register { register, frame, first } => {
+                Self::Register { register, frame, first: first.saturating_add(index as u64) }
+            }
+            Self::Memory(at) => {
+                let address = Address(at.address.0.wrapping_add(index as u64));
+                Self::Memory(MemoryAt { address, ..at })
+            }
+        }
+    }
+}
+
+/// Bytes to write. A bit counts only where the mask has it; the others stay as they are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Where the first byte goes.
+    pub to: Target,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// As long as `bytes`: a set bit for each bit that is meant.
+    pub mask: Vec<u8>,
+    /// The bits of the object that these are.
+    pub of: ObjectBits,
+}
+
+/// A part of an object, by its bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectBits {
+    /// The first bit.
+    pub first: u64,
+    /// How many.
+    pub count: u64,
+}
+
+impl fmt::Display for ObjectBits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "bits {} to {}", self.first, (self.first + self.count).saturating_sub(1))
+    }
+}
+
+/// A target of writes: a layer of changes above a capture, or a machine.
+pub trait Store {
+    /// Whether a run can be written, all of it.
+    ///
+    /// # Errors
+    /// Why it cannot be written.
+    fn check(&self, run: &Run) -> Result<(), String>;
+
+    /// Writes a run that [`check`](Self::check) accepted.
+    fn write(&mut self, run: &Run);
+
+    /// The byte itself, whatever names it: equal for two places that are one, as in views of private memory.
+    fn identity(&self, at: MemoryAt) -> MemoryAt {
+        at
+    }
+}
+
+/// Why a part cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It is nowhere.
+    #[error("optimized out{0}")]
+    Undefined(String),
+    /// It is a constant of the DWARF.
+    #[error("a constant in the debug information")]
+    Constant,
+    /// It is a pointer that exists only in the DWARF.
+    #[error("a pointer that exists only in the debug information")]
+    ImplicitPointer,
+    /// The store does not take it.
+    #[error("{0}")]
+    Store(String),
+    /// It shares bits with another part, which are to have other values.
+    #[error("shares storage with {0}, which would have to hold another value")]
+    Contradicts(ObjectBits),
+}
+
+/// A part that cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Which bits of the object.
+    pub part: ObjectBits,
+    /// Why.
+    pub why: Refusal,
+}
+
+/// Nothing was written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// The location does not hold an object of that size, or the bytes given are not of that size.
+    #[error(transparent)]
+    Object(#[from] Cause),
+    /// These parts cannot be written.
+    #[error("nothing was written: {}", words(.0))]
+    Parts(Vec<Refused>),
+}
+
+fn words(parts: &[Refused]) -> String {
+    let each: Vec<String> =
+        parts.iter().map(|refused| format!("{}: {}", refused.part, refused.why)).collect();
+    each.join("; ")
+}
+
+/// The runs of bytes of one write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    runs: Vec<Run>,
+}
+
+impl Plan {
+    /// The runs that give the object of one lane these bits; `lane` as for [`fetch()`](super::fetch()).
+    ///
+    /// # Errors
+    /// Parts that no store could write, or bits that the location or `bytes` does not have.
+    pub fn new(
+        location: &Location,
+        lane: Option<LaneId>,
+        size: BitSize,
+        bytes: &[u8],
+    ) -> Result<Self, WriteError> {
+        let needed = size.0.div_ceil(8);
+        if needed > MAX_OBJECT_BYTES {
+            return Err(Cause::Limit { what: "bytes of an object", limit: MAX_OBJECT_BYTES }.into());
+        }
+        let given = bytes.len() as u64;
+        if given != needed {
+            return Err(Cause::SizesDiffer { said: given * 8, actual: size.0 }.into());
+        }
+        let offset = offset_of(location, lane);
+        if let Some(storage) = location.storage.size()
+            && offset + u128::from(size.0) > storage
+        {
+            return Err(Cause::BeyondStorage { offset, wanted: u128::from(size.0), size: storage }.into());
+        }
+        let mut planner = Planner { lane, bytes, runs: Vec::new(), refused: Vec::new() };
+        planner.part(location, offset, ObjectBits { first: 0, count: size.0 });
+        if planner.refused.is_empty() {
+            Ok(Self { runs: planner.runs })
+        } else {
+            Err(WriteError::Parts(planner.refused))
+        }
+    }
+
+    /// The runs, in the order of the object's bits.
+    #[must_use]
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Writes all runs, or none of them.
+    ///
+    /// # Errors
+    /// The parts that the store refuses or that contradict one another.
+    pub fn apply(&self, store: &mut dyn Store) -> Result<(), WriteError> {
+        let mut refused: Vec<Refused> = Vec::new();
+        for run in &self.runs {
+            if let Err(why) = store.check(run) {
+                refused.push(Refused { part: run.of, why: Refusal::Store(why) });
+            }
+        }
+        refused.extend(self.contradictions(store));
+        if !refused.is_empty() {
+            return Err(WriteError::Parts(refused));
+        }
+        self.runs.iter().for_each(|run| store.write(run));
+        Ok(())
+    }
+
+    /// Runs that want other values for bits which an earlier one writes.
+    fn contradictions(&self, store: &dyn Store) -> Vec<Refused> {
+        if self.runs.len() < 2 {
+            return Vec::new();
+        }
+        let mut seen: HashMap<Key, (u8, u8, ObjectBits)> = HashMap::new();
+        let mut refused: Vec<Refused> = Vec::new();
+        for run in &self.runs {
+            let mut other = None;
+            for (index, (byte, mask)) in run.bytes.iter().zip(&run.mask).enumerate() {
+                match seen.entry(Key::of(run.to.byte(index), store)) {
+                    Entry::Vacant(room) => {
+                        room.insert((*byte, *mask, run.of));
+                    }
+                    Entry::Occupied(mut there) => {
+                        let (value, known, of) = there.get_mut();
+                        if (*value ^ byte) & *known & mask != 0 {
+                            other = other.or(Some(*of));
+                        }
+                        *value = *value & !mask | byte & mask;
+                        *known |= mask;
+                    }
+                }
+            }
+            if let Some(other) = other {
+                refused.push(Refused { part: run.of, why: Refusal::Contradicts(other) });
+            }
+        }
+        refused
+    }
+}
+
+/// A byte, whatever names it.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Register(DwarfReg, Frame, u64),
+    Memory(crate::units::AddressSpace, Option<LaneId>, Address),
+}
+
+impl Key {
+    fn of(target: Target, store: &dyn Store) -> Self {
+        match target {
+            Target::Register { register, frame, first } => Self::Register(register, frame, first),
+            Target::Memory(at) => {
+                let MemoryAt { space, lane, address } = store.identity(at);
+                Self::Memory(space, lane, address)
+            }
+        }
+    }
+}
+
+struct Planner<'b> {
+    lane: Option<LaneId>,
+    bytes: &'b [u8],
+    runs: Vec<Run>,
+    refused: Vec<Refused>,
+}
+
+impl Planner<'_> {
+    /// Plans bits of the object that are at a bit offset of a location's storage, which holds them.
+    fn part(&mut self, location: &Location, at: u128, of: ObjectBits) {
+        if of.count == 0 {
+            return;
+        }
+        let mut refuse = |why| self.refused.push(Refused { part: of, why });
+        match &location.storage {
+            Storage::Undefined(origin) => refuse(Refusal::Undefined(because(origin.as_ref()))),
+            Storage::Implicit(_) => refuse(Refusal::Constant),
+            Storage::ImplicitPointer(_) => refuse(Refusal::ImplicitPointer),
+            Storage::Register { register, frame, .. } => {
+                let first = (at / 8) as u64;
+                self.run(Target::Register { register: *register, frame: *frame, first }, at, of);
+            }
+            Storage::Memory { space, lane, .. } => {
+                let address = Address((at / 8) as u64);
+                let at_byte = MemoryAt { space: *space, lane: lane.seen_by(self.lane), address };
+                self.run(Target::Memory(at_byte), at, of);
+            }
+            Storage::Composite(composite) => {
+                let until = at + u128::from(of.count);
+                let mut start = 0u128;
+                for part in composite.parts() {
+                    let end = start + u128::from(part.size.0);
+                    let (from, to) = (at.max(start), until.min(end));
+                    if from < to {
+                        let inside = offset_of(&part.location, self.lane) + (from - start);
+                        let first = of.first + (from - at) as u64;
+                        self.part(&part.location, inside, ObjectBits { first, count: (to - from) as u64 });
+                    }
+                    start = end;
+                }
+            }
+        }
+    }
+
+    fn run(&mut self, to: Target, at: u128, of: ObjectBits) {
+        let shift = (at % 8) as u64;
+        let length = (shift + of.count).div_ceil(8) as usize;
+        let mut bytes = vec![0u8; length];
+        let mut mask = vec![0u8; length];
+        if shift == 0 && of.first.is_multiple_of(8) {
+            // Whole bytes, then what is left of the last one.
+            let from = (of.first / 8) as usize;
+            for (to, byte) in bytes.iter_mut().zip(self.bytes.iter().skip(from)) {
+                *to = *byte;
+            }
+            mask.fill(0xff);
+            if let (Some(last), Some(bits)) = (mask.last_mut(), Some(of.count % 8).filter(|bits| *bits != 0))
+            {
+                *last = (1u8 << bits) - 1;
+            }
+            for (byte, mask) in bytes.iter_mut().zip(&mask) {
+                *byte &= mask;
+            }
+        } else {
+            for bit in 0..of.count {
+                let from = of.first + bit;
+                let byte = self.bytes.get((from / 8) as usize).copied().unwrap_or(0);
+                let place = shift + bit;
+                let index = (place / 8) as usize;
+                if let (Some(to), Some(mask)) = (bytes.get_mut(index), mask.get_mut(index)) {
+                    *to |= (byte >> (from % 8) & 1) << (place % 8);
+                    *mask |= 1 << (place % 8);
+                }
+            }
+        }
+        self.runs.push(Run { to, bytes, mask, of });
+    }
+}
