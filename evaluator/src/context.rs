@@ -62,6 +62,7 @@ impl RegisterBytes {
     }
 
     /// Makes every dword unknown.
+    #[inline]
     pub fn clear(&mut self) {
         (self.known, self.undefined, self.origin) = (0, 0, None);
     }
@@ -78,6 +79,7 @@ impl RegisterBytes {
     }
 
     /// Whether all of these bits are known.
+    #[inline]
     #[must_use]
     pub fn knows(&self, first_bit: u64, bits: u64) -> bool {
         let Some(last) = bits.checked_sub(1).and_then(|less| first_bit.checked_add(less)) else {
@@ -92,6 +94,7 @@ impl RegisterBytes {
     }
 
     /// Up to 64 bits from a bit offset on; bits beyond the register are 0.
+    #[inline]
     #[must_use]
     pub fn extract(&self, first_bit: u64, bits: u32) -> u64 {
         let byte = (first_bit / 8) as usize;

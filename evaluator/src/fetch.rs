@@ -40,30 +40,35 @@ impl Bits {
     }
 
     /// How many bits there are.
+    #[inline]
     #[must_use]
     pub fn size(&self) -> BitSize {
         self.size
     }
 
     /// All bytes; bits that are undefined or were not captured are 0 and mean nothing.
+    #[inline]
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// A set bit for each bit that was not captured.
+    #[inline]
     #[must_use]
     pub fn not_captured(&self) -> &[u8] {
         &self.not_captured
     }
 
     /// A set bit for each bit that does not exist at this place in the program.
+    #[inline]
     #[must_use]
     pub fn undefined(&self) -> &[u8] {
         &self.undefined
     }
 
     /// All bytes, the last one zero-extended, if every bit is known.
+    #[inline]
     #[must_use]
     pub fn whole(&self) -> Option<&[u8]> {
         (self.not_captured.is_empty() && self.undefined.is_empty()).then_some(&self.bytes)
@@ -83,6 +88,7 @@ impl Bits {
     }
 
     /// The state of one bit; bits beyond the end are undefined.
+    #[inline]
     #[must_use]
     pub fn bit(&self, bit: u64) -> Known {
         let set = |mask: &[u8]| {
@@ -100,6 +106,7 @@ impl Bits {
     ///
     /// # Errors
     /// The state of the byte, undefined where any bit is.
+    #[inline]
     pub fn byte(&self, index: usize) -> Result<u8, Known> {
         let missing = |mask: &[u8]| mask.get(index).is_some_and(|bits| *bits != 0);
         match self.bytes.get(index) {

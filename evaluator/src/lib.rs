@@ -30,8 +30,8 @@
 //! | module | content |
 //! |---|---|
 //! | [`cfi`] | call frame instructions to rows of rules, rules to locations |
-//! | [`text`], [`print`] | expressions as text and back, byte for byte; locations and values as text |
-//! | [`write`] | writes to every part of an object, or to none |
+//! | [`text`], [`mod@print`] | expressions as text and back, byte for byte; locations and values as text |
+//! | [`mod@write`] | writes to every part of an object, or to none |
 //! | [`explain`] | one line for each operation of an evaluation, and the reason of undefined bits |
 //! | [`legacy`] | locations of compilers that write no operation of the extensions |
 //! | [`draft`] | numbers of operations that DWARF drafts describe without any |

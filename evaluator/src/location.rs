@@ -34,6 +34,7 @@ pub enum CapturedLane {
 
 impl CapturedLane {
     /// The lane, as seen by a lane of the set; `None` as seen by no lane.
+    #[inline]
     #[must_use]
     pub fn seen_by(self, lane: Option<LaneId>) -> Option<LaneId> {
         match self {
@@ -175,6 +176,7 @@ impl Offset {
     }
 
     /// The offset of one lane, in bits.
+    #[inline]
     #[must_use]
     pub fn get(&self, lane: LaneId) -> u128 {
         u128::from(self.bytes.get(lane)) * 8 + u128::from(self.bits.get(lane))
@@ -318,6 +320,7 @@ impl Location {
     }
 
     /// Whether it is the undefined location itself.
+    #[inline]
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         matches!(self.storage, Storage::Undefined(_))

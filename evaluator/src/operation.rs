@@ -301,24 +301,28 @@ pub struct Program {
 
 impl Program {
     /// The operations in order.
+    #[inline]
     #[must_use]
     pub fn operations(&self) -> &[Placed] {
         &self.operations
     }
 
     /// The offset past the last byte.
+    #[inline]
     #[must_use]
     pub fn end(&self) -> ExprOffset {
         self.end
     }
 
     /// How it was encoded.
+    #[inline]
     #[must_use]
     pub fn encoding(&self) -> Encoding {
         self.encoding
     }
 
     /// Whether it has no operations: an object without a location.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()

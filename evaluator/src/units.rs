@@ -61,6 +61,7 @@ pub enum WaveSize {
 
 impl WaveSize {
     /// The wave size of that many lanes, if there is one.
+    #[inline]
     #[must_use]
     pub fn from_lanes(lanes: u64) -> Option<Self> {
         match lanes {
@@ -71,6 +72,7 @@ impl WaveSize {
     }
 
     /// The number of lanes: 32 or 64.
+    #[inline]
     #[must_use]
     pub fn lanes(self) -> u8 {
         match self {
@@ -80,12 +82,14 @@ impl WaveSize {
     }
 
     /// All lanes of such a wave.
+    #[inline]
     #[must_use]
     pub fn all(self) -> LaneSet {
         LaneSet::lowest(self.lanes().into())
     }
 
     /// Whether such a wave has that lane.
+    #[inline]
     #[must_use]
     pub fn has(self, lane: LaneId) -> bool {
         lane.0 < self.lanes()
@@ -107,36 +111,42 @@ impl LaneSet {
     pub const EMPTY: Self = Self(0);
 
     /// The set of one lane.
+    #[inline]
     #[must_use]
     pub fn one(lane: LaneId) -> Self {
         Self(1u64.checked_shl(u32::from(lane.0)).unwrap_or(0))
     }
 
     /// The set of the first `count` lanes, and so of as many dwords; all of them from 64 on.
+    #[inline]
     #[must_use]
     pub fn lowest(count: u32) -> Self {
         Self(1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1))
     }
 
     /// Whether the lane is in the set.
+    #[inline]
     #[must_use]
     pub fn contains(self, lane: LaneId) -> bool {
         self.0 & Self::one(lane).0 != 0
     }
 
     /// How many lanes are in the set.
+    #[inline]
     #[must_use]
     pub fn count(self) -> u32 {
         self.0.count_ones()
     }
 
     /// Whether no lane is in the set.
+    #[inline]
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
     /// The lowest lane of the set.
+    #[inline]
     #[must_use]
     pub fn first(self) -> Option<LaneId> {
         // trailing_zeros is at most 63 here, so it fits.
@@ -144,6 +154,7 @@ impl LaneSet {
     }
 
     /// The lanes, lowest first.
+    #[inline]
     pub fn iter(self) -> impl Iterator<Item = LaneId> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -154,6 +165,7 @@ impl LaneSet {
     }
 
     /// Lanes in both sets.
+    #[inline]
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
@@ -166,6 +178,7 @@ impl LaneSet {
     }
 
     /// Lanes of this set that are not in the other.
+    #[inline]
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -223,6 +223,7 @@ impl Number {
     }
 
     /// Its type.
+    #[inline]
     #[must_use]
     pub fn ty(&self) -> Type {
         self.ty
@@ -235,6 +236,7 @@ impl Number {
     }
 
     /// The low 64 bits, zero-extended when the type is smaller.
+    #[inline]
     #[must_use]
     pub fn low(&self) -> &Lanes<u64> {
         const ZERO: &Lanes<u64> = &Lanes::Uniform(0);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use lanescope::dwarf::write::{Plan, Run, Store};
 use lanescope::dwarf::{
-    Answer, Attribute, BaseType, Context, Dialect, Die, DieLocation, DieRef, Encoding, Evaluator, Focus,
-    Frame, LaneNeed, MemoryAt, ContextError, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
+    Answer, Attribute, BaseType, Context, ContextError, Dialect, Die, DieLocation, DieRef, Encoding,
+    Evaluator, Focus, Frame, LaneNeed, MemoryAt, ObjectMap, Program, RegisterBytes, SpaceInfo, TypeEncoding,
     active_lanes, explain, fetch, lane_pcs, legacy, print,
 };
 use lanescope::units::{AddressSpace, BitSize, DieOffset, DwarfReg, LaneId, LaneSet, Pc, WaveSize};

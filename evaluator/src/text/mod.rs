@@ -15,7 +15,7 @@
 //! use dwarf_heterogeneous::{Dialect, Encoding, Program, text};
 //!
 //! let encoding = Encoding::new(Dialect::LlvmUser);
-//! let bytes = text::assemble("regx 2563, LLVM_push_lane, lit4, mul, LLVM_offset", encoding, &NoNames)?;
+//! let bytes = text::assemble("regx 2563; LLVM_push_lane; lit4; mul; LLVM_offset", encoding, &NoNames)?;
 //! assert_eq!(bytes, [0x90, 0x83, 0x14, 0xe9, 0x03, 0x34, 0x1e, 0xe9, 0x04]);
 //! let program = Program::decode(&bytes, encoding)?;
 //! let words = print::program(&program, &NoNames);
