@@ -69,10 +69,11 @@ impl RegisterBytes {
 
     /// Sets the first bytes of the register and makes their dwords known, a partial last one too; returns how many bytes it
     /// took, at most [`Self::MAX`].
+    #[inline]
     pub fn fill(&mut self, bytes: &[u8]) -> usize {
         let length = bytes.len().min(Self::MAX);
-        for (to, from) in self.bytes.iter_mut().zip(bytes) {
-            *to = *from;
+        if let (Some(to), Some(from)) = (self.bytes.get_mut(..length), bytes.get(..length)) {
+            to.copy_from_slice(from);
         }
         self.known |= super::value::low_mask(length.div_ceil(4) as u32);
         length

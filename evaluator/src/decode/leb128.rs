@@ -7,7 +7,7 @@ pub(crate) fn uleb128(bytes: &[u8], at: &mut usize) -> Result<u64, Cause> {
     let mut value = 0u64;
     let mut shift = 0u32;
     loop {
-        let byte = bytes.get(*at).copied().ok_or(Cause::Truncated)?;
+        let Some(&byte) = bytes.get(*at) else { return Err(Cause::Truncated) };
         *at += 1;
         let bits = u64::from(byte & 0x7f);
         if bits != 0 && (shift >= 64 || shift > 57 && bits >> (64 - shift) != 0) {
@@ -26,7 +26,7 @@ pub(crate) fn sleb128(bytes: &[u8], at: &mut usize) -> Result<i64, Cause> {
     let mut value = 0i64;
     let mut shift = 0u32;
     loop {
-        let byte = bytes.get(*at).copied().ok_or(Cause::Truncated)?;
+        let Some(&byte) = bytes.get(*at) else { return Err(Cause::Truncated) };
         *at += 1;
         // Seven bits, sign-extended, so that past bit 63 only copies of the sign follow.
         let bits = i64::from(byte & 0x7f) << 57 >> 57;

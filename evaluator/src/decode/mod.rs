@@ -51,7 +51,6 @@ fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result
     let (widths, padded) = (Vec::new(), false);
     let mut reader = Reader { bytes, at: 0, encoding, base, nesting, widths, padded };
     let mut operations = Vec::with_capacity(bytes.len().min(16));
-    let mut ends = Vec::with_capacity(bytes.len().min(16));
     while reader.at < bytes.len() {
         let start = reader.at;
         let (name, operation) = reader.operation().map_err(|(name, problem)| match problem {
@@ -60,15 +59,19 @@ fn decode(bytes: &[u8], encoding: Encoding, base: usize, nesting: u32) -> Result
         })?;
         let padding = reader.padding(start);
         operations.push(Placed { at: ExprOffset(base + start), name, operation, padding });
-        ends.push(reader.at);
     }
-    resolve_branches(&mut operations, &ends, base, bytes.len());
+    resolve_branches(&mut operations, base, bytes.len());
     Ok(Program { operations: operations.into(), end: ExprOffset(base + bytes.len()), encoding })
 }
 
 /// Finds the operations that branches lead to. A bad target is ill-formed when the branch runs, not undecodable.
-fn resolve_branches(operations: &mut [Placed], ends: &[usize], base: usize, length: usize) {
+fn resolve_branches(operations: &mut [Placed], base: usize, length: usize) {
+    let is_branch = |placed: &Placed| matches!(placed.operation, Operation::Bra(_) | Operation::Skip(_));
+    if !operations.iter().any(is_branch) {
+        return;
+    }
     let starts: Vec<usize> = operations.iter().map(|placed| placed.at.0 - base).collect();
+    let ends = starts.iter().skip(1).copied().chain([length]);
     for (placed, end) in operations.iter_mut().zip(ends) {
         if let Operation::Bra(target) | Operation::Skip(target) = &mut placed.operation {
             let to = end.checked_add_signed(isize::from(target.by));
@@ -160,16 +163,6 @@ impl Reader<'_> {
     fn standard(&mut self, code: DwOp) -> Result<Operation, Problem> {
         use gimli::constants::*;
         let constant = Operation::Constant;
-        let of_family = |first: DwOp| code.0.checked_sub(first.0).filter(|nth| *nth < 32).map(u64::from);
-        if let Some(number) = of_family(DW_OP_lit0) {
-            return Ok(constant(number));
-        }
-        if let Some(register) = of_family(DW_OP_reg0) {
-            return Ok(Operation::Register(DwarfReg(register)));
-        }
-        if let Some(register) = of_family(DW_OP_breg0) {
-            return Ok(Operation::BaseRegister { register: DwarfReg(register), displacement: self.sleb()? });
-        }
         Ok(match code {
             DW_OP_addr => Operation::Addr(self.unsigned(8)?),
             DW_OP_deref => Operation::Deref { bytes: 8 },
@@ -256,6 +249,12 @@ impl Reader<'_> {
             DW_OP_xderef_type => Operation::XderefType { bytes: self.u8()?, ty: DieOffset(self.uleb()?) },
             DW_OP_convert => Operation::Convert(self.type_or_generic()?),
             DW_OP_reinterpret => Operation::Reinterpret(self.type_or_generic()?),
+            DwOp(code @ 0x30..=0x4f) => constant(u64::from(code - DW_OP_lit0.0)),
+            DwOp(code @ 0x50..=0x6f) => Operation::Register(DwarfReg(u64::from(code - DW_OP_reg0.0))),
+            DwOp(code @ 0x70..=0x8f) => {
+                let register = DwarfReg(u64::from(code - DW_OP_breg0.0));
+                Operation::BaseRegister { register, displacement: self.sleb()? }
+            }
             _ => return Err(unknown(code.0)),
         })
     }

@@ -20,7 +20,7 @@ pub(super) struct Reader<'b> {
 
 impl<'b> Reader<'b> {
     pub(super) fn u8(&mut self) -> Result<u8, Cause> {
-        let byte = self.bytes.get(self.at).copied().ok_or(Cause::Truncated)?;
+        let Some(&byte) = self.bytes.get(self.at) else { return Err(Cause::Truncated) };
         self.at += 1;
         Ok(byte)
     }

@@ -163,9 +163,8 @@ impl Fiber {
     /// The entry at an index from the top.
     pub(super) fn entry(&mut self, index: usize) -> Result<&mut Entry, Stop> {
         let have = self.stack.len();
-        let underflow = Cause::StackUnderflow { need: index + 1, have };
-        let at = have.checked_sub(index + 1);
-        at.and_then(|at| self.stack.get_mut(at)).ok_or_else(|| underflow.into())
+        let at = have.checked_sub(index + 1).and_then(|at| self.stack.get_mut(at));
+        at.ok_or_else(|| Cause::StackUnderflow { need: index + 1, have }.into())
     }
 
     /// Makes an incomplete composite on top complete.
