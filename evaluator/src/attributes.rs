@@ -33,7 +33,7 @@ pub fn lane_pcs(
             match bits.number() {
                 Some(pc) => Ok(Some(Pc(pc))),
                 None if bits.is_undefined() => Ok(None),
-                // Says which of the two is missing.
+                // The error names the missing one.
                 None => {
                     reader.word(&location, skip, PC_BITS as u32, lane).map(|pc| Some(Pc(pc))).map_err(at_end)
                 }

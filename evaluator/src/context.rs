@@ -245,7 +245,7 @@ impl FrameRegister {
     /// The origin of an object at an offset.
     ///
     /// # Errors
-    /// Says why it is not known.
+    /// It is not known; the error has the reason.
     pub fn origin(&self, offset: i64) -> Answer<FrameStart> {
         let Some(realigned) = &self.realigned else { return self.start.clone() };
         let is_argument = realigned.last_argument.is_some_and(|last| offset <= i64::from(last));
@@ -300,7 +300,7 @@ pub trait Context {
     /// The object that `DW_OP_push_object_address` pushes.
     ///
     /// # Errors
-    /// Says that there is none.
+    /// There is none.
     fn object(&self) -> Answer<Location> {
         Err(ContextError::not_captured("no object is being evaluated"))
     }
@@ -308,7 +308,7 @@ pub trait Context {
     /// The `DW_AT_frame_base` of the function, for the program location.
     ///
     /// # Errors
-    /// Says that there is none.
+    /// There is none.
     fn frame_base(&self) -> Answer<Arc<Program>> {
         Err(ContextError::absent("the function has no DW_AT_frame_base"))
     }
@@ -330,7 +330,7 @@ pub trait Context {
     /// The canonical frame address.
     ///
     /// # Errors
-    /// Says why it is not known.
+    /// It is not known; the error has the reason.
     fn cfa(&self) -> Answer<Location> {
         Err(ContextError::not_captured("no call frame information"))
     }
@@ -338,7 +338,7 @@ pub trait Context {
     /// The function's `DW_AT_LLVM_lanes`; `None` if it has no such attribute.
     ///
     /// # Errors
-    /// Says why it cannot be known.
+    /// It cannot be known; the error has the reason.
     fn lanes(&self) -> Answer<Option<Attribute>> {
         Ok(None)
     }
@@ -346,7 +346,7 @@ pub trait Context {
     /// Where the caller's value of a register is: for `DW_OP_LLVM_call_frame_entry_reg`.
     ///
     /// # Errors
-    /// Says why it is not known.
+    /// It is not known; the error has the reason.
     fn entry_register(&self, register: DwarfReg, size: BitSize) -> Answer<Location> {
         Ok(Location::register_of(register, Frame::Caller, size))
     }
@@ -354,7 +354,7 @@ pub trait Context {
     /// A debugging information entry.
     ///
     /// # Errors
-    /// Says that there is none, or that its location cannot be chosen or decoded.
+    /// There is none, or its location cannot be chosen or decoded.
     fn die(&self, die: DieRef) -> Answer<Die> {
         Err(ContextError::absent(format!("no DIE at {}", die.offset())))
     }
@@ -362,7 +362,7 @@ pub trait Context {
     /// A base type of the unit.
     ///
     /// # Errors
-    /// Says that the offset is not that of a base type.
+    /// The offset is not that of a base type.
     fn base_type(&self, die: DieOffset) -> Answer<BaseType> {
         Err(ContextError::absent(format!("no base type at {die}")))
     }
@@ -370,7 +370,7 @@ pub trait Context {
     /// The address at an index of the unit's part of `.debug_addr`, as the file has it.
     ///
     /// # Errors
-    /// Says that there is none.
+    /// There is none.
     fn debug_addr(&self, index: u64) -> Answer<u64> {
         Err(ContextError::absent(format!("no address {index} in .debug_addr")))
     }
@@ -378,7 +378,7 @@ pub trait Context {
     /// The address in the process of an address in the file: adds the load bias.
     ///
     /// # Errors
-    /// Says why it is not known where the file was loaded.
+    /// It is not known where the file was loaded.
     fn loaded(&self, address: u64) -> Answer<u64> {
         Ok(address)
     }
@@ -386,7 +386,7 @@ pub trait Context {
     /// A `DW_TAG_object_map` of the unit.
     ///
     /// # Errors
-    /// Says that there is none.
+    /// There is none.
     fn object_map(&self, die: DieOffset) -> Answer<Arc<ObjectMap>> {
         Err(ContextError::absent(format!("no object map at {die}")))
     }

@@ -172,6 +172,7 @@ impl LaneSet {
     }
 
     /// Lanes in either set.
+    #[inline]
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -1,8 +1,8 @@
 //! Writes of an object by its location: to every part of it or, where a part cannot be written, to none.
 //!
 //! [`Plan::new`] turns a location and the bits to write into runs of bytes of registers and memory, each with a mask of
-//! the bits that are meant. [`Plan::apply`] asks a [`Store`] whether it takes each of them, and only then writes. What
-//! cannot be written is named part by part: undefined bits, constants, implicit pointers, parts that the store refuses,
+//! the bits that are meant. [`Plan::apply`] asks a [`Store`] whether it takes each of them, and only then writes. The error
+//! names each part that cannot be written: undefined bits, constants, implicit pointers, parts that the store refuses,
 //! and parts that share bits to which different values would have to go.
 
 use std::collections::HashMap;

@@ -633,7 +633,7 @@ impl Frame<'_> {
 
 /// The reason that a location, or a part of it, is undefined for a lane.
 pub(super) fn undefined(at: &Location, lane: LaneId) -> String {
-    if let Storage::Undefined(Some(Origin { why: WhyUndefined::Said, op, at, within })) = &at.storage {
+    if let Storage::Undefined(Some(Origin { why: WhyUndefined::Explicit, op, at, within })) = &at.storage {
         let within = within.map_or_else(String::new, |within| format!(" in {within}"));
         return format!(
             "the compiler keeps its value nowhere at this PC: its location{within} has {op} at byte {at}"

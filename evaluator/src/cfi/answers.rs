@@ -2,7 +2,7 @@
 //!
 //! Rules may ask for other registers of their frame, those for others again: without a memory of answers a dozen of them that
 //! ask four times each for the next take millions of evaluations. Failures are not kept: each ends the whole question, and
-//! what it says depends on the way that led there.
+//! its text depends on the rules that led there.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What each operation does: one arm each, the longer ones in files of their own.
+//! The effects of operations: one arm each, the longer ones in files of their own.
 
 use super::super::composite::Composite;
 use super::super::error::Cause;

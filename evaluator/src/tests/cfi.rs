@@ -28,7 +28,7 @@ fn the_row_of_a_pc() {
     assert_eq!((register(0x1000), register(0x1007), register(0x1008), register(0x1009)), (3, 3, 4, 4));
     assert!(!row(fde, 0x140f).is_outermost());
     assert!(row(fde, 0x1410).is_outermost());
-    // set_loc says the place itself.
+    // set_loc has the place itself.
     let fde = "30 03 00 06 01 00 20 00 00 00 00 00 00 0d 04";
     assert!(matches!(row(fde, 0x1fff).cfa.rule, CfaRule::Register { register: DwarfReg(3), .. }));
     assert!(matches!(row(fde, 0x2000).cfa.rule, CfaRule::Register { register: DwarfReg(4), .. }));

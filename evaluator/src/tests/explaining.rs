@@ -1,4 +1,4 @@
-//! What `--explain` says.
+//! Explanations of `--explain` says.
 
 use super::super::explain::{self, Explainer};
 use super::super::print::NoNames;

@@ -6,7 +6,7 @@
 //! (`DW_OP_lit5` and `DW_OP_const1u 5` differ), and a LEB128 number in more bytes than it needs has a mark: `5:3` is 5 in
 //! three bytes, `DW_OP_LLVM_push_lane:2` a sub-operation in two, `[01 02]:2` a block whose length has two.
 //!
-//! What people write is read more freely than it is printed: without `DW_OP_`, with commas, comments (`#` to the end
+//! The assembler reads more than the printer writes: operations without `DW_OP_`, with commas, comments (`#` to the end
 //! of the line), line breaks for semicolons, labels for branches (`loop: DW_OP_dup; DW_OP_bra loop`), names of address
 //! spaces for constants. Printing the result gives the canonical text.
 //!
