@@ -2,8 +2,8 @@
 //!
 //! AMDGPUUsage, "Kernel Descriptor": 64 bytes that a dispatch packet points to.
 
-use super::elf::Fields;
 use crate::arch::{DescriptorFacts, DescriptorWords, Generation};
+use crate::integers::{u16_at, u32_at, u64_at};
 
 /// A kernel descriptor, field by field as it stands in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,17 +32,18 @@ impl KernelDescriptor {
     /// Reads the 64 bytes of a descriptor.
     #[must_use]
     pub fn read(bytes: &[u8; 64]) -> Self {
-        let fields = Fields(bytes);
+        let half = |at| u16_at(bytes, at).unwrap_or_default();
+        let word = |at| u32_at(bytes, at).unwrap_or_default();
         Self {
-            group_segment_fixed_size: fields.u32(0),
-            private_segment_fixed_size: fields.u32(4),
-            kernarg_size: fields.u32(8),
-            entry_byte_offset: fields.u64(16) as i64,
-            compute_pgm_rsrc3: fields.u32(44),
-            compute_pgm_rsrc1: fields.u32(48),
-            compute_pgm_rsrc2: fields.u32(52),
-            kernel_code_properties: fields.u16(56),
-            kernarg_preload: fields.u16(58),
+            group_segment_fixed_size: word(0),
+            private_segment_fixed_size: word(4),
+            kernarg_size: word(8),
+            entry_byte_offset: u64_at(bytes, 16).unwrap_or_default() as i64,
+            compute_pgm_rsrc3: word(44),
+            compute_pgm_rsrc1: word(48),
+            compute_pgm_rsrc2: word(52),
+            kernel_code_properties: half(56),
+            kernarg_preload: half(58),
         }
     }
 

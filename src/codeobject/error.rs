@@ -2,6 +2,8 @@
 
 use thiserror::Error;
 
+use crate::elf::read::ElfError;
+
 /// Why bytes are not an AMDGPU code object, or which part of one cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -62,6 +64,17 @@ pub enum CodeObjectError {
         /// What stands in the way.
         why: String,
     },
+}
+
+impl From<ElfError> for CodeObjectError {
+    fn from(error: ElfError) -> Self {
+        match error {
+            ElfError::Truncated { what, offset, needed, have } => {
+                Self::Truncated { what, offset, needed, have }
+            }
+            ElfError::Malformed { what, offset, why } => Self::Malformed { what, offset, why },
+        }
+    }
 }
 
 /// The result of reading a code object.

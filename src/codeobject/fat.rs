@@ -4,14 +4,14 @@
 //! section `.hip_fatbin` (one after the other, padded with zeros, when several objects were linked) or, as a compiler's
 //! intermediate file, one section `__CLANG_OFFLOAD_BUNDLE__ID` for each entry.
 
-use object::read::CompressionFormat;
-
 use super::bytes::Bytes;
-use super::elf::{Fields, HEADER_SIZE, Tables, range};
 use super::error::{CodeObjectError, Result};
-use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC, EM_AMDGPU};
+use super::header::{BUNDLE_MAGIC, COMPRESSED_BUNDLE_MAGIC};
 use super::section::{self, Room};
 use crate::clean::clean;
+use crate::elf::read::{self, ElfError, machine, range};
+use crate::elf::{CompressionFormat, ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_AMDGPU, LE};
+use crate::integers::{u16_at, u32_at, u64_at};
 
 /// The section of a host program in which HIP keeps its bundles.
 const FATBIN_SECTION: &str = ".hip_fatbin";
@@ -95,7 +95,7 @@ impl FatFile {
         let room = Room::of(file);
         if Self::is_bundle(file) {
             found.bundles(file, 0, None, &room);
-        } else if file.starts_with(b"\x7fELF") && machine(file) != Some(EM_AMDGPU) {
+        } else if file.starts_with(&ELFMAG) && machine(file) != Some(EM_AMDGPU) {
             found.host(file, &room)?;
         } else {
             super::header::Header::read(file)?;
@@ -125,13 +125,14 @@ impl FatFile {
 
     /// The bundles of a host ELF.
     fn host(&mut self, file: &Bytes, room: &Room) -> Result<()> {
-        let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
-        if (header.u8(4), header.u8(5)) != (2, 1) {
-            let found = format!("of class {} and encoding {}", header.u8(4), header.u8(5));
+        let header = read::file_header(file)?;
+        let (class, data) = (header.e_ident.class, header.e_ident.data);
+        if (class, data) != (ELFCLASS64, ELFDATA2LSB) {
+            let found = format!("of class {class} and encoding {data}");
             let expected = "2 and 1 (64-bit, little-endian)";
             return Err(CodeObjectError::Identity { what: "the host ELF", offset: 4, found, expected });
         }
-        let sections = section::read_all(file, &Tables::read(header), room)?;
+        let sections = section::read_all(file, header, room)?;
         let mut found = false;
         for section in &sections {
             let id = section.name.strip_prefix("__CLANG_OFFLOAD_BUNDLE__");
@@ -153,7 +154,7 @@ impl FatFile {
         Err(CodeObjectError::Identity {
             what: "e_machine",
             offset: 18,
-            found: format!("{} and no section is {FATBIN_SECTION}", header.u16(18)),
+            found: format!("{} and no section is {FATBIN_SECTION}", header.e_machine.get(LE)),
             expected: "224 (AMDGPU), or a host program with code objects",
         })
     }
@@ -197,14 +198,15 @@ impl FatFile {
             range(bundle, "offload bundle's table", offset as u64, length).map_err(|error| moved(error, base))
         };
         let mut next = BUNDLE_MAGIC.len() + 8;
-        let count = Fields(table(BUNDLE_MAGIC.len(), 8)?).u64(0);
+        let long = |bytes, at| u64_at(bytes, at).unwrap_or_default();
+        let count = long(table(BUNDLE_MAGIC.len(), 8)?, 0);
         let mut end = next;
         for _ in 0..count {
             if self.entries.len() >= MAX_ENTRIES {
                 break;
             }
-            let fields = Fields(table(next, 24)?);
-            let (offset, size, length) = (fields.u64(0), fields.u64(8), fields.u64(16));
+            let fields = table(next, 24)?;
+            let (offset, size, length) = (long(fields, 0), long(fields, 8), long(fields, 16));
             if length > MAX_ID {
                 let why = format!("an entry ID of {length} bytes, expected at most {MAX_ID}");
                 let what = "offload bundle's table".to_owned();
@@ -232,16 +234,17 @@ impl FatFile {
             CodeObjectError::Malformed { what, offset: base, why }
         };
         let header = |length| {
-            range(bundle, "compressed offload bundle's header", 0, length)
-                .map(Fields)
-                .map_err(|error| moved(error, base))
+            range(bundle, "compressed offload bundle's header", 0, length).map_err(|error| moved(error, base))
         };
+        let half = |bytes, at| u16_at(bytes, at).unwrap_or_default();
+        let word = |bytes, at| u32_at(bytes, at).map_or(0, u64::from);
+        let long = |bytes, at| u64_at(bytes, at).unwrap_or_default();
         let start = header(8)?;
-        let (version, method) = (start.u16(4), start.u16(6));
+        let (version, method) = (half(start, 4), half(start, 6));
         let (length, total, size) = match version {
-            1 => (20, None, u64::from(header(20)?.u32(8))),
-            2 => (24, Some(u64::from(header(24)?.u32(8))), u64::from(header(24)?.u32(12))),
-            3 => (32, Some(header(32)?.u64(8)), header(32)?.u64(16)),
+            1 => (20, None, word(header(20)?, 8)),
+            2 => (24, Some(word(header(24)?, 8)), word(header(24)?, 12)),
+            3 => (32, Some(long(header(32)?, 8)), long(header(32)?, 16)),
             _ => return Err(malformed(format!("version {version}, expected 1, 2 or 3"))),
         };
         let format = match method {
@@ -287,13 +290,11 @@ impl FatFile {
 }
 
 /// An error whose file offset counts from `base` on.
-fn moved(error: CodeObjectError, base: u64) -> CodeObjectError {
-    match error {
-        CodeObjectError::Truncated { what, offset, needed, have } => {
-            CodeObjectError::Truncated { what, offset: base.saturating_add(offset), needed, have }
-        }
-        other => other,
+fn moved(mut error: ElfError, base: u64) -> CodeObjectError {
+    if let ElfError::Truncated { offset, .. } = &mut error {
+        *offset = base.saturating_add(*offset);
     }
+    error.into()
 }
 
 /// Where the next bundle starts, from `at` on.
@@ -301,8 +302,10 @@ fn next_bundle(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = bytes.get(at..)?;
     // The letters CCOB may be data: a header has a version and a method after them.
     let is_compressed = |window: &[u8]| {
-        let fields = Fields(window);
-        window.starts_with(COMPRESSED_BUNDLE_MAGIC) && (1..=3).contains(&fields.u16(4)) && fields.u16(6) <= 1
+        let half = |at| u16_at(window, at);
+        window.starts_with(COMPRESSED_BUNDLE_MAGIC)
+            && half(4).is_some_and(|version| (1..=3).contains(&version))
+            && half(6).is_some_and(|method| method <= 1)
     };
     if rest.starts_with(COMPRESSED_BUNDLE_MAGIC) {
         return Some(at);
@@ -313,9 +316,4 @@ fn next_bundle(bytes: &[u8], at: usize) -> Option<usize> {
         window.starts_with(BUNDLE_MAGIC) || (window.len() >= 20 && is_compressed(window))
     });
     found.next().map(|(index, _)| at + index)
-}
-
-/// `e_machine` of an ELF file.
-fn machine(file: &[u8]) -> Option<u16> {
-    file.starts_with(b"\x7fELF").then(|| Fields(file.get(..HEADER_SIZE).unwrap_or(&[])).u16(18))
 }

@@ -2,13 +2,9 @@
 //!
 //! AMDGPUUsage, "ELF Code Object": tables "AMDGPU ELF Header", "ELF Header e_flags".
 
-use super::elf::{Fields, HEADER_SIZE, range};
 use super::error::{CodeObjectError, Result};
+use crate::elf::{ELFCLASS64, ELFDATA2LSB, ELFMAG, ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_REL, LE, read};
 
-/// `e_machine` of AMDGPU.
-pub(super) const EM_AMDGPU: u16 = 224;
-/// `e_ident[EI_OSABI]` of HSA code objects.
-const ELFOSABI_AMDGPU_HSA: u8 = 64;
 /// The first `EF_AMDGPU_MACH` value of a GCN processor.
 const FIRST_AMDGCN: u8 = 0x20;
 /// `EF_AMDGPU_FEATURE_XNACK_V2`.
@@ -101,7 +97,7 @@ impl Header {
     /// Whether this is a relocatable file, whose addresses are not final.
     #[must_use]
     pub fn is_relocatable(&self) -> bool {
-        self.file_type == 1
+        self.file_type == ET_REL.0
     }
 
     /// The target ID that the flags tell of a processor: `gfx90a:sramecc+:xnack-`.
@@ -142,27 +138,28 @@ impl Header {
     /// [`CodeObjectError::Identity`] when it is something else, [`CodeObjectError::Truncated`] when it ends early.
     pub fn read(file: &[u8]) -> Result<Self> {
         magic(file)?;
-        let header = Fields(range(file, "ELF header", 0, HEADER_SIZE as u64)?);
-        let number = |what, offset, found: u64, wanted: u64, expected| match found == wanted {
+        let header = read::file_header(file)?;
+        let ident = &header.e_ident;
+        let number = |what, offset, found: u16, wanted: u16, expected| match found == wanted {
             true => Ok(()),
             false => Err(CodeObjectError::Identity { what, offset, found: found.to_string(), expected }),
         };
-        number("ELF class", 4, header.u8(4).into(), 2, "2 (64-bit)")?;
-        number("ELF data encoding", 5, header.u8(5).into(), 1, "1 (little-endian)")?;
-        number("e_machine", 18, header.u16(18).into(), EM_AMDGPU.into(), "224 (AMDGPU)")?;
-        number("OS ABI", 7, header.u8(7).into(), ELFOSABI_AMDGPU_HSA.into(), "64 (AMDGPU_HSA)")?;
+        number("ELF class", 4, ident.class.0.into(), ELFCLASS64.0.into(), "2 (64-bit)")?;
+        number("ELF data encoding", 5, ident.data.0.into(), ELFDATA2LSB.0.into(), "1 (little-endian)")?;
+        number("e_machine", 18, header.e_machine.get(LE).0, EM_AMDGPU.0, "224 (AMDGPU)")?;
+        number("OS ABI", 7, ident.os_abi.0.into(), ELFOSABI_AMDGPU_HSA.0.into(), "64 (AMDGPU_HSA)")?;
         Ok(Self {
-            abi_version: AbiVersion(header.u8(8)),
-            file_type: header.u16(16),
-            entry: header.u64(24),
-            flags: header.u32(48),
+            abi_version: AbiVersion(ident.abi_version),
+            file_type: header.e_type.get(LE).0,
+            entry: header.e_entry.get(LE),
+            flags: header.e_flags.get(LE).0,
         })
     }
 }
 
 fn magic(file: &[u8]) -> Result<()> {
     let found = match file {
-        [0x7f, b'E', b'L', b'F', ..] => return Ok(()),
+        _ if file.starts_with(&ELFMAG) => return Ok(()),
         _ if file.starts_with(BUNDLE_MAGIC) => "an offload bundle's (unbundle it first)".to_owned(),
         _ if file.starts_with(COMPRESSED_BUNDLE_MAGIC) => "a compressed offload bundle's".to_owned(),
         [] => "missing (the file is empty)".to_owned(),

@@ -16,11 +16,11 @@ mod address;
 mod bytes;
 mod descriptor;
 mod dynamic;
-mod elf;
 mod error;
 mod fat;
 mod header;
 mod metadata;
+mod names;
 mod note;
 mod relocation;
 mod section;
@@ -50,20 +50,16 @@ pub use separate::{DebugLink, Separate};
 pub use symbol::{Symbol, SymbolKind};
 pub use uri::{Uri, UriError, UriPlace};
 
-use elf::{Fields, Tables};
-use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA, NT_GNU_BUILD_ID, notes};
-use section::{PT_NOTE, Room};
+use note::{NT_AMD_HSA_METADATA, NT_AMDGPU_METADATA};
+use section::Room;
 use symbol::Symbols;
 
 use crate::arch::Processor;
-use crate::clean::clean;
+use crate::elf::{
+    NT_GNU_BUILD_ID, PT_NOTE, Rela, SHT_DYNSYM, SHT_NOTE, SHT_RELA, SHT_SYMTAB, SectionType, read,
+};
+use crate::integers::u64_at;
 
-/// `SHT_SYMTAB` and `SHT_DYNSYM`.
-const SYMBOL_TABLES: [u32; 2] = [2, 11];
-/// `SHT_NOTE`.
-const SHT_NOTE: u32 = 7;
-/// `SHT_RELA`.
-const SHT_RELA: u32 = 4;
 /// Symbols that are read to find a few of them.
 const MANY_SYMBOLS: usize = 1 << 16;
 /// Notes of a file that are listed.
@@ -103,11 +99,10 @@ impl CodeObject {
     /// from memory has none.
     pub fn parse(file: impl Into<Bytes>) -> Result<Self> {
         let file = file.into();
-        let header = Header::read(&file)?;
-        let tables = Tables::read(Fields(&file));
-        let segments = section::segments(&file, &tables)?;
+        let (header, tables) = (Header::read(&file)?, read::file_header(&file)?);
+        let segments = section::segments(&file, tables)?;
         let room = Room::of(&file);
-        let (sections, problems) = match section::read_all(&file, &tables, &room) {
+        let (sections, problems) = match section::read_all(&file, tables, &room) {
             Ok(sections) => (sections, Vec::new()),
             Err(problem) => (Vec::new(), vec![problem]),
         };
@@ -125,8 +120,7 @@ impl CodeObject {
     pub fn parse_image(image: impl Into<Bytes>) -> Result<Self> {
         let file = image.into();
         let header = Header::read(&file)?;
-        let tables = Tables::read(Fields(&file));
-        let mut segments = section::segments(&file, &tables)?;
+        let mut segments = section::segments(&file, read::file_header(&file)?)?;
         let first = segments.iter().find(|segment| segment.is_loaded() && segment.offset == 0);
         let base = first.map(|segment| segment.addresses.start).ok_or_else(|| {
             let why = "no segment loads the ELF header".to_owned();
@@ -266,9 +260,9 @@ impl CodeObject {
 
     /// The relocation records, section by section; records of a section that cannot be read are left out.
     pub fn relocations(&self) -> impl Iterator<Item = Relocation> {
-        let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA);
+        let tables = self.sections.iter().filter(|table| table.section_type == SHT_RELA.0);
         // Tables that are apart from one another have no more.
-        let most = self.file.len() / relocation::RELA_SIZE;
+        let most = self.file.len() / size_of::<Rela>();
         let records = tables.flat_map(|table| {
             let bytes = table.contents(&self.file, &self.room).unwrap_or_else(|_| Bytes::empty());
             relocation::records(&bytes, table.info, table.link).collect::<Vec<_>>()
@@ -284,7 +278,7 @@ impl CodeObject {
     }
 
     fn relocates(&self, table: &Section, index: usize) -> bool {
-        table.section_type == SHT_RELA && table.info as usize == index
+        table.section_type == SHT_RELA.0 && table.info as usize == index
     }
 
     /// The file's bytes that are loaded at an ELF address; `None` where the file has none (zero-initialised data too).
@@ -310,16 +304,16 @@ impl CodeObject {
     #[must_use]
     pub fn symbols_up_to(&self, most: usize) -> Cow<'_, [Symbol]> {
         let count = |section: &&Section| section.size / symbol::SYMBOL_SIZE;
-        let table = self.sections.iter().find(|section| section.section_type == SYMBOL_TABLES[0]);
+        let table = self.sections.iter().find(|section| section.section_type == SHT_SYMTAB.0);
         if table.is_none_or(|table| count(&table) <= most as u64) {
             return Cow::Borrowed(self.symbols());
         }
-        let exported = self.read_symbols(SYMBOL_TABLES[1]).unwrap_or_default();
+        let exported = self.read_symbols(SHT_DYNSYM).unwrap_or_default();
         Cow::Owned(exported.into_all())
     }
 
-    fn read_symbols(&self, kind: u32) -> Option<Symbols> {
-        let table = self.sections.iter().find(|section| section.section_type == kind)?;
+    fn read_symbols(&self, kind: SectionType) -> Option<Symbols> {
+        let table = self.sections.iter().find(|section| section.section_type == kind.0)?;
         let names = self.sections.get(table.link as usize)?;
         let (table, names) =
             (table.contents(&self.file, &self.room).ok()?, names.contents(&self.file, &self.room).ok()?);
@@ -362,7 +356,7 @@ impl CodeObject {
     #[must_use]
     pub fn kernel_entry(&self, descriptor: ElfAddress) -> Option<ElfAddress> {
         let bytes = self.bytes_at(descriptor, symbol::DESCRIPTOR_SIZE)?;
-        Some(ElfAddress(descriptor.0.wrapping_add(Fields(&bytes).u64(16))))
+        Some(ElfAddress(descriptor.0.wrapping_add(u64_at(&bytes, 16)?)))
     }
 
     /// A kernel's descriptor.
@@ -387,7 +381,7 @@ impl CodeObject {
     /// The build id (`NT_GNU_BUILD_ID`), usually 20 bytes.
     #[must_use]
     pub fn build_id(&self) -> Option<Bytes> {
-        self.note("GNU", NT_GNU_BUILD_ID).map(|note| note.bytes)
+        self.note("GNU", NT_GNU_BUILD_ID.0).map(|note| note.bytes)
     }
 
     /// AMD's metadata; `Ok(None)` when the file has no such note. A file that was linked of several has a note of each, whose
@@ -432,23 +426,14 @@ impl CodeObject {
     /// All notes, from note segments, else from note sections; at most 4096.
     #[must_use]
     pub fn notes(&self) -> Vec<NoteRecord> {
-        let segments = self.segments.iter().filter(|segment| segment.segment_type == PT_NOTE);
+        let segments = self.segments.iter().filter(|segment| segment.segment_type == PT_NOTE.0);
         let mut places: Vec<(u64, u64)> =
             segments.map(|segment| (segment.offset, segment.file_size)).collect();
         if places.is_empty() {
-            let sections = self.sections.iter().filter(|section| section.section_type == SHT_NOTE);
+            let sections = self.sections.iter().filter(|section| section.section_type == SHT_NOTE.0);
             places = sections.map(|section| (section.offset, section.size)).collect();
         }
-        let places = places.into_iter();
-        let records = places.flat_map(|(offset, size)| {
-            let bytes = elf::range(&self.file, "notes", offset, size).unwrap_or(&[]);
-            notes(bytes).filter_map(|note| {
-                let bytes = self.file.slice_ref(note.bytes)?;
-                let offset = (bytes.as_ptr() as usize).wrapping_sub(self.file.as_ptr() as usize) as u64;
-                let vendor = clean(String::from_utf8_lossy(note.vendor)).into_owned();
-                Some(NoteRecord { vendor, note_type: note.note_type, bytes, offset })
-            })
-        });
+        let records = places.into_iter().flat_map(|(offset, size)| NoteRecord::all(&self.file, offset, size));
         records.take(MAX_NOTES).collect()
     }
 
@@ -468,8 +453,7 @@ impl CodeObject {
 
     fn symbol_table(&self) -> &Symbols {
         self.symbols.get_or_init(|| {
-            let mut tables = SYMBOL_TABLES.into_iter().filter_map(|kind| self.read_symbols(kind));
-            tables.next().unwrap_or_default()
+            self.read_symbols(SHT_SYMTAB).or_else(|| self.read_symbols(SHT_DYNSYM)).unwrap_or_default()
         })
     }
 }

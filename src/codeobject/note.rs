@@ -3,11 +3,11 @@
 //! gABI "Note Section"; AMDGPUUsage, "Note Records": vendor `AMDGPU`, type 32 (`NT_AMDGPU_METADATA`); of version 2 files
 //! vendor `AMD`, types 1 to 11.
 
-use super::elf::Fields;
+use super::Bytes;
 use crate::clean::clean;
+use crate::elf::{LE, NT_GNU_BUILD_ID, read};
+use crate::integers::{u16_at, u32_at};
 
-/// `NT_GNU_BUILD_ID` of vendor `GNU`.
-pub(super) const NT_GNU_BUILD_ID: u32 = 3;
 /// `NT_AMDGPU_METADATA` of vendor `AMDGPU`.
 pub(super) const NT_AMDGPU_METADATA: u32 = 32;
 
@@ -25,7 +25,7 @@ const MAX_TEXT: usize = 256;
 
 /// Names of the note types that code objects have.
 const TYPES: &[(&str, u32, &str)] = &[
-    ("GNU", NT_GNU_BUILD_ID, "NT_GNU_BUILD_ID"),
+    ("GNU", NT_GNU_BUILD_ID.0, "NT_GNU_BUILD_ID"),
     ("AMD", NT_AMD_HSA_CODE_OBJECT_VERSION, "NT_AMD_HSA_CODE_OBJECT_VERSION"),
     ("AMD", 2, "NT_AMD_HSA_HSAIL"),
     ("AMD", NT_AMD_HSA_ISA_VERSION, "NT_AMD_HSA_ISA_VERSION"),
@@ -43,12 +43,26 @@ pub struct NoteRecord {
     /// `n_type`.
     pub note_type: u32,
     /// The bytes, without padding.
-    pub bytes: super::Bytes,
+    pub bytes: Bytes,
     /// Their file offset.
     pub offset: u64,
 }
 
 impl NoteRecord {
+    /// The notes of a range of the file; none where it leaves the file.
+    pub(super) fn all(file: &Bytes, offset: u64, size: u64) -> impl Iterator<Item = Self> {
+        let range = read::range(file, "notes", offset, size).unwrap_or(&[]);
+        read::notes(range).filter_map(|note| {
+            let bytes = file.slice_ref(note.desc())?;
+            let offset = (bytes.as_ptr() as usize).wrapping_sub(file.as_ptr() as usize) as u64;
+            let vendor = note.name_bytes();
+            let vendor = vendor.strip_suffix(&[0]).unwrap_or(vendor);
+            let vendor = vendor.get(..MAX_TEXT).unwrap_or(vendor);
+            let vendor = clean(String::from_utf8_lossy(vendor)).into_owned();
+            Some(Self { vendor, note_type: note.n_type(LE).0, bytes, offset })
+        })
+    }
+
     /// The type's name: `NT_AMDGPU_METADATA`.
     #[must_use]
     pub fn type_name(&self) -> Option<&'static str> {
@@ -72,21 +86,19 @@ impl NoteRecord {
         if self.vendor != "AMD" {
             return None;
         }
-        let fields = Fields(&self.bytes);
+        let (half, word) = (|at| u16_at(&self.bytes, at), |at| u32_at(&self.bytes, at));
         match self.note_type {
-            NT_AMD_HSA_CODE_OBJECT_VERSION if self.bytes.len() >= 8 => {
-                Some(format!("{}.{}", fields.u32(0), fields.u32(4)))
-            }
-            NT_AMD_HSA_ISA_VERSION if self.bytes.len() >= 16 => {
-                let (vendor, architecture) = (usize::from(fields.u16(0)), usize::from(fields.u16(2)));
+            NT_AMD_HSA_CODE_OBJECT_VERSION => Some(format!("{}.{}", word(0)?, word(4)?)),
+            NT_AMD_HSA_ISA_VERSION => {
+                let (vendor, architecture) = (usize::from(half(0)?), usize::from(half(2)?));
                 let name = |start: usize, length: usize| {
                     let bytes = self.bytes.get(start..)?.get(..length)?;
                     let bytes = bytes.strip_suffix(&[0]).unwrap_or(bytes);
                     Some(clean(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes))).into_owned())
                 };
                 let (vendor, architecture) = (name(16, vendor)?, name(16 + vendor, architecture)?);
-                let version = [4, 8, 12].map(|at| fields.u32(at).to_string()).join(".");
-                Some(format!("{vendor} {architecture} {version}"))
+                let (major, minor, stepping) = (word(4)?, word(8)?, word(12)?);
+                Some(format!("{vendor} {architecture} {major}.{minor}.{stepping}"))
             }
             NT_AMD_HSA_ISA_NAME => {
                 let bytes = self.bytes.strip_suffix(&[0]).unwrap_or(&self.bytes);
@@ -95,36 +107,4 @@ impl NoteRecord {
             _ => None,
         }
     }
-}
-
-/// One note: vendor without its NUL, type, and bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Note<'a> {
-    pub(super) vendor: &'a [u8],
-    pub(super) note_type: u32,
-    pub(super) bytes: &'a [u8],
-}
-
-/// The notes of a section or segment; the walk ends at the first one that does not fit.
-///
-/// Fields are padded to 4 bytes, whatever the section's alignment says: that is what every AMDGPU producer writes.
-pub(super) fn notes(mut rest: &[u8]) -> impl Iterator<Item = Note<'_>> {
-    std::iter::from_fn(move || {
-        let (header, after) = rest.split_at_checked(12)?;
-        let header = Fields(header);
-        let (vendor, after) = padded(after, header.u32(0))?;
-        let (bytes, after) = padded(after, header.u32(4))?;
-        rest = after;
-        let vendor = vendor.strip_suffix(&[0]).unwrap_or(vendor);
-        let vendor = vendor.get(..MAX_TEXT).unwrap_or(vendor);
-        Some(Note { vendor, note_type: header.u32(8), bytes })
-    })
-}
-
-/// Splits off `length` bytes and the padding after them; the last padding may be missing.
-fn padded(bytes: &[u8], length: u32) -> Option<(&[u8], &[u8])> {
-    let length = length as usize;
-    let field = bytes.get(..length)?;
-    let end = length.checked_next_multiple_of(4)?.min(bytes.len());
-    Some((field, bytes.get(end..)?))
 }

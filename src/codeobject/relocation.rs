@@ -5,12 +5,10 @@
 //! S is the symbol's offset in its section and P the place's, as `llvm-dwarfdump` counts them. What only a loaded image
 //! has (a global offset table, a base address, instructions) means nothing in a debug section and is a problem.
 
-use super::elf::Fields;
 use super::error::CodeObjectError;
 use super::symbol::{Symbol, SymbolKind};
+use crate::elf::{LE, Rela, read};
 
-/// Bytes of an `Elf64_Rela`.
-pub(super) const RELA_SIZE: usize = 24;
 /// Relocations of one section that are reported one by one; further ones are counted.
 pub(super) const MAX_PROBLEMS: usize = 20;
 
@@ -41,10 +39,13 @@ impl Relocation {
 
 /// The records of a section of them.
 pub(super) fn records(bytes: &[u8], section: u32, symbols: u32) -> impl Iterator<Item = Relocation> {
-    bytes.chunks_exact(RELA_SIZE).map(Fields).map(move |record| {
-        let info = record.u64(8);
-        let (symbol, number) = ((info >> 32) as u32, info as u32);
-        Relocation { section, offset: record.u64(0), number, symbol, symbols, addend: record.u64(16) as i64 }
+    read::records::<Rela>(bytes).iter().map(move |record| Relocation {
+        section,
+        offset: record.r_offset.get(LE),
+        number: record.r_type(LE, false).0,
+        symbol: record.r_sym(LE, false),
+        symbols,
+        addend: record.r_addend.get(LE),
     })
 }
 
@@ -104,10 +105,10 @@ pub(super) fn apply(
 ) -> Vec<CodeObjectError> {
     let mut problems = Vec::new();
     let mut more = 0usize;
-    for record in records.chunks_exact(RELA_SIZE).map(Fields) {
-        let (offset, info) = (record.u64(0), record.u64(8));
-        let (symbol, number) = ((info >> 32) as usize, info as u32);
-        if let Err(why) = one(bytes, offset, number, symbol, record.u64(16), symbols) {
+    for record in read::records::<Rela>(records) {
+        let (offset, number) = (record.r_offset.get(LE), record.r_type(LE, false).0);
+        let (symbol, addend) = (record.r_sym(LE, false) as usize, record.r_addend.get(LE));
+        if let Err(why) = one(bytes, offset, number, symbol, addend, symbols) {
             if problems.len() == MAX_PROBLEMS {
                 more += 1;
                 continue;
@@ -129,7 +130,7 @@ fn one(
     offset: u64,
     number: u32,
     symbol: usize,
-    addend: u64,
+    addend: i64,
     symbols: &[Symbol],
 ) -> Result<(), String> {
     let rule = TYPES.iter().find(|(known, ..)| *known == number).map(|(.., rule)| *rule);
@@ -139,7 +140,7 @@ fn one(
         Rule::Absolute { bytes, shift, fits } => (bytes, shift, fits, 0),
         Rule::Relative { bytes, shift, fits } => (bytes, shift, fits, offset),
     };
-    let value = value(symbol, symbols)?.wrapping_add(addend).wrapping_sub(place);
+    let value = value(symbol, symbols)?.wrapping_add_signed(addend).wrapping_sub(place);
     // ABS32 may be meant signed or unsigned.
     if fits && u32::try_from(value).is_err() && i32::try_from(value as i64).is_err() {
         return Err(format!("the value {value:#x} does not fit 32 bits"));

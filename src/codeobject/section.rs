@@ -6,23 +6,17 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use object::read::{CompressedData, CompressionFormat};
-
 use super::bytes::Bytes;
-use super::elf::{Fields, Names, Tables, range};
 use super::error::{CodeObjectError, Result};
+use super::names::Names;
+use crate::elf::read::{self, range, record};
+use crate::elf::{
+    CompressedData, CompressionFormat, CompressionHeader, ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, FileHeader, LE,
+    PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS, SectionHeader, SectionType, write,
+};
 
-/// `SHT_NOBITS`: the section occupies no space in the file.
-const SHT_NOBITS: u32 = 8;
-const SHF_ALLOC: u64 = 2;
-const SHF_COMPRESSED: u64 = 0x800;
-const ELFCOMPRESS_ZLIB: u32 = 1;
-const ELFCOMPRESS_ZSTD: u32 = 2;
-/// Bytes of an `Elf64_Chdr`.
-const COMPRESSION_HEADER: usize = 24;
 /// What a `.zdebug_` section begins with; its size in 8 bytes, big-endian, and a zlib stream follow.
 const GNU_MAGIC: &[u8] = b"ZLIB";
-const GNU_HEADER: usize = 12;
 /// What the compressed parts of a file may unpack to all together, as a multiple of the file: debug sections stay below 20, and
 /// bundles of code objects that are alike below 60.
 const MAX_RATIO: u64 = 64;
@@ -80,17 +74,36 @@ pub struct Section {
 
 impl Section {
     /// A section that no header describes.
-    pub(super) fn of(name: &str, section_type: u32, address: u64, offset: u64, size: u64, link: u32) -> Self {
+    pub(super) fn of(
+        name: &str,
+        section_type: SectionType,
+        address: u64,
+        offset: u64,
+        size: u64,
+        link: u32,
+    ) -> Self {
+        let header = SectionHeader {
+            // Only loaded sections are found without headers.
+            sh_flags: SHF_ALLOC.into(),
+            sh_addr: address.into(),
+            sh_offset: offset.into(),
+            sh_size: size.into(),
+            sh_link: link.into(),
+            ..write::section_header(section_type)
+        };
+        Self { name: name.to_owned(), ..Self::unnamed(&header) }
+    }
+
+    fn unnamed(header: &SectionHeader) -> Self {
         Self {
-            name: name.to_owned(),
-            section_type,
-            // Only what is loaded can be found without headers.
-            flags: SHF_ALLOC,
-            address,
-            offset,
-            size,
-            link,
-            info: 0,
+            name: String::new(),
+            section_type: header.sh_type.get(LE).0,
+            flags: header.sh_flags.get(LE).0,
+            address: header.sh_addr.get(LE),
+            offset: header.sh_offset.get(LE),
+            size: header.sh_size.get(LE),
+            link: header.sh_link.get(LE),
+            info: header.sh_info.get(LE),
             contents: OnceLock::new(),
             relocated: OnceLock::new(),
         }
@@ -99,17 +112,17 @@ impl Section {
     /// Whether the section's bytes are compressed in the file: `SHF_COMPRESSED`, or GNU's older `.zdebug_` sections.
     #[must_use]
     pub fn is_compressed(&self) -> bool {
-        self.flags & SHF_COMPRESSED != 0 || self.is_gnu_compressed()
+        self.flags & SHF_COMPRESSED.0 != 0 || self.is_gnu_compressed()
     }
 
     fn is_gnu_compressed(&self) -> bool {
-        self.flags & SHF_COMPRESSED == 0 && self.name.starts_with(".zdebug_")
+        self.flags & SHF_COMPRESSED.0 == 0 && self.name.starts_with(".zdebug_")
     }
 
     /// Whether it is loaded (`SHF_ALLOC`); debug sections are not.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
-        self.flags & SHF_ALLOC != 0
+        self.flags & SHF_ALLOC.0 != 0
     }
 
     /// The section's bytes: a slice of the file, or unpacked on the first call and kept.
@@ -118,7 +131,7 @@ impl Section {
     }
 
     fn read(&self, file: &Bytes, room: &Room) -> Result<Bytes> {
-        if self.section_type == SHT_NOBITS {
+        if self.section_type == SHT_NOBITS.0 {
             return Ok(Bytes::empty());
         }
         let raw = range(file, &self.name, self.offset, self.size)?;
@@ -138,22 +151,21 @@ impl Section {
 
 /// gABI, "Section Compression".
 fn compression_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
-    let (header, data) = raw
-        .split_at_checked(COMPRESSION_HEADER)
-        .ok_or_else(|| format!("{} bytes, too few for the compression header", raw.len()))?;
-    let header = Fields(header);
-    let format = match header.u32(0) {
+    let header: &CompressionHeader =
+        record(raw, 0).ok_or_else(|| format!("{} bytes, too few for the compression header", raw.len()))?;
+    let data = raw.get(size_of::<CompressionHeader>()..).unwrap_or(&[]);
+    let format = match header.ch_type.get(LE) {
         ELFCOMPRESS_ZLIB => CompressionFormat::Zlib,
         ELFCOMPRESS_ZSTD => CompressionFormat::Zstandard,
         other => return Err(format!("unknown compression type {other}, expected 1 (zlib) or 2 (zstd)")),
     };
-    Ok((format, header.u64(8), data))
+    Ok((format, header.ch_size.get(LE), data))
 }
 
 fn gnu_header(raw: &[u8]) -> Result<(CompressionFormat, u64, &[u8]), String> {
-    let whole = raw.split_at_checked(GNU_HEADER).filter(|(header, _)| header.starts_with(GNU_MAGIC));
-    let (header, data) = whole.ok_or("it does not begin with ZLIB and a size")?;
-    Ok((CompressionFormat::Zlib, Fields(header).u64(4).swap_bytes(), data))
+    let sized = raw.strip_prefix(GNU_MAGIC).and_then(|rest| rest.split_first_chunk());
+    let (size, data) = sized.ok_or("it does not begin with ZLIB and a size")?;
+    Ok((CompressionFormat::Zlib, u64::from_be_bytes(*size), data))
 }
 
 /// Unpacks zlib or zstd data to the size that it claims, if the file has room for that.
@@ -170,43 +182,19 @@ pub(super) fn unpack(
 }
 
 /// All sections, in the file's order; section 0 included.
-pub(super) fn read_all(file: &Bytes, tables: &Tables, room: &Room) -> Result<Vec<Section>> {
-    let (headers, names_index) = tables.section_headers(file)?;
-    let mut headers: Vec<(u32, Section)> = headers
-        .map(Fields)
-        .map(|header| {
-            let section = Section {
-                name: String::new(),
-                section_type: header.u32(4),
-                flags: header.u64(8),
-                address: header.u64(16),
-                offset: header.u64(24),
-                size: header.u64(32),
-                link: header.u32(40),
-                info: header.u32(44),
-                contents: OnceLock::new(),
-                relocated: OnceLock::new(),
-            };
-            (header.u32(0), section)
-        })
-        .collect();
-    let names = match headers.get(names_index) {
-        Some((_, section)) => section.contents(file, room)?,
+pub(super) fn read_all(file: &Bytes, header: &FileHeader, room: &Room) -> Result<Vec<Section>> {
+    let (headers, names_index) = read::section_headers(file, header)?;
+    let mut sections: Vec<Section> = headers.iter().map(Section::unnamed).collect();
+    let names = match sections.get(names_index) {
+        Some(section) => section.contents(file, room)?,
         None => Bytes::empty(),
     };
     let mut names = Names::of(&names);
-    for (name, section) in &mut headers {
-        section.name = names.at(u64::from(*name));
+    for (section, header) in sections.iter_mut().zip(headers) {
+        section.name = names.at(header.sh_name.get(LE));
     }
-    Ok(headers.into_iter().map(|(_, section)| section).collect())
+    Ok(sections)
 }
-
-/// `PT_LOAD`: a segment of the loaded image.
-pub(super) const PT_LOAD: u32 = 1;
-/// `PT_DYNAMIC`: where the dynamic linker's tables are.
-pub(super) const PT_DYNAMIC: u32 = 2;
-/// `PT_NOTE`: a segment with notes.
-pub(super) const PT_NOTE: u32 = 4;
 
 /// A program header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,30 +215,34 @@ impl Segment {
     /// Whether the loader maps it.
     #[must_use]
     pub fn is_loaded(&self) -> bool {
-        self.segment_type == PT_LOAD
+        self.segment_type == PT_LOAD.0
+    }
+
+    /// Whether the program may write it.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.flags & PF_W.0 != 0
     }
 
     /// Whether it holds code.
     #[must_use]
     pub fn is_executable(&self) -> bool {
-        self.flags & 1 != 0
+        self.flags & PF_X.0 != 0
     }
 }
 
 /// All program headers, in the file's order.
-pub(super) fn segments(file: &[u8], tables: &Tables) -> Result<Vec<Segment>> {
-    let headers = tables.program_headers(file)?;
-    Ok(headers
-        .map(Fields)
-        .map(|header| {
-            let start = header.u64(16);
-            Segment {
-                segment_type: header.u32(0),
-                flags: header.u32(4),
-                offset: header.u64(8),
-                file_size: header.u64(32),
-                addresses: start..start.saturating_add(header.u64(40)),
-            }
-        })
-        .collect())
+pub(super) fn segments(file: &[u8], header: &FileHeader) -> Result<Vec<Segment>> {
+    let headers = read::program_headers(file, header)?.iter();
+    let segments = headers.map(|header| {
+        let start = header.p_vaddr.get(LE);
+        Segment {
+            segment_type: header.p_type.get(LE).0,
+            flags: header.p_flags.get(LE).0,
+            offset: header.p_offset.get(LE),
+            file_size: header.p_filesz.get(LE),
+            addresses: start..start.saturating_add(header.p_memsz.get(LE)),
+        }
+    });
+    Ok(segments.collect())
 }

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::bytes::{Bytes, hex};
-use super::elf::Fields;
 use super::{CodeObject, CodeObjectError, Result};
 use crate::clean::clean;
+use crate::integers::u32_at;
 
 /// What `.gnu_debuglink` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,13 +48,13 @@ impl CodeObject {
         let end = section.iter().position(|byte| *byte == 0);
         let end = end.ok_or_else(|| malformed("the name does not end".to_owned()))?;
         let name = section.get(..end).unwrap_or(&[]);
-        let crc = section.get((end / 4 + 1) * 4..).filter(|crc| crc.len() >= 4);
+        let crc = u32_at(&section, (end / 4 + 1) * 4);
         let crc = crc.ok_or_else(|| malformed("no checksum follows the name".to_owned()))?;
         let file = clean(String::from_utf8_lossy(name)).into_owned();
         if !is_plain(&file) {
             return Err(malformed(format!("'{file}' is not a plain file name")));
         }
-        Ok(Some(DebugLink { file, crc: Fields(crc).u32(0) }))
+        Ok(Some(DebugLink { file, crc }))
     }
 
     /// The file that `.gnu_debugaltlink` names: debug information that several files share, taken out by `dwz`.

@@ -3,20 +3,19 @@
 //! gABI "Symbol Table"; AMDGPUUsage, "Symbols": a kernel is a function `name` and an object `name.kd`; variables in LDS
 //! have the section index `SHN_AMDGPU_LDS` and, like common symbols, an alignment where others have an address.
 
-use super::elf::{Fields, Names, symbols as records};
+use super::names::Names;
+use crate::elf::{
+    LE, SHN_ABS, SHN_UNDEF, STB_LOCAL, STT_FUNC, STT_OBJECT, Sym, SymbolSection, SymbolType, read,
+};
 
-/// `SHN_AMDGPU_LDS`: the symbol's value is the alignment that its variable needs.
-const SHN_AMDGPU_LDS: u16 = 0xff00;
-const SHN_UNDEF: u16 = 0;
-const SHN_ABS: u16 = 0xfff1;
-const STT_OBJECT: u8 = 1;
-const STT_FUNC: u8 = 2;
-/// `STT_AMDGPU_HSA_KERNEL`: a kernel of code object version 2, an `amd_kernel_code_t` with its code after it.
-const STT_KERNEL: u8 = 10;
+/// The symbol's value is the alignment that its variable needs.
+const SHN_AMDGPU_LDS: SymbolSection = SymbolSection(0xff00);
+/// A kernel of code object version 2, an `amd_kernel_code_t` with its code after it.
+const STT_AMDGPU_HSA_KERNEL: SymbolType = SymbolType(10);
 /// What the name of a kernel descriptor ends with.
 const DESCRIPTOR_SUFFIX: &str = ".kd";
 /// Bytes of an entry of a symbol table.
-pub(super) const SYMBOL_SIZE: u64 = 24;
+pub(super) const SYMBOL_SIZE: u64 = size_of::<Sym>() as u64;
 /// Bytes of a kernel descriptor.
 pub(super) const DESCRIPTOR_SIZE: u64 = 64;
 
@@ -83,7 +82,7 @@ impl Symbols {
     pub(super) fn read(table: &[u8], names: &[u8]) -> Self {
         let mut names = Names::of(names);
         let all: Vec<Symbol> =
-            records(table).skip(1).map(Fields).map(|record| symbol(record, &mut names)).collect();
+            read::records(table).iter().skip(1).map(|record| symbol(record, &mut names)).collect();
         let mut placed: Vec<(u64, std::cmp::Reverse<u64>, usize)> = all
             .iter()
             .enumerate()
@@ -119,20 +118,20 @@ impl Symbols {
     }
 }
 
-fn symbol(record: Fields<'_>, names: &mut Names<'_>) -> Symbol {
-    let name = names.at(u64::from(record.u32(0)));
-    let (info, section) = (record.u8(4), record.u16(6));
-    let (value, size) = (record.u64(8), record.u64(16));
-    let kind = match (section, info & 0xf) {
+fn symbol(record: &Sym, names: &mut Names<'_>) -> Symbol {
+    let name = names.at(record.st_name.get(LE));
+    let (section, size) = (record.st_shndx.get(LE), record.st_size.get(LE));
+    let kind = match (section, record.st_type()) {
         (SHN_AMDGPU_LDS, _) => SymbolKind::Lds,
         (SHN_UNDEF, _) => SymbolKind::Undefined,
         (SHN_ABS, _) => SymbolKind::Absolute,
-        (_, STT_FUNC | STT_KERNEL) => SymbolKind::Function,
+        (_, STT_FUNC | STT_AMDGPU_HSA_KERNEL) => SymbolKind::Function,
         (_, STT_OBJECT) if size == DESCRIPTOR_SIZE && name.ends_with(DESCRIPTOR_SUFFIX) => {
             SymbolKind::KernelDescriptor
         }
         (_, STT_OBJECT) => SymbolKind::Object,
         _ => SymbolKind::Other,
     };
-    Symbol { name, kind, value, size, global: info >> 4 != 0, section }
+    let global = record.st_bind() != STB_LOCAL;
+    Symbol { name, kind, value: record.st_value.get(LE), size, global, section: section.0 }
 }

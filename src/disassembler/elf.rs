@@ -3,74 +3,73 @@
 //! gABI chapter 4, 64-bit little-endian; AMDGPUUsage, "ELF Code Object". The symbol is for branches to addresses below the
 //! section: the tool names the symbol before a target, and only where there is one.
 
+use crate::elf::{
+    ELFOSABI_AMDGPU_HSA, EM_AMDGPU, ET_DYN, FileFlags, FileHeader, SHF_ALLOC, SHF_EXECINSTR, SHN_ABS,
+    SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB, STB_GLOBAL, STT_NOTYPE, SectionHeader, Sym, SymbolInfo,
+    SymbolSection, bytes_of, write, write::Strings,
+};
+
 /// The section with the code; its name is what the tool calls its beginning.
 pub(super) const SECTION: &str = ".text";
 /// The absolute symbol at 0.
 pub(super) const ZERO: &str = "zero";
 
-const HEADER_SIZE: u16 = 64;
-const SECTION_HEADER_SIZE: u16 = 64;
-const SYMBOL_SIZE: u64 = 24;
-const ET_DYN: u16 = 3;
-const EM_AMDGPU: u16 = 224;
-const ELFOSABI_AMDGPU_HSA: u8 = 64;
+/// Sections: none, code, symbols, names.
+const SECTIONS: usize = 4;
 /// Code object version 5.
 const ABI_VERSION: u8 = 3;
 /// `EF_AMDGPU_MACH_AMDGCN_GFX900`: any that all versions of LLVM take for amdgcn's; `-mcpu` has the last word.
-const ANY_AMDGCN: u32 = 0x2c;
-const SHT_PROGBITS: u32 = 1;
-const SHT_SYMTAB: u32 = 2;
-const SHT_STRTAB: u32 = 3;
-const SHF_ALLOC_EXECINSTR: u64 = 6;
-const SHN_ABS: u16 = 0xfff1;
-const STB_GLOBAL: u8 = 1 << 4;
-/// Where the names begin in the string table.
-const SECTION_NAME: u32 = 1;
-const SYMTAB_NAME: u32 = 7;
-const STRTAB_NAME: u32 = 15;
-const ZERO_NAME: u32 = 23;
+const ANY_AMDGCN: FileFlags = FileFlags(0x2c);
 
-/// The file around code that lies at an address.
+/// The file around code that lies at an address: header, section headers, code, symbols, names.
 pub(super) fn around(address: u64, code: &[u8]) -> Vec<u8> {
-    let names = format!("\0{SECTION}\0.symtab\0.strtab\0{ZERO}\0");
-    let sections = 4u16;
-    let code_at = u64::from(HEADER_SIZE) + u64::from(sections) * u64::from(SECTION_HEADER_SIZE);
+    let mut names = Strings::new();
+    let [text, symtab, strtab, zero] =
+        [SECTION, ".symtab", ".strtab", ZERO].map(|name| names.add(name.as_bytes()));
+    let names = names.into_bytes();
+    let global = SymbolInfo::new(STB_GLOBAL, STT_NOTYPE);
+    let zero = Sym { st_name: zero.into(), st_info: global, st_shndx: SHN_ABS.into(), ..Sym::default() };
+    let symbols = [Sym::default(), zero];
+
+    let sections_at = size_of::<FileHeader>() as u64;
+    let code_at = sections_at + (SECTIONS * size_of::<SectionHeader>()) as u64;
     let symbols_at = code_at + code.len() as u64;
-    let names_at = symbols_at + 2 * SYMBOL_SIZE;
-
-    let mut file = Vec::with_capacity(code.len() + 512);
-    file.extend([0x7f, b'E', b'L', b'F', 2, 1, 1, ELFOSABI_AMDGPU_HSA, ABI_VERSION, 0, 0, 0, 0, 0, 0, 0]);
-    file.extend(ET_DYN.to_le_bytes());
-    file.extend(EM_AMDGPU.to_le_bytes());
-    file.extend(1u32.to_le_bytes());
-    // No entry, no program headers; section headers follow.
-    for number in [0, 0, u64::from(HEADER_SIZE)] {
-        file.extend(number.to_le_bytes());
-    }
-    file.extend(ANY_AMDGCN.to_le_bytes());
-    for number in [HEADER_SIZE, 56, 0, SECTION_HEADER_SIZE, sections, sections - 1] {
-        file.extend(number.to_le_bytes());
-    }
-
-    let mut section = |words: [u32; 2], long: [u64; 4], link: [u32; 2], rest: [u64; 2]| {
-        words.iter().for_each(|word| file.extend(word.to_le_bytes()));
-        long.iter().for_each(|word| file.extend(word.to_le_bytes()));
-        link.iter().for_each(|word| file.extend(word.to_le_bytes()));
-        rest.iter().for_each(|word| file.extend(word.to_le_bytes()));
+    let names_at = symbols_at + size_of_val(&symbols) as u64;
+    let sections: [SectionHeader; SECTIONS] = [
+        write::null_section(),
+        SectionHeader {
+            sh_name: text.into(),
+            sh_flags: (SHF_ALLOC | SHF_EXECINSTR).into(),
+            sh_addr: address.into(),
+            sh_offset: code_at.into(),
+            sh_size: (code.len() as u64).into(),
+            sh_addralign: 4.into(),
+            ..write::section_header(SHT_PROGBITS)
+        },
+        SectionHeader {
+            sh_name: symtab.into(),
+            sh_offset: symbols_at.into(),
+            sh_size: (size_of_val(&symbols) as u64).into(),
+            sh_link: 3.into(),
+            sh_info: 1.into(),
+            sh_addralign: 8.into(),
+            sh_entsize: (size_of::<Sym>() as u64).into(),
+            ..write::section_header(SHT_SYMTAB)
+        },
+        SectionHeader {
+            sh_name: strtab.into(),
+            sh_offset: names_at.into(),
+            sh_size: (names.len() as u64).into(),
+            ..write::section_header(SHT_STRTAB)
+        },
+    ];
+    let mut header = FileHeader {
+        e_shoff: sections_at.into(),
+        e_flags: ANY_AMDGCN.into(),
+        e_shnum: (SECTIONS as u16).into(),
+        e_shstrndx: SymbolSection(SECTIONS as u16 - 1).into(),
+        ..write::file_header(ELFOSABI_AMDGPU_HSA, ET_DYN, EM_AMDGPU)
     };
-    // Name and type; flags, address, offset and size; link and info; alignment and size of an entry.
-    section([0; 2], [0; 4], [0; 2], [0; 2]);
-    let of_code = [SHF_ALLOC_EXECINSTR, address, code_at, code.len() as u64];
-    section([SECTION_NAME, SHT_PROGBITS], of_code, [0; 2], [4, 0]);
-    section([SYMTAB_NAME, SHT_SYMTAB], [0, 0, symbols_at, 2 * SYMBOL_SIZE], [3, 1], [8, SYMBOL_SIZE]);
-    section([STRTAB_NAME, SHT_STRTAB], [0, 0, names_at, names.len() as u64], [0; 2], [1, 0]);
-
-    file.extend(code);
-    file.resize(file.len() + SYMBOL_SIZE as usize, 0);
-    file.extend(ZERO_NAME.to_le_bytes());
-    file.extend([STB_GLOBAL, 0]);
-    file.extend(SHN_ABS.to_le_bytes());
-    file.extend([0; 16]);
-    file.extend(names.as_bytes());
-    file
+    header.e_ident.abi_version = ABI_VERSION;
+    [bytes_of(&header), bytes_of(&sections), code, bytes_of(&symbols), &names].concat()
 }

@@ -9,6 +9,10 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use super::text::{self, Order, Utf16, find};
 use super::{agent_log, umr};
 use crate::clean::clean;
+use crate::elf::{
+    DataEncoding, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFDATA2MSB, ELFMAG, ET_CORE, FileClass, FileType,
+};
+use crate::integers::u16_at;
 
 /// The most bytes that are looked at first.
 pub(super) const START: usize = 4096;
@@ -98,7 +102,7 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
     if is_zip(start) {
         return Some(Ok(Format::Zip));
     }
-    if start.starts_with(b"\x7fELF") {
+    if start.starts_with(&ELFMAG) {
         return Some(elf(start));
     }
     let others: [(&[u8], &str); 5] = [
@@ -315,14 +319,17 @@ pub(super) fn is_zip(start: &[u8]) -> bool {
     start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06")
 }
 
-/// ELF: EI_CLASS at 4, EI_DATA at 5, e_type at 16. The core's reader judges its contents.
+/// Any ELF file, cut anywhere: EI_CLASS, EI_DATA and e_type. The core's reader judges its contents.
 fn elf(start: &[u8]) -> Result<Format, &'static str> {
-    match (start.get(4), start.get(5), start.get(16..18)) {
-        (Some(1), ..) => Err("a 32-bit ELF file"),
-        (_, Some(2), _) => Err("a big-endian ELF file"),
-        (Some(2), Some(1), Some([4, 0])) => Ok(Format::Core),
-        (Some(2), Some(1), Some(_)) => Err("an ELF file, but no core: a program, library or code object"),
-        (Some(2), Some(1), None) => Err("the first bytes of an ELF file"),
+    let byte = |at: usize| start.get(at).copied();
+    match (byte(4).map(FileClass), byte(5).map(DataEncoding), u16_at(start, 16).map(FileType)) {
+        (Some(ELFCLASS32), ..) => Err("a 32-bit ELF file"),
+        (_, Some(ELFDATA2MSB), _) => Err("a big-endian ELF file"),
+        (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(ET_CORE)) => Ok(Format::Core),
+        (Some(ELFCLASS64), Some(ELFDATA2LSB), Some(_)) => {
+            Err("an ELF file, but no core: a program, library or code object")
+        }
+        (Some(ELFCLASS64), Some(ELFDATA2LSB), None) => Err("the first bytes of an ELF file"),
         _ => Err("a damaged ELF file"),
     }
 }

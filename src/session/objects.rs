@@ -18,9 +18,6 @@ use crate::dwarf::{Budget, Dialect};
 use crate::mapping::Watch;
 use crate::units::{Address, Pc};
 
-/// `PF_W`: the kernel may have changed the memory.
-const WRITABLE: u32 = 2;
-
 /// All code objects of a dump, each read on first use.
 #[derive(Debug)]
 pub(super) struct Objects {
@@ -371,7 +368,7 @@ impl Objects {
 
 /// Whether a segment's contents in memory equal the file's.
 fn is_fixed(segment: &Segment) -> bool {
-    segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0
+    segment.is_loaded() && !segment.is_writable() && segment.file_size > 0
 }
 
 impl Loaded {

@@ -32,6 +32,7 @@ pub use spool::{Came, MAX_REMAINS, Patience, SpoolError, Spooled, spool, widen};
 use crate::arch::SWIZZLE_BYTES;
 use crate::capture::{self, Bytes, Capture};
 use crate::codeobject::{CodeObject, Segment};
+use crate::elf::{FileHeader, LE, PT_DYNAMIC, ProgramHeader, read};
 use crate::import::write::{self, Account, Plan, PlannedObject, PlannedWave, WriteError};
 use crate::session::{Bounds, Dump, NoSession, Reader, Unreadable, reach};
 use crate::units::WaveId;
@@ -42,17 +43,6 @@ pub const MOST_STATIC: u64 = 16 << 20;
 
 /// The most packets of a queue that are kept: four times the largest ring that ROCm makes.
 pub const MOST_PACKETS: u64 = 1 << 16;
-
-/// `PF_W`.
-const WRITABLE: u32 = 2;
-
-/// `PT_DYNAMIC`.
-const DYNAMIC: u32 = 2;
-
-/// Bytes of an `Elf64_Ehdr`, where `e_phoff` is in it, and bytes of an `Elf64_Phdr`.
-const ELF_HEADER: u64 = 64;
-const PHOFF: usize = 32;
-const PROGRAM_HEADER: u64 = 56;
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -199,8 +189,7 @@ fn statics(dump: &Dump, used: &[usize], notes: &mut Vec<String>) -> Vec<(u64, u6
             continue;
         };
         let mut left = MOST_STATIC;
-        for segment in
-            object.segments().iter().filter(|segment| segment.is_loaded() && segment.flags & WRITABLE != 0)
+        for segment in object.segments().iter().filter(|segment| segment.is_loaded() && segment.is_writable())
         {
             let size = segment.addresses.end.saturating_sub(segment.addresses.start);
             let kept = size.min(left);
@@ -278,17 +267,15 @@ fn unwritten(object: &CodeObject) -> Vec<u8> {
         let size = segment.addresses.end.saturating_sub(segment.addresses.start);
         range(segment.offset, segment.file_size.max(size))
     };
-    let writable = |segment: &&Segment| segment.flags & WRITABLE != 0;
+    let writable = |segment: &&Segment| segment.is_writable();
     let loaded = || object.segments().iter().filter(|segment| segment.is_loaded());
     loaded().filter(|segment| !writable(segment)).for_each(|segment| keep(&mut image, place(segment)));
     loaded().filter(writable).for_each(|segment| image.get_mut(whole(segment)).unwrap_or_default().fill(0));
-    let dynamic = object.segments().iter().filter(|segment| segment.segment_type == DYNAMIC);
+    let dynamic = object.segments().iter().filter(|segment| segment.segment_type == PT_DYNAMIC.0);
     dynamic.for_each(|segment| keep(&mut image, place(segment)));
-    // gABI chapter 4, "ELF Header": e_phoff, and entries of 56 bytes, as all that were read have.
-    let table =
-        captured.get(PHOFF..).and_then(|rest| rest.first_chunk()).map_or(0, |at| u64::from_le_bytes(*at));
-    keep(&mut image, range(0, ELF_HEADER));
-    keep(&mut image, range(table, PROGRAM_HEADER * object.segments().len() as u64));
+    let table = read::file_header(captured).map_or(0, |header| header.e_phoff.get(LE));
+    keep(&mut image, range(0, size_of::<FileHeader>() as u64));
+    keep(&mut image, range(table, (size_of::<ProgramHeader>() * object.segments().len()) as u64));
     image
 }
 

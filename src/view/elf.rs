@@ -7,26 +7,15 @@ use std::ops::Range;
 
 use super::file::ViewFile;
 use crate::codeobject::{Bytes, CodeObject, ElfAddress, Symbol, SymbolKind};
+use crate::elf::{
+    ELFOSABI_NONE, EM_X86_64, ET_DYN, FileHeader, LE, PF_R, PF_W, PF_X, PT_LOAD, ProgramFlags, ProgramHeader,
+    SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHN_LORESERVE, SHT_NOBITS, SHT_PROGBITS, SHT_STRTAB, SHT_SYMTAB,
+    STB_GLOBAL, STB_LOCAL, STT_FUNC, STT_OBJECT, SectionFlags, SectionHeader, SectionType, Sym, SymbolInfo,
+    SymbolSection, SymbolType, bytes_of, bytes_of_slice, write, write::Strings,
+};
 
-const HEADER_SIZE: u16 = 64;
-const PROGRAM_HEADER_SIZE: u16 = 56;
-const SECTION_HEADER_SIZE: u16 = 64;
-const SYMBOL_SIZE: u64 = 24;
 const PAGE: u64 = 0x1000;
 
-const ET_DYN: u16 = 3;
-const EM_X86_64: u16 = 62;
-const PT_LOAD: u32 = 1;
-const PF_X: u32 = 1;
-const PF_R: u32 = 4;
-const SHT_PROGBITS: u32 = 1;
-const SHT_SYMTAB: u32 = 2;
-const SHT_STRTAB: u32 = 3;
-const SHT_NOBITS: u32 = 8;
-const SHF_WRITE: u64 = 1;
-const SHF_ALLOC: u64 = 2;
-const SHF_EXECINSTR: u64 = 4;
-const SHN_RESERVED: usize = 0xff00;
 /// Sections of the code object that a view shows; linkers make a dozen.
 const MAX_SECTIONS: usize = 4096;
 /// Segments of the code object that a view has; linkers make six.
@@ -34,8 +23,6 @@ pub(super) const MAX_SEGMENTS: usize = 256;
 /// Bytes of segments that a view takes from the file, as many times as the file has: segments of linkers share a page at the
 /// most. What is beyond is read from the target.
 pub(super) const MAX_COPIES: u64 = 2;
-const STT_OBJECT: u8 = 1;
-const STT_FUNC: u8 = 2;
 
 /// The byte that stands for each byte of a GPU's code where a debugger would disassemble it as x86-64: `?`.
 ///
@@ -74,26 +61,53 @@ pub(super) struct Added<'a> {
     pub(super) entry: Option<u64>,
 }
 
-/// A section's header to be.
-#[derive(Clone, Debug, Default)]
+/// A section header with its name.
 struct Section {
     name: String,
-    kind: u32,
-    flags: u64,
-    address: u64,
-    offset: u64,
-    size: u64,
-    link: u32,
-    info: u32,
-    entry_size: u64,
+    header: SectionHeader,
+}
+
+impl Section {
+    /// A section that is not loaded.
+    fn new(name: &str, header: SectionHeader, offset: u64, size: u64) -> Self {
+        let header = SectionHeader { sh_offset: offset.into(), sh_size: size.into(), ..header };
+        Self { name: name.to_owned(), header }
+    }
+
+    /// A section that is loaded at an address.
+    fn loaded(self, flags: SectionFlags, address: u64) -> Self {
+        let header = SectionHeader { sh_flags: flags.into(), sh_addr: address.into(), ..self.header };
+        Self { header, ..self }
+    }
+
+    fn holds(&self, address: u64) -> bool {
+        let (start, size) = (self.header.sh_addr.get(LE), self.header.sh_size.get(LE));
+        self.header.sh_flags.get(LE).contains(SHF_ALLOC)
+            && (start..start.saturating_add(size)).contains(&address)
+    }
 }
 
 struct Segment {
-    flags: u32,
+    flags: ProgramFlags,
     offset: u64,
     address: u64,
     file_size: u64,
     memory_size: u64,
+}
+
+impl Segment {
+    fn header(&self) -> ProgramHeader {
+        ProgramHeader {
+            p_type: PT_LOAD.into(),
+            p_flags: self.flags.into(),
+            p_offset: self.offset.into(),
+            p_vaddr: self.address.into(),
+            p_paddr: self.address.into(),
+            p_filesz: self.file_size.into(),
+            p_memsz: self.memory_size.into(),
+            p_align: PAGE.into(),
+        }
+    }
 }
 
 /// The loaded segments that a view has.
@@ -107,12 +121,12 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
     let Added { symbols, extras, debug, entry } = added;
     let loaded: Vec<_> = loaded(object).collect();
     let mut room = object.bytes().len() as u64 * MAX_COPIES;
-    let headers = u64::from(HEADER_SIZE) + u64::from(PROGRAM_HEADER_SIZE) * (loaded.len() as u64 + 1);
+    let headers = size_of::<FileHeader>() + size_of::<ProgramHeader>() * (loaded.len() + 1);
     // The headers are written in the end, into the room left for them.
     let mut parts = ViewFile::default();
-    parts.append(Bytes::from(vec![0; headers as usize]), 1);
+    parts.append(Bytes::from(vec![0; headers]), 1);
     let mut segments = Vec::new();
-    let mut sections = vec![Section::default()];
+    let mut sections = vec![none()];
     for segment in loaded {
         let start = segment.addresses.start;
         // What the file lacks of it is left out, and read from the target.
@@ -123,13 +137,14 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         let offset = congruent(parts.len(), start);
         let file_size = bytes.len() as u64;
         pad(&mut parts, offset);
-        if segment.flags & PF_X == 0 {
-            parts.append(bytes, 1);
-        } else {
+        if segment.is_executable() {
             parts.repeat(HIDDEN_CODE, file_size);
+        } else {
+            parts.append(bytes, 1);
         }
         let (address, memory_size) = (start, segment.addresses.end.saturating_sub(start));
-        segments.push(Segment { flags: segment.flags & 7, offset, address, file_size, memory_size });
+        let flags = ProgramFlags(segment.flags) & (PF_R | PF_W | PF_X);
+        segments.push(Segment { flags, offset, address, file_size, memory_size });
     }
     sections
         .extend(object.sections().iter().filter_map(|section| placed(section, &segments)).take(MAX_SECTIONS));
@@ -143,17 +158,8 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         parts.repeat(HIDDEN_CODE, size);
         let (flags, file_size, memory_size) = (PF_R | PF_X, size, size);
         segments.push(Segment { flags, offset, address, file_size, memory_size });
-        let flags = SHF_ALLOC | SHF_EXECINSTR;
-        let name = ".lanescope".to_owned();
-        sections.push(Section {
-            name,
-            kind: SHT_PROGBITS,
-            flags,
-            address,
-            offset,
-            size,
-            ..Section::default()
-        });
+        let section = Section::new(".lanescope", write::section_header(SHT_PROGBITS), offset, size);
+        sections.push(section.loaded(SHF_ALLOC | SHF_EXECINSTR, address));
     }
     for Debug { name, bytes } in debug {
         let size = bytes.len() as u64;
@@ -161,8 +167,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         if name == section {
             found = offset;
         }
-        let name = name.to_owned();
-        sections.push(Section { name, kind: SHT_PROGBITS, offset, size, ..Section::default() });
+        sections.push(Section::new(name, write::section_header(SHT_PROGBITS), offset, size));
     }
     symbol_table(symbols, extras, &mut sections, &mut parts);
     (finish(parts, &segments, sections, entry), found)
@@ -172,11 +177,16 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
 #[must_use]
 pub fn stub() -> ViewFile {
     let mut parts = ViewFile::default();
-    parts.append(Bytes::from(vec![0; usize::from(HEADER_SIZE)]), 1);
-    finish(parts, &[], vec![Section::default()], None)
+    parts.append(Bytes::from(vec![0; size_of::<FileHeader>()]), 1);
+    finish(parts, &[], vec![none()], None)
 }
 
-/// Adds the table of sections, and fills in the header.
+/// Section 0.
+fn none() -> Section {
+    Section { name: String::new(), header: write::null_section() }
+}
+
+/// Adds the table of sections, and fills in the headers.
 fn finish(
     mut parts: ViewFile,
     segments: &[Segment],
@@ -184,7 +194,18 @@ fn finish(
     entry: Option<u64>,
 ) -> ViewFile {
     let section_headers = section_table(&mut sections, &mut parts);
-    parts.replace_first(Bytes::from(header_bytes(segments, section_headers, sections.len(), entry)));
+    let count = sections.len() as u16;
+    let header = FileHeader {
+        e_entry: entry.unwrap_or(0).into(),
+        e_phoff: (size_of::<FileHeader>() as u64).into(),
+        e_shoff: section_headers.into(),
+        e_phnum: (segments.len() as u16).into(),
+        e_shnum: count.into(),
+        e_shstrndx: SymbolSection(count.saturating_sub(1)).into(),
+        ..write::file_header(ELFOSABI_NONE, ET_DYN, EM_X86_64)
+    };
+    let segments: Vec<ProgramHeader> = segments.iter().map(Segment::header).collect();
+    parts.replace_first(Bytes::from([bytes_of(&header), bytes_of_slice(&segments)].concat()));
     parts
 }
 
@@ -212,8 +233,8 @@ const MISLEADING: [&str; 8] =
 /// A section of the code object that is loaded, in its segment's place in the file.
 fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<Section> {
     let misleads = MISLEADING.iter().any(|name| section.name.starts_with(name));
-    let is_plain = matches!(section.section_type, SHT_PROGBITS | SHT_NOBITS) && !misleads;
-    if section.flags & SHF_ALLOC == 0 || section.size == 0 || !is_plain {
+    let kind = SectionType(section.section_type);
+    if !section.is_loaded() || section.size == 0 || !matches!(kind, SHT_PROGBITS | SHT_NOBITS) || misleads {
         return None;
     }
     let end = section.address.checked_add(section.size)?;
@@ -221,50 +242,42 @@ fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<
         .iter()
         .find(|segment| section.address >= segment.address && end - segment.address <= segment.memory_size)?;
     let skip = section.address - segment.address;
-    let has_bits = section.section_type != SHT_NOBITS && skip + section.size <= segment.file_size;
-    Some(Section {
-        name: section.name.clone(),
-        kind: if has_bits { SHT_PROGBITS } else { SHT_NOBITS },
-        flags: section.flags & (SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR),
-        address: section.address,
-        offset: segment.offset + skip.min(segment.file_size),
-        size: section.size,
-        ..Section::default()
-    })
+    let has_bits = kind != SHT_NOBITS && skip + section.size <= segment.file_size;
+    let header = write::section_header(if has_bits { SHT_PROGBITS } else { SHT_NOBITS });
+    let offset = segment.offset + skip.min(segment.file_size);
+    let flags = SectionFlags(section.flags) & (SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR);
+    Some(Section::new(&section.name, header, offset, section.size).loaded(flags, section.address))
 }
 
 /// A segment as one section, where the code object has no section headers.
 fn whole(segment: &Segment) -> Section {
-    let is_code = segment.flags & PF_X != 0;
-    Section {
-        name: if is_code { ".text" } else { ".data" }.to_owned(),
-        kind: if segment.file_size > 0 { SHT_PROGBITS } else { SHT_NOBITS },
-        flags: SHF_ALLOC | if is_code { SHF_EXECINSTR } else { 0 },
-        address: segment.address,
-        offset: segment.offset,
-        size: if segment.file_size > 0 { segment.file_size } else { segment.memory_size },
-        ..Section::default()
-    }
+    let (name, flags) = match segment.flags.contains(PF_X) {
+        true => (".text", SHF_ALLOC | SHF_EXECINSTR),
+        false => (".data", SHF_ALLOC),
+    };
+    let (kind, size) = match segment.file_size {
+        0 => (SHT_NOBITS, segment.memory_size),
+        size => (SHT_PROGBITS, size),
+    };
+    Section::new(name, write::section_header(kind), segment.offset, size).loaded(flags, segment.address)
 }
 
 /// `.symtab` and `.strtab`.
 fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section>, file: &mut ViewFile) {
-    let mut table = vec![0; SYMBOL_SIZE as usize];
-    let mut names = vec![0];
-    let mut add = |name: &str, kind: u8, global: bool, value: u64, size: u64| {
-        let holds = |section: &Section| {
-            section.flags & SHF_ALLOC != 0
-                && (section.address..section.address.saturating_add(section.size)).contains(&value)
-        };
-        let Some(index) = sections.iter().position(holds).filter(|index| *index < SHN_RESERVED) else {
-            return;
-        };
-        table.extend((names.len() as u32).to_le_bytes());
-        table.extend([u8::from(global) << 4 | kind, 0]);
-        table.extend((index as u16).to_le_bytes());
-        table.extend(value.to_le_bytes());
-        table.extend(size.to_le_bytes());
-        names.extend(name.bytes().filter(|byte| *byte != 0).chain([0]));
+    let mut table = vec![Sym::default()];
+    let mut names = Strings::new();
+    let mut add = |name: &str, kind: SymbolType, global: bool, value: u64, size: u64| {
+        let index = sections.iter().position(|section| section.holds(value));
+        let index = index.and_then(|index| u16::try_from(index).ok()).filter(|index| *index < SHN_LORESERVE);
+        let Some(index) = index else { return };
+        table.push(Sym {
+            st_name: names.add(name.as_bytes()).into(),
+            st_info: SymbolInfo::new(if global { STB_GLOBAL } else { STB_LOCAL }, kind),
+            st_shndx: SymbolSection(index).into(),
+            st_value: value.into(),
+            st_size: size.into(),
+            ..Sym::default()
+        });
     };
     let of = |symbol: &Symbol| match symbol.kind {
         SymbolKind::Function => Some(STT_FUNC),
@@ -284,80 +297,36 @@ fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section
             });
         }
     }
-    let info = first_global(&table);
-    let link = sections.len() as u32 + 1;
-    let size = table.len() as u64;
-    let offset = file.append(Bytes::from(table), 8);
-    let (name, kind, entry_size) = (".symtab".to_owned(), SHT_SYMTAB, SYMBOL_SIZE);
-    sections.push(Section { name, kind, offset, size, link, info, entry_size, ..Section::default() });
-    let size = names.len() as u64;
-    let offset = file.append(Bytes::from(names), 1);
-    sections.push(Section {
-        name: ".strtab".to_owned(),
-        kind: SHT_STRTAB,
-        offset,
-        size,
-        ..Section::default()
-    });
+    let first_global = table.iter().take_while(|symbol| symbol.st_bind() == STB_LOCAL).count() as u32;
+    let header = SectionHeader {
+        sh_link: (sections.len() as u32 + 1).into(),
+        sh_info: first_global.into(),
+        sh_entsize: (size_of::<Sym>() as u64).into(),
+        ..write::section_header(SHT_SYMTAB)
+    };
+    let offset = file.append(Bytes::from(bytes_of_slice(&table).to_vec()), 8);
+    sections.push(Section::new(".symtab", header, offset, size_of_val(&*table) as u64));
+    sections.push(strings(".strtab", names, file));
 }
 
-/// The index of the first symbol that is not local.
-fn first_global(table: &[u8]) -> u32 {
-    let bindings = table.chunks(SYMBOL_SIZE as usize).map(|symbol| symbol.get(4).map_or(0, |info| info >> 4));
-    bindings.take_while(|binding| *binding == 0).count() as u32
+/// A string table as a section.
+fn strings(name: &str, strings: Strings, file: &mut ViewFile) -> Section {
+    let bytes = strings.into_bytes();
+    let size = bytes.len() as u64;
+    Section::new(name, write::section_header(SHT_STRTAB), file.append(Bytes::from(bytes), 1), size)
 }
 
 /// The names of sections and their headers; where the headers begin.
 fn section_table(sections: &mut Vec<Section>, file: &mut ViewFile) -> u64 {
-    sections.push(Section { name: ".shstrtab".to_owned(), kind: SHT_STRTAB, ..Section::default() });
-    let mut names = Vec::new();
-    let mut starts = Vec::new();
-    for section in sections.iter() {
-        starts.push(names.len() as u32);
-        names.extend(section.name.bytes().filter(|byte| *byte != 0).chain([0]));
+    const NAMES: &str = ".shstrtab";
+    let mut names = Strings::new();
+    for section in sections.iter_mut().skip(1) {
+        section.header.sh_name = names.add(section.name.as_bytes()).into();
     }
-    let size = names.len() as u64;
-    let offset = file.append(Bytes::from(names), 1);
-    if let Some(last) = sections.last_mut() {
-        (last.offset, last.size) = (offset, size);
-    }
-    let mut headers = Vec::with_capacity(sections.len() * usize::from(SECTION_HEADER_SIZE));
-    for (section, name) in sections.iter().zip(starts) {
-        headers.extend(name.to_le_bytes());
-        headers.extend(section.kind.to_le_bytes());
-        for field in [section.flags, section.address, section.offset, section.size] {
-            headers.extend(field.to_le_bytes());
-        }
-        headers.extend(section.link.to_le_bytes());
-        headers.extend(section.info.to_le_bytes());
-        let alignment = if section.kind == 0 { 0u64 } else { 1 };
-        headers.extend(alignment.to_le_bytes());
-        headers.extend(section.entry_size.to_le_bytes());
-    }
-    file.append(Bytes::from(headers), 8)
-}
-
-fn header_bytes(segments: &[Segment], section_headers: u64, sections: usize, entry: Option<u64>) -> Vec<u8> {
-    let mut out = vec![0x7f, b'E', b'L', b'F', 2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    out.extend(ET_DYN.to_le_bytes());
-    out.extend(EM_X86_64.to_le_bytes());
-    out.extend(1u32.to_le_bytes());
-    out.extend(entry.unwrap_or(0).to_le_bytes());
-    out.extend(u64::from(HEADER_SIZE).to_le_bytes());
-    out.extend(section_headers.to_le_bytes());
-    out.extend(0u32.to_le_bytes());
-    let count = segments.len() as u16;
-    let (all, names) = (sections as u16, sections.saturating_sub(1) as u16);
-    for field in [HEADER_SIZE, PROGRAM_HEADER_SIZE, count, SECTION_HEADER_SIZE, all, names] {
-        out.extend(field.to_le_bytes());
-    }
-    for segment in segments {
-        out.extend(PT_LOAD.to_le_bytes());
-        out.extend(segment.flags.to_le_bytes());
-        let (offset, address) = (segment.offset, segment.address);
-        for field in [offset, address, address, segment.file_size, segment.memory_size, PAGE] {
-            out.extend(field.to_le_bytes());
-        }
-    }
-    out
+    let own = names.add(NAMES.as_bytes());
+    let mut table = strings(NAMES, names, file);
+    table.header.sh_name = own.into();
+    sections.push(table);
+    let headers: Vec<SectionHeader> = sections.iter().map(|section| section.header).collect();
+    file.append(Bytes::from(bytes_of_slice(&headers).to_vec()), 8)
 }

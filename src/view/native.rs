@@ -11,14 +11,9 @@ use super::build::{ViewObject, file_name, free};
 use super::file::ViewFile;
 use crate::arch::{Processor, Target};
 use crate::codeobject::{Bytes, CodeObject};
+use crate::elf::{FileFlags, FileHeader, LE, SectionHeader, bytes_of, bytes_of_slice, read, write};
 use crate::session::{Dump, Inspect};
 
-/// Bytes of an ELF header and of a section header, and offsets of their fields (gABI chapter 4, 64-bit).
-const HEADER: usize = 64;
-const ABI_VERSION: usize = 8;
-const SECTION_TABLE: usize = 40;
-const FLAGS: usize = 48;
-const SECTION_HEADER: usize = 64;
 /// `ELFABIVERSION_AMDGPU_HSA_V3`: the oldest version that gdb reads.
 const ABI_VERSION_3: u8 = 1;
 /// Sections of a served file; linkers make some dozens.
@@ -63,26 +58,26 @@ pub(super) fn file(object: &CodeObject, machine: u8) -> Option<ViewFile> {
     if !object.problems().is_empty() || sections.len() > MAX_SECTIONS {
         return None;
     }
-    let mut header = bytes.get(..HEADER)?.to_vec();
-    let version = header.get_mut(ABI_VERSION)?;
-    *version = (*version).max(ABI_VERSION_3);
-    *header.get_mut(FLAGS)? = machine;
-    let start = usize::try_from(u64::from_le_bytes(*header.get(SECTION_TABLE..)?.first_chunk()?)).ok()?;
+    let mut header = *read::file_header(bytes).ok()?;
+    header.e_ident.abi_version = header.e_ident.abi_version.max(ABI_VERSION_3);
+    header.e_flags = FileFlags(header.e_flags.get(LE).0 & !0xff | u32::from(machine)).into();
+    let start = usize::try_from(header.e_shoff.get(LE)).ok()?;
     let mut file = ViewFile::default();
-    file.append(Bytes::from(header), 1);
+    file.append(Bytes::from(bytes_of(&header).to_vec()), 1);
+    let after = size_of::<FileHeader>();
     if start == 0 {
-        file.append(bytes.slice(HEADER..bytes.len())?, 1);
+        file.append(bytes.slice(after..bytes.len())?, 1);
         return Some(file);
     }
-    let end = start.checked_add(sections.len() * SECTION_HEADER)?;
-    let mut table = bytes.get(start..end)?.to_vec();
-    for (header, section) in table.chunks_exact_mut(SECTION_HEADER).zip(sections) {
+    let end = start.checked_add(size_of::<SectionHeader>().checked_mul(sections.len())?)?;
+    let mut table = read::records::<SectionHeader>(bytes.get(start..end)?).to_vec();
+    for (header, section) in table.iter_mut().zip(sections) {
         if HIDDEN.iter().any(|name| section.name.starts_with(name)) {
-            header.fill(0);
+            *header = write::null_section();
         }
     }
-    file.append(bytes.slice(HEADER..start)?, 1);
-    file.append(Bytes::from(table), 1);
+    file.append(bytes.slice(after..start)?, 1);
+    file.append(Bytes::from(bytes_of_slice(&table).to_vec()), 1);
     file.append(bytes.slice(end..bytes.len())?, 1);
     Some(file)
 }

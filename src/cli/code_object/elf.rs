@@ -5,6 +5,10 @@ use serde::Serialize;
 use super::describe::hex;
 use crate::arch::Processor;
 use crate::codeobject::{self, CodeObject, Feature, Section, Segment, Symbol, SymbolKind};
+use crate::elf::{
+    ET_DYN, ET_EXEC, ET_REL, FileType, PF_R, PF_W, PF_X, PT_DYNAMIC, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD,
+    PT_NOTE, PT_PHDR, ProgramFlags, ProgramType,
+};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Header {
@@ -102,10 +106,10 @@ pub(super) fn header(object: &CodeObject, processor: Option<Processor>) -> Heade
         Feature::On => "on",
     };
     Header {
-        file_type: match header.file_type {
-            1 => "relocatable file".to_owned(),
-            2 => "executable".to_owned(),
-            3 => "shared object".to_owned(),
+        file_type: match FileType(header.file_type) {
+            ET_REL => "relocatable file".to_owned(),
+            ET_EXEC => "executable".to_owned(),
+            ET_DYN => "shared object".to_owned(),
             other => format!("type {other}"),
         },
         code_object_version: header.abi_version.code_object_version(),
@@ -123,18 +127,18 @@ pub(super) fn header(object: &CodeObject, processor: Option<Processor>) -> Heade
 }
 
 pub(super) fn segment(segment: &Segment) -> SegmentRow {
-    let flag = |bit: u32, letter: char| if segment.flags & bit != 0 { letter } else { '-' };
+    let flag = |bit: ProgramFlags, letter| if segment.flags & bit.0 != 0 { letter } else { '-' };
     SegmentRow {
-        segment_type: match segment.segment_type {
-            1 => "LOAD".to_owned(),
-            2 => "DYNAMIC".to_owned(),
-            4 => "NOTE".to_owned(),
-            6 => "PHDR".to_owned(),
-            0x6474_e551 => "GNU_STACK".to_owned(),
-            0x6474_e552 => "GNU_RELRO".to_owned(),
-            other => hex(other.into()),
+        segment_type: match ProgramType(segment.segment_type) {
+            PT_LOAD => "LOAD".to_owned(),
+            PT_DYNAMIC => "DYNAMIC".to_owned(),
+            PT_NOTE => "NOTE".to_owned(),
+            PT_PHDR => "PHDR".to_owned(),
+            PT_GNU_STACK => "GNU_STACK".to_owned(),
+            PT_GNU_RELRO => "GNU_RELRO".to_owned(),
+            other => hex(other.0.into()),
         },
-        flags: [flag(4, 'r'), flag(2, 'w'), flag(1, 'x')].iter().collect(),
+        flags: [flag(PF_R, 'r'), flag(PF_W, 'w'), flag(PF_X, 'x')].iter().collect(),
         address: hex(segment.addresses.start),
         size: segment.addresses.end - segment.addresses.start,
         offset: segment.offset,

@@ -34,6 +34,7 @@ mod frames;
 
 use std::fmt::Write as _;
 use std::io::{Read as _, Write};
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,14 +49,12 @@ use crate::codeobject::CodeObject;
 use crate::debuginfo::{DebugInfo, Expression, Pcs, Subprogram, UnitFacts, UnitId};
 use crate::dwarf::print::{self, Names, NoNames};
 use crate::dwarf::{Dialect, Encoding, Error, Operation, Program};
+use crate::elf::{ELFMAG, ET_CORE, FileHeader};
+use crate::integers::u16_at;
 use crate::report;
 use crate::units::{AddressSpace, DwarfReg, WaveSize};
 
-const ELF_MAGIC: &[u8] = b"\x7fELF";
-
-/// Where an ELF file says what it is, and what a little-endian core says there.
-const E_TYPE: usize = 16;
-const ET_CORE: &[u8] = &[4, 0];
+/// Bytes of an ELF file up to the end of e_type.
 const ELF_START: u64 = 18;
 
 #[derive(Debug, clap::Args)]
@@ -108,7 +107,7 @@ fn is_object(path: &Path) -> std::io::Result<bool> {
     }
     let mut start = Vec::new();
     std::fs::File::open(path)?.take(ELF_START).read_to_end(&mut start)?;
-    Ok(start.starts_with(ELF_MAGIC) && start.get(E_TYPE..) != Some(ET_CORE))
+    Ok(start.starts_with(&ELFMAG) && u16_at(&start, offset_of!(FileHeader, e_type)) != Some(ET_CORE.0))
 }
 
 /// What is shown of a code object: as text, or as JSON.

@@ -5,11 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::codeobject::{Bytes, CodeObject, FatFile};
+use crate::elf::SHT_NOBITS;
 use crate::import::file::open_regular;
 use crate::mapping;
-
-/// `SHT_NOBITS`: a section without bytes in the file.
-const SHT_NOBITS: u32 = 8;
 
 /// A code object that may be the one that was loaded somewhere.
 #[derive(Debug)]
@@ -38,7 +36,7 @@ pub(super) fn of_bytes(bytes: &Bytes, label: &str) -> Result<Vec<Arc<Candidate>>
     let candidates = fat.entries.iter().filter_map(|entry| {
         let object = CodeObject::parse(entry.bytes.clone()).ok()?;
         // Debug information alone is not what was loaded: its segments have no bytes, or wrong ones.
-        if object.section(".text").is_some_and(|text| text.section_type == SHT_NOBITS) {
+        if object.section(".text").is_some_and(|text| text.section_type == SHT_NOBITS.0) {
             return None;
         }
         let label = match (&entry.id, single) {

@@ -5,13 +5,13 @@
 //! a file and its stripped copy.
 
 use std::cell::Cell;
+use std::mem::offset_of;
 
 use super::Memory;
 use super::candidate::Candidate;
 use crate::codeobject::{CodeObject, Segment, hex};
+use crate::elf::FileHeader;
 
-/// `PF_W`.
-const WRITABLE: u32 = 2;
 /// Bytes that are compared at a time.
 const CHUNK: usize = 64 << 10;
 /// Bytes of each segment that are compared where build ids are equal: a damaged copy shows, and large ones cost nothing.
@@ -23,7 +23,8 @@ pub(super) const MAX_COMPARED: u64 = 16 << 30;
 /// Bytes shown of each side of a difference.
 const SHOWN: usize = 8;
 /// `e_shoff`, and `e_shentsize` to `e_shstrndx`, by file offset.
-const SECTION_FIELDS: [(u64, u64); 2] = [(40, 8), (58, 6)];
+const SECTION_FIELDS: [(u64, u64); 2] =
+    [(offset_of!(FileHeader, e_shoff) as u64, 8), (offset_of!(FileHeader, e_shentsize) as u64, 6)];
 
 /// The result of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,7 +130,7 @@ fn fixed(object: &CodeObject) -> Vec<&Segment> {
     let fixed = object
         .segments()
         .iter()
-        .filter(|segment| segment.is_loaded() && segment.flags & WRITABLE == 0 && segment.file_size > 0);
+        .filter(|segment| segment.is_loaded() && !segment.is_writable() && segment.file_size > 0);
     let mut fixed: Vec<&Segment> = fixed.collect();
     fixed.sort_by_key(|segment| !segment.is_executable());
     fixed

@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::Memory;
 use super::candidate::Candidate;
 use crate::codeobject::{CodeObject, ElfAddress};
+use crate::elf::{LE, NT_GNU_BUILD_ID, NoteHeader, PT_NOTE, read};
 
 /// The granularity of loading.
 pub(super) const PAGE: u64 = 4096;
@@ -25,14 +26,11 @@ pub(super) const MAX_FOUND: usize = 4096;
 pub(super) const MAX_IMAGE: u64 = 4 << 30;
 /// Bytes of an image that hold its ELF header and program headers: the first page.
 const HEADERS: usize = PAGE as usize;
-/// `PT_NOTE`, and `NT_GNU_BUILD_ID` of vendor `GNU`.
-const PT_NOTE: u32 = 4;
-const NT_GNU_BUILD_ID: u32 = 3;
 /// Notes that are looked at, and the longest build id.
 pub(super) const MAX_NOTES: usize = 4096;
 pub(super) const MAX_BUILD_ID: u32 = 64;
 /// `\x7fELF`, 64 bits, little-endian, version 1, AMDGPU_HSA.
-const IDENTITY: [u8; 8] = [0x7f, b'E', b'L', b'F', 2, 1, 1, 0x40];
+const IDENTITY: [u8; 8] = *b"\x7fELF\x02\x01\x01\x40";
 /// Images below an address that may hold it, of those that were seen before.
 const RECENT: usize = 8;
 /// Bytes of code that are looked for to find out where a code object was loaded.
@@ -67,7 +65,7 @@ impl Image {
         let range = object.image()?;
         let size = range.end.0.checked_sub(range.start.0).filter(|size| *size <= MAX_IMAGE)?;
         let address = header.wrapping_sub(range.start.0);
-        let notes = object.segments().iter().filter(|segment| segment.segment_type == PT_NOTE);
+        let notes = object.segments().iter().filter(|segment| segment.segment_type == PT_NOTE.0);
         let mut notes = notes.map(|notes| (address.wrapping_add(notes.addresses.start), notes.file_size));
         let loaded = object.segments().iter().filter(|segment| segment.is_loaded());
         Some(Self {
@@ -91,17 +89,18 @@ impl Image {
 fn build_id(memory: &dyn Memory, mut at: u64, size: u64) -> Option<Vec<u8>> {
     let end = at.checked_add(size)?;
     for _ in 0..MAX_NOTES {
-        // n_namesz, n_descsz, n_type, and room for `GNU\0`.
-        let mut head = [0; 16];
+        const HEADER: usize = size_of::<NoteHeader>();
+        const VENDOR: &[u8; 4] = b"GNU\0";
+        let mut head = [0; HEADER + VENDOR.len()];
         if at >= end || memory.read(at, &mut head) < head.len() {
             return None;
         }
-        let (words, name) = head.split_at(12);
-        let mut words = words.chunks_exact(4).map(|word| word.try_into().map_or(0, u32::from_le_bytes));
-        let (name_size, length, kind) = (words.next()?, words.next()?, words.next()?);
+        let note: &NoteHeader = read::record(&head, 0)?;
+        let (name_size, length) = (note.n_namesz.get(LE), note.n_descsz.get(LE));
         let padded = |size: u32| u64::from(size).next_multiple_of(4);
-        let bytes = at.checked_add(12)?.checked_add(padded(name_size))?;
-        if name_size == 4 && name == b"GNU\0" && kind == NT_GNU_BUILD_ID && length <= MAX_BUILD_ID {
+        let bytes = at.checked_add(HEADER as u64)?.checked_add(padded(name_size))?;
+        let is_id = name_size == 4 && head.ends_with(VENDOR) && note.n_type.get(LE) == NT_GNU_BUILD_ID;
+        if is_id && length <= MAX_BUILD_ID {
             let mut id = vec![0; length as usize];
             return (memory.read(bytes, &mut id) == id.len()).then_some(id);
         }

@@ -8,6 +8,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use crate::elf::{EM_AMDGPU, ET_CORE, read};
+
 /// Folders within folders.
 pub(super) const MAX_DEPTH: usize = 32;
 /// Entries that are looked at in all folders together.
@@ -105,23 +107,11 @@ fn kind_of(path: &Path) -> Option<Kind> {
     }
     let mut start = [0; START];
     File::open(path).ok()?.read_exact_at(&mut start, 0).ok()?;
-    match start {
-        // EI_CLASS, EI_DATA; e_type, e_machine.
-        [0x7f, b'E', b'L', b'F', 2, 1, .., _, _, _, _] => {
-            let word = |at: usize| {
-                u16::from_le_bytes([
-                    start.get(at).copied().unwrap_or(0),
-                    start.get(at + 1).copied().unwrap_or(0),
-                ])
-            };
-            match (word(16), word(18)) {
-                (_, 224) => Some(Kind::Code),
-                // A core is not a program.
-                (4, _) => None,
-                _ => Some(Kind::Holder),
-            }
-        }
-        _ if crate::codeobject::FatFile::is_bundle(&start) => Some(Kind::Holder),
-        _ => None,
+    match read::kind(&start) {
+        Some((_, EM_AMDGPU)) => Some(Kind::Code),
+        // A core is not a program.
+        Some((ET_CORE, _)) => None,
+        Some(_) => Some(Kind::Holder),
+        None => crate::codeobject::FatFile::is_bundle(&start).then_some(Kind::Holder),
     }
 }

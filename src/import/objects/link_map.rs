@@ -9,6 +9,7 @@
 use std::collections::HashSet;
 
 use super::Memory;
+use crate::integers::{u32_at, u64_at};
 
 /// Nodes that are followed; the largest programs load some thousand code objects.
 pub const MAX_NODES: usize = 65_536;
@@ -82,7 +83,8 @@ impl LinkMap {
             );
             return map;
         }
-        let version = u32_at(&head, 0);
+        let word = |at| u32_at(&head, at).unwrap_or_default();
+        let version = word(0);
         map.r_version = Some(version).filter(|version| is_version(*version));
         if map.r_version.is_none() {
             let what = format!("{}: it counts as unknown", version.cast_signed());
@@ -92,12 +94,12 @@ impl LinkMap {
             map.problem(r_debug, "r_debug", format!("only {got} bytes are captured"), "40 bytes");
             return map;
         }
-        let state = u32_at(&head, 24);
+        let state = word(24);
         if state != 0 {
             let what = format!("{state}: the list was being changed and may lack code objects");
             map.problem(r_debug.wrapping_add(24), "r_debug.r_state", what, "0 (consistent)");
         }
-        map.walk(memory, u64_at(&head, 8));
+        map.walk(memory, u64_at(&head, 8).unwrap_or_default());
         map
     }
 
@@ -118,8 +120,9 @@ impl LinkMap {
                 let what = format!("{got} of {LINK_MAP_SIZE} bytes are captured; the list ends here");
                 return self.problem(at, "link_map", what, "a node of the list");
             }
-            let address = u64_at(&node, 0);
-            let uri = self.name(memory, at, u64_at(&node, 8));
+            let long = |at| u64_at(&node, at).unwrap_or_default();
+            let address = long(0);
+            let uri = self.name(memory, at, long(8));
             names += uri.as_ref().map_or(0, String::len);
             if names > MAX_NAMES {
                 let what =
@@ -130,7 +133,7 @@ impl LinkMap {
             if address != 0 || uri.is_some() {
                 self.entries.push(Entry { address, uri });
             }
-            at = u64_at(&node, 24);
+            at = long(24);
         }
     }
 
@@ -171,12 +174,4 @@ impl LinkMap {
     fn problem(&mut self, address: u64, part: &'static str, what: String, expected: &'static str) {
         self.problems.push(Problem { address, part, what, expected });
     }
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }

@@ -1,7 +1,7 @@
 //! The header of one save area, and where it places control stack and waves.
 
-use super::bytes::u32_at;
 use super::memory::CoreMemory;
+use crate::integers::u32_at;
 
 /// The most bytes of a control stack: a tenth of what all save areas of a GPU with 10^6 waves need.
 pub(super) const MOST_STACK: u32 = 8 << 20;

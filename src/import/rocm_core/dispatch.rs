@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::bytes::{u16_at, u32_at, u64_at};
 use super::memory::CoreMemory;
 use super::note::QueueEntry;
 use crate::capture::{Dispatch, Ring};
+use crate::integers::{u16_at, u32_at, u64_at};
 use crate::units::Address;
 
 /// Bytes of an AQL packet.

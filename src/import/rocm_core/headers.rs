@@ -3,30 +3,25 @@
 //! Crates that read ELF refuse or misread what ROCm writes: p_align holds a shift, p_flags section flags, headers at the
 //! end of the table may be zero, and the file may end inside a segment. System V gABI, "ELF Header" and "Program Header".
 
-use super::bytes::{u16_at, u32_at, u64_at};
+use std::mem::{offset_of, size_of};
+
 use crate::capture::Backing;
+use crate::elf::{
+    FileHeader, LE, Machine, PN_XNUM, PT_LOAD, PT_NOTE, PT_NULL, ProgramHeader, SectionHeader, read::record,
+};
 use crate::import::problem::{ImportError, Problems};
 
 /// The most program headers that are read: four times what the header's own count can say.
 pub(super) const MOST_HEADERS: u64 = 1 << 18;
 
-/// e_machine of ROCm's GPU cores.
-pub(super) const EM_AMDGPU: u16 = 224;
-
-const HEADER: usize = 64;
-const PROGRAM_HEADER: u64 = 56;
-const SECTION_HEADER: u64 = 64;
-pub(super) const PN_XNUM: u16 = 0xffff;
-
-/// A segment of memory.
-pub(super) const PT_LOAD: u32 = 1;
-const PT_NOTE: u32 = 4;
+/// Offset of e_phnum.
+const COUNT: u64 = offset_of!(FileHeader, e_phnum) as u64;
 
 /// What the headers say.
 #[derive(Debug)]
 pub(super) struct Headers {
     /// e_machine.
-    pub(super) machine: u16,
+    pub(super) machine: Machine,
     /// PT_LOAD, in the file's order.
     pub(super) loads: Vec<Range>,
     /// PT_NOTE, in the file's order.
@@ -55,29 +50,25 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
     let name = file.name();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
     let refuse = |found: String| ImportError::NotADump { file: name.to_owned(), found };
-    let mut header = [0; HEADER];
+    let mut header = [0; size_of::<FileHeader>()];
     let got = file.read_at(0, &mut header).map_err(io)?;
-    if got < HEADER {
+    let Some(header) = header.get(..got).and_then(|header| record::<FileHeader>(header, 0)) else {
         return Err(refuse(format!("an ELF core that ends after {got} bytes, within its header")));
-    }
-    let (Some(machine), Some(table), Some(entry), Some(short)) =
-        (u16_at(&header, 18), u64_at(&header, 32), u16_at(&header, 54), u16_at(&header, 56))
-    else {
-        return Err(refuse("an ELF core without a header".to_owned()));
     };
-    if u64::from(entry) < PROGRAM_HEADER {
+    let (table, entry, short) = (header.e_phoff.get(LE), header.e_phentsize.get(LE), header.e_phnum.get(LE));
+    if usize::from(entry) < size_of::<ProgramHeader>() {
         return Err(refuse(format!("an ELF core whose program headers have {entry} bytes, not 56")));
     }
     let count = match short {
         // As many as lie before the first segment, where nobody says how many.
-        PN_XNUM => long_count(file, u64_at(&header, 40).unwrap_or(0)),
+        PN_XNUM => long_count(file, header.e_shoff.get(LE)),
         short => Some(u64::from(short)),
     };
     let is_said = count.is_some();
     let count = count.unwrap_or(MOST_HEADERS);
     if count > MOST_HEADERS {
         let expected = format!("at most {MOST_HEADERS}");
-        problems.report_at(name, 56, "program headers", format_args!("{count}"), expected);
+        problems.report_at(name, COUNT, "program headers", format_args!("{count}"), expected);
     }
     let count = count.min(MOST_HEADERS);
     let entry = u64::from(entry);
@@ -98,7 +89,7 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
         if is_said {
             let what =
                 format!("{count}, of which {before} lie before the first segment; the others are not read");
-            problems.report_at(name, 56, "program headers", what, "segments behind the headers");
+            problems.report_at(name, COUNT, "program headers", what, "segments behind the headers");
         }
     }
     if !is_said {
@@ -106,9 +97,9 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
             "more than can be said there, and section 0 does not say how many: {} are read",
             bytes.len() as u64 / entry
         );
-        problems.report_at(name, 56, "program headers", what, "their number as sh_info of section 0");
+        problems.report_at(name, COUNT, "program headers", what, "their number as sh_info of section 0");
     }
-    Ok(sort(name, machine, table, &bytes, entry as usize, problems))
+    Ok(sort(name, header.e_machine.get(LE), table, &bytes, entry as usize, problems))
 }
 
 /// How many of the headers that begin at `table` lie before the bytes of all segments that those before them name; `None`: all of
@@ -121,10 +112,9 @@ pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u6
         if least < at.saturating_add(entry) {
             return Some(index);
         }
-        let segment = u32_at(header, 0).zip(u64_at(header, 8).zip(u64_at(header, 32)));
-        if let Some((PT_LOAD | PT_NOTE, (offset, 1..))) = segment
-            && offset > at
-        {
+        let Some(header) = record::<ProgramHeader>(header, 0) else { break };
+        let offset = header.p_offset.get(LE);
+        if matches!(header.p_type.get(LE), PT_LOAD | PT_NOTE) && header.p_filesz.get(LE) > 0 && offset > at {
             least = least.min(offset);
         }
     }
@@ -135,14 +125,15 @@ pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u6
 
 /// The count of a core with more headers than two bytes can say: sh_info of section 0.
 fn long_count(file: &dyn Backing, sections: u64) -> Option<u64> {
-    let mut section = [0; SECTION_HEADER as usize];
+    let mut section = [0; size_of::<SectionHeader>()];
     let got = file.read_at(sections, &mut section).ok()?;
-    u32_at(section.get(..got)?, 44).filter(|count| sections != 0 && *count != 0).map(u64::from)
+    let count = record::<SectionHeader>(section.get(..got)?, 0)?.sh_info.get(LE);
+    (sections != 0 && count != 0).then_some(u64::from(count))
 }
 
 fn sort(
     name: &str,
-    machine: u16,
+    machine: Machine,
     table: u64,
     bytes: &[u8],
     entry: usize,
@@ -152,15 +143,18 @@ fn sort(
     let mut headers = Headers { machine, loads: Vec::new(), notes: Vec::new(), end };
     let mut empty: Option<(u64, u32)> = None;
     for (index, header) in (0u32..).zip(bytes.chunks_exact(entry)) {
-        let range = || {
-            let at = |offset| u64_at(header, offset);
-            let flags = u32_at(header, 4)?;
-            Some(Range { index, flags, offset: at(8)?, address: at(16)?, size: at(32)? })
+        let Some(header) = record::<ProgramHeader>(header, 0) else { break };
+        let range = Range {
+            index,
+            flags: header.p_flags.get(LE).0,
+            offset: header.p_offset.get(LE),
+            address: header.p_vaddr.get(LE),
+            size: header.p_filesz.get(LE),
         };
-        match (u32_at(header, 0), range()) {
-            (Some(PT_LOAD), Some(range)) => headers.loads.push(range),
-            (Some(PT_NOTE), Some(range)) => headers.notes.push(range),
-            (Some(0), _) => {
+        match header.p_type.get(LE) {
+            PT_LOAD => headers.loads.push(range),
+            PT_NOTE => headers.notes.push(range),
+            PT_NULL => {
                 let at = table + u64::from(index) * entry as u64;
                 empty = Some(empty.map_or((at, 1), |(first, count)| (first, count + 1)));
             }

@@ -10,7 +10,6 @@ mod ahead;
 mod area;
 mod block;
 mod build;
-mod bytes;
 mod dispatch;
 mod doubt;
 mod headers;
@@ -45,6 +44,8 @@ use super::problem::{ImportError, Problems};
 use super::{Opened, Options, sniff};
 use crate::arch::Targets;
 use crate::capture::{Backing, BackingId, Capture, MemoryBacking, Provenance};
+use crate::elf;
+use crate::integers::u32_at;
 use crate::mapping::Changes;
 
 /// Opens a core, with the host's beside it if the options name one. `changes`: what the core's file has, and the host's gets.
@@ -101,7 +102,7 @@ pub(super) fn open(
         state = state.or(notes.state);
         files.push((file, headers));
     }
-    let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == headers::EM_AMDGPU);
+    let is_gpu_alone = matches!(&*files, [(_, headers)] if headers.machine == elf::EM_AMDGPU);
     let map = segments::map(&files, &mut problems);
     let stores: Vec<Arc<dyn Backing>> = files.into_iter().map(|(file, _)| file).collect();
     let memory = CoreMemory::new(&name, map, stores).of_gpu_alone(is_gpu_alone);
@@ -123,7 +124,7 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
             "one of the two cores with the state of GPUs",
         );
     }
-    if headers.machine == headers::EM_AMDGPU {
+    if headers.machine == elf::EM_AMDGPU {
         let what = format!("beside {} it is a GPU core, too", gpu.name());
         problems.report_at(host.name(), 18, "e_machine", what, "the core of the host process");
     }
@@ -137,11 +138,11 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
 
 /// Whether a file speaks of GPUs: by a note, or by what it was made for.
 fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
-    notes.found || headers.machine == headers::EM_AMDGPU
+    notes.found || headers.machine == elf::EM_AMDGPU
 }
 
 fn provenance(parts: &[(Arc<dyn Backing>, Headers, Notes)]) -> Provenance {
-    let gpu = parts.iter().any(|(_, headers, _)| headers.machine == headers::EM_AMDGPU);
+    let gpu = parts.iter().any(|(_, headers, _)| headers.machine == elf::EM_AMDGPU);
     let what = match (gpu, parts.len()) {
         (true, 1) => "ROCm GPU core",
         (true, _) => "ROCm GPU core with its host core",
@@ -174,9 +175,9 @@ fn r_version(map: &LinkMap, options: &Options, problems: &mut Problems) -> Optio
 
 /// e_flags of a code object's ELF header (System V gABI, "ELF Header").
 fn flags(held: &Held, memory: &CoreMemory) -> Option<u32> {
-    const E_FLAGS: usize = 48;
+    const E_FLAGS: usize = std::mem::offset_of!(elf::FileHeader, e_flags);
     match held {
-        Held::File(bytes) => bytes.get(E_FLAGS..E_FLAGS + 4)?.try_into().ok().map(u32::from_le_bytes),
+        Held::File(bytes) => u32_at(bytes, E_FLAGS),
         Held::Image { address, .. } => memory.u32(address.checked_add(E_FLAGS as u64)?),
     }
 }

@@ -1,17 +1,15 @@
 //! The note in which ROCm says what runs: runtime, agents and queues (AMDGPUUsage, "Core file format"; what writers do
 //! differs from the text: a version of eight bytes comes first).
 
-use super::bytes::{u32_at, u64_at};
 use super::headers::Headers;
 use crate::capture::Backing;
 use crate::clean::clean;
+use crate::elf::NT_PRPSINFO;
 use crate::import::problem::Problems;
+use crate::integers::{u32_at, u64_at};
 
 /// NT_AMDGPU_KFD_CORE_STATE, of the name `AMDGPU`.
 const CORE_STATE: u32 = 33;
-
-/// NT_PRPSINFO, of the name `CORE`: the command.
-const PRPSINFO: u32 = 3;
 
 /// The most notes that are looked at: a host core has a few for each thread.
 pub(super) const MOST_NOTES: u32 = 1 << 18;
@@ -151,7 +149,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                     notes.ends_at = Some(start.saturating_add(u64::from(size).min(MOST_DESCRIPTOR)));
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
-            } else if kind == PRPSINFO && is(b"CORE\0") && notes.command.is_none() {
+            } else if kind == NT_PRPSINFO.0 && is(b"CORE\0") && notes.command.is_none() {
                 notes.command = command(file, start, size);
                 notes.process = process(file, start, size);
             }

@@ -4,12 +4,13 @@
 //! behind the other. Their bytes lie 4 or 12 bytes before `p_offset`. The headers of both kinds of file are the same: the
 //! file's length and its memory tell them apart.
 
-use super::bytes::{u32_at, u64_at};
-use super::headers::{EM_AMDGPU, Headers, Range};
+use super::headers::{Headers, Range};
 use super::note::State;
 use super::stream;
 use crate::capture::Backing;
+use crate::elf::{EM_AMDGPU, FileHeader};
 use crate::import::problem::Problems;
+use crate::integers::{u32_at, u64_at};
 
 /// ROCr aligns segments to 16 bytes.
 pub(super) const MAX_PADDING: u64 = 15;
@@ -113,7 +114,7 @@ fn queues(file: &dyn Backing, loads: &[Range], state: Option<&State>) -> usize {
 /// Segments that a code object begins, among the first.
 fn code_objects(file: &dyn Backing, loads: &[Range]) -> usize {
     let is_code = |load: &&Range| {
-        let mut start = [0; 64];
+        let mut start = [0; size_of::<FileHeader>()];
         file.read_at(load.offset, &mut start).is_ok_and(|got| got == start.len())
             && stream::code(&start).is_some()
     };

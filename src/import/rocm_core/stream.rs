@@ -8,11 +8,13 @@ use std::fs::File;
 use std::io;
 
 use super::agents::MOST_XCCS;
-use super::bytes::{u16_at, u32_at, u64_at};
 use super::headers::{self, Headers, Range};
 use super::scratch::LOCATION;
 use super::{note, padding};
 use crate::capture::MemoryBacking;
+use crate::elf::{
+    EM_AMDGPU, ET_CORE, ET_DYN, FileHeader, LE, PF_X, PN_XNUM, PT_LOAD, ProgramHeader, SHF_EXECINSTR, read,
+};
 use crate::import::file::OpenFile;
 use crate::import::problem::Problems;
 use crate::mapping::Changes;
@@ -22,9 +24,6 @@ pub(crate) const MOST_START: u64 = 256 << 20;
 
 /// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
 const DESCRIPTOR: u64 = 4096;
-
-/// `e_type` of a core.
-const ET_CORE: u16 = 4;
 
 /// Save areas are whole pages.
 pub(super) const PAGE: u64 = 4096;
@@ -124,30 +123,23 @@ impl Layout {
 const UNPADDED: &str = "the core has no padding between its segments, though its headers announce it (ROCr of November 2025 to July \
                         2026 writes such cores to pipes): the segments are read as they follow each other";
 
-/// `PF_X`, and `SHF_EXECINSTR`: ROCr makes the flags of its program headers of those of sections.
-const PF_X: u32 = 1;
-const SHF_EXECINSTR: u32 = 4;
-
 /// Program headers of which nobody says how many there are are waited for so many bytes at a time.
 const STEP: u64 = 64 << 10;
 
 /// Looks at the first bytes of a stream; `ended`: they are all that there will be, so that what they have is taken.
 pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
-    const HEADER: usize = 64;
-    if !b"\x7fELF\x02\x01".starts_with(bytes.get(..6.min(bytes.len())).unwrap_or_default()) {
+    if !read::START.starts_with(bytes.get(..read::START.len()).unwrap_or(bytes)) {
         return Start::NotACore("it does not begin as a little-endian 64-bit ELF file does".to_owned());
     }
-    let fields = || Some((u16_at(bytes, 16)?, u64_at(bytes, 32)?, u16_at(bytes, 54)?, u16_at(bytes, 56)?));
-    let Some((kind, table, size, count)) = fields().filter(|_| bytes.len() >= HEADER) else {
-        return Start::More(HEADER as u64);
+    let Ok(header) = read::file_header(bytes) else {
+        return Start::More(size_of::<FileHeader>() as u64);
     };
-    if kind != ET_CORE {
+    if header.e_type.get(LE) != ET_CORE {
         return Start::NotACore("it is an ELF file and no core".to_owned());
     }
-    let begin = table;
-    let entry = u64::from(size);
-    let table = match count {
-        headers::PN_XNUM => begin.saturating_add(table_size(bytes, begin, entry)),
+    let (begin, entry) = (header.e_phoff.get(LE), u64::from(header.e_phentsize.get(LE)));
+    let table = match header.e_phnum.get(LE) {
+        PN_XNUM => begin.saturating_add(table_size(bytes, begin, entry)),
         count => begin.saturating_add(entry * u64::from(count)),
     };
     let too_far = |what: &str, end: u64| {
@@ -242,29 +234,19 @@ fn clip(headers: &mut Headers, problems: &mut Problems) {
 /// Bytes of the code object that begins in memory with `page`, if one does: its image, or its file where that is more. The
 /// bytes are the first ones of a page, as loaders and bundlers place code objects.
 pub(crate) fn code(page: &[u8]) -> Option<u64> {
-    const HEADER: usize = 64;
-    const PROGRAM_HEADER: usize = 56;
-    const SHARED: u16 = 3;
-    let is_code = page.starts_with(b"\x7fELF\x02\x01")
-        && u16_at(page, 16) == Some(SHARED)
-        && u16_at(page, 18) == Some(headers::EM_AMDGPU);
-    if !is_code {
-        return None;
-    }
-    let table = usize::try_from(u64_at(page, 32)?).ok()?;
-    let count = usize::from(u16_at(page, 56)?);
-    let sections = u64::from(u16_at(page, 58)?) * u64::from(u16_at(page, 60)?);
-    let mut end = u64_at(page, 40)?.saturating_add(sections).max(HEADER as u64);
-    for index in 0..count {
-        let at = table.saturating_add(index * PROGRAM_HEADER);
-        let header = page.get(at..at.saturating_add(PROGRAM_HEADER)).unwrap_or_default();
-        let size = u64_at(header, 16).zip(u64_at(header, 40));
-        let Some((kind, (address, size))) = u32_at(header, 0).zip(size) else {
+    read::kind(page).filter(|kind| *kind == (ET_DYN, EM_AMDGPU))?;
+    let header: &FileHeader = read::record(page, 0)?;
+    let table = usize::try_from(header.e_phoff.get(LE)).ok()?;
+    let sections = u64::from(header.e_shentsize.get(LE)) * u64::from(header.e_shnum.get(LE));
+    let mut end = header.e_shoff.get(LE).saturating_add(sections).max(size_of::<FileHeader>() as u64);
+    for index in 0..usize::from(header.e_phnum.get(LE)) {
+        let at = table.saturating_add(index * size_of::<ProgramHeader>());
+        let Some(header) = read::record::<ProgramHeader>(page, at) else {
             // Its headers are elsewhere: nothing says where it ends.
             return Some(u64::MAX);
         };
-        if kind == headers::PT_LOAD {
-            end = end.max(address.saturating_add(size));
+        if header.p_type.get(LE) == PT_LOAD {
+            end = end.max(header.p_vaddr.get(LE).saturating_add(header.p_memsz.get(LE)));
         }
     }
     Some(end)
@@ -272,12 +254,13 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
 
 /// What the program headers alone say, in the order of the stream.
 fn segments(headers: &Headers) -> Vec<Segment> {
-    let execute = if headers.machine == headers::EM_AMDGPU { SHF_EXECINSTR } else { PF_X };
+    // ROCr makes the flags of its program headers of those of sections.
+    let execute = if headers.machine == EM_AMDGPU { SHF_EXECINSTR.0 } else { u64::from(PF_X.0) };
     let segment = |load: &headers::Range| Segment {
         offset: load.offset,
         address: load.address,
         size: load.size,
-        executable: load.flags & execute != 0,
+        executable: u64::from(load.flags) & execute != 0,
     };
     let mut segments: Vec<Segment> = headers.loads.iter().map(segment).collect();
     segments.sort_by_key(|segment| segment.offset);
@@ -310,7 +293,7 @@ fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Lay
         need(queue.save_area, size * u64::from(xccs));
         // ROCr's size may be that of the bytes in use (June and July 2026), and some entries have none: to the end of the
         // area's segment, which in a core of ROCr is an allocation of its own.
-        if headers.machine == headers::EM_AMDGPU || size == 0 || !size.is_multiple_of(PAGE) {
+        if headers.machine == EM_AMDGPU || size == 0 || !size.is_multiple_of(PAGE) {
             let mut segments = segments.iter();
             let inside = |segment: &&Segment| {
                 queue.save_area.checked_sub(segment.address).is_some_and(|skip| skip < segment.size)

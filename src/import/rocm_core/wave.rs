@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::block::{Block, Counts, SLOTS};
-use super::bytes::u32_at;
 use super::memory::CoreMemory;
 use crate::arch::save_area::{self, Parked, SaveArea, TtmpBits};
 use crate::arch::{Kind, RegId, Target};
 use crate::capture::RegisterBlock;
+use crate::integers::u32_at;
 use crate::units::LaneSet;
 
 /// SGPR slots right below the hardware registers that are read with them: aliases among them may hold a base.

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::mem::offset_of;
 use std::os::unix::fs::FileExt as _;
 
 use super::PAGE;
 use super::ranks::Rank;
+use crate::elf::{
+    FileHeader, PF_R, PN_XNUM, PT_LOAD, PT_NOTE, ProgramHeader, ProgramType, SectionHeader, bytes_of,
+    bytes_of_slice, write,
+};
 use crate::import::stream::Layout;
 
 /// The most program headers that are written: as many as the reader of cores takes.
 const MAX_HEADERS: usize = 1 << 18;
-
-/// `PT_LOAD` and `PT_NOTE`.
-const LOAD: u32 = 1;
-const NOTE: u32 = 4;
 
 /// Bytes that are copied at a time; whole pages.
 const CHUNK: usize = 1 << 20;
@@ -107,26 +108,28 @@ impl Kept {
         let headers = self.headers(runs);
         let count = headers.len();
         let at = runs.last().map_or(0, |run| run.at + (run.end - run.first)).next_multiple_of(8);
-        let table: Vec<u8> = headers.concat();
-        file.write_all_at(&table, at)?;
-        // e_phoff, e_phentsize, e_phnum.
-        file.write_all_at(&at.to_le_bytes(), 32)?;
-        file.write_all_at(&56u16.to_le_bytes(), 54)?;
-        let short = u16::try_from(count).ok().filter(|count| *count != u16::MAX);
-        file.write_all_at(&short.unwrap_or(u16::MAX).to_le_bytes(), 56)?;
-        if short.is_none() {
-            // PN_XNUM: the count is sh_info of section 0.
+        let table = bytes_of_slice(&headers);
+        file.write_all_at(table, at)?;
+        let short = |value: u16, field: usize| file.write_all_at(&value.to_le_bytes(), field as u64);
+        let long = |value: u64, field: usize| file.write_all_at(&value.to_le_bytes(), field as u64);
+        long(at, offset_of!(FileHeader, e_phoff))?;
+        short(size_of::<ProgramHeader>() as u16, offset_of!(FileHeader, e_phentsize))?;
+        let number = u16::try_from(count).ok().filter(|count| *count != PN_XNUM);
+        short(number.unwrap_or(PN_XNUM), offset_of!(FileHeader, e_phnum))?;
+        if number.is_none() {
+            // The count is sh_info of section 0.
             let section = at + table.len() as u64;
-            let mut header = [0; 64];
-            header[44..48].copy_from_slice(&u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
-            file.write_all_at(&header, section)?;
-            file.write_all_at(&section.to_le_bytes(), 40)?;
-            file.write_all_at(&[64, 0, 1, 0], 58)?;
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            let header = SectionHeader { sh_info: count.into(), ..write::null_section() };
+            file.write_all_at(bytes_of(&header), section)?;
+            long(section, offset_of!(FileHeader, e_shoff))?;
+            short(size_of::<SectionHeader>() as u16, offset_of!(FileHeader, e_shentsize))?;
+            short(1, offset_of!(FileHeader, e_shnum))?;
         }
         Ok(())
     }
 
-    fn headers(&self, runs: &[Run]) -> Vec<Vec<u8>> {
+    fn headers(&self, runs: &[Run]) -> Vec<ProgramHeader> {
         let within = |offset: u64, size: u64| {
             let end = offset.saturating_add(size);
             let from = runs.partition_point(|run| run.end <= offset);
@@ -139,11 +142,11 @@ impl Kept {
         let notes = self.layout.notes.iter().flat_map(|(offset, size)| {
             // A note whose segment was cut short still says how long it is.
             let first = within(*offset, *size).next();
-            first.map(|(_, at, _)| program_header(NOTE, at, 0, *size))
+            first.map(|(_, at, _)| program_header(PT_NOTE, at, 0, *size))
         });
         let loads = self.layout.segments.iter().flat_map(|segment| {
             within(segment.offset, segment.size)
-                .map(|(skip, at, size)| program_header(LOAD, at, segment.address.wrapping_add(skip), size))
+                .map(|(skip, at, size)| program_header(PT_LOAD, at, segment.address.wrapping_add(skip), size))
         });
         notes.chain(loads).take(MAX_HEADERS).collect()
     }
@@ -169,13 +172,16 @@ pub(super) fn is_zero(bytes: &[u8]) -> bool {
     bytes.chunks(ZEROS.len()).all(|page| ZEROS.starts_with(page))
 }
 
-/// An `Elf64_Phdr`.
-pub(super) fn program_header(kind: u32, offset: u64, address: u64, size: u64) -> Vec<u8> {
-    let mut header = Vec::with_capacity(56);
-    header.extend(kind.to_le_bytes());
-    header.extend(4u32.to_le_bytes());
-    for word in [offset, address, 0, size, size, 1] {
-        header.extend(word.to_le_bytes());
+/// The header of a segment whose bytes are all in the file.
+pub(super) fn program_header(kind: ProgramType, offset: u64, address: u64, size: u64) -> ProgramHeader {
+    ProgramHeader {
+        p_type: kind.into(),
+        p_flags: PF_R.into(),
+        p_offset: offset.into(),
+        p_vaddr: address.into(),
+        p_paddr: 0.into(),
+        p_filesz: size.into(),
+        p_memsz: size.into(),
+        p_align: 1.into(),
     }
-    header
 }

@@ -21,14 +21,12 @@ use self::keeper::Keeper;
 use self::kept::Kept;
 use self::wait::Waiting;
 use super::report::{counted, plural};
+use crate::elf::ELFMAG;
 use crate::import::stream::{self, Layout, Start};
 
 /// Bytes that are read at a time, and how many such reads may wait to be written.
 const CHUNK: usize = 1 << 20;
 const WAITING: usize = 16;
-
-/// What an ELF file begins with.
-const ELF: &[u8] = b"\x7fELF";
 
 /// Bytes of memory, beside headers and notes, that stay of a core of which no dump can be made.
 pub const MAX_REMAINS: u64 = 64 << 20;
@@ -222,7 +220,7 @@ pub fn spool(
     let layout = match begin(&mut source, &mut first, &mut came.stalled) {
         Ok(layout) => layout,
         // It comes once: what cannot be understood now may be later.
-        Err(why) if first.starts_with(ELF) => {
+        Err(why) if first.starts_with(&ELFMAG) => {
             let file = raw(file, first, &mut source, &mut came).map_err(io)?;
             return Ok(Spooled { file, came, broken: Some(why), kept: None });
         }

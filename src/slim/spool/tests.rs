@@ -6,6 +6,7 @@ use super::keeper::MOST_GAPS;
 use super::kept::program_header;
 use super::ranks::{MOST_PARTS, Rank, Runs};
 use super::*;
+use crate::elf::{PT_LOAD, bytes_of};
 
 /// A core with the given segments, each of one byte repeated, by address; no notes.
 fn core(segments: &[(u64, u64, u8)]) -> Vec<u8> {
@@ -18,7 +19,7 @@ fn core(segments: &[(u64, u64, u8)]) -> Vec<u8> {
     file[56] = segments.len() as u8;
     let mut offset = 0x1000u64;
     for (address, size, _) in segments {
-        file.extend(program_header(1, offset, *address, *size));
+        file.extend(bytes_of(&program_header(PT_LOAD, offset, *address, *size)));
         offset += size;
     }
     file.resize(0x1000, 0);
@@ -147,7 +148,7 @@ fn what_is_no_core_is_refused() {
         let stream = std::io::Cursor::new(bytes.to_vec());
         match spool(stream, folder.path(), patience, &mut |_| ()) {
             Err(why) => {
-                assert!(!bytes.starts_with(ELF));
+                assert!(!bytes.starts_with(&ELFMAG));
                 why.to_string()
             }
             // What begins as a core stays as it came.
@@ -261,7 +262,7 @@ fn headers_of_which_nobody_says_how_many_end_before_the_first_segment() {
     let data = (64 + COUNT * 56).next_multiple_of(0x1000);
     let mut many = bytes[..64].to_vec();
     for index in 0..COUNT {
-        many.extend(program_header(1, data + index * 8, 0x10_0000 + index * 0x1000, 8));
+        many.extend(bytes_of(&program_header(PT_LOAD, data + index * 8, 0x10_0000 + index * 0x1000, 8)));
     }
     many.resize(data as usize, 0);
     for index in 0..COUNT {
