@@ -80,7 +80,7 @@ impl<'a> Reading<'a> {
         for parameter in template_parameters(die)? {
             is_template = true;
             match parameter.tag() {
-                DW_TAG_GNU_TEMPLATE_PARAMETER_PACK => {
+                gimli::DW_TAG_GNU_template_parameter_pack => {
                     for member in children(&parameter)? {
                         arguments.push(self.template_argument(&member)?);
                     }
@@ -107,8 +107,8 @@ impl<'a> Reading<'a> {
             return Ok("...".to_owned());
         }
         let type_id = parameter.reference(self.units, gimli::DW_AT_type)?.map(TypeId);
-        if parameter.tag() == DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER {
-            let name = parameter.string(DW_AT_GNU_TEMPLATE_NAME)?;
+        if parameter.tag() == gimli::DW_TAG_GNU_template_template_param {
+            let name = parameter.string(gimli::DW_AT_GNU_template_name)?;
             return Ok(name.map_or_else(String::new, |name| name.to_string()));
         }
         if parameter.tag() != gimli::DW_TAG_template_value_parameter {
@@ -177,10 +177,6 @@ impl Drop for Nested {
     }
 }
 
-const DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER: gimli::DwTag = gimli::DwTag(0x4106);
-const DW_TAG_GNU_TEMPLATE_PARAMETER_PACK: gimli::DwTag = gimli::DwTag(0x4107);
-const DW_AT_GNU_TEMPLATE_NAME: gimli::DwAt = gimli::DwAt(0x2110);
-
 /// The children that are template parameters; of a function only those before anything but parameters, for what follows
 /// is its body.
 fn template_parameters<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
@@ -188,8 +184,8 @@ fn template_parameters<'a>(die: &Die<'a>) -> Result<Vec<Die<'a>>> {
     let wanted = |tag| match tag {
         gimli::DW_TAG_template_type_parameter
         | gimli::DW_TAG_template_value_parameter
-        | DW_TAG_GNU_TEMPLATE_TEMPLATE_PARAMETER
-        | DW_TAG_GNU_TEMPLATE_PARAMETER_PACK => Some(true),
+        | gimli::DW_TAG_GNU_template_template_param
+        | gimli::DW_TAG_GNU_template_parameter_pack => Some(true),
         gimli::DW_TAG_formal_parameter => Some(false),
         _ => (!is_function).then_some(false),
     };

@@ -11,8 +11,8 @@ use crate::units::AddressSpace;
 
 pub(super) fn base(reading: Reading<'_>, die: &Die<'_>) -> Result<TypeKind> {
     let encoding = match die.entry.attr_value(gimli::DW_AT_encoding) {
-        Some(AttributeValue::Encoding(encoding)) => Encoding(encoding.0),
-        _ => Encoding(0),
+        Some(AttributeValue::Encoding(encoding)) => Encoding(encoding),
+        _ => Encoding(gimli::DwAte(0)),
     };
     let vector_size = die.extension(Heterogeneous::VectorSize).and_then(|(_, value)| unsigned(&value));
     let (bit_size, scale) = (die.constant(gimli::DW_AT_bit_size), scale(reading, die)?);
@@ -20,8 +20,6 @@ pub(super) fn base(reading: Reading<'_>, die: &Die<'_>) -> Result<TypeKind> {
 }
 
 fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
-    const DW_AT_GNU_NUMERATOR: gimli::DwAt = gimli::DwAt(0x2303);
-    const DW_AT_GNU_DENOMINATOR: gimli::DwAt = gimli::DwAt(0x2304);
     let power = |name| {
         let value = die.entry.attr_value(name)?;
         value.sdata_value().or_else(|| i64::try_from(unsigned(&value)?).ok())
@@ -34,8 +32,8 @@ fn scale(reading: Reading<'_>, die: &Die<'_>) -> Result<Option<Scale>> {
     }
     let Some(small) = die.reference(reading.units, gimli::DW_AT_small)? else { return Ok(None) };
     let small = reading.die(small)?;
-    let numerator = small.constant(DW_AT_GNU_NUMERATOR);
-    let denominator = small.constant(DW_AT_GNU_DENOMINATOR).filter(|number| *number > 0);
+    let numerator = small.constant(gimli::DW_AT_GNU_numerator);
+    let denominator = small.constant(gimli::DW_AT_GNU_denominator).filter(|number| *number > 0);
     Ok(numerator.zip(denominator).map(|(numerator, denominator)| Scale::Fraction { numerator, denominator }))
 }
 

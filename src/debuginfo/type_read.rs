@@ -257,7 +257,12 @@ fn is_other_type(tag: DwTag) -> bool {
 }
 
 fn integer() -> TypeKind {
-    TypeKind::Base(Base { encoding: Encoding::SIGNED, bit_size: None, vector_size: None, scale: None })
+    TypeKind::Base(Base {
+        encoding: Encoding(gimli::DW_ATE_signed),
+        bit_size: None,
+        vector_size: None,
+        scale: None,
+    })
 }
 
 /// DWARF 5 section 5.11: `DW_AT_string_length` gives the address of the length, which has

@@ -7,6 +7,8 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use gimli::DwAte;
+
 use super::dynamic::{DynamicAttribute, DynamicSource};
 use super::error::DebugInfoError;
 use super::location::LocationAttribute;
@@ -219,55 +221,54 @@ pub enum Scale {
 
 /// A `DW_ATE` code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Encoding(pub u8);
+pub struct Encoding(pub(super) DwAte);
+
+/// The kinds of C's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberSort {
+    /// A signed integer.
+    Signed,
+    /// An unsigned integer, or a character without a sign.
+    Unsigned,
+    /// A signed character.
+    Character,
+    /// A truth value.
+    Boolean,
+    /// A floating-point number.
+    Float,
+}
 
 impl Encoding {
-    /// `DW_ATE_boolean`.
-    pub const BOOLEAN: Self = Self(0x02);
-    /// `DW_ATE_complex_float`.
-    pub const COMPLEX_FLOAT: Self = Self(0x03);
-    /// `DW_ATE_float`.
-    pub const FLOAT: Self = Self(0x04);
-    /// `DW_ATE_signed`.
-    pub const SIGNED: Self = Self(0x05);
-    /// `DW_ATE_signed_char`.
-    pub const SIGNED_CHAR: Self = Self(0x06);
-    /// `DW_ATE_unsigned`.
-    pub const UNSIGNED: Self = Self(0x07);
-    /// `DW_ATE_unsigned_char`.
-    pub const UNSIGNED_CHAR: Self = Self(0x08);
-    /// `DW_ATE_imaginary_float`.
-    pub const IMAGINARY_FLOAT: Self = Self(0x09);
-    /// `DW_ATE_packed_decimal`.
-    pub const PACKED_DECIMAL: Self = Self(0x0a);
-    /// `DW_ATE_numeric_string`.
-    pub const NUMERIC_STRING: Self = Self(0x0b);
-    /// `DW_ATE_edited`.
-    pub const EDITED: Self = Self(0x0c);
-    /// `DW_ATE_signed_fixed`.
-    pub const SIGNED_FIXED: Self = Self(0x0d);
-    /// `DW_ATE_unsigned_fixed`.
-    pub const UNSIGNED_FIXED: Self = Self(0x0e);
-    /// `DW_ATE_decimal_float`.
-    pub const DECIMAL_FLOAT: Self = Self(0x0f);
-    /// `DW_ATE_lo_user`, which GCC and clang write for complex integers; the name determines the sign.
-    pub const COMPLEX_INTEGER: Self = Self(0x80);
-    /// `DW_ATE_UTF`: `char8_t`, `char16_t`, `char32_t`.
-    pub const UTF: Self = Self(0x10);
+    /// The number of the code.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self.0.0
+    }
 
-    /// Whether it is one of integers, characters or addresses: those that are shown as numbers without more ado.
+    /// The kind of C's numbers that it encodes; `None` for any other.
+    #[must_use]
+    pub fn number_sort(self) -> Option<NumberSort> {
+        Some(match self.0 {
+            gimli::DW_ATE_boolean => NumberSort::Boolean,
+            gimli::DW_ATE_float => NumberSort::Float,
+            gimli::DW_ATE_signed => NumberSort::Signed,
+            gimli::DW_ATE_signed_char => NumberSort::Character,
+            gimli::DW_ATE_unsigned | gimli::DW_ATE_unsigned_char | gimli::DW_ATE_UTF => NumberSort::Unsigned,
+            _ => return None,
+        })
+    }
+
+    /// Whether values print as plain numbers: integers, characters and addresses.
     #[must_use]
     pub fn is_integer(self) -> bool {
-        /// `DW_ATE_address`, `DW_ATE_UCS` and `DW_ATE_ASCII`.
-        const OTHERS: [u8; 3] = [0x01, 0x11, 0x12];
-        matches!(self, Self::SIGNED | Self::SIGNED_CHAR | Self::UNSIGNED | Self::UNSIGNED_CHAR | Self::UTF)
-            || OTHERS.contains(&self.0)
+        let is_other = matches!(self.0, gimli::DW_ATE_address | gimli::DW_ATE_UCS | gimli::DW_ATE_ASCII);
+        is_other || self.is_signed() || self.number_sort() == Some(NumberSort::Unsigned)
     }
 
     /// Whether numbers of the encoding can be negative.
     #[must_use]
     pub fn is_signed(self) -> bool {
-        matches!(self, Self::SIGNED | Self::SIGNED_CHAR)
+        matches!(self.0, gimli::DW_ATE_signed | gimli::DW_ATE_signed_char)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gimli::Section as _;
-use gimli::{Abbreviations, DebugInfoOffset, DebugTypes, Reader as _};
+use gimli::{Abbreviations, DebugInfoOffset, DebugTypes, DwLang, Reader as _};
 
 use super::abbreviations::{Tables, Unread};
 use super::attr::Heterogeneous;
@@ -75,6 +75,10 @@ impl UnitFacts {
     }
 }
 
+/// Languages of DWARF 6 that `gimli` lacks.
+const DW_LANG_C23: DwLang = DwLang(0x3e);
+const DW_LANG_FORTRAN23: DwLang = DwLang(0x3f);
+
 /// A `DW_LANG` code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Language(pub u16);
@@ -83,26 +87,46 @@ impl Language {
     /// The C languages, where a tag name needs `struct` before it. OpenCL C is not among them: gdb prints it like C++.
     #[must_use]
     pub fn is_c(self) -> bool {
-        // C89, C, C99, C11, C17, C23, and units without a language.
-        matches!(self.0, 0 | 0x1 | 0x2 | 0xc | 0x1d | 0x2c | 0x3e)
+        // 0: a unit without a language.
+        matches!(
+            DwLang(self.0),
+            DwLang(0)
+                | gimli::DW_LANG_C89
+                | gimli::DW_LANG_C
+                | gimli::DW_LANG_C99
+                | gimli::DW_LANG_C11
+                | gimli::DW_LANG_C17
+                | DW_LANG_C23
+        )
     }
 
     /// The first index of an array whose DIE has none: DWARF 5 table 7.17 and later registrations. HIP, by both of
     /// its codes (0x8100 of the 2020 proposal, 0x30), and OpenCL count from 0.
     #[must_use]
     pub fn lower_bound(self) -> i64 {
-        match self.0 {
-            // Ada 83 to 2012, Cobol 74 and 85, Fortran 77, 90, 95, 2003, 2008, 2018, 2023, Pascal 83, Modula 2, PL/I,
-            // Julia.
-            0x3 | 0x5..=0xa | 0xd..=0xf | 0x17 | 0x1f | 0x22 | 0x23 | 0x2d | 0x2e | 0x2f | 0x3f => 1,
-            _ => 0,
+        match DwLang(self.0) {
+            // `gimli` has no bound for them.
+            gimli::DW_LANG_Ada2005
+            | gimli::DW_LANG_Ada2012
+            | gimli::DW_LANG_Fortran18
+            | DW_LANG_FORTRAN23 => 1,
+            language => language.default_lower_bound().map_or(0, |bound| bound as i64),
         }
     }
 
     /// Whether the first index of an array moves fastest: Fortran.
     #[must_use]
     pub fn is_column_major(self) -> bool {
-        matches!(self.0, 0x7 | 0x8 | 0xe | 0x22 | 0x23 | 0x2d | 0x3f)
+        matches!(
+            DwLang(self.0),
+            gimli::DW_LANG_Fortran77
+                | gimli::DW_LANG_Fortran90
+                | gimli::DW_LANG_Fortran95
+                | gimli::DW_LANG_Fortran03
+                | gimli::DW_LANG_Fortran08
+                | gimli::DW_LANG_Fortran18
+                | DW_LANG_FORTRAN23
+        )
     }
 }
 

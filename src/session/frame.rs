@@ -440,7 +440,7 @@ impl Context for UnitContext<'_, '_> {
         let element_bits = bits(found.byte_size)
             .ok_or_else(|| ContextError::absent(format!("the base type at {die} is too large")))?;
         let elements = found.base.vector_size.map(|count| u32::try_from(count).unwrap_or(u32::MAX));
-        let encoding = crate::dwarf::TypeEncoding(found.base.encoding.0);
+        let encoding = crate::dwarf::TypeEncoding(found.base.encoding.code());
         Ok(BaseType { encoding, element_bits, elements })
     }
 

@@ -8,10 +8,10 @@ use std::cell::Cell;
 use super::Place;
 use super::address::{GENERIC, GLOBAL};
 use super::frame::FrameContext;
+use crate::debuginfo::Location as Described;
 use crate::debuginfo::{
     DebugInfo, DynamicAttribute, DynamicSource, LocationAttribute, Object, OwnedContents, TypeId, TypeKind,
 };
-use crate::debuginfo::{Encoding, Location as Described};
 use crate::dwarf::{
     CapturedLane, Entry, Evaluator, Focus, LaneNeed, Lanes, Location, Number, Offset, Program, Storage,
     fetch, legacy,
@@ -134,7 +134,7 @@ impl<'a> LaneObject<'a> {
         let size = self.debug.byte_size(id)?.unwrap_or(8);
         let found = self.debug.stripped(id)?;
         let is_signed = found.is_some_and(|found| match &found.kind {
-            TypeKind::Base(base) => matches!(base.encoding, Encoding::SIGNED | Encoding::SIGNED_CHAR),
+            TypeKind::Base(base) => base.encoding.is_signed(),
             _ => false,
         });
         Ok((size, is_signed))

@@ -9,7 +9,7 @@ use super::value::{Element, Value};
 use crate::debuginfo::dynamic::Asked;
 use crate::debuginfo::error::Result;
 use crate::debuginfo::type_array::{count_for, dimensions_for, stride_bits};
-use crate::debuginfo::types::{Encoding, Type, TypeId, TypeKind};
+use crate::debuginfo::types::{Type, TypeId, TypeKind};
 
 /// A dimension of one object's array.
 #[derive(Clone, Copy, Debug)]
@@ -215,7 +215,7 @@ impl Walk<'_> {
     pub(super) fn char_kind(&self, id: TypeId, stripped: &Type) -> Result<Option<CharKind>> {
         let TypeKind::Base(base) = &stripped.kind else { return Ok(None) };
         let width = stripped.byte_size.unwrap_or(0);
-        if matches!(base.encoding, Encoding::SIGNED_CHAR | Encoding::UNSIGNED_CHAR) && width == 1 {
+        if matches!(base.encoding.0, gimli::DW_ATE_signed_char | gimli::DW_ATE_unsigned_char) && width == 1 {
             return Ok(Some(CharKind::NARROW));
         }
         let mut name = self.info.type_of(id)?;
@@ -234,6 +234,6 @@ impl Walk<'_> {
                 _ => break,
             }
         }
-        Ok((base.encoding == Encoding::UTF && width == 1).then_some(CharKind::NARROW))
+        Ok((base.encoding.0 == gimli::DW_ATE_UTF && width == 1).then_some(CharKind::NARROW))
     }
 }

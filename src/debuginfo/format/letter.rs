@@ -7,7 +7,7 @@ use super::text::{CharKind, character};
 use super::value::Value;
 use super::{Options, float};
 use crate::debuginfo::error::Result;
-use crate::debuginfo::types::{Encoding, Type, TypeKind};
+use crate::debuginfo::types::{Type, TypeKind};
 
 /// How numbers are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -171,7 +171,7 @@ impl Walk<'_> {
         let (is_signed, is_float) = match &found.kind {
             TypeKind::Base(base) => (
                 base.encoding.is_signed(),
-                matches!(base.encoding, Encoding::FLOAT | Encoding::COMPLEX_FLOAT),
+                matches!(base.encoding.0, gimli::DW_ATE_float | gimli::DW_ATE_complex_float),
             ),
             TypeKind::Enum { underlying, enumerators, .. } => match underlying {
                 Some(underlying) => (self.is_signed(*underlying)?, false),

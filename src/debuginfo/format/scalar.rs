@@ -7,7 +7,7 @@ use super::value::Value;
 use super::{enumerator, fixed, float};
 use crate::debuginfo::DebugInfoError;
 use crate::debuginfo::error::Result;
-use crate::debuginfo::types::{Base, Encoding, Member, Type, TypeId, TypeKind};
+use crate::debuginfo::types::{Base, Member, Type, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
 /// Bytes of an entry of a table of virtual functions: AMDGPU has 64-bit code addresses.
@@ -68,7 +68,7 @@ impl Walk<'_> {
         part: Part<'_>,
         bits: u64,
     ) -> Result<Result<String, Value>> {
-        if bits > MAX_SCALAR_BITS && base.encoding != Encoding::COMPLEX_FLOAT {
+        if bits > MAX_SCALAR_BITS && base.encoding.0 != gimli::DW_ATE_complex_float {
             // Wider than any scalar of the language.
             return Ok(bytes(part, bits));
         }
@@ -84,23 +84,24 @@ impl Walk<'_> {
             };
             shown.unwrap_or_else(|| format!("<no notation for a float of {bytes} bytes: {number:#x}>"))
         };
-        Ok(match base.encoding {
-            Encoding::BOOLEAN => part.unsigned(bits).map(|number| match number {
+        Ok(match base.encoding.0 {
+            gimli::DW_ATE_boolean => part.unsigned(bits).map(|number| match number {
                 0 => "false".to_owned(),
                 1 => "true".to_owned(),
                 other => other.to_string(),
             }),
-            Encoding::FLOAT => part.unsigned(bits).map(|number| float(number, bits / 8)),
-            Encoding::COMPLEX_FLOAT => {
+            gimli::DW_ATE_float => part.unsigned(bits).map(|number| float(number, bits / 8)),
+            gimli::DW_ATE_complex_float => {
                 let half = bits / 2;
                 let real = part.unsigned(half).map(|number| float(number, half / 8));
                 let imaginary = part.skip(half).unsigned(half).map(|number| float(number, half / 8));
                 real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
             }
-            Encoding::IMAGINARY_FLOAT => {
+            gimli::DW_ATE_imaginary_float => {
                 part.unsigned(bits).map(|number| format!("{}i", float(number, bits / 8)))
             }
-            Encoding::COMPLEX_INTEGER => {
+            // GCC and clang write it for complex integers; the name has the sign.
+            gimli::DW_ATE_lo_user => {
                 let half = bits / 2;
                 let is_signed = !name.contains("unsigned");
                 let number = |part: Part<'_>| match is_signed {
@@ -110,32 +111,30 @@ impl Walk<'_> {
                 let (real, imaginary) = (number(part), number(part.skip(half)));
                 real.and_then(|real| imaginary.map(|imaginary| format!("{real} + {imaginary}i")))
             }
-            Encoding::SIGNED_FIXED => {
+            gimli::DW_ATE_signed_fixed => {
                 part.signed(bits).map(|number| fixed::fixed(number < 0, number.unsigned_abs(), base.scale))
             }
-            Encoding::UNSIGNED_FIXED => {
+            gimli::DW_ATE_unsigned_fixed => {
                 part.unsigned(bits).map(|number| fixed::fixed(false, number, base.scale))
             }
             // Decimal digits, of which no language for GPUs has numbers.
-            Encoding::PACKED_DECIMAL
-            | Encoding::NUMERIC_STRING
-            | Encoding::EDITED
-            | Encoding::DECIMAL_FLOAT => part
+            gimli::DW_ATE_packed_decimal
+            | gimli::DW_ATE_numeric_string
+            | gimli::DW_ATE_edited
+            | gimli::DW_ATE_decimal_float => part
                 .unsigned(bits)
-                .map(|number| format!("<no notation for {}: {number:#x}>", gimli::DwAte(base.encoding.0))),
-            encoding if !encoding.is_integer() => part.unsigned(bits).map(|number| {
-                let said = match encoding.0 {
-                    0 => "without an encoding".to_owned(),
-                    code => match gimli::DwAte(code).static_string() {
-                        Some(name) => format!("of encoding {name}"),
-                        None => format!("of unknown encoding {code:#x}"),
-                    },
+                .map(|number| format!("<no notation for {}: {number:#x}>", base.encoding.0)),
+            encoding if !base.encoding.is_integer() => part.unsigned(bits).map(|number| {
+                let said = match (encoding.0, encoding.static_string()) {
+                    (0, _) => "without an encoding".to_owned(),
+                    (_, Some(name)) => format!("of encoding {name}"),
+                    (code, None) => format!("of unknown encoding {code:#x}"),
                 };
                 format!("<a base type {said}: {number:#x}>")
             }),
-            encoding => {
+            _ => {
                 let value_bits = base.bit_size.filter(|size| *size > 0 && *size < bits).unwrap_or(bits);
-                let number = match encoding.is_signed() {
+                let number = match base.encoding.is_signed() {
                     true => part.signed(value_bits).map(|number| (number.to_string(), number as u128)),
                     false => part.unsigned(value_bits).map(|number| (number.to_string(), number)),
                 };

@@ -1,6 +1,6 @@
 //! Pointers of `.eh_frame`: DWARF exception header encoding of the Linux Standard Base.
 
-use gimli::Reader as _;
+use gimli::{DwEhPe, Reader as _};
 
 use super::BadEntry;
 use super::parse::Slice;
@@ -11,15 +11,15 @@ pub(super) struct Encoding(pub(super) u8);
 
 impl Encoding {
     /// `DW_EH_PE_absptr`: a plain address.
-    pub(super) const ABSOLUTE: Self = Self(0);
+    pub(super) const ABSOLUTE: Self = Self(gimli::DW_EH_PE_absptr.0);
     /// `DW_EH_PE_omit`: there is none.
-    pub(super) const OMIT: Self = Self(0xff);
+    pub(super) const OMIT: Self = Self(gimli::DW_EH_PE_omit.0);
 
     /// Whether the number counts from where it stands.
     fn is_relative(self) -> Result<bool, BadEntry> {
-        match self.0 & 0xf0 {
-            0x00 => Ok(false),
-            0x10 => Ok(true),
+        match DwEhPe(self.0 & 0xf0) {
+            gimli::DW_EH_PE_absptr => Ok(false),
+            gimli::DW_EH_PE_pcrel => Ok(true),
             _ => Err(BadEntry::Pointer(self.0)),
         }
     }
@@ -33,15 +33,15 @@ impl Encoding {
 
     /// A number in the format of the encoding, whatever it counts from.
     pub(super) fn number(self, from: &mut Slice<'_>, size: u8) -> Result<u64, BadEntry> {
-        Ok(match self.0 & 0x0f {
-            0x00 => from.read_address(size)?,
-            0x01 => from.read_uleb128()?,
-            0x02 => u64::from(from.read_u16()?),
-            0x03 => u64::from(from.read_u32()?),
-            0x04 | 0x0c => from.read_u64()?,
-            0x09 => from.read_sleb128()? as u64,
-            0x0a => i64::from(from.read_i16()?) as u64,
-            0x0b => i64::from(from.read_i32()?) as u64,
+        Ok(match DwEhPe(self.0).format() {
+            gimli::DW_EH_PE_absptr => from.read_address(size)?,
+            gimli::DW_EH_PE_uleb128 => from.read_uleb128()?,
+            gimli::DW_EH_PE_udata2 => u64::from(from.read_u16()?),
+            gimli::DW_EH_PE_udata4 => u64::from(from.read_u32()?),
+            gimli::DW_EH_PE_udata8 | gimli::DW_EH_PE_sdata8 => from.read_u64()?,
+            gimli::DW_EH_PE_sleb128 => from.read_sleb128()? as u64,
+            gimli::DW_EH_PE_sdata2 => i64::from(from.read_i16()?) as u64,
+            gimli::DW_EH_PE_sdata4 => i64::from(from.read_i32()?) as u64,
             _ => return Err(BadEntry::Pointer(self.0)),
         })
     }

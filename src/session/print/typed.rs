@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+pub(super) use crate::debuginfo::NumberSort as Sort;
 use crate::debuginfo::format::Scalar;
-use crate::debuginfo::{Base, DebugInfo, Encoding, Number, Result, Type, TypeId, TypeKind};
+use crate::debuginfo::{Base, DebugInfo, Number, Result, Type, TypeId, TypeKind};
 use crate::units::AddressSpace;
 
 /// A type.
@@ -29,16 +30,6 @@ pub(super) struct Basic {
     pub(super) name: &'static str,
     pub(super) bytes: u8,
     pub(super) sort: Sort,
-}
-
-/// The kind of a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Sort {
-    Signed,
-    Unsigned,
-    Character,
-    Boolean,
-    Float,
 }
 
 /// C's types with one name each; [`canonical`] maps every other name to it.
@@ -281,12 +272,5 @@ fn sort(base: &Base) -> Option<Sort> {
     if base.vector_size.is_some() {
         return None;
     }
-    match base.encoding {
-        Encoding::BOOLEAN => Some(Sort::Boolean),
-        Encoding::FLOAT => Some(Sort::Float),
-        Encoding::SIGNED => Some(Sort::Signed),
-        Encoding::SIGNED_CHAR => Some(Sort::Character),
-        Encoding::UNSIGNED | Encoding::UNSIGNED_CHAR | Encoding::UTF => Some(Sort::Unsigned),
-        _ => None,
-    }
+    base.encoding.number_sort()
 }

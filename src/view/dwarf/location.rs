@@ -15,9 +15,6 @@ use crate::debuginfo::TypeId;
 use crate::units::DieOffset;
 use crate::view::layout::Sort;
 
-/// The x86-64 number of `rsp`, the token.
-const RSP: u8 = 7;
-
 /// A variable's `DW_AT_location` or `DW_AT_const_value` in the view; `None` where it has none.
 pub(super) fn rewrite<'r>(
     conversion: &mut Conversion<'_, '_, '_, 'r>,
@@ -124,7 +121,7 @@ fn real<'e, 'r: 'e>(
 
 /// `DW_OP_breg7 (rsp) slot; DW_OP_deref`: the address that the window holds.
 fn pointer_at(slot: u32) -> Expression {
-    let mut bytes = vec![constants::DW_OP_breg0.0 + RSP];
+    let mut bytes = vec![constants::DW_OP_breg7.0];
     let mut left = i64::from(slot);
     loop {
         let byte = left as u8 & 0x7f;
