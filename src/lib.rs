@@ -9,7 +9,7 @@
 //!
 //! ```text
 //! 0 units, bounds, clean,      numbers with units | bounds on untrusted input | text that may be printed |
-//!   signals                    what ends a process
+//!   signals, elf, integers     termination signals | records of ELF files | little-endian integers in slices
 //! 1 dwarf, arch, disassembler  DWARF expressions and CFI | what a GPU is | LLVM's tools for instructions
 //! 2 capture, codeobject        what was seen | an AMDGPU ELF as bytes
 //! 3 import, debuginfo          foreign bytes to Capture | DWARF of a code object

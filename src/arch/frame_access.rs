@@ -1,6 +1,7 @@
 //! Instructions that reach objects of a stack frame: memory by a stack register, and the address of a lane that is made of one.
 
 use super::instruction::{Arithmetic, Effect, Encoding, Family, LITERAL, Operand, bits, inline};
+use crate::integers::u32_at;
 
 /// A register that takes part in an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub(super) enum Access {
 impl Encoding {
     /// How the instruction at the start of some code reaches private memory; `None` where it does not.
     pub(super) fn access(self, code: &[u8]) -> Option<Access> {
-        let dword = |index| dword(code, index);
+        let dword = |index: usize| u32_at(code, index * 4);
         let first = dword(0)?;
         let scalar = |number: u32| match inline(number) {
             Operand::Sgpr(register) => Some(register),
@@ -107,7 +108,7 @@ impl Encoding {
 
     /// Whether an instruction has a register among its 32-bit operands.
     pub(super) fn reads(self, code: &[u8], register: Holder) -> bool {
-        let dword = |index| dword(code, index);
+        let dword = |index: usize| u32_at(code, index * 4);
         let Some(first) = dword(0) else { return false };
         let second = dword(1).unwrap_or(0);
         let (number, vector) = match register {
@@ -140,7 +141,7 @@ impl Encoding {
     /// Whether an instruction takes an operand as it is: moves, comparisons, and the address of an array's element, in the
     /// processors that count bytes of the wave.
     pub(super) fn takes_address(self, code: &[u8]) -> bool {
-        let Some(first) = code.first_chunk().map(|bytes| u32::from_le_bytes(*bytes)) else { return false };
+        let Some(first) = u32_at(code, 0) else { return false };
         match (first >> 30, first >> 26) {
             // SOPC, SOP1, SOP2.
             (0b10, _) => match first >> 23 {
@@ -170,7 +171,7 @@ impl Encoding {
             }
             (Holder::Sgpr(_), _) => return false,
         };
-        let dword = |index| dword(code, index);
+        let dword = |index: usize| u32_at(code, index * 4);
         let Some(first) = dword(0) else { return false };
         match (first >> 30, first >> 26) {
             (0b10, _) => false,
@@ -183,9 +184,4 @@ impl Encoding {
             _ => bits(first, 24, 17) == register,
         }
     }
-}
-
-fn dword(code: &[u8], index: usize) -> Option<u32> {
-    let bytes = code.get(index * 4..index * 4 + 4)?;
-    Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }

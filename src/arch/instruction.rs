@@ -6,6 +6,7 @@
 //! Sources: the microcode formats of AMD's ISA documents (Vega, CDNA 3, RDNA 1 to 4), checked against LLVM's disassembler.
 
 use super::processor::{Generation, Processor};
+use crate::integers::u32_at;
 
 /// Number of an operand that stands for a 32-bit literal behind the instruction.
 pub(super) const LITERAL: u32 = 255;
@@ -102,10 +103,7 @@ impl Encoding {
 
     /// The instruction at the start of some code; `None` where the code ends within it.
     pub(super) fn decode(self, code: &[u8]) -> Option<Instruction> {
-        let dword = |index: usize| {
-            let bytes = code.get(index * 4..index * 4 + 4)?;
-            Some(u32::from_le_bytes(bytes.try_into().ok()?))
-        };
+        let dword = |index: usize| u32_at(code, index * 4);
         let first = dword(0)?;
         let (size, effect) = match first >> 30 {
             0b10 => self.scalar(first, dword(1))?,

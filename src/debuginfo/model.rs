@@ -4,6 +4,7 @@
 //! 7.27 to 7.29 (headers of address, range and location tables). A unit of another model would be read from wrong places.
 
 use super::error::{DebugInfoError, Result};
+use crate::integers::{u16_at, u32_at, u64_at};
 use crate::units::DieOffset;
 
 const ADDRESS_SIZE: u8 = 8;
@@ -15,11 +16,9 @@ const SHORTEST_UNIT: usize = 7;
 
 /// Offset of the version, and whether the unit is of the 64-bit format; `None` where it leaves the section.
 fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
-    let rest = info.get(at..)?;
-    let word = u32::from_le_bytes(*rest.first_chunk()?);
-    let (start, length, is_64) = match word {
+    let (start, length, is_64) = match u32_at(info, at)? {
         0xffff_ffff => {
-            let length = u64::from_le_bytes(*rest.get(4..)?.first_chunk()?);
+            let length = u64_at(info, at.checked_add(4)?)?;
             (at.checked_add(12)?, usize::try_from(length).ok()?, true)
         }
         word => (at.checked_add(4)?, word as usize, false),
@@ -33,10 +32,8 @@ fn unit(info: &[u8], at: usize) -> Option<(usize, bool)> {
 /// `base` is what offsets of units in the section count from.
 pub(super) fn unit_header(info: &[u8], section: &'static str, at: usize, base: usize) -> Result<()> {
     let Some((start, is_64)) = unit(info, at) else { return Ok(()) };
-    let version =
-        info.get(start..).and_then(|rest| rest.first_chunk()).map(|bytes| u16::from_le_bytes(*bytes));
     // Version 5 has unit type and address size before the offset of the abbreviations, older ones after it.
-    let place = match version {
+    let place = match u16_at(info, start) {
         Some(5) => start + 3,
         Some(2..=4) => start + 2 + if is_64 { 8 } else { 4 },
         _ => return Ok(()),

@@ -7,7 +7,6 @@ use object::read::elf::{Note, NoteIterator};
 use thiserror::Error;
 
 use super::{ELFMAG, FileHeader, FileType, Ident, LE, Machine, ProgramHeader, SHN_XINDEX, SectionHeader};
-use crate::integers::u16_at;
 
 /// How every file of this module's kind begins: magic, 64 bits, little-endian.
 pub(crate) const START: &[u8] = b"\x7fELF\x02\x01";
@@ -62,8 +61,8 @@ pub(crate) fn file_header(file: &[u8]) -> Result<&FileHeader, ElfError> {
 
 /// Type and machine of a file that begins as a 64-bit little-endian one; its first 20 bytes suffice.
 pub(crate) fn kind(start: &[u8]) -> Option<(FileType, Machine)> {
-    let at = size_of::<Ident>();
-    start.starts_with(START).then_some((FileType(u16_at(start, at)?), Machine(u16_at(start, at + 2)?)))
+    let [file_type, machine] = *record::<[object::U16<LE>; 2]>(start, size_of::<Ident>())?;
+    start.starts_with(START).then(|| (FileType(file_type.get(LE)), Machine(machine.get(LE))))
 }
 
 /// `e_machine` of an ELF file of any class; `None` where the file ends within its header.

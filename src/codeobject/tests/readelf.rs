@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{newest_llvm, objects, parse};
-use crate::codeobject::{ElfAddress, Feature, Metadata, SymbolKind};
+use crate::codeobject::{Bytes, CodeObject, ElfAddress, Feature, Metadata, SymbolKind};
 
 fn readelf(arguments: &[&str], object: &Path) -> String {
     let output = Command::new(newest_llvm("llvm-readelf")).args(arguments).arg(object).output();
@@ -203,4 +203,27 @@ fn read_yaml(text: &str) -> Vec<String> {
     let target = text.lines().find_map(|line| line.strip_prefix("amdhsa.target:"));
     lines.extend(target.map(|target| target.trim().trim_matches('\'').to_owned()));
     lines
+}
+
+#[test]
+fn objects_read_alike_at_any_alignment() {
+    for path in objects() {
+        let expected = parse(&path);
+        let file = expected.bytes();
+        for shift in 0..8 {
+            let bytes = Bytes::from([&vec![0xff; shift], &**file].concat());
+            let object =
+                CodeObject::parse(bytes.slice(shift..bytes.len()).expect("inside")).expect("an object");
+            assert_eq!(object.header(), expected.header());
+            assert_eq!(object.segments(), expected.segments());
+            assert_eq!(object.symbols(), expected.symbols(), "{path:?} {shift}");
+            assert_eq!(object.notes(), expected.notes());
+            for (section, other) in object.sections().iter().zip(expected.sections()) {
+                assert_eq!((&section.name, section.offset), (&other.name, other.offset));
+                let bytes = |object: &CodeObject| object.section_bytes(&section.name).expect("whole");
+                assert_eq!(bytes(&object), bytes(&expected));
+            }
+            assert_eq!(object.relocations().count(), expected.relocations().count());
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::io;
 
 use super::archive::Source;
+use crate::integers::{u16_at, u32_at, u64_at};
 
 /// The headers of a zip.
 #[derive(Debug, Default)]
@@ -56,9 +57,8 @@ fn entry(source: &Source, at: u64, whole: u64) -> io::Result<Option<(String, Wal
     if source.read_at(0, whole, at, &mut header)? < header.len() || !header.starts_with(b"PK\x03\x04") {
         return Ok(None);
     }
-    let word = |at: usize| u16::from_le_bytes([header_byte(&header, at), header_byte(&header, at + 1)]);
-    let long = |at: usize| u64::from(word(at)) | u64::from(word(at + 2)) << 16;
-    let (flags, method, mut size) = (word(6), word(8), long(18));
+    let word = |at| u16_at(&header, at).unwrap_or_default();
+    let (flags, method, mut size) = (word(6), word(8), u32_at(&header, 18).map_or(0, u64::from));
     let (name_length, extra_length) = (word(26), word(28));
     if flags & SIZE_LATER != 0 {
         return Ok(None);
@@ -82,19 +82,13 @@ fn entry(source: &Source, at: u64, whole: u64) -> io::Result<Option<(String, Wal
     Ok(Some((String::from_utf8_lossy(name).into_owned(), entry, end)))
 }
 
-fn header_byte(header: &[u8], at: usize) -> u8 {
-    header.get(at).copied().unwrap_or_default()
-}
-
 /// The size in an extra field of kind 1 (zip64): uncompressed, then compressed.
 fn long_size(mut extra: &[u8]) -> Option<u64> {
     loop {
-        let (head, rest) = extra.split_first_chunk::<4>()?;
-        let [kind_low, kind_high, length_low, length_high] = *head;
-        let length = usize::from(u16::from_le_bytes([length_low, length_high]));
-        let (field, rest) = rest.split_at_checked(length)?;
-        if u16::from_le_bytes([kind_low, kind_high]) == 1 {
-            return Some(u64::from_le_bytes(*field.get(8..)?.first_chunk()?));
+        let (kind, length) = (u16_at(extra, 0)?, usize::from(u16_at(extra, 2)?));
+        let (field, rest) = extra.get(4..)?.split_at_checked(length)?;
+        if kind == 1 {
+            return u64_at(field, 8);
         }
         extra = rest;
     }

@@ -4,12 +4,18 @@
 use super::headers::Headers;
 use crate::capture::Backing;
 use crate::clean::clean;
-use crate::elf::NT_PRPSINFO;
+use crate::elf::{LE, NT_PRPSINFO, NoteHeader, NoteType, read::record};
 use crate::import::problem::Problems;
 use crate::integers::{u32_at, u64_at};
 
-/// NT_AMDGPU_KFD_CORE_STATE, of the name `AMDGPU`.
-const CORE_STATE: u32 = 33;
+const NT_AMDGPU_KFD_CORE_STATE: NoteType = NoteType(33);
+
+/// The vendor of that type.
+const AMDGPU: &[u8] = b"AMDGPU\0";
+
+/// Bytes of a note's header, and of the longest vendor that counts here, padded.
+const HEADER: usize = size_of::<NoteHeader>();
+const MAX_VENDOR: usize = 8;
 
 /// The most notes that are looked at: a host core has a few for each thread.
 pub(super) const MOST_NOTES: u32 = 1 << 18;
@@ -124,22 +130,23 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                 return notes;
             }
             left -= 1;
-            let mut header = [0; 20];
+            let mut header = [0; HEADER + MAX_VENDOR];
             let got = file.read_at(at, &mut header).unwrap_or(0);
             let header = header.get(..got).unwrap_or_default();
-            let (Some(name), Some(size), Some(kind)) =
-                (u32_at(header, 0), u32_at(header, 4), u32_at(header, 8))
+            let Some((note_header, vendor)) = record::<NoteHeader>(header, 0).zip(header.get(HEADER..))
             else {
                 break;
             };
+            let (name, size) = (note_header.n_namesz.get(LE), note_header.n_descsz.get(LE));
             if (name == 0 || name > LONGEST_NAME) && doubtful.is_none() {
                 doubtful = Some((at, format!("a note whose name has {name} bytes")));
             }
             let padded = |size: u32| u64::from(size).next_multiple_of(4);
-            let start = at.saturating_add(12).saturating_add(padded(name));
-            let is =
-                |text: &[u8]| name as usize == text.len() && header.get(12..12 + text.len()) == Some(text);
-            if kind == CORE_STATE && is(b"AMDGPU\0") {
+            let start = at.saturating_add(HEADER as u64).saturating_add(padded(name));
+            let is = |kind, text: &[u8]| {
+                note_header.n_type.get(LE) == kind && name as usize == text.len() && vendor.starts_with(text)
+            };
+            if is(NT_AMDGPU_KFD_CORE_STATE, AMDGPU) {
                 if notes.state.is_some() {
                     let what = "a second note of the GPUs' state, ignored";
                     problems.report_at(file.name(), at, "AMDGPU note", what, "one");
@@ -149,7 +156,7 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
                     notes.ends_at = Some(start.saturating_add(u64::from(size).min(MOST_DESCRIPTOR)));
                     notes.state = descriptor(file, start, u64::from(size), problems);
                 }
-            } else if kind == NT_PRPSINFO.0 && is(b"CORE\0") && notes.command.is_none() {
+            } else if is(NT_PRPSINFO, b"CORE\0") && notes.command.is_none() {
                 notes.command = command(file, start, size);
                 notes.process = process(file, start, size);
             }
@@ -172,10 +179,8 @@ pub(super) fn read(file: &dyn Backing, headers: &Headers, problems: &mut Problem
 /// Looks for the GPUs' note by its name: notes begin at multiples of 4 bytes from their segment's start.
 fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &mut Problems) {
     const CHUNK: usize = 1 << 20;
-    const HEADER: usize = 12;
-    const NAME: &[u8] = b"AMDGPU\0";
     let (mut left, mut candidates) = (MOST_SEARCHED, MOST_CANDIDATES);
-    let mut buffer = vec![0; CHUNK + HEADER + NAME.len()];
+    let mut buffer = vec![0; CHUNK + HEADER + AMDGPU.len()];
     for segment in &headers.notes {
         let end = segment.offset.saturating_add(segment.size).min(file.len());
         let mut base = segment.offset;
@@ -184,18 +189,18 @@ fn search(file: &dyn Backing, headers: &Headers, notes: &mut Notes, problems: &m
             let got = file.read_at(base, buffer.get_mut(..want).unwrap_or_default()).unwrap_or(0);
             let bytes = buffer.get(..got).unwrap_or_default();
             for skip in (0..got.min(CHUNK)).step_by(4) {
-                let header = bytes.get(skip..).unwrap_or_default();
-                let is_it = header.get(HEADER..HEADER + NAME.len()) == Some(NAME)
-                    && u32_at(header, 0) == Some(NAME.len() as u32)
-                    && u32_at(header, 8) == Some(CORE_STATE);
+                let note = bytes.get(skip + HEADER..).filter(|rest| rest.starts_with(AMDGPU));
+                let Some(note) = note.and_then(|_| record::<NoteHeader>(bytes, skip)) else { continue };
+                let is_state = note.n_namesz.get(LE) as usize == AMDGPU.len()
+                    && note.n_type.get(LE) == NT_AMDGPU_KFD_CORE_STATE;
                 let at = base.saturating_add(skip as u64);
-                if !is_it || notes.found_at == Some(at) {
+                if !is_state || notes.found_at == Some(at) {
                     continue;
                 }
                 let Some(less) = candidates.checked_sub(1) else { return };
                 candidates = less;
                 let start = at.saturating_add(HEADER as u64 + 8);
-                let size = u64::from(u32_at(header, 4).unwrap_or(0));
+                let size = u64::from(note.n_descsz.get(LE));
                 let found = descriptor(file, start, size, problems);
                 notes.found = true;
                 notes.found_at = Some(at);
