@@ -9,7 +9,7 @@ use super::symbol::SYMBOL_SIZE;
 use crate::elf::read::{range, record, records};
 use crate::elf::{
     DT_GNU_HASH, DT_HASH, DT_NULL, DT_STRSZ, DT_STRTAB, DT_SYMTAB, Dyn, DynamicTag, GnuHashHeader,
-    HashHeader, LE, PT_DYNAMIC, SHT_DYNSYM, SHT_NULL, SHT_STRTAB, Word,
+    HashHeader, LE, PT_DYNAMIC, SHF_ALLOC, SHT_DYNSYM, SHT_STRTAB, SectionHeader, Word, write,
 };
 
 /// Entries of a dynamic section that are read; linkers write some twenty.
@@ -42,9 +42,19 @@ fn find(file: &Bytes, segments: &[Segment]) -> Option<Vec<Section>> {
     let by_hash = || Some(u64::from(record::<HashHeader>(table(DT_HASH)?, 0)?.chain_count.get(LE)));
     let count = by_hash().or_else(|| gnu_count(table(DT_GNU_HASH)?))?;
     let size = count.checked_mul(SYMBOL_SIZE)?;
-    let table = Section::of(".dynsym", SHT_DYNSYM, symbols, offset(symbols)?, size, 2);
-    let strings = Section::of(".dynstr", SHT_STRTAB, names, offset(names)?, names_size, 0);
-    Some(vec![Section::of("", SHT_NULL, 0, 0, 0, 0), table, strings])
+    let table = SectionHeader {
+        sh_flags: SHF_ALLOC.into(),
+        sh_addr: symbols.into(),
+        sh_link: 2.into(),
+        ..write::section_header(SHT_DYNSYM, offset(symbols)?, size)
+    };
+    let strings = SectionHeader {
+        sh_flags: SHF_ALLOC.into(),
+        sh_addr: names.into(),
+        ..write::section_header(SHT_STRTAB, offset(names)?, names_size)
+    };
+    let sections = [("", write::null_section()), (".dynsym", table), (".dynstr", strings)];
+    Some(sections.iter().map(|(name, header)| Section::new(name, header)).collect())
 }
 
 /// The number of symbols by a `DT_GNU_HASH` table: buckets hold the first symbol of each chain, and the last hash of a chain is

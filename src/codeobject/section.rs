@@ -12,7 +12,7 @@ use super::names::Names;
 use crate::elf::read::{self, range, record};
 use crate::elf::{
     CompressedData, CompressionFormat, CompressionHeader, ELFCOMPRESS_ZLIB, ELFCOMPRESS_ZSTD, FileHeader, LE,
-    PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS, SectionHeader, SectionType, write,
+    PF_W, PF_X, PT_LOAD, SHF_ALLOC, SHF_COMPRESSED, SHT_NOBITS, SectionHeader,
 };
 
 /// What a `.zdebug_` section begins with; its size in 8 bytes, big-endian, and a zlib stream follow.
@@ -73,25 +73,9 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section that no header describes.
-    pub(super) fn of(
-        name: &str,
-        section_type: SectionType,
-        address: u64,
-        offset: u64,
-        size: u64,
-        link: u32,
-    ) -> Self {
-        let header = SectionHeader {
-            // Only loaded sections are found without headers.
-            sh_flags: SHF_ALLOC.into(),
-            sh_addr: address.into(),
-            sh_offset: offset.into(),
-            sh_size: size.into(),
-            sh_link: link.into(),
-            ..write::section_header(section_type)
-        };
-        Self { name: name.to_owned(), ..Self::unnamed(&header) }
+    /// A section with a name.
+    pub(super) fn new(name: &str, header: &SectionHeader) -> Self {
+        Self { name: name.to_owned(), ..Self::unnamed(header) }
     }
 
     fn unnamed(header: &SectionHeader) -> Self {

@@ -41,26 +41,20 @@ pub(super) fn around(address: u64, code: &[u8]) -> Vec<u8> {
             sh_name: text.into(),
             sh_flags: (SHF_ALLOC | SHF_EXECINSTR).into(),
             sh_addr: address.into(),
-            sh_offset: code_at.into(),
-            sh_size: (code.len() as u64).into(),
             sh_addralign: 4.into(),
-            ..write::section_header(SHT_PROGBITS)
+            ..write::section_header(SHT_PROGBITS, code_at, code.len() as u64)
         },
         SectionHeader {
             sh_name: symtab.into(),
-            sh_offset: symbols_at.into(),
-            sh_size: (size_of_val(&symbols) as u64).into(),
             sh_link: 3.into(),
             sh_info: 1.into(),
             sh_addralign: 8.into(),
             sh_entsize: (size_of::<Sym>() as u64).into(),
-            ..write::section_header(SHT_SYMTAB)
+            ..write::section_header(SHT_SYMTAB, symbols_at, size_of_val(&symbols) as u64)
         },
         SectionHeader {
             sh_name: strtab.into(),
-            sh_offset: names_at.into(),
-            sh_size: (names.len() as u64).into(),
-            ..write::section_header(SHT_STRTAB)
+            ..write::section_header(SHT_STRTAB, names_at, names.len() as u64)
         },
     ];
     let mut header = FileHeader {

@@ -35,15 +35,15 @@ pub(crate) fn file_header(os_abi: OsAbi, file_type: FileType, machine: Machine) 
     }
 }
 
-/// A section header without name, place and flags; alignment 1.
-pub(crate) fn section_header(section_type: SectionType) -> SectionHeader {
+/// The header of a section without name, address and flags; alignment 1.
+pub(crate) fn section_header(section_type: SectionType, offset: u64, size: u64) -> SectionHeader {
     SectionHeader {
         sh_name: 0.into(),
         sh_type: section_type.into(),
         sh_flags: SectionFlags(0).into(),
         sh_addr: 0.into(),
-        sh_offset: 0.into(),
-        sh_size: 0.into(),
+        sh_offset: offset.into(),
+        sh_size: size.into(),
         sh_link: 0.into(),
         sh_info: 0.into(),
         sh_addralign: 1.into(),
@@ -53,7 +53,7 @@ pub(crate) fn section_header(section_type: SectionType) -> SectionHeader {
 
 /// Section 0: all zeros.
 pub(crate) fn null_section() -> SectionHeader {
-    SectionHeader { sh_addralign: 0.into(), ..section_header(SHT_NULL) }
+    SectionHeader { sh_addralign: 0.into(), ..section_header(SHT_NULL, 0, 0) }
 }
 
 /// A string table.

@@ -69,8 +69,7 @@ struct Section {
 
 impl Section {
     /// A section that is not loaded.
-    fn new(name: &str, header: SectionHeader, offset: u64, size: u64) -> Self {
-        let header = SectionHeader { sh_offset: offset.into(), sh_size: size.into(), ..header };
+    fn new(name: &str, header: SectionHeader) -> Self {
         Self { name: name.to_owned(), header }
     }
 
@@ -126,7 +125,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; headers]), 1);
     let mut segments = Vec::new();
-    let mut sections = vec![none()];
+    let mut sections = vec![Section::new("", write::null_section())];
     for segment in loaded {
         let start = segment.addresses.start;
         // What the file lacks of it is left out, and read from the target.
@@ -158,7 +157,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         parts.repeat(HIDDEN_CODE, size);
         let (flags, file_size, memory_size) = (PF_R | PF_X, size, size);
         segments.push(Segment { flags, offset, address, file_size, memory_size });
-        let section = Section::new(".lanescope", write::section_header(SHT_PROGBITS), offset, size);
+        let section = Section::new(".lanescope", write::section_header(SHT_PROGBITS, offset, size));
         sections.push(section.loaded(SHF_ALLOC | SHF_EXECINSTR, address));
     }
     for Debug { name, bytes } in debug {
@@ -167,7 +166,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
         if name == section {
             found = offset;
         }
-        sections.push(Section::new(name, write::section_header(SHT_PROGBITS), offset, size));
+        sections.push(Section::new(name, write::section_header(SHT_PROGBITS, offset, size)));
     }
     symbol_table(symbols, extras, &mut sections, &mut parts);
     (finish(parts, &segments, sections, entry), found)
@@ -178,12 +177,7 @@ pub(super) fn build(object: &CodeObject, added: Added<'_>, section: &str) -> (Vi
 pub fn stub() -> ViewFile {
     let mut parts = ViewFile::default();
     parts.append(Bytes::from(vec![0; size_of::<FileHeader>()]), 1);
-    finish(parts, &[], vec![none()], None)
-}
-
-/// Section 0.
-fn none() -> Section {
-    Section { name: String::new(), header: write::null_section() }
+    finish(parts, &[], vec![Section::new("", write::null_section())], None)
 }
 
 /// Adds the table of sections, and fills in the headers.
@@ -243,10 +237,10 @@ fn placed(section: &crate::codeobject::Section, segments: &[Segment]) -> Option<
         .find(|segment| section.address >= segment.address && end - segment.address <= segment.memory_size)?;
     let skip = section.address - segment.address;
     let has_bits = kind != SHT_NOBITS && skip + section.size <= segment.file_size;
-    let header = write::section_header(if has_bits { SHT_PROGBITS } else { SHT_NOBITS });
-    let offset = segment.offset + skip.min(segment.file_size);
+    let kind = if has_bits { SHT_PROGBITS } else { SHT_NOBITS };
+    let header = write::section_header(kind, segment.offset + skip.min(segment.file_size), section.size);
     let flags = SectionFlags(section.flags) & (SHF_WRITE | SHF_ALLOC | SHF_EXECINSTR);
-    Some(Section::new(&section.name, header, offset, section.size).loaded(flags, section.address))
+    Some(Section::new(&section.name, header).loaded(flags, section.address))
 }
 
 /// A segment as one section, where the code object has no section headers.
@@ -259,7 +253,7 @@ fn whole(segment: &Segment) -> Section {
         0 => (SHT_NOBITS, segment.memory_size),
         size => (SHT_PROGBITS, size),
     };
-    Section::new(name, write::section_header(kind), segment.offset, size).loaded(flags, segment.address)
+    Section::new(name, write::section_header(kind, segment.offset, size)).loaded(flags, segment.address)
 }
 
 /// `.symtab` and `.strtab`.
@@ -298,14 +292,14 @@ fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section
         }
     }
     let first_global = table.iter().take_while(|symbol| symbol.st_bind() == STB_LOCAL).count() as u32;
+    let offset = file.append(Bytes::from(bytes_of_slice(&table).to_vec()), 8);
     let header = SectionHeader {
         sh_link: (sections.len() as u32 + 1).into(),
         sh_info: first_global.into(),
         sh_entsize: (size_of::<Sym>() as u64).into(),
-        ..write::section_header(SHT_SYMTAB)
+        ..write::section_header(SHT_SYMTAB, offset, size_of_val(&*table) as u64)
     };
-    let offset = file.append(Bytes::from(bytes_of_slice(&table).to_vec()), 8);
-    sections.push(Section::new(".symtab", header, offset, size_of_val(&*table) as u64));
+    sections.push(Section::new(".symtab", header));
     sections.push(strings(".strtab", names, file));
 }
 
@@ -313,7 +307,7 @@ fn symbol_table(symbols: &[Symbol], extras: &[Extra], sections: &mut Vec<Section
 fn strings(name: &str, strings: Strings, file: &mut ViewFile) -> Section {
     let bytes = strings.into_bytes();
     let size = bytes.len() as u64;
-    Section::new(name, write::section_header(SHT_STRTAB), file.append(Bytes::from(bytes), 1), size)
+    Section::new(name, write::section_header(SHT_STRTAB, file.append(Bytes::from(bytes), 1), size))
 }
 
 /// The names of sections and their headers; where the headers begin.
