@@ -74,10 +74,9 @@ impl NoteRecord {
 
     /// The version of the instruction set that a note of code object version 2 names: 9, 0, 6.
     pub(super) fn isa_version(&self) -> Option<[u32; 3]> {
-        let is_version =
-            self.vendor == "AMD" && self.note_type == NT_AMD_HSA_ISA_VERSION && self.bytes.len() >= 16;
-        let fields = Fields(&self.bytes);
-        is_version.then(|| [4, 8, 12].map(|at| fields.u32(at)))
+        let is_version = self.vendor == "AMD" && self.note_type == NT_AMD_HSA_ISA_VERSION;
+        let word = |at| u32_at(&self.bytes, at).filter(|_| is_version);
+        Some([word(4)?, word(8)?, word(12)?])
     }
 
     /// What a version 2 note about version or processor says: `2.1`, `AMD AMDGPU 9.0.6`, `amdgcn-amd-amdhsa--gfx906`.
@@ -97,7 +96,7 @@ impl NoteRecord {
                     Some(clean(String::from_utf8_lossy(bytes.get(..MAX_TEXT).unwrap_or(bytes))).into_owned())
                 };
                 let (vendor, architecture) = (name(16, vendor)?, name(16 + vendor, architecture)?);
-                let (major, minor, stepping) = (word(4)?, word(8)?, word(12)?);
+                let [major, minor, stepping] = self.isa_version()?;
                 Some(format!("{vendor} {architecture} {major}.{minor}.{stepping}"))
             }
             NT_AMD_HSA_ISA_NAME => {
