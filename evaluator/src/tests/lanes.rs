@@ -1,4 +1,4 @@
-//! The promise of the room: evaluating a set of lanes gives what evaluating each of them alone gives.
+//! The promise: evaluating a set of lanes gives what evaluating each of them alone gives.
 
 use proptest::prelude::*;
 
