@@ -128,7 +128,7 @@ pub(super) fn supplied(text: &str) -> Result<Supplied, String> {
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct PlaceArgs {
     /// The work-item by its id in the grid, or with --workgroup in its work-group: the wave and the lane that it is; also
-    /// (X,Y,Z), and (X,Y,Z)[X,Y,Z] for work-group and place in it. --wave chooses the dispatch where several have it
+    /// (X,Y,Z), and `(X,Y,Z)[X,Y,Z]` for work-group and place in it. --wave chooses the dispatch where several have it
     #[arg(long, value_name = "X,Y,Z", value_parser = work_item)]
     pub work_item: Option<GridPlace>,
     /// The work-group by its place in the grid, and a wave of it: 2,0,0 or (2,0,0)/1 [default: its first captured wave]
@@ -255,7 +255,12 @@ pub(super) fn open_quietly(args: &DumpArgs, targets: &Targets) -> Result<Arc<Dum
 pub(super) fn session(args: &WaveArgs, targets: &Targets) -> Result<(Session, WaveId), Failure> {
     let (session, near) = session_near(args, targets)?;
     let session = args.at.in_session(session, near)?;
-    let wave = if args.at.place()?.is_some() { session.first_wave() } else { near };
+    let Some(place) = args.at.place()? else { return Ok((session, near)) };
+    let wave = session.first_wave();
+    if args.wave.is_some() && wave != near {
+        // `--wave` chose the dispatch only: most output does not name the wave.
+        writeln!(anstream::stderr(), "note: {place} is in wave {}", session.wave(wave)?.id)?;
+    }
     Ok((session, wave))
 }
 

@@ -86,12 +86,10 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
     if has_sources {
         writeln!(out, "{}: source files", clean(sources.to_string_lossy()))?;
     }
-    let Some(main) = view.main() else {
+    if view.main().is_none() {
         writeln!(out, "The dump has no code object that can be read: there is nothing to view.")?;
         return Ok(());
-    };
-    let path = |name: &str| clean(args.output.join(name).to_string_lossy()).into_owned();
-    let others = || view.objects().iter().filter(|object| object.index != main.index);
+    }
     writeln!(
         out,
         "\nWhere the dump is: lanescope serve {} --listen ADDRESS, this machine's, which lets everybody in who reaches it;\n\
@@ -102,12 +100,8 @@ pub(super) fn run(args: &Args, targets: &Targets, out: &mut dyn Write) -> Result
             .as_ref()
             .map_or_else(|| "DUMP".to_owned(), |path| word(&clean(path.to_string_lossy())).into_owned())
     )?;
-    write!(out, "  gdb {}", word(&path(&main.name)))?;
-    for object in others() {
-        let command = format!("add-symbol-file {} -o {}", argument(&path(&object.name)), object.address);
-        write!(out, " -ex {}", word(&command))?;
-    }
-    writeln!(out, " -ex 'target remote HOST:1234'")?;
+    // gdb reads the views from the server: as its program a copy would have every symbol twice.
+    writeln!(out, "  gdb -ex 'target remote HOST:1234'")?;
     // LLDB looks there for files of the names that the server tells it, and takes their addresses from the server, too.
     let folder = clean(args.output.to_string_lossy());
     let command = format!("settings append target.exec-search-paths {}", argument(&folder));

@@ -30,7 +30,7 @@ pub struct Options {
     /// Only waves of that kind, as [`Session::new`] takes it.
     pub kind: Option<String>,
     /// Values of variables to compare beyond those that each wave adds; `None`:
-    /// [`MAX_QUESTION_VALUES`](crate::dwarf::limits::MAX_QUESTION_VALUES).
+    /// `dwarf::limits::MAX_QUESTION_VALUES`.
     pub values: Option<u64>,
 }
 

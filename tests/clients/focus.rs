@@ -331,7 +331,7 @@ fn a_lane_that_is_not_active_is_marked() {
         script.say("set var $lane = 1");
         script.expect("info threads", "(0,0,0)/0\" (lane 1: ");
         script.expect("thread apply 1 info locals", MARK);
-        script.expect("stepi", "The lane in focus is not active, lane 1: ");
+        script.expect("stepi", "The lane in focus is not active (lane 1: ");
         script.say("set var $lane = 4");
         script.never("stepi", "The lane");
         script.never("info threads", "lane ");

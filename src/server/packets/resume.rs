@@ -98,7 +98,7 @@ fn inactive_lane(state: &State, thread: Thread) -> String {
     let info = state.session.wave(thread.wave).ok().filter(|_| !state.facade().is_lldb());
     let mark = info.and_then(|info| say::lane_mark(state, thread, &info));
     mark.map_or_else(String::new, |mark| {
-        format!("The lane in focus is not active, {mark}: its variables may be stale.\n")
+        format!("The lane in focus is not active ({mark}): its variables may be stale.\n")
     })
 }
 
