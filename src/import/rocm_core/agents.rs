@@ -14,7 +14,7 @@ use crate::units::Address;
 const DISPATCH_INFO_ALWAYS_VALID: u32 = 1 << 10;
 
 /// The most XCCs of a GPU that are looked at.
-pub(super) const MOST_XCCS: u32 = 64;
+pub(super) const MAX_XCCS: u32 = 64;
 
 /// A GPU whose waves can be read.
 #[derive(Debug)]
@@ -77,8 +77,8 @@ impl Agents {
                 let what = format!("{} shader arrays, {per_engine} in an engine", entry.arrays);
                 problems.report(&key, what, "engines: private memory is not to be found without");
             }
-            if entry.xccs > MOST_XCCS {
-                problems.report(&key, format!("{} XCCs", entry.xccs), format!("at most {MOST_XCCS}"));
+            if entry.xccs > MAX_XCCS {
+                problems.report(&key, format!("{} XCCs", entry.xccs), format!("at most {MAX_XCCS}"));
             }
             agents.known.push(Known {
                 gpu_id: entry.gpu_id,
@@ -86,7 +86,7 @@ impl Agents {
                 target: Arc::clone(&target),
                 engines,
                 // Drivers of GPUs without XCCs leave it 0.
-                xccs: entry.xccs.clamp(1, MOST_XCCS),
+                xccs: entry.xccs.clamp(1, MAX_XCCS),
                 always: entry.debug_prop & DISPATCH_INFO_ALWAYS_VALID != 0,
                 siblings: None,
             });

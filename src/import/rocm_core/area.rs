@@ -4,7 +4,7 @@ use super::memory::CoreMemory;
 use crate::integers::u32_at;
 
 /// The most bytes of a control stack: a tenth of what all save areas of a GPU with 10^6 waves need.
-pub(super) const MOST_STACK: u32 = 8 << 20;
+pub(super) const MAX_STACK: u32 = 8 << 20;
 
 /// Bytes of the header that matter here.
 const HEADER: usize = 16;
@@ -89,7 +89,7 @@ impl Header {
             let (stack, begin, end) = found?;
             let is_placed = stack >= HEADER_SIZE || begin == end;
             let area =
-                self.place(stack, begin, end).filter(|area| is_placed && area.stack_size <= MOST_STACK)?;
+                self.place(stack, begin, end).filter(|area| is_placed && area.stack_size <= MAX_STACK)?;
             Some((area, name))
         });
         sound.collect()
@@ -113,7 +113,7 @@ impl Header {
 impl Area {
     /// The records of the control stack, as far as they were captured.
     pub(super) fn records(&self, memory: &CoreMemory) -> Vec<u32> {
-        let mut bytes = vec![0; self.stack_size.min(MOST_STACK) as usize];
+        let mut bytes = vec![0; self.stack_size.min(MAX_STACK) as usize];
         let got = memory.read(self.stack, &mut bytes);
         let words = bytes.get(..got).unwrap_or_default().chunks_exact(4).skip(SKIPPED);
         words.filter_map(|word| u32_at(word, 0)).collect()

@@ -2,241 +2,315 @@
 
 use std::sync::Arc;
 
+use super::ahead::Ahead;
 use super::block::Block;
 use super::dispatch::{self, Dispatches};
-use super::doubt::{Doubt, Seen, Unchecked};
-use super::missing::{Missing, OutsideGroup, count};
-use super::queues::{Lot, Waves};
+use super::doubt::{Doubt, Launched, Seen, Unchecked};
+use super::queues::{WaveReader, XccWaves};
 use super::scratch::NoScratch;
-use super::wave::{Row, Words};
-use crate::arch::save_area::{BUFFER_BASE, SCRATCH_BUFFER};
+use super::skip_summary::{OutsideGroup, SkipSummary, count};
+use super::wave::{Facts, Words};
+use crate::arch::save_area::{BUFFER_BASE, SCRATCH_BUFFER, WaveWord};
 use crate::capture::{
-    Capture, Dispatch, Extent, MemoryMap, RegisterBlock, Registers, Segment, Wave, WorkGroup,
+    BackingId, Capture, Dispatch, Extent, MemoryMap, RegisterBlock, Registers, Segment, Wave, WorkGroup,
 };
 use crate::units::LaneSet;
 
-impl Waves<'_> {
-    /// Adds a wave; `open` is the work-group that is open.
-    #[expect(clippy::too_many_arguments, reason = "a wave's loop, taken apart")]
-    pub(super) fn wave(
+/// Adds the waves of one queue to a capture.
+pub(super) struct QueueBuilder<'q, 'a> {
+    pub(super) reader: &'q mut WaveReader<'a>,
+    pub(super) capture: &'q mut Capture,
+    /// Dispatches of the queue.
+    pub(super) dispatches: Dispatches,
+    /// Compared work-groups of the queue.
+    pub(super) launched: Launched,
+    /// Parts that the queue's waves lack.
+    pub(super) skipped: SkipSummary,
+}
+
+/// A wave of a save area.
+pub(super) struct SavedWave<'w> {
+    pub(super) xcc: &'w XccWaves,
+    pub(super) block: &'w Block,
+    pub(super) words: &'w Words,
+    /// Index of its row.
+    row: usize,
+    facts: Facts,
+    /// Fields of its dword.
+    fields: WaveWord,
+    /// Index in the capture.
+    index: usize,
+}
+
+impl SavedWave<'_> {
+    /// Its id in the capture.
+    fn id(&self) -> u32 {
+        u32::try_from(self.index + 1).unwrap_or(u32::MAX)
+    }
+
+    fn is_first(&self) -> bool {
+        self.fields.first.of(self.block.word) != 0
+    }
+
+    fn is_last(&self) -> bool {
+        self.fields.last.of(self.block.word) != 0
+    }
+
+    /// Whether its record allots private memory.
+    pub(super) fn is_allotted(&self) -> bool {
+        self.fields.scratch.of(self.block.word) != 0
+    }
+
+    /// Shader engine and slot of private memory.
+    fn slot(&self) -> (u32, u32) {
+        (self.fields.engine.of(self.block.word), self.fields.scoreboard.of(self.block.word))
+    }
+}
+
+impl<'q, 'a> QueueBuilder<'q, 'a> {
+    /// A builder for the queue of `dispatches`.
+    pub(super) fn new(
+        reader: &'q mut WaveReader<'a>,
+        capture: &'q mut Capture,
+        dispatches: Dispatches,
+    ) -> Self {
+        Self { reader, capture, dispatches, launched: Launched::new(), skipped: SkipSummary::default() }
+    }
+
+    /// Adds the waves of an XCC, in the order of its control stack, and compares them.
+    pub(super) fn xcc(&mut self, xcc: &XccWaves, ahead: &mut Ahead<'_>) {
+        let (mut open, mut seen) = (None, Vec::with_capacity(xcc.blocks.len()));
+        for block in &xcc.blocks {
+            let words = ahead.next(block);
+            seen.extend(self.wave(xcc, block, &words, &mut open));
+        }
+        self.compare(&seen, xcc);
+    }
+
+    /// Adds a wave. `open`: the work-group of the wave before it, unless that was the last one.
+    fn wave(
         &mut self,
+        xcc: &XccWaves,
         block: &Block,
         words: &Words,
-        lot: &Lot,
         open: &mut Option<Open>,
-        dispatches: &mut Dispatches,
-        missing: &mut Missing,
-        capture: &mut Capture,
     ) -> Option<Seen> {
-        let ordinal = capture.waves.len();
-        let id = u32::try_from(ordinal + 1).unwrap_or(u32::MAX);
-        // A wave that its processor cannot run comes of a damaged record.
-        let index = lot.row(block.counts.size).or(lot.row64).or(lot.row32)?;
-        let row = self.rows.get(index)?;
-        let facts = self.facts(row, words, lot);
-        self.pcs.extend(facts.pc);
-        let row = self.rows.get(index)?;
-        let area = row.area()?;
-        let (word, is_last) = (area.wave, area.wave.last.of(block.word) != 0);
+        // A damaged record may have a wave size that its processor lacks.
+        let row = xcc.row(block.counts.size).or(xcc.row64).or(xcc.row32)?;
+        let of = self.reader.rows.get(row)?;
+        let (facts, fields) = (self.reader.facts(of, words, xcc), of.area()?.wave);
+        let wave = SavedWave { xcc, block, words, row, facts, fields, index: self.capture.waves.len() };
+        self.reader.pcs.extend(facts.pc);
         if !words.hw.is_whole() || !words.ttmps.is_whole() {
-            count(&mut missing.words, block.hwregs());
-        }
-        if block.follows_gap {
-            *open = None;
-        }
-        if word.first.of(block.word) != 0 {
-            let index = self.group(block, lot, capture);
-            let is_doubtful = block.doubt == Some(Doubt::Block);
-            *open = Some(Open { index, launch: None, is_doubtful });
-        } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
-            // Its first wave is missing, and with it the LDS: what it holds of its launch tells its work-group.
-            let launch = facts.launch.map(|launch| (launch.group, launch.packet));
-            if open.as_ref().is_none_or(|open| open.launch != launch) {
-                *open = launch.map(|_| Open {
-                    index: Self::group_without_lds(lot, capture),
-                    launch,
-                    is_doubtful: false,
-                });
-            }
-            count(&mut missing.group, id);
-        }
-        let workgroup = open.as_ref().map(|open| open.index);
-        let mut doubt = |doubt| self.doubts.add(ordinal, doubt);
-        if let Some(reason) = block.doubt {
-            doubt(reason);
-        } else if open.as_ref().is_some_and(|open| open.is_doubtful) {
-            doubt(Doubt::WorkGroup);
+            count(&mut self.skipped.words, block.hwregs());
         }
         if facts.contradicts {
-            doubt(Doubt::Stopped);
-            count(&mut missing.stopped, id);
+            self.reader.doubts.add(wave.index, Doubt::Stopped);
+            count(&mut self.skipped.stopped, wave.id());
         }
-        if is_last {
-            *open = None;
-        }
-        if let (Some(launch), Some(of)) =
-            (facts.launch, workgroup.and_then(|index| capture.workgroups.get_mut(index)))
-        {
-            of.position.get_or_insert(launch.group);
-        }
-        match (facts.launch, workgroup.and_then(|index| capture.workgroups.get(index))) {
-            (None, _) if words.ttmps.is_whole() => count(&mut missing.launch, id),
-            (Some(launch), Some(of)) if of.dispatch.is_none() => {
-                match dispatches.find(self.memory, launch.packet, &mut capture.dispatches) {
-                    Ok(found) => {
-                        let group = workgroup.and_then(|index| capture.workgroups.get_mut(index));
-                        group.into_iter().for_each(|group| group.dispatch = Some(found));
-                    }
-                    Err(why) => {
-                        if why == dispatch::Unknown::Outside {
-                            doubt(Doubt::Packet);
-                        }
-                        missing.dispatch.entry(why).or_insert((0, id)).0 += 1;
-                    }
-                }
-            }
-            _ => {}
-        }
-        if let Some(pc) = facts.pc {
-            if pc % 4 != 0 {
-                doubt(Doubt::Pc);
-                count(&mut missing.pc, (id, pc));
-            } else if self.memory.segment(pc).is_none() {
-                self.doubts.astray(ordinal, pc);
-            }
-        }
-        let dispatch =
-            workgroup.and_then(|index| capture.dispatches.get(capture.workgroups.get(index)?.dispatch?));
-        let lanes = block.counts.size.lanes();
-        let wave_in_group = facts.launch.map(|launch| launch.wave_in_group);
-        if let (Some(place), Some(launch), Some(dispatch)) = (wave_in_group, facts.launch, dispatch)
-            && let Some(most) = waves_of_group(dispatch, launch.group, lanes)
-            && u64::from(place) >= most
-        {
-            self.doubts.add(ordinal, Doubt::Outside);
-            count(&mut missing.in_group, OutsideGroup { wave: id, place, most });
-        }
-        let (engine, slot) = (word.engine.of(block.word), word.scoreboard.of(block.word));
-        let mut own_slot = None;
-        let (private, private_size) = match self.private(row, words, block, lot, engine, slot) {
-            Ok(Some(Private { base, size, confirmed, note })) => {
-                if confirmed == Some(false) {
-                    self.doubts.add(ordinal, Doubt::OtherSlot);
-                    count(&mut missing.other_slot, id);
-                }
-                if word.scratch.of(block.word) != 0 || confirmed == Some(true) {
-                    own_slot = Some((engine, slot));
-                } else {
-                    self.doubts.add(ordinal, Doubt::Unallotted);
-                    count(&mut missing.unallotted, id);
-                }
-                let pieces = self.pieces(base, size, note.as_deref());
-                if pieces.segments().is_empty() {
-                    count(&mut missing.uncaptured, (id, base, size));
-                } else if confirmed.is_none() {
-                    self.doubts.unchecked(ordinal, Unchecked::Private);
-                }
-                (pieces, Some(size))
-            }
-            Ok(None) => (MemoryMap::default(), Some(0)),
-            Err(why) => {
-                missing.scratch.entry(why).or_insert((0, id)).0 += 1;
-                (MemoryMap::default(), None)
-            }
-        };
-        let mut own = Vec::new();
-        let (stores, derived) = (self.stores, &mut *self.derived);
-        row.rewritten(words, &facts, |first, bytes| {
-            let known = LaneSet(if bytes.is_some() { u64::MAX } else { 0 });
-            let bytes = bytes.unwrap_or_default();
-            let (offset, width) = (derived.len() as u64, bytes.len() as u16);
-            derived.extend_from_slice(bytes);
-            own.push((stores.derived, RegisterBlock { first, count: 1, width, offset, known }));
-        });
-        if facts.stopped == Some(false) && row.has_fault(words) {
-            count(&mut missing.faulty, id);
-        }
+        self.check_pc(&wave);
+        let workgroup = self.work_group(&wave, open);
+        self.launch(&wave, workgroup);
+        self.check_place(&wave, workgroup);
+        let (private, private_size, slot) = self.private_memory(&wave);
+        let own = self.rewritten(&wave)?;
+        let row = self.reader.rows.get_mut(row)?;
         let without_vgprs = row.without_vgprs(words);
-        let kind = Arc::clone(&row.kind);
-        let row = self.rows.get_mut(index)?;
         let stop = match facts.stopped {
             Some(true) => row.reasons(words, facts.trap),
             Some(false) => Some(Vec::new()),
             None => None,
         };
-        let layout = row.layout(block.counts, without_vgprs);
         let image = Extent {
-            backing: self.stores.by_address,
+            backing: self.reader.stores.by_address,
             offset: block.bottom,
             length: block.lds_base() - block.bottom,
         };
-        capture.waves.push(Wave {
-            id,
-            kind,
-            agent: lot.agent,
+        self.capture.waves.push(Wave {
+            id: wave.id(),
+            kind: Arc::clone(&row.kind),
+            agent: xcc.agent,
             workgroup,
-            wave_in_group,
+            wave_in_group: facts.launch.map(|launch| launch.wave_in_group),
             stop,
             sgpr_count: u16::try_from(block.counts.sgprs).ok(),
-            registers: Registers { layout: Some(layout), image: Some(image), own },
+            registers: Registers {
+                layout: Some(row.layout(block.counts, without_vgprs)),
+                image: Some(image),
+                own,
+            },
             private,
             private_size,
             label: None,
             unconfirmed: None,
             unchecked: None,
         });
-        let (counts, launch) = (block.counts, facts.launch);
-        Some(Seen { wave: ordinal, group: workgroup, launch, counts, slot: own_slot })
+        Some(Seen { wave: wave.index, group: workgroup, launch: facts.launch, counts: block.counts, slot })
     }
 
-    /// A new work-group whose first wave is missing.
-    fn group_without_lds(lot: &Lot, capture: &mut Capture) -> usize {
-        let index = capture.workgroups.len();
-        capture.workgroups.push(WorkGroup {
-            id: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            queue: Some(lot.queue),
-            dispatch: None,
-            position: None,
-            lds_size: None,
-            lds: MemoryMap::default(),
-        });
+    /// Marks a wave whose PC is not that of an instruction.
+    fn check_pc(&mut self, wave: &SavedWave<'_>) {
+        let Some(pc) = wave.facts.pc else { return };
+        if pc % 4 != 0 {
+            self.reader.doubts.add(wave.index, Doubt::Pc);
+            count(&mut self.skipped.pc, (wave.id(), pc));
+        } else if self.reader.memory.segment(pc).is_none() {
+            self.reader.doubts.astray(wave.index, pc);
+        }
+    }
+
+    /// The work-group of a wave, by its flags: its index in the capture.
+    fn work_group(&mut self, wave: &SavedWave<'_>, open: &mut Option<Open>) -> Option<usize> {
+        let SavedWave { block, facts, .. } = wave;
+        if block.follows_gap {
+            *open = None;
+        }
+        if wave.is_first() {
+            let lds = self.reader.pieces(block.lds_base(), u64::from(block.lds), None);
+            let index = self.new_group(wave.xcc, Some((block.lds, lds)));
+            *open = Some(Open { index, launch: None, is_doubtful: block.doubt == Some(Doubt::Block) });
+        } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
+            // The first wave is missing, and with it the LDS: launch facts tell the work-group.
+            let launch = facts.launch.map(|launch| (launch.group, launch.packet));
+            if open.as_ref().is_none_or(|open| open.launch != launch) {
+                *open = launch.map(|_| Open {
+                    index: self.new_group(wave.xcc, None),
+                    launch,
+                    is_doubtful: false,
+                });
+            }
+            count(&mut self.skipped.group, wave.id());
+        }
+        let doubt = block
+            .doubt
+            .or_else(|| open.as_ref().is_some_and(|open| open.is_doubtful).then_some(Doubt::WorkGroup));
+        if let Some(doubt) = doubt {
+            self.reader.doubts.add(wave.index, doubt);
+        }
+        let index = open.as_ref().map(|open| open.index);
+        if wave.is_last() {
+            *open = None;
+        }
         index
     }
 
-    /// A new work-group of a first wave.
-    fn group(&self, block: &Block, lot: &Lot, capture: &mut Capture) -> usize {
-        let index = capture.workgroups.len();
-        let lds = self.pieces(block.lds_base(), u64::from(block.lds), None);
-        capture.workgroups.push(WorkGroup {
+    /// Adds a work-group: its index. `lds`: size in bytes and contents; `None`: its first wave is missing.
+    fn new_group(&mut self, xcc: &XccWaves, lds: Option<(u32, MemoryMap)>) -> usize {
+        let index = self.capture.workgroups.len();
+        let (lds_size, lds) =
+            lds.map_or((None, MemoryMap::default()), |(size, lds)| (Some(size.into()), lds));
+        self.capture.workgroups.push(WorkGroup {
             id: u32::try_from(index + 1).unwrap_or(u32::MAX),
-            queue: Some(lot.queue),
+            queue: Some(xcc.queue),
             dispatch: None,
             position: None,
-            lds_size: Some(u64::from(block.lds)),
+            lds_size,
             lds,
         });
         index
     }
 
-    /// A wave's private memory; `Ok(None)`: it has none.
-    fn private(
-        &self,
-        row: &Row,
-        words: &Words,
-        block: &Block,
-        lot: &Lot,
-        engine: u32,
-        slot: u32,
-    ) -> Result<Option<Private>, NoScratch> {
-        let Some(scratch) = lot.scratch? else { return Ok(None) };
-        if scratch.inferred.is_some() {
-            return self.private_by_register(row, words, block, &scratch).map(Some);
+    /// Sets position and dispatch of a work-group that has none yet, by a wave's launch facts.
+    fn launch(&mut self, wave: &SavedWave<'_>, workgroup: Option<usize>) {
+        let Some(launch) = wave.facts.launch else {
+            if wave.words.ttmps.is_whole() {
+                count(&mut self.skipped.launch, wave.id());
+            }
+            return;
+        };
+        let group = workgroup.and_then(|index| self.capture.workgroups.get_mut(index));
+        let Some(group) = group else { return };
+        group.position.get_or_insert(launch.group);
+        if group.dispatch.is_some() {
+            return;
         }
+        match self.dispatches.find(self.reader.memory, launch.packet, &mut self.capture.dispatches) {
+            Ok(found) => group.dispatch = Some(found),
+            Err(why) => {
+                if why == dispatch::Unknown::Outside {
+                    self.reader.doubts.add(wave.index, Doubt::Packet);
+                }
+                self.skipped.dispatch.entry(why).or_insert((0, wave.id())).0 += 1;
+            }
+        }
+    }
+
+    /// Marks a wave whose place its work-group does not have.
+    fn check_place(&mut self, wave: &SavedWave<'_>, workgroup: Option<usize>) {
+        let dispatch = workgroup
+            .and_then(|index| self.capture.dispatches.get(self.capture.workgroups.get(index)?.dispatch?));
+        let lanes = wave.block.counts.size.lanes();
+        if let (Some(launch), Some(dispatch)) = (wave.facts.launch, dispatch)
+            && let Some(most) = waves_of_group(dispatch, launch.group, lanes)
+            && u64::from(launch.wave_in_group) >= most
+        {
+            self.reader.doubts.add(wave.index, Doubt::Outside);
+            let outside = OutsideGroup { wave: wave.id(), place: launch.wave_in_group, most };
+            count(&mut self.skipped.in_group, outside);
+        }
+    }
+
+    /// Contents and size of a wave's private memory, and the slot if it is the wave's own.
+    fn private_memory(&mut self, wave: &SavedWave<'_>) -> (MemoryMap, Option<u64>, Option<(u32, u32)>) {
+        let Private { base, size, confirmed, note } = match self.reader.private(wave) {
+            Ok(Some(private)) => private,
+            Ok(None) => return (MemoryMap::default(), Some(0), None),
+            Err(why) => {
+                self.skipped.scratch.entry(why).or_insert((0, wave.id())).0 += 1;
+                return (MemoryMap::default(), None, None);
+            }
+        };
+        if confirmed == Some(false) {
+            self.reader.doubts.add(wave.index, Doubt::OtherSlot);
+            count(&mut self.skipped.other_slot, wave.id());
+        }
+        let is_own = wave.is_allotted() || confirmed == Some(true);
+        if !is_own {
+            self.reader.doubts.add(wave.index, Doubt::Unallotted);
+            count(&mut self.skipped.unallotted, wave.id());
+        }
+        let pieces = self.reader.pieces(base, size, note.as_deref());
+        if pieces.segments().is_empty() {
+            count(&mut self.skipped.uncaptured, (wave.id(), base, size));
+        } else if confirmed.is_none() {
+            self.reader.doubts.unchecked(wave.index, Unchecked::Private);
+        }
+        (pieces, Some(size), is_own.then(|| wave.slot()))
+    }
+
+    /// The registers that a user sees with other values than the saved ones.
+    fn rewritten(&mut self, wave: &SavedWave<'_>) -> Option<Vec<(BackingId, RegisterBlock)>> {
+        let row = self.reader.rows.get(wave.row)?;
+        if wave.facts.stopped == Some(false) && row.has_fault(wave.words) {
+            count(&mut self.skipped.faulty, wave.id());
+        }
+        let mut own = Vec::new();
+        let (store, derived) = (self.reader.stores.derived, &mut *self.reader.derived);
+        row.rewritten(wave.words, &wave.facts, |first, bytes| {
+            let known = LaneSet(if bytes.is_some() { u64::MAX } else { 0 });
+            let bytes = bytes.unwrap_or_default();
+            let (offset, width) = (derived.len() as u64, bytes.len() as u16);
+            derived.extend_from_slice(bytes);
+            own.push((store, RegisterBlock { first, count: 1, width, offset, known }));
+        });
+        Some(own)
+    }
+}
+
+impl WaveReader<'_> {
+    /// A wave's private memory; `Ok(None)`: it has none.
+    fn private(&self, wave: &SavedWave<'_>) -> Result<Option<Private>, NoScratch> {
+        let SavedWave { xcc, block, words, .. } = wave;
+        let (Some(scratch), Some(row)) = (xcc.scratch?, self.rows.get(wave.row)) else { return Ok(None) };
+        if scratch.inferred.is_some() {
+            return self.private_by_register(wave, row, &scratch).map(Some);
+        }
+        let (engine, slot) = wave.slot();
         let base = scratch.of(engine, slot)?;
         let confirmed = match row.scratch_base(words, &block.counts) {
             None => {
                 let flat = row.flat_scratch(words, &block.counts);
-                let buffer = lot.target.buffer_scratch.then(|| self.buffer_base(block)).flatten();
+                let buffer = xcc.target.buffer_scratch.then(|| self.buffer_base(block)).flatten();
                 // Before the prologue adds the wave's offset the descriptor has the base of all slots.
                 let buffer = buffer.filter(|address| *address == base || !scratch.is_begin(*address));
                 let bases = [flat, buffer].into_iter().flatten();
@@ -257,7 +331,7 @@ impl Waves<'_> {
         Some(self.memory.u64(sgprs.checked_add(SCRATCH_BUFFER)?)? & BUFFER_BASE)
     }
 
-    /// What was captured of a range of global memory, by offset from its start.
+    /// The captured parts of a range of global memory, by offset from its start.
     fn pieces(&self, base: u64, length: u64, name: Option<&str>) -> MemoryMap {
         let map = self.memory.map();
         let Some(last) = length.checked_sub(1).and_then(|length| base.checked_add(length)) else {
@@ -289,13 +363,13 @@ pub(super) struct Private {
     pub(super) base: u64,
     /// Bytes.
     pub(super) size: u64,
-    /// Whether a register has its base; `None`: no register has that of any slot.
+    /// Whether a register has its base; `None`: no register has the base of any slot.
     pub(super) confirmed: Option<bool>,
-    /// What its place was inferred from; `None`: it is known.
+    /// The source from which its place was inferred; `None`: it is known.
     pub(super) note: Option<String>,
 }
 
-/// The work-group that waves of a control stack belong to until one is the last.
+/// The work-group of a control stack's waves up to the last one with its flag.
 #[derive(Debug)]
 pub(super) struct Open {
     /// Index in the capture.

@@ -9,11 +9,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::block::Counts;
-use super::build::waves_of_group;
-use super::dispatch::Dispatches;
+use super::build::{QueueBuilder, waves_of_group};
 use super::memory::CoreMemory;
-use super::missing::{Missing, OutsideGrid, count};
-use super::queues::{Lot, Waves};
+use super::queues::XccWaves;
+use super::skip_summary::{OutsideGrid, count};
 use super::wave::Launch;
 use crate::arch::{DescriptorFacts, Processor, Target};
 use crate::capture::{Capture, Dispatch, WorkGroup};
@@ -214,26 +213,19 @@ impl Doubts {
 /// Work-groups of a queue that were compared: the waves of the first one at each position of each packet, none once they are marked.
 pub(super) type Launched = HashMap<([u32; 3], u32), Vec<usize>>;
 
-impl Waves<'_> {
-    /// Compares the waves of one XCC, in the order of its control stack. `launched`: work-groups of the queue.
-    pub(super) fn compare(
-        &mut self,
-        seen: &[Seen],
-        lot: &Lot,
-        (dispatches, launched): (&mut Dispatches, &mut Launched),
-        missing: &mut Missing,
-        capture: &mut Capture,
-    ) {
+impl QueueBuilder<'_, '_> {
+    /// Compares the waves of one XCC, in the order of its control stack.
+    pub(super) fn compare(&mut self, seen: &[Seen], xcc: &XccWaves) {
         let mut slots: HashMap<(u32, u32), usize> = HashMap::new();
         for Seen { wave, slot, .. } in seen {
             let Some(slot) = slot else { continue };
             if let Some(other) = slots.insert(*slot, *wave) {
-                self.doubts.add(other, Doubt::SameSlot);
-                self.doubts.add(*wave, Doubt::SameSlot);
-                count(&mut missing.same_slot, (*wave + 1, other + 1));
+                self.reader.doubts.add(other, Doubt::SameSlot);
+                self.reader.doubts.add(*wave, Doubt::SameSlot);
+                count(&mut self.skipped.same_slot, (*wave + 1, other + 1));
             }
         }
-        let area = lot.row64.or(lot.row32).and_then(|row| self.rows.get(row)?.area());
+        let area = xcc.row64.or(xcc.row32).and_then(|row| self.reader.rows.get(row)?.area());
         // Records that differ in these alone have blocks of one size.
         let is_ambiguous =
             area.is_some_and(|area| area.state.accum_offset.is_some() || area.state.wave32.is_some());
@@ -241,28 +233,28 @@ impl Waves<'_> {
         for group in seen.chunk_by(|one, other| one.group == other.group) {
             let index = group.first().and_then(|seen| seen.group);
             if let Some(index) = index {
-                self.compare_launches(index, group, dispatches, missing, capture);
-                self.compare_places(index, group, launched, missing, capture);
+                self.compare_launches(index, group);
+                self.compare_places(index, group);
             }
-            let dispatch = index.and_then(|index| capture.workgroups.get(index)?.dispatch);
+            let dispatch = index.and_then(|index| self.capture.workgroups.get(index)?.dispatch);
             let kernel = dispatch.and_then(|dispatch| {
                 let kernel = kernels.entry(dispatch).or_insert_with(|| {
-                    let dispatch = capture.dispatches.get(dispatch)?;
-                    kernel(self.memory, dispatch, &lot.target)
+                    let dispatch = self.capture.dispatches.get(dispatch)?;
+                    kernel(self.reader.memory, dispatch, &xcc.target)
                 });
                 kernel.as_ref()
             });
             for Seen { wave, counts, .. } in group {
                 match kernel {
                     Some(kernel) if !has_room(kernel, counts) => {
-                        self.doubts.unchecked(*wave, Unchecked::Allotment);
+                        self.reader.doubts.unchecked(*wave, Unchecked::Allotment);
                     }
                     Some(kernel) => {
                         if let Some(doubt) = contradiction(kernel, counts) {
-                            self.doubts.add(*wave, doubt);
+                            self.reader.doubts.add(*wave, doubt);
                         }
                     }
-                    None if is_ambiguous => self.doubts.unchecked(*wave, Unchecked::Descriptor),
+                    None if is_ambiguous => self.reader.doubts.unchecked(*wave, Unchecked::Descriptor),
                     None => {}
                 }
             }
@@ -270,21 +262,14 @@ impl Waves<'_> {
     }
 
     /// Compares what the waves of a work-group hold of their launch: most of them decide on its place and dispatch.
-    fn compare_launches(
-        &mut self,
-        index: usize,
-        group: &[Seen],
-        dispatches: &mut Dispatches,
-        missing: &mut Missing,
-        capture: &mut Capture,
-    ) {
+    fn compare_launches(&mut self, index: usize, group: &[Seen]) {
         let mut votes: BTreeMap<([u32; 3], u32), usize> = BTreeMap::new();
         for launch in group.iter().filter_map(|seen| seen.launch) {
             *votes.entry((launch.group, launch.packet)).or_default() += 1;
         }
         if votes.len() < 2 {
             if votes.into_values().next() == Some(1) {
-                group.iter().for_each(|seen| self.doubts.unchecked(seen.wave, Unchecked::Launch));
+                group.iter().for_each(|seen| self.reader.doubts.unchecked(seen.wave, Unchecked::Launch));
             }
             return;
         }
@@ -293,75 +278,71 @@ impl Waves<'_> {
         let winner = winners.next().filter(|_| winners.next().is_none()).map(|(launch, _)| *launch);
         for Seen { wave, launch, .. } in group {
             if launch.is_some_and(|launch| winner != Some((launch.group, launch.packet))) {
-                self.doubts.add(*wave, Doubt::Launch);
-                count(&mut missing.contradicting, *wave + 1);
+                self.reader.doubts.add(*wave, Doubt::Launch);
+                count(&mut self.skipped.contradicting, *wave + 1);
             }
         }
         let Some((position, packet)) = winner else { return };
-        let found = dispatches.find(self.memory, packet, &mut capture.dispatches).ok();
-        if let Some(group) = capture.workgroups.get_mut(index) {
+        let found = self.dispatches.find(self.reader.memory, packet, &mut self.capture.dispatches).ok();
+        if let Some(group) = self.capture.workgroups.get_mut(index) {
             group.position = Some(position);
             group.dispatch = found.or(group.dispatch);
         }
     }
 
     /// Compares the places of a work-group's waves, and its own with those of the queue's other work-groups.
-    fn compare_places(
-        &mut self,
-        index: usize,
-        group: &[Seen],
-        launched: &mut Launched,
-        missing: &mut Missing,
-        capture: &Capture,
-    ) {
+    fn compare_places(&mut self, index: usize, group: &[Seen]) {
         let mut places: HashMap<u32, usize> = HashMap::new();
         for Seen { wave, launch, .. } in group {
             let Some(launch) = launch else { continue };
             if let Some(other) = places.insert(launch.wave_in_group, *wave) {
-                self.doubts.add(other, Doubt::SamePlace);
-                self.doubts.add(*wave, Doubt::SamePlace);
-                count(&mut missing.same_place, (*wave + 1, other + 1));
+                self.reader.doubts.add(other, Doubt::SamePlace);
+                self.reader.doubts.add(*wave, Doubt::SamePlace);
+                count(&mut self.skipped.same_place, (*wave + 1, other + 1));
             }
         }
         let Some(WorkGroup { position: Some(position), dispatch, lds_size, .. }) =
-            capture.workgroups.get(index)
+            self.capture.workgroups.get(index)
         else {
             return;
         };
-        let dispatch = dispatch.and_then(|dispatch| capture.dispatches.get(dispatch));
+        let dispatch = dispatch.and_then(|dispatch| self.capture.dispatches.get(dispatch));
         let lanes = group.first().map_or(0, |seen| seen.counts.size.lanes());
         let most = dispatch.and_then(|dispatch| waves_of_group(dispatch, *position, lanes));
         let is_whole = most == Some(places.len() as u64);
         for seen in group.iter().filter(|seen| seen.launch.is_some() && !is_whole) {
-            self.doubts.unchecked(seen.wave, Unchecked::Place);
+            self.reader.doubts.unchecked(seen.wave, Unchecked::Place);
         }
         if let Some(outside) = dispatch.and_then(|dispatch| OutsideGrid::of(dispatch, *position)) {
-            count(&mut missing.grid, outside);
-            group.iter().for_each(|seen| self.doubts.unchecked(seen.wave, Unchecked::Grid));
+            count(&mut self.skipped.grid, outside);
+            group.iter().for_each(|seen| self.reader.doubts.unchecked(seen.wave, Unchecked::Grid));
         }
         // A work-group without its first wave may be the rest of another one.
         let packet = group.iter().find_map(|seen| Some(seen.launch?.packet));
         let Some(packet) = packet.filter(|_| lds_size.is_some()) else { return };
         let waves = group.iter().map(|seen| seen.wave);
-        match launched.entry((*position, packet)) {
+        match self.launched.entry((*position, packet)) {
             Entry::Vacant(entry) => {
                 entry.insert(waves.collect());
             }
             Entry::Occupied(mut first) => {
                 let first = std::mem::take(first.get_mut());
                 if let (Some(one), Some(other)) = (waves.clone().next(), first.first()) {
-                    missing.same_position.get_or_insert((0, (one + 1, other + 1)));
+                    self.skipped.same_position.get_or_insert((0, (one + 1, other + 1)));
                 }
-                if let Some((pairs, _)) = &mut missing.same_position {
+                if let Some((pairs, _)) = &mut self.skipped.same_position {
                     *pairs += 1;
                 }
-                first.into_iter().chain(waves).for_each(|wave| self.doubts.add(wave, Doubt::SamePosition));
+                first
+                    .into_iter()
+                    .chain(waves)
+                    .for_each(|wave| self.reader.doubts.add(wave, Doubt::SamePosition));
             }
         }
     }
 }
 
-/// What the descriptor of a dispatch's kernel asks for; `None` where it was not captured or is no descriptor.
+/// The facts in the descriptor of a dispatch's kernel; `None`: it was not captured or is no descriptor.
 fn kernel(memory: &CoreMemory, dispatch: &Dispatch, target: &Target) -> Option<DescriptorFacts> {
     // LLVM has no number for gfx940 and gfx941 any more; their descriptors are those of gfx942.
     let replaced = || target.name.starts_with("gfx94").then(|| Processor::named("gfx942")).flatten();

@@ -12,7 +12,7 @@ use crate::elf::{
 use crate::import::problem::{ImportError, Problems};
 
 /// The most program headers that are read: four times what the header's own count can say.
-pub(super) const MOST_HEADERS: u64 = 1 << 18;
+pub(super) const MAX_HEADERS: u64 = 1 << 18;
 
 /// Offset of e_phnum.
 const COUNT: u64 = offset_of!(FileHeader, e_phnum) as u64;
@@ -65,12 +65,12 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
         short => Some(u64::from(short)),
     };
     let is_said = count.is_some();
-    let count = count.unwrap_or(MOST_HEADERS);
-    if count > MOST_HEADERS {
-        let expected = format!("at most {MOST_HEADERS}");
+    let count = count.unwrap_or(MAX_HEADERS);
+    if count > MAX_HEADERS {
+        let expected = format!("at most {MAX_HEADERS}");
         problems.report_at(name, COUNT, "program headers", format_args!("{count}"), expected);
     }
-    let count = count.min(MOST_HEADERS);
+    let count = count.min(MAX_HEADERS);
     let entry = u64::from(entry);
     let there = file.len().saturating_sub(table) / entry;
     if is_said && there < count {

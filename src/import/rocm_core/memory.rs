@@ -8,7 +8,7 @@ use crate::codeobject as code;
 use crate::import::objects::Memory;
 
 /// The most bytes that are copied for a view that no one file holds in one piece: a code object cut by segments.
-const MOST_COPIED: u64 = 1 << 30;
+const MAX_COPIED: u64 = 1 << 30;
 
 /// Captured memory by address.
 ///
@@ -141,7 +141,7 @@ impl Backing for CoreMemory {
             let segment = self.map.find(at).ok_or(io::ErrorKind::UnexpectedEof)?;
             at = segment.address.saturating_add(segment.extent.length);
         }
-        if length > MOST_COPIED {
+        if length > MAX_COPIED {
             return Err(io::ErrorKind::OutOfMemory.into());
         }
         let mut bytes = vec![0; usize::try_from(length).map_err(|_| io::ErrorKind::OutOfMemory)?];

@@ -14,7 +14,6 @@ mod dispatch;
 mod doubt;
 mod headers;
 mod memory;
-mod missing;
 mod note;
 mod padding;
 mod private;
@@ -23,6 +22,7 @@ mod reading;
 mod repair;
 mod scratch;
 mod segments;
+mod skip_summary;
 pub(crate) mod stream;
 mod stride;
 #[cfg(test)]
@@ -37,7 +37,7 @@ use self::doubt::Doubts;
 use self::headers::Headers;
 use self::memory::CoreMemory;
 use self::note::{Notes, State};
-use self::queues::Waves;
+use self::queues::WaveReader;
 use super::file::OpenFile;
 use super::objects::{self, FoundObject, Held, Hints, LinkMap};
 use super::problem::{ImportError, Problems};
@@ -229,7 +229,8 @@ fn import(
             let r_version = r_version(&map, options, problems);
             let mut agents = Agents::new(state, targets, options, &mut capture, problems);
             let stores = queues::Stores { by_address, derived: derived_id };
-            let mut waves = Waves::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
+            let mut waves =
+                WaveReader::new(memory, targets, r_version, state.ttmp_setup, stores, &mut derived);
             waves.queues(state, &mut agents, &mut capture, problems);
             (hints.pcs, doubts) = (waves.pcs, waves.doubts);
         }

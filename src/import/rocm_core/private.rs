@@ -6,13 +6,12 @@
 
 use super::agents::Known;
 use super::block::Block;
-use super::build::Private;
-use super::note::QueueEntry;
-use super::queues::{Lot, Waves};
+use super::build::{Private, SavedWave};
+use super::queues::{WaveReader, XccWaves};
+use super::reading::XccReader;
 use super::scratch::{Inferred, NoScratch, Scratch};
 use super::wave::{Row, Words};
 use crate::arch::save_area::ScratchRing;
-use crate::import::problem::Problems;
 
 /// Waves of an XCC that are asked for their registers.
 const MAX_ASKED: usize = 4096;
@@ -30,68 +29,61 @@ struct Base {
     base: u64,
 }
 
-impl Waves<'_> {
+impl XccReader<'_, '_> {
     /// Corrects the place of an XCC's private memory by its waves' registers.
-    pub(super) fn settle_scratch(
-        &self,
-        lot: &mut Lot,
-        entry: &QueueEntry,
-        known: &mut Known,
-        (xcc, key): (u32, &str),
-        problems: &mut Problems,
-    ) {
-        let row = lot.row64.or(lot.row32).and_then(|index| self.rows.get(index));
+    pub(super) fn settle_scratch(&mut self, waves: &mut XccWaves) {
+        let reader = &*self.reader;
+        let row = waves.row64.or(waves.row32).and_then(|index| reader.rows.get(index));
         let Some(ring) = row.and_then(|row| Some(row.area()?.scratch.clone())) else { return };
         if ring.base.is_none() {
             return;
         }
-        let is_unplaced = matches!(lot.scratch, Err(NoScratch::NoQueue));
-        let is_total = known.xccs > 1 && known.engines > 0 && known.engines.is_multiple_of(known.xccs);
-        let per_xcc = is_total.then(|| known.engines / known.xccs);
-        if is_unplaced {
-            if let Some(scratch) = self.inferred(&ring, self.bases(lot)) {
+        let Known { engines, xccs, gpu_id, .. } = *self.known;
+        if matches!(waves.scratch, Err(NoScratch::NoQueue)) {
+            if let Some(scratch) = reader.inferred(&ring, reader.bases(waves)) {
                 let what = format!(
                     "the queue's amd_queue_t was not captured: private memory is inferred from {} of its waves, {} {} bytes each",
                     ring.base.as_deref().unwrap_or_default(),
                     if scratch.inferred == Some(Inferred::Exact) { "with" } else { "with at most" },
                     scratch.wave_size
                 );
-                problems.report(key, what, self.memory.or_host("memory that holds amd_queue_t"));
-                lot.scratch = Ok(Some(scratch));
+                let expected = reader.memory.or_host("memory that holds amd_queue_t");
+                self.problems.report(self.place.key, what, expected);
+                waves.scratch = Ok(Some(scratch));
             }
-        } else if let Some(engines) = per_xcc {
-            let other = Scratch::read(self.memory, entry.read_pointer, &ring, engines, xcc, self.r_version);
+        } else if xccs > 1 && engines > 0 && engines.is_multiple_of(xccs) {
+            let per_xcc = engines / xccs;
+            let other = self.scratch(&ring, per_xcc);
             let fits = |scratch: &Result<Option<Scratch>, NoScratch>, base: &Base| matches!(scratch, Ok(Some(scratch)) if scratch.of(base.engine, base.slot) == Ok(base.base));
-            let bases = self.bases(lot);
+            let bases = reader.bases(waves);
             let count = |scratch| bases.iter().filter(|base| fits(scratch, base)).count();
-            let (stated, found) = (count(&lot.scratch), count(&other));
+            let (stated, found) = (count(&waves.scratch), count(&other));
             if found > stated {
                 let what = format!(
-                    "array_count gives {} shader engines of each XCC; private memory of {found} waves is where {engines} engines \
-                     place it, which count",
-                    known.engines
+                    "array_count gives {engines} shader engines of each XCC; private memory of {found} waves is where {per_xcc} \
+                     engines place it, which count"
                 );
                 let expected =
                     "the shader arrays of one XCC (ROCr of June and July 2026 writes those of all)";
-                problems.report(format_args!("agent {}", known.gpu_id), what, expected);
-                known.engines = engines;
-                lot.scratch = other;
+                self.problems.report(format_args!("agent {gpu_id}"), what, expected);
+                self.known.engines = per_xcc;
+                waves.scratch = other;
             }
         }
     }
+}
 
+impl WaveReader<'_> {
     /// A wave's private memory by its register alone.
     pub(super) fn private_by_register(
         &self,
+        wave: &SavedWave<'_>,
         row: &Row,
-        words: &Words,
-        block: &Block,
         scratch: &Scratch,
     ) -> Result<Private, NoScratch> {
         let area = row.area().ok_or(NoScratch::NoQueue)?;
-        let is_allotted = area.wave.scratch.of(block.word) != 0;
-        match row.scratch_base(words, &block.counts) {
-            Some(Some(base)) if is_allotted && self.memory.segment(base).is_some() => {
+        match row.scratch_base(wave.words, &wave.block.counts) {
+            Some(Some(base)) if wave.is_allotted() && self.memory.segment(base).is_some() => {
                 let register = area.scratch.base.as_deref().unwrap_or_default();
                 let note = match scratch.inferred {
                     Some(Inferred::AtMost) => format!("inferred from {register}, with at most this size"),
@@ -105,9 +97,9 @@ impl Waves<'_> {
     }
 
     /// The bases of an XCC's waves, as far as they were captured.
-    fn bases(&self, lot: &Lot) -> Vec<Base> {
+    fn bases(&self, xcc: &XccWaves) -> Vec<Base> {
         let base = |block: &Block| {
-            let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index))?;
+            let row = xcc.row(block.counts.size).and_then(|index| self.rows.get(index))?;
             let (words, word) = (Words::read(self.memory, block), row.area()?.wave);
             Some(Base {
                 engine: word.engine.of(block.word),
@@ -116,7 +108,7 @@ impl Waves<'_> {
                 base: row.scratch_base(&words, &block.counts)??,
             })
         };
-        lot.blocks.iter().take(MAX_ASKED).filter_map(base).collect()
+        xcc.blocks.iter().take(MAX_ASKED).filter_map(base).collect()
     }
 
     /// Private memory that the bases place; `None`: they place none, or contradict each other.

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::agents::Agents;
+use super::agents::{Agents, Known};
 use super::ahead::Ahead;
 use super::area::Header;
 use super::block::Block;
+use super::build::QueueBuilder;
 use super::dispatch::{self, Dispatches};
-use super::doubt::{Doubts, Launched};
+use super::doubt::Doubts;
 use super::memory::CoreMemory;
-use super::missing::Missing;
 use super::note::State;
-use super::reading::XccPlace;
+use super::reading::{XccPlace, XccReader};
 use super::scratch::{NoScratch, Scratch};
 use super::stride;
 use super::wave::{Facts, Promise, Row, Words};
@@ -27,43 +27,45 @@ const AQL: u32 = 2;
 /// queue_type of queues that copy: no wave runs on them.
 const SDMA: [u32; 2] = [1, 3];
 
-/// The most waves of a capture: a hundred times what the largest GPU runs.
-pub(super) const MOST_WAVES: usize = 1 << 20;
+/// Maximum number of waves of a capture: a hundred times the waves of the largest GPU.
+pub(super) const MAX_WAVES: usize = 1 << 20;
 
-/// The most bytes of control stacks that are read in all, and as many of those that readings of contradictory headers name.
-const MOST_STACKS: u64 = 256 << 20;
+/// Maximum number of bytes of control stacks, in all; as many again for the readings of contradictory headers.
+const MAX_STACKS: u64 = 256 << 20;
 
-/// The stores of a capture that waves' registers lie in.
+/// The stores of a capture that hold waves' registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stores {
     /// Offsets are addresses.
     pub(super) by_address: BackingId,
-    /// What was rewritten for the user.
+    /// Registers that were rewritten for the user.
     pub(super) derived: BackingId,
 }
 
-/// Reads waves.
+/// Reads the waves of a core.
 #[derive(Debug)]
-pub(super) struct Waves<'a> {
+pub(super) struct WaveReader<'a> {
     pub(super) memory: &'a CoreMemory,
     pub(super) targets: &'a Targets,
     pub(super) r_version: Option<u32>,
     ttmp_setup: bool,
     pub(super) stores: Stores,
+    /// Bytes of the store of rewritten registers.
     pub(super) derived: &'a mut Vec<u8>,
     pub(super) rows: Vec<Row>,
+    /// Waves that may still be added.
+    pub(super) waves_left: usize,
     /// Bytes of control stacks that may still be read.
     pub(super) stacks_left: u64,
-    /// Bytes of control stacks that contradictory headers may still be tried with.
+    /// Bytes of control stacks that may still be tried with contradictory headers.
     pub(super) candidates_left: u64,
-    /// What makes waves doubtful.
     pub(super) doubts: Doubts,
-    /// Where the waves are: what code objects are found by.
+    /// PCs of waves: code objects are searched below them.
     pub(super) pcs: BTreeSet<u64>,
 }
 
-/// One XCC's waves: what they have in common.
-pub(super) struct Lot {
+/// The waves of one XCC, and their common facts.
+pub(super) struct XccWaves {
     /// Index of the GPU in the capture.
     pub(super) agent: usize,
     /// Its processor.
@@ -75,21 +77,24 @@ pub(super) struct Lot {
     pub(super) row32: Option<usize>,
     pub(super) row64: Option<usize>,
     pub(super) scratch: Result<Option<Scratch>, NoScratch>,
-    /// Where its waves are, from the top of the area down.
+    /// The waves' blocks, from the top of the area down.
     pub(super) blocks: Vec<Block>,
 }
 
-/// A queue whose waves are to be read.
+/// A queue whose save areas are found.
 struct Saved {
     key: String,
-    /// Its index in the capture.
+    /// Index of the queue in the capture.
     queue: usize,
     ring: Ring,
-    lots: Vec<Lot>,
+    xccs: Vec<XccWaves>,
 }
 
-impl<'a> Waves<'a> {
-    /// A reader of the memory's waves; what is derived for users is appended to `derived`.
+/// Save areas that have no waves, which may be right: reported only if no queue has waves.
+type Idle = Vec<(String, String)>;
+
+impl<'a> WaveReader<'a> {
+    /// A reader of the memory's waves; it appends rewritten registers to `derived`.
     pub(super) fn new(
         memory: &'a CoreMemory,
         targets: &'a Targets,
@@ -106,8 +111,9 @@ impl<'a> Waves<'a> {
             stores,
             derived,
             rows: Vec::new(),
-            stacks_left: MOST_STACKS,
-            candidates_left: MOST_STACKS,
+            waves_left: MAX_WAVES,
+            stacks_left: MAX_STACKS,
+            candidates_left: MAX_STACKS,
             doubts: Doubts::default(),
             pcs: BTreeSet::new(),
         }
@@ -121,11 +127,9 @@ impl<'a> Waves<'a> {
         capture: &mut Capture,
         problems: &mut Problems,
     ) {
+        let (mut saved, mut idle) = (Vec::new(), Idle::new());
         let mut areas = 0u32;
-        // Which waves there are first: their words are read ahead of what is made of them.
-        let (mut saved, mut room) = (Vec::new(), MOST_WAVES.saturating_sub(capture.waves.len()));
-        // Why a queue has no waves, which may be as it should be: said where no queue has any.
-        let mut idle: Vec<(String, String)> = Vec::new();
+        // All blocks are known before the first wave is built: `Ahead` reads their words in advance.
         for entry in &state.queues {
             let key = format!("queue {}", entry.id);
             if entry.kind != AQL {
@@ -135,7 +139,7 @@ impl<'a> Waves<'a> {
                 }
                 continue;
             }
-            // Of a GPU that is not known, too: that its waves are left out has another reason.
+            // Queues of unknown GPUs count: their waves are left out for another reason.
             areas += u32::from(entry.save_area != 0);
             let Some(known) = agents.of_queue(entry.gpu_id, &key, capture, problems) else { continue };
             let ring = dispatch::ring(self.memory, entry);
@@ -145,30 +149,11 @@ impl<'a> Waves<'a> {
                 idle.push((key, "no save area".to_owned()));
                 continue;
             }
-            let mut lots = Vec::new();
-            let stride = stride::stride(self.memory, entry, known.xccs, &key, problems);
-            for xcc in 0..if stride.is_some() { known.xccs } else { 1 } {
-                let key = if known.xccs == 1 { key.clone() } else { format!("{key}, XCC {xcc}") };
-                let skip = stride.unwrap_or(0).checked_mul(u64::from(xcc));
-                let Some(address) = skip.and_then(|skip| entry.save_area.checked_add(skip)) else {
-                    problems.report(key, "its save area passes the last address", "an address below 2^64");
-                    break;
-                };
-                let header = Header::read(self.memory, address);
-                if header.is_some_and(|header| header.is_unused()) {
-                    idle.push((key, format!("the save area at {address:#x} is empty")));
-                    continue;
-                }
-                let place = XccPlace { address, xcc, queue, key: &key };
-                let mut lot = self.lot(header, place, entry, known, &mut room, problems);
-                if let Some(lot) = &mut lot {
-                    self.settle_scratch(lot, entry, known, (xcc, &key), problems);
-                }
-                lots.extend(lot);
-            }
-            saved.push(Saved { key, queue, ring, lots });
+            let place = XccPlace { address: entry.save_area, xcc: 0, queue, entry, key: &key };
+            let xccs = self.xccs(place, known, &mut idle, problems);
+            saved.push(Saved { key, queue, ring, xccs });
         }
-        self.waves(&saved, capture, problems);
+        self.build(&saved, capture, problems);
         if areas == 0 {
             problems.report(
                 "waves",
@@ -182,31 +167,52 @@ impl<'a> Waves<'a> {
         }
     }
 
-    /// Adds the waves of queues.
-    fn waves(&mut self, saved: &[Saved], capture: &mut Capture, problems: &mut Problems) {
-        let blocks = saved.iter().flat_map(|queue| &queue.lots).flat_map(|lot| &lot.blocks);
-        let count = saved.iter().flat_map(|queue| &queue.lots).map(|lot| lot.blocks.len()).sum();
+    /// Finds the waves of a queue's XCCs, of which `first` is the first.
+    fn xccs(
+        &mut self,
+        first: XccPlace<'_>,
+        known: &mut Known,
+        idle: &mut Idle,
+        problems: &mut Problems,
+    ) -> Vec<XccWaves> {
+        let XccPlace { entry, key, .. } = first;
+        let mut found = Vec::new();
+        let count = known.xccs;
+        let stride = stride::stride(self.memory, entry, count, key, problems);
+        for xcc in 0..if stride.is_some() { count } else { 1 } {
+            let key = if count == 1 { key.to_owned() } else { format!("{key}, XCC {xcc}") };
+            let skip = stride.unwrap_or(0).checked_mul(u64::from(xcc));
+            let Some(address) = skip.and_then(|skip| entry.save_area.checked_add(skip)) else {
+                problems.report(key, "its save area passes the last address", "an address below 2^64");
+                break;
+            };
+            let header = Header::read(self.memory, address);
+            if header.is_some_and(|header| header.is_unused()) {
+                idle.push((key, format!("the save area at {address:#x} is empty")));
+                continue;
+            }
+            let place = XccPlace { address, xcc, key: &key, ..first };
+            found.extend(XccReader { reader: self, known, place, problems }.read(header));
+        }
+        found
+    }
+
+    /// Adds the waves of queues to a capture.
+    fn build(&mut self, saved: &[Saved], capture: &mut Capture, problems: &mut Problems) {
+        let blocks = saved.iter().flat_map(|queue| &queue.xccs).flat_map(|xcc| &xcc.blocks);
+        let count = saved.iter().flat_map(|queue| &queue.xccs).map(|xcc| xcc.blocks.len()).sum();
         capture.waves.reserve(count);
-        Ahead::read(self.memory, count, blocks, |ahead| {
-            for Saved { key, queue, ring, lots } in saved {
-                let (mut dispatches, mut missing) = (Dispatches::new(*queue, *ring), Missing::default());
-                let mut launched = Launched::new();
-                for lot in lots {
-                    let (mut group, mut seen) = (None, Vec::with_capacity(lot.blocks.len()));
-                    for block in &lot.blocks {
-                        let words = ahead.next(block);
-                        let wave =
-                            self.wave(block, &words, lot, &mut group, &mut dispatches, &mut missing, capture);
-                        seen.extend(wave);
-                    }
-                    self.compare(&seen, lot, (&mut dispatches, &mut launched), &mut missing, capture);
-                }
-                missing.report(key, self.memory, problems);
+        let memory = self.memory;
+        Ahead::read(memory, count, blocks, |ahead| {
+            for Saved { key, queue, ring, xccs } in saved {
+                let mut builder = QueueBuilder::new(self, capture, Dispatches::new(*queue, *ring));
+                xccs.iter().for_each(|xcc| builder.xcc(xcc, ahead));
+                builder.skipped.report(key, memory, problems);
             }
         });
     }
 
-    /// The row of a kind of wave in a layout: its index, if the processor has such waves.
+    /// The row of a processor's waves in a layout: its index; `None`: the processor has no waves of that size.
     pub(super) fn row(
         &mut self,
         target: &Arc<Target>,
@@ -224,14 +230,14 @@ impl<'a> Waves<'a> {
         Some(self.rows.len() - 1)
     }
 
-    /// What a wave's words say.
-    pub(super) fn facts(&self, row: &Row, words: &Words, lot: &Lot) -> Facts {
-        let promise = Promise { setup: self.ttmp_setup || lot.always, r_version: self.r_version };
+    /// The facts that a wave's words hold.
+    pub(super) fn facts(&self, row: &Row, words: &Words, xcc: &XccWaves) -> Facts {
+        let promise = Promise { setup: self.ttmp_setup || xcc.always, r_version: self.r_version };
         row.facts(words, promise, |address| self.memory.segment(address).is_some())
     }
 }
 
-impl Lot {
+impl XccWaves {
     /// The row of waves of that size.
     pub(super) fn row(&self, size: WaveSize) -> Option<usize> {
         match size {

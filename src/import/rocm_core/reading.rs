@@ -1,18 +1,18 @@
-//! Which waves one XCC has: the reading of its save area that header and control stack confirm, else what is left of it.
+//! The waves of one XCC: the reading of its save area that header and control stack confirm, else the remaining part.
 
 use std::sync::Arc;
 
 use super::agents::Known;
-use super::area::{Area, Header, MOST_STACK};
+use super::area::{Area, Header, MAX_STACK};
 use super::block::{Block, Walk, fitting};
 use super::doubt::Doubt;
 use super::note::QueueEntry;
-use super::queues::{Lot, MOST_WAVES, Waves};
+use super::queues::{MAX_WAVES, WaveReader, XccWaves};
 use super::repair::{self, Remains};
-use super::scratch::Scratch;
-use super::wave::Words;
+use super::scratch::{NoScratch, Scratch};
+use super::wave::{Facts, Words};
 use crate::arch::Target;
-use crate::arch::save_area::SaveArea;
+use crate::arch::save_area::{SaveArea, ScratchRing};
 use crate::import::problem::Problems;
 use crate::units::WaveSize;
 
@@ -23,40 +23,26 @@ pub(super) struct XccPlace<'a> {
     pub(super) xcc: u32,
     /// Index of the queue in the capture.
     pub(super) queue: usize,
-    /// The queue, and the XCC where there are several.
+    /// The queue in the note.
+    pub(super) entry: &'a QueueEntry,
+    /// The queue, and the XCC if there are several.
     pub(super) key: &'a str,
 }
 
-/// The records of one XCC in a layout, and where their waves go.
+/// The records of one XCC in a layout, and the area that they place blocks in.
 #[derive(Clone, Copy)]
 struct Stacked<'a> {
     row: &'a SaveArea,
     records: &'a [u32],
     area: &'a Area,
-    lot: &'a Lot,
-    key: &'a str,
+    /// The XCC, without blocks.
+    xcc: &'a XccWaves,
 }
 
 impl Stacked<'_> {
     /// The blocks from the area's end down, as the records place them.
     fn down(&self) -> Vec<Block> {
         Walk::new(self.row, self.records, self.area.end).collect()
-    }
-
-    /// The only reading with restored flags, which is reported: `what` is wrong without.
-    fn restored(
-        &self,
-        mut readings: Vec<Vec<Block>>,
-        (what, expected): (&str, &str),
-        problems: &mut Problems,
-    ) -> Option<Vec<Block>> {
-        let found = readings.pop().filter(|_| readings.is_empty())?;
-        problems.report(
-            self.key,
-            format!("{what}: flags of a wave are restored from its neighbours"),
-            expected,
-        );
-        Some(found)
     }
 }
 
@@ -66,36 +52,59 @@ struct Captured {
     records: Vec<u32>,
     /// The processor whose layout closes the area; `None`: none does.
     layout: Option<Arc<Target>>,
-    /// A word of the header is not as it was captured.
+    /// A word of the header is restored from the others.
     is_restored: bool,
 }
 
-impl Waves<'_> {
-    /// The waves of one XCC; takes them off the room for waves.
-    pub(super) fn lot(
-        &mut self,
-        header: Option<Header>,
-        place: XccPlace<'_>,
-        entry: &QueueEntry,
-        known: &mut Known,
-        room: &mut usize,
-        problems: &mut Problems,
-    ) -> Option<Lot> {
-        let XccPlace { address, key, .. } = place;
+/// A reading of a contradictory header.
+struct Candidate {
+    captured: Captured,
+    /// The restored word's name.
+    word: &'static str,
+    blocks: Vec<Block>,
+    /// Number of blocks with a plausible PC.
+    sound: usize,
+}
+
+/// Reads the save area of one XCC.
+pub(super) struct XccReader<'x, 'a> {
+    pub(super) reader: &'x mut WaveReader<'a>,
+    /// The GPU.
+    pub(super) known: &'x mut Known,
+    pub(super) place: XccPlace<'x>,
+    pub(super) problems: &'x mut Problems,
+}
+
+impl XccReader<'_, '_> {
+    /// The XCC's waves, and the place of their private memory; `None`: they cannot be read, which is reported.
+    pub(super) fn read(mut self, header: Option<Header>) -> Option<XccWaves> {
         let Some(header) = header else {
-            let what = format!("its save area at {address:#x} was not captured: no waves");
-            problems.report(key, what, self.memory.or_host("a segment with the area's header"));
+            let what = format!("its save area at {:#x} was not captured: no waves", self.place.address);
+            self.report(what, self.reader.memory.or_host("a segment with the area's header"));
             return None;
         };
-        let Captured { area, records, layout, is_restored } = match header.area() {
-            Some(area) => self.captured(area, known, key, problems)?,
-            None => self.contradicted(&header, known, entry, place, problems)?,
+        let captured = match header.area() {
+            Some(area) => self.captured(area)?,
+            None => self.contradicted(&header)?,
         };
-        let own = Arc::clone(&known.target);
+        let mut xcc = self.blocks(captured)?;
+        self.settle_scratch(&mut xcc);
+        Some(xcc)
+    }
+
+    /// Reports a problem of this XCC.
+    fn report(&mut self, what: impl std::fmt::Display, expected: impl std::fmt::Display) {
+        self.problems.report(self.place.key, what, expected);
+    }
+
+    /// The XCC with the blocks of a control stack. Takes them off the waves that may still be added.
+    fn blocks(&mut self, captured: Captured) -> Option<XccWaves> {
+        let Captured { area, records, layout, is_restored } = captured;
+        let own = Arc::clone(&self.known.target);
         // A damaged record may fit another layout by chance.
         let layout = layout.filter(|layout| {
-            let Some(lot) = self.empty_lot(layout, entry, known, place) else { return false };
-            layout.name == own.name || self.looks_sound_in(layout, &area, &records, &lot)
+            let Some(xcc) = self.empty(layout) else { return false };
+            layout.name == own.name || self.reader.looks_sound_in(layout, &area, &records, &xcc)
         });
         let reading = layout.as_ref().unwrap_or(&own);
         if reading.name != own.name {
@@ -103,152 +112,134 @@ impl Waves<'_> {
                 "its control stack is not laid out as on {}; that of {} fits",
                 own.name, reading.name
             );
-            problems.report(key, what, "the processor's own layout");
+            self.report(what, "the processor's own layout");
         }
         let Some(row) = reading.save_area.as_ref() else {
             let what = format!("{} has no [save_area]: its waves cannot be read", reading.name);
-            problems.report(key, what, "a target file that says where waves are saved");
+            self.report(what, "a target file that says where waves are saved");
             return None;
         };
-        let mut lot = self.empty_lot(reading, entry, known, place)?;
+        let mut xcc = self.empty(reading)?;
         let is_cut = area.is_cut(&records);
-        let stacked = Stacked { row, records: &records, area: &area, lot: &lot, key };
+        let stacked = Stacked { row, records: &records, area: &area, xcc: &xcc };
         let mut kept = match layout {
-            Some(_) => self.closed(stacked, problems),
-            None if is_cut => self.cut(stacked, problems),
-            None => self.open(stacked, problems),
+            Some(_) => self.closed(stacked),
+            None if is_cut => self.cut(stacked),
+            None => self.open(stacked),
         };
         if reading.name != own.name {
             kept.iter_mut().for_each(|block| block.doubt = Some(Doubt::Layout));
         }
         if is_restored {
-            for block in kept.iter_mut().filter(|block| !self.looks_sound(block, &lot)) {
+            for block in kept.iter_mut().filter(|block| !self.reader.looks_sound(block, &xcc)) {
                 block.doubt = Some(Doubt::Header);
             }
         }
-        let all = kept.len();
-        if all > *room {
-            problems.report(
-                key,
-                format!("{all} waves, of which {room} are taken"),
-                format!("at most {MOST_WAVES}"),
-            );
-            kept.truncate(*room);
+        let (all, left) = (kept.len(), self.reader.waves_left);
+        if all > left {
+            self.report(format!("{all} waves, of which {left} are taken"), format!("at most {MAX_WAVES}"));
+            kept.truncate(left);
         }
-        *room -= kept.len();
-        lot.blocks = kept;
-        Some(lot)
+        self.reader.waves_left -= kept.len();
+        xcc.blocks = kept;
+        Some(xcc)
     }
 
-    /// An XCC without its waves.
-    fn empty_lot(
-        &mut self,
-        reading: &Arc<Target>,
-        entry: &QueueEntry,
-        known: &Known,
-        place: XccPlace<'_>,
-    ) -> Option<Lot> {
+    /// The XCC in a layout, without its waves.
+    fn empty(&mut self, reading: &Arc<Target>) -> Option<XccWaves> {
         let row = reading.save_area.as_ref()?;
-        let XccPlace { xcc, queue, .. } = place;
-        let scratch =
-            Scratch::read(self.memory, entry.read_pointer, &row.scratch, known.engines, xcc, self.r_version);
-        let target = Arc::clone(&known.target);
-        Some(Lot {
-            agent: known.index,
-            always: known.always,
-            queue,
-            row32: self.row(&target, reading, WaveSize::W32),
-            row64: self.row(&target, reading, WaveSize::W64),
+        let scratch = self.scratch(&row.scratch, self.known.engines);
+        let target = Arc::clone(&self.known.target);
+        Some(XccWaves {
+            agent: self.known.index,
+            always: self.known.always,
+            queue: self.place.queue,
+            row32: self.reader.row(&target, reading, WaveSize::W32),
+            row64: self.reader.row(&target, reading, WaveSize::W64),
             target,
             scratch,
             blocks: Vec::new(),
         })
     }
 
-    /// The control stack of an area whose header is consistent; `None` where it is too large, or holds nothing.
-    fn captured(
-        &mut self,
-        area: Area,
-        known: &mut Known,
-        key: &str,
-        problems: &mut Problems,
-    ) -> Option<Captured> {
-        if area.stack_size > MOST_STACK || u64::from(area.stack_size) > self.stacks_left {
+    /// The queue's backing memory as the XCC uses it with that number of shader engines.
+    pub(super) fn scratch(&self, ring: &ScratchRing, engines: u32) -> Result<Option<Scratch>, NoScratch> {
+        let XccPlace { entry, xcc, .. } = self.place;
+        Scratch::read(self.reader.memory, entry.read_pointer, ring, engines, xcc, self.reader.r_version)
+    }
+
+    /// The control stack of an area whose header is consistent; `None`: it is too large, or empty.
+    fn captured(&mut self, area: Area) -> Option<Captured> {
+        let left = self.reader.stacks_left;
+        if area.stack_size > MAX_STACK || u64::from(area.stack_size) > left {
             let what = format!("a control stack of {} bytes, left out", area.stack_size);
-            problems.report(key, what, format!("at most {}", u64::from(MOST_STACK).min(self.stacks_left)));
+            self.report(what, format!("at most {}", u64::from(MAX_STACK).min(left)));
             return None;
         }
         if area.stack_size == 0 {
             let what = "its save area has waves and no control stack: no waves";
-            problems.report(key, what, "a control stack (the save area's header is damaged)");
+            self.report(what, "a control stack (the save area's header is damaged)");
             return None;
         }
-        self.stacks_left -= u64::from(area.stack_size);
-        let records = area.records(self.memory);
+        self.reader.stacks_left -= u64::from(area.stack_size);
+        let records = area.records(self.reader.memory);
         if area.is_cut(&records) {
             let what = format!(
                 "{} of its control stack's {} bytes were captured",
                 records.len() * 4,
                 area.stack_size
             );
-            problems.report(key, what, "all of it: the waves that follow are left out");
+            self.report(what, "all of it: the waves that follow are left out");
             return Some(Captured { area, records, layout: None, is_restored: false });
         }
-        let layout = self.layout(known, &records, &area);
+        let layout = self.layout(&records, &area);
         Some(Captured { area, records, layout, is_restored: false })
     }
 
     /// The processor whose layout closes an area: its own, else a sibling's.
-    fn layout(&self, known: &mut Known, records: &[u32], area: &Area) -> Option<Arc<Target>> {
-        let own = &known.target;
+    fn layout(&mut self, records: &[u32], area: &Area) -> Option<Arc<Target>> {
+        let own = &self.known.target;
         if own.save_area.as_ref().is_some_and(|row| Walk::fits(row, records, area)) {
             return Some(Arc::clone(own));
         }
-        fitting(known.siblings(self.targets), records, area).cloned()
+        fitting(self.known.siblings(self.reader.targets), records, area).cloned()
     }
 
     /// The reading of a contradictory header that its control stack confirms.
-    fn contradicted(
-        &mut self,
-        header: &Header,
-        known: &mut Known,
-        entry: &QueueEntry,
-        place: XccPlace<'_>,
-        problems: &mut Problems,
-    ) -> Option<Captured> {
-        let mut found: Vec<(Captured, &str, Vec<Block>, usize)> = Vec::new();
+    fn contradicted(&mut self, header: &Header) -> Option<Captured> {
+        let mut found: Vec<Candidate> = Vec::new();
         let mut is_bounded = false;
         for (area, word) in header.repairs() {
-            let Some(left) = self.candidates_left.checked_sub(u64::from(area.stack_size)) else {
+            let Some(left) = self.reader.candidates_left.checked_sub(u64::from(area.stack_size)) else {
                 is_bounded = true;
                 continue;
             };
-            self.candidates_left = left;
-            let records = area.records(self.memory);
+            self.reader.candidates_left = left;
+            let records = area.records(self.reader.memory);
             if area.is_cut(&records) {
                 continue;
             }
-            let Some(layout) = self.layout(known, &records, &area) else { continue };
+            let Some(layout) = self.layout(&records, &area) else { continue };
             let Some(row) = layout.save_area.as_ref() else { continue };
             let blocks: Vec<Block> = Walk::new(row, &records, area.end).collect();
             // Two words that differ only in what means nothing are one reading.
-            let is_new = !found.iter().any(|(.., known, _)| places(known) == places(&blocks));
-            if let (true, Some(lot)) = (is_new, self.empty_lot(&layout, entry, known, place)) {
-                let sound = blocks.iter().filter(|block| self.looks_sound(block, &lot)).count();
+            let is_new = !found.iter().any(|known| places(&known.blocks) == places(&blocks));
+            if let (true, Some(xcc)) = (is_new, self.empty(&layout)) {
+                let sound = blocks.iter().filter(|block| self.reader.looks_sound(block, &xcc)).count();
                 let captured = Captured { area, records, layout: Some(layout), is_restored: true };
-                found.push((captured, word, blocks, sound));
+                found.push(Candidate { captured, word, blocks, sound });
             }
         }
-        let most = found.iter().map(|(.., sound)| *sound).max().unwrap_or(0);
-        found.retain(|(.., sound)| *sound == most && most > 0);
+        let most = found.iter().map(|candidate| candidate.sound).max().unwrap_or(0);
+        found.retain(|candidate| candidate.sound == most && most > 0);
         let words = header.words();
         let expected = "a control stack that ends where the waves begin (the save area's header is damaged)";
         match found.pop() {
-            Some((captured, word, ..)) if found.is_empty() => {
+            Some(Candidate { captured, word, .. }) if found.is_empty() => {
                 let what = format!(
                     "its header contradicts itself: {words}; {word} is restored from the control stack"
                 );
-                problems.report(place.key, what, expected);
+                self.report(what, expected);
                 Some(captured)
             }
             last => {
@@ -259,24 +250,31 @@ impl Waves<'_> {
                 };
                 let what =
                     format!("its header contradicts itself: {words}; {why} its control stack: no waves");
-                problems.report(place.key, what, expected);
+                self.report(what, expected);
                 None
             }
         }
     }
 
+    /// The only reading with restored flags, which is reported: `what` is wrong without.
+    fn restored(&mut self, mut readings: Vec<Vec<Block>>, what: &str, expected: &str) -> Option<Vec<Block>> {
+        let found = readings.pop().filter(|_| readings.is_empty())?;
+        self.report(format!("{what}: flags of a wave are restored from its neighbours"), expected);
+        Some(found)
+    }
+
     /// The waves of a control stack that fills its area.
-    fn closed(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
-        let Stacked { row, records, area, lot, key } = of;
+    fn closed(&mut self, of: Stacked<'_>) -> Vec<Block> {
+        let Stacked { row, records, area, xcc } = of;
         let mut blocks = of.down();
         let breaks = repair::breaks(row, &blocks);
         let Some(first) = breaks.first() else { return blocks };
         let mut readings = repair::with_flags(row, records, area, &blocks);
-        // A first flag that is missing and a last flag too many: whether the two waves are of one work-group tells them apart.
+        // A missing first flag, or a last flag too many: the two cases differ in whether the two waves share a work-group.
+        let launch = |at: usize| self.reader.launch(blocks.get(at)?, xcc);
         if readings.len() > 1
             && let Some(before) = first.checked_sub(1)
-            && let (Some(one), Some(other)) =
-                (self.launch(blocks.get(before), lot), self.launch(blocks.get(*first), lot))
+            && let (Some(one), Some(other)) = (launch(before), launch(*first))
         {
             let is_first =
                 |blocks: &Vec<Block>| blocks.get(*first).is_some_and(|block| repair::flags(row, block).0);
@@ -285,10 +283,10 @@ impl Waves<'_> {
         let what =
             format!("first and last flags of its control stack contradict each other {} times", breaks.len());
         let expected = "a last flag before each first one";
-        if let Some(found) = of.restored(readings, (&what, expected), problems) {
+        if let Some(found) = self.restored(readings, &what, expected) {
             return found;
         }
-        problems.report(key, what, expected);
+        self.report(what, expected);
         for at in breaks {
             repair::doubt_groups(row, &mut blocks, at);
         }
@@ -296,8 +294,8 @@ impl Waves<'_> {
     }
 
     /// The waves of a control stack whose end was not captured: no walk confirms them.
-    fn cut(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
-        let Stacked { area, lot, key, .. } = of;
+    fn cut(&mut self, of: Stacked<'_>) -> Vec<Block> {
+        let Stacked { area, xcc, .. } = of;
         let mut blocks = of.down();
         let (all, inside) = (blocks.len(), blocks.partition_point(|block| block.bottom >= area.begin));
         if inside < all {
@@ -306,10 +304,10 @@ impl Waves<'_> {
                 all - inside,
                 area.begin
             );
-            problems.report(key, what, "waves within the save area");
+            self.report(what, "waves within the save area");
             blocks.truncate(inside);
         }
-        let sound = blocks.iter().take_while(|block| self.looks_sound(block, lot)).count();
+        let sound = blocks.iter().take_while(|block| self.reader.looks_sound(block, xcc)).count();
         for block in blocks.iter_mut().skip(sound.saturating_sub(1)) {
             block.doubt = Some(Doubt::Cut);
         }
@@ -317,19 +315,19 @@ impl Waves<'_> {
     }
 
     /// The waves of a control stack that does not fill its area.
-    fn open(&self, of: Stacked<'_>, problems: &mut Problems) -> Vec<Block> {
-        let Stacked { row, records, area, lot, key } = of;
+    fn open(&mut self, of: Stacked<'_>) -> Vec<Block> {
+        let Stacked { row, records, area, xcc } = of;
         let filled = format!(
             "its control stack does not fill its waves' area from {:#x} down to {:#x}",
             area.end, area.begin
         );
         let readings = repair::with_flags(row, records, area, &of.down());
         let expected = "a walk that ends where the area begins (a record is damaged)";
-        if let Some(blocks) = of.restored(readings, (&filled, expected), problems) {
+        if let Some(blocks) = self.restored(readings, &filled, expected) {
             return blocks;
         }
         let Remains { blocks, listed } =
-            repair::remains(row, records, area, |block| self.looks_sound(block, lot));
+            repair::remains(row, records, area, |block| self.reader.looks_sound(block, xcc));
         let doubtful = blocks.iter().filter(|block| block.doubt.is_some()).count();
         // A damaged record may hide a wave, or look like one.
         let what = format!(
@@ -338,39 +336,44 @@ impl Waves<'_> {
         );
         let expected = "a walk that ends where the area begins (a record is damaged); the waves at the ends of the area \
                         whose PC is in captured memory";
-        problems.report(key, what, expected);
+        self.report(what, expected);
         blocks
     }
+}
 
-    /// Whether most blocks of a layout have a PC as waves have.
-    fn looks_sound_in(&self, layout: &Target, area: &Area, records: &[u32], lot: &Lot) -> bool {
+impl WaveReader<'_> {
+    /// Whether most blocks of a layout have a plausible PC.
+    fn looks_sound_in(&self, layout: &Target, area: &Area, records: &[u32], xcc: &XccWaves) -> bool {
         let Some(row) = &layout.save_area else { return false };
         let (mut sound, mut all) = (0, 0);
         for block in Walk::new(row, records, area.end) {
             all += 1;
-            sound += usize::from(self.looks_sound(&block, lot));
+            sound += usize::from(self.looks_sound(&block, xcc));
         }
         2 * sound > all
     }
 
-    /// Whether a block has a PC as waves have: of an instruction in captured memory.
-    fn looks_sound(&self, block: &Block, lot: &Lot) -> bool {
-        let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index));
-        let Some(row) = row else { return false };
-        let facts = self.facts(row, &Words::read(self.memory, block), lot);
-        facts.pc.is_some_and(|pc| pc % 4 == 0 && self.memory.segment(pc).is_some())
+    /// Whether a block has a plausible PC: the address of an instruction in captured memory.
+    fn looks_sound(&self, block: &Block, xcc: &XccWaves) -> bool {
+        let facts = self.facts_of(block, xcc);
+        let pc = facts.and_then(|facts| facts.pc);
+        pc.is_some_and(|pc| pc % 4 == 0 && self.memory.segment(pc).is_some())
     }
 
     /// Work-group and packet that the trap temporaries of a block hold.
-    fn launch(&self, block: Option<&Block>, lot: &Lot) -> Option<([u32; 3], u32)> {
-        let block = block?;
-        let row = lot.row(block.counts.size).and_then(|index| self.rows.get(index))?;
-        let launch = self.facts(row, &Words::read(self.memory, block), lot).launch?;
+    fn launch(&self, block: &Block, xcc: &XccWaves) -> Option<([u32; 3], u32)> {
+        let launch = self.facts_of(block, xcc)?.launch?;
         Some((launch.group, launch.packet))
+    }
+
+    /// The facts of a block's words; `None`: its processor has no waves of that size.
+    fn facts_of(&self, block: &Block, xcc: &XccWaves) -> Option<Facts> {
+        let row = xcc.row(block.counts.size).and_then(|index| self.rows.get(index))?;
+        Some(self.facts(row, &Words::read(self.memory, block), xcc))
     }
 }
 
-/// What a reading shows of waves.
+/// The parts of a reading that show in its waves.
 fn places(blocks: &[Block]) -> Vec<(u64, u64, u32)> {
     blocks.iter().map(|block| (block.top, block.bottom, block.word)).collect()
 }

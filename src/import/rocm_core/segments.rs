@@ -8,7 +8,7 @@ use crate::capture::{Backing, BackingId, Extent, MemoryMap, Segment};
 use crate::import::problem::Problems;
 
 /// The most bytes that segments may claim, in multiples of the file, and some more. Writers give each segment bytes of its own.
-const MOST_CLAIMED: u64 = 4;
+const MAX_CLAIMED: u64 = 4;
 const MORE: u64 = 1 << 20;
 
 /// The memory of those files. The first file's segments come before the second's, and in a file the ones with more bytes
@@ -19,7 +19,7 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
         let mut cut: Option<(Range, u64)> = None;
         let mut cuts = 0u32;
         let mut wrapped: Option<Range> = None;
-        let mut left = file.len().saturating_mul(MOST_CLAIMED).saturating_add(MORE);
+        let mut left = file.len().saturating_mul(MAX_CLAIMED).saturating_add(MORE);
         let mut beyond: Option<(Range, u64, u64)> = None;
         for range in &headers.loads {
             let there = file.len().saturating_sub(range.offset);
@@ -62,7 +62,7 @@ pub(super) fn map(files: &[(Arc<dyn Backing>, Headers)], problems: &mut Problems
         }
         if let Some((range, count, bytes)) = beyond {
             let what = format!(
-                "{count} segments with {bytes} bytes are left out: others already claim {MOST_CLAIMED} times the file"
+                "{count} segments with {bytes} bytes are left out: others already claim {MAX_CLAIMED} times the file"
             );
             report(range, what, "segments that do not share bytes of the file");
         }

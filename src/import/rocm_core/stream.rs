@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io;
 
-use super::agents::MOST_XCCS;
+use super::agents::MAX_XCCS;
 use super::headers::{self, Headers, Range};
 use super::scratch::LOCATION;
 use super::{note, padding};
@@ -20,7 +20,7 @@ use crate::import::problem::Problems;
 use crate::mapping::Changes;
 
 /// The most bytes that headers and notes may take.
-pub(crate) const MOST_START: u64 = 256 << 20;
+pub(crate) const MAX_START: u64 = 256 << 20;
 
 /// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
 const DESCRIPTOR: u64 = 4096;
@@ -29,7 +29,7 @@ const DESCRIPTOR: u64 = 4096;
 pub(super) const PAGE: u64 = 4096;
 
 /// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
-pub(super) const MOST_AREAS: u64 = 1 << 30;
+pub(super) const MAX_AREAS: u64 = 1 << 30;
 
 /// What the first bytes of a stream come to.
 #[derive(Debug)]
@@ -144,10 +144,10 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     };
     let too_far = |what: &str, end: u64| {
         Start::NotACore(format!(
-            "its {what} end at {end:#x}, beyond the {MOST_START} bytes in which they are looked for"
+            "its {what} end at {end:#x}, beyond the {MAX_START} bytes in which they are looked for"
         ))
     };
-    if table > MOST_START {
+    if table > MAX_START {
         return too_far("program headers", table);
     }
     let came = bytes.len() as u64;
@@ -167,7 +167,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     clip(&mut headers, &mut problems);
     let clipped = end(&headers.notes).unwrap_or(0).max(table);
     let problems = problems.finish().iter().map(ToString::to_string).collect();
-    if clipped > MOST_START {
+    if clipped > MAX_START {
         let blind = Layout { blind: true, problems, ..of_headers(&headers, table) };
         return Start::Layout(blind);
     }
@@ -185,10 +185,10 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     // The padding before the first segment is all zeros, if there is any.
     let padded = unpadded.as_deref().and_then(first);
     let end = notes.ends_at.unwrap_or(said).max(clipped).max(padded.map_or(0, |(_, stated)| stated));
-    if end > came && end <= MOST_START && !ended {
+    if end > came && end <= MAX_START && !ended {
         return Start::More(end);
     }
-    let start = notes.ends_at.unwrap_or(clipped).max(clipped).min(MOST_START);
+    let start = notes.ends_at.unwrap_or(clipped).max(clipped).min(MAX_START);
     let state = notes.state.unwrap_or_default();
     let slack = if unpadded.is_some() { padding::MAX_PADDING } else { 0 };
     let mut layout = Layout { problems, ..layout(&state, &headers, start, slack) };
@@ -204,7 +204,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
 fn table_size(bytes: &[u8], table: u64, entry: u64) -> u64 {
     let from = usize::try_from(table).unwrap_or(usize::MAX);
     let there = bytes.get(from..).unwrap_or_default();
-    let most = headers::MOST_HEADERS * entry;
+    let most = headers::MAX_HEADERS * entry;
     match headers::before_segments(there, table, entry) {
         Some(count) => (count * entry).min(most),
         None => (there.len() as u64).saturating_add(STEP).min(most),
@@ -288,7 +288,7 @@ fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Lay
             [only] => Some(only),
             agents => agents.iter().find(|agent| agent.gpu_id == queue.gpu_id),
         };
-        let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MOST_XCCS);
+        let xccs = agent.map_or(1, |agent| agent.xccs).clamp(1, MAX_XCCS);
         let size = u64::from(queue.save_area_size);
         need(queue.save_area, size * u64::from(xccs));
         // ROCr's size may be that of the bytes in use (June and July 2026), and some entries have none: to the end of the
@@ -300,7 +300,7 @@ fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Lay
             };
             let rest =
                 segments.find(inside).map(|segment| segment.size - (queue.save_area - segment.address));
-            need(queue.save_area, rest.unwrap_or(0).min(MOST_AREAS));
+            need(queue.save_area, rest.unwrap_or(0).min(MAX_AREAS));
         }
         need(queue.ring, u64::from(queue.ring_size));
         need(queue.read_pointer, DESCRIPTOR);

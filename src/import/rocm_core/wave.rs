@@ -1,6 +1,7 @@
 //! One wave of a save area: where its registers lie, and what its hardware registers and trap temporaries say.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::block::{Block, Counts, SLOTS};
@@ -418,18 +419,26 @@ impl Row {
     fn blocks(&self, counts: &Counts, without_vgprs: bool) -> Vec<RegisterBlock> {
         let Some(area) = self.area() else { return Vec::new() };
         let mut blocks = Vec::new();
+        // Adds the registers of a range that the processor has.
+        let mut add = |stem: &str, numbers: Range<u32>, width, offset, known| {
+            let named = |number| self.kind.named(&format!("{stem}{number}"));
+            let count = numbers.clone().take_while(|number| named(*number).is_some()).count();
+            if let (Some(first), Ok(count @ 1..)) = (named(numbers.start), u16::try_from(count)) {
+                blocks.push(RegisterBlock { first: first.id, count, width, offset, known });
+            }
+        };
         let all = LaneSet(u64::MAX);
         let [vgprs, shared, accums, sgprs] = counts.bytes();
         let lane = 4 * u16::from(counts.size.lanes());
         if !without_vgprs {
-            self.run(&mut blocks, "v", 0, counts.vgprs, lane, 0, all);
+            add("v", 0..counts.vgprs, lane, 0, all);
             // The halves of a wave see the same 32 lanes.
             let half = LaneSet(u64::from(u32::MAX));
-            self.run(&mut blocks, "v", counts.vgprs, counts.shared, 32 * 4, vgprs, half);
+            add("v", counts.vgprs..counts.vgprs + counts.shared, 32 * 4, vgprs, half);
         }
-        self.run(&mut blocks, "a", 0, counts.accums, 64 * 4, vgprs + shared, all);
+        add("a", 0..counts.accums, 64 * 4, vgprs + shared, all);
         let scalars = vgprs + shared + accums;
-        self.run(&mut blocks, "s", 0, counts.sgprs, 4, scalars, all);
+        add("s", 0..counts.sgprs, 4, scalars, all);
         let slots = scalars + sgprs;
         let limit = self.kind.target.sgpr_alias_limit;
         let allocated = u16::try_from(counts.sgprs).unwrap_or(u16::MAX);
@@ -462,24 +471,5 @@ impl Row {
             blocks.push(one(register.id, 1, offset));
         }
         blocks
-    }
-
-    /// Adds registers `stem``from` and those that follow, as many as there are of them.
-    #[expect(clippy::too_many_arguments, reason = "what a block is made of")]
-    fn run(
-        &self,
-        blocks: &mut Vec<RegisterBlock>,
-        stem: &str,
-        from: u32,
-        count: u32,
-        width: u16,
-        offset: u64,
-        known: LaneSet,
-    ) {
-        let named = |number: u32| self.kind.named(&format!("{stem}{number}"));
-        let there = (0..count).take_while(|index| named(from + index).is_some()).count();
-        if let (Some(first), Ok(count @ 1..)) = (named(from), u16::try_from(there)) {
-            blocks.push(RegisterBlock { first: first.id, count, width, offset, known });
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! Headers with one wrong word: numbers by hand, from the rule that the control stack ends where the waves begin.
 
-use super::{Area, Header, MOST_STACK};
+use super::{Area, Header, MAX_STACK};
 
 /// Control stack from 0xf00 to 0x1000, waves from there to 0x3000.
 const SOUND: Header =
@@ -44,7 +44,7 @@ fn each_word_follows_from_the_others() {
 fn readings_out_of_order_and_beyond_the_bound_are_none() {
     let header = Header { stack: 0x10, stack_size: 0x8, end: 0x2000, size: 0x3000, ..SOUND };
     assert!(header.repairs().is_empty(), "{:x?}", header.repairs());
-    let header = Header { stack: 0x1000, stack_size: 0, end: 0x1000 + MOST_STACK + 4, size: 0, ..SOUND };
-    assert!(header.repairs().iter().all(|(area, _)| area.stack_size <= MOST_STACK));
+    let header = Header { stack: 0x1000, stack_size: 0, end: 0x1000 + MAX_STACK + 4, size: 0, ..SOUND };
+    assert!(header.repairs().iter().all(|(area, _)| area.stack_size <= MAX_STACK));
     assert!(header.is_unused());
 }

@@ -223,7 +223,7 @@ fn headers_that_are_zero_missing_or_too_many_are_said() {
     assert_eq!(read(file.clone()).1, []);
     file[64 + 56 + 44..64 + 56 + 48].copy_from_slice(&u32::MAX.to_le_bytes());
     let (_, problems) = read(file);
-    assert!(problems[0].expected.contains(&headers::MOST_HEADERS.to_string()), "{problems:?}");
+    assert!(problems[0].expected.contains(&headers::MAX_HEADERS.to_string()), "{problems:?}");
 }
 
 /// gABI: of PN_XNUM section 0 has the count; where it has none, or one that cannot be, segments end the headers.
@@ -289,7 +289,7 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     let size = 64 + 56 + 32;
     file[size..size + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
-    let last = 0x7f30_0000_1000 + stream::MOST_AREAS - 1;
+    let last = 0x7f30_0000_1000 + stream::MAX_AREAS - 1;
     assert!(layout.needed.contains(&(0x7f30_0000_1000, last)), "{:x?}", layout.needed);
 }
 
@@ -302,7 +302,7 @@ fn areas_of_all_xccs_are_needed_in_a_stream() {
     queue[32..40].copy_from_slice(&0x7f30_0000_0000u64.to_le_bytes());
     queue[44] = 3;
     queue[57] = 0x10;
-    for (xccs, areas) in [(0u8, 1), (1, 1), (24, 24), (255, u64::from(agents::MOST_XCCS))] {
+    for (xccs, areas) in [(0u8, 1), (1, 1), (24, 24), (255, u64::from(agents::MAX_XCCS))] {
         agent[108] = xccs;
         let tables = [agent.clone(), queue.clone()].concat();
         let state = amdgpu(&descriptor(&RUNTIME, (1, 120), (1, 64), &tables));

@@ -1,4 +1,4 @@
-//! What is missing of a queue's waves, said once for each reason.
+//! Skipped parts of a queue's waves: one problem for each reason.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use super::scratch::NoScratch;
 use crate::capture::Dispatch;
 use crate::import::problem::Problems;
 
-/// What is missing of a queue's waves: how many lack it for each reason, so that a reason is said once.
+/// The number of a queue's waves that lack a part, for each reason, with the first of them.
 #[derive(Debug, Default)]
-pub(super) struct Missing {
+pub(super) struct SkipSummary {
     pub(super) words: Option<(u32, u64)>,
     pub(super) dispatch: BTreeMap<dispatch::Unknown, (u32, u32)>,
     pub(super) scratch: BTreeMap<NoScratch, (u32, u32)>,
@@ -74,8 +74,8 @@ pub(super) fn count<T>(slot: &mut Option<(u32, T)>, first: T) {
     }
 }
 
-impl Missing {
-    /// Says all of it.
+impl SkipSummary {
+    /// Reports all of them.
     pub(super) fn report(&self, key: &str, memory: &CoreMemory, problems: &mut Problems) {
         let waves = |(count, first): (u32, u32)| match count {
             1 => format!("wave {first}"),
@@ -166,7 +166,7 @@ impl Missing {
             let what = format!("trap temporaries of {who} contradict those of its work-group: unconfirmed");
             problems.report(key, what, "one work-group and one packet for the waves of a work-group");
         }
-        let said = [
+        let simple = [
             (
                 self.stopped,
                 "trap temporaries of",
@@ -204,7 +204,7 @@ impl Missing {
                 "a wave that the trap handler stopped",
             ),
         ];
-        for (found, before, after, expected) in said {
+        for (found, before, after, expected) in simple {
             if let Some(found) = found {
                 problems.report(key, format!("{before} {}: {after}", waves(found)), expected);
             }
