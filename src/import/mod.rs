@@ -24,7 +24,7 @@ mod unused;
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
-use std::io::{BufReader, Cursor, Read, Seek as _};
+use std::io::{BufReader, Cursor, Seek as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) use rocm_core::stream;
 
 use self::file::OpenFile;
 use self::sniff::Format;
-use self::text::{Order, Utf16};
+use self::text::{Order, decoded};
 use self::unused::Reads;
 use crate::arch::Targets;
 use crate::capture::{Backing, Capture, MemoryBacking};
@@ -146,14 +146,6 @@ fn own(options: &Options, core: &Metadata) -> LocalFiles {
     match options.local_files {
         LocalFiles::Auto if !is_own => LocalFiles::No,
         chosen => chosen,
-    }
-}
-
-/// Text as UTF-8.
-fn decoded<'r>(source: impl Read + 'r, order: Option<Order>) -> Box<dyn Read + 'r> {
-    match order {
-        Some(order) => Box::new(Utf16::new(source, order)),
-        None => Box::new(source),
     }
 }
 

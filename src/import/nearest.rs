@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use super::{ImportError, Options};
 use crate::arch::{Processor, Target, Targets};
 
 /// Major, minor, stepping.
@@ -21,6 +22,15 @@ pub(super) fn parse(name: &str) -> Option<Version> {
     let (major, minor) = rest.split_at_checked(rest.len().checked_sub(1)?)?;
     let hex = |digit| u32::from_str_radix(digit, 16).ok();
     Some((major.parse().ok()?, hex(minor)?, hex(stepping)?))
+}
+
+/// The processor that the user names.
+///
+/// # Errors
+/// There is no such target.
+pub(super) fn chosen(targets: &Targets, options: &Options) -> Result<Option<Arc<Target>>, ImportError> {
+    let target = options.target.as_deref().map(|name| targets.target(name));
+    target.transpose().map_err(|error| ImportError::Processor { what: error.to_string() })
 }
 
 /// Targets of the same major version, the nearest first.

@@ -8,7 +8,6 @@ use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 
 use super::text::{self, Order, Utf16, find};
 use super::{agent_log, umr};
-use crate::clean::clean;
 use crate::elf::{
     DataEncoding, ELFCLASS32, ELFCLASS64, ELFDATA2LSB, ELFDATA2MSB, ELFMAG, ET_CORE, FileClass, FileType,
 };
@@ -117,13 +116,13 @@ pub(super) fn magic(start: &[u8]) -> Option<Result<Format, &'static str>> {
 
 /// How far a text is searched for the first line of a log. Other output may come before it, gigabytes of it in a long
 /// run; searching takes half a second a gigabyte, which a user waits for once, and not a minute.
-const MOST_SEARCHED: u64 = 1 << 30;
+const MAX_SEARCHED: u64 = 1 << 30;
 
 /// The longest line that a search sees as one where it ends in another part of the file.
-const MOST_LEFT: usize = 64 << 10;
+const MAX_LEFT: usize = 64 << 10;
 
 /// The most bytes that are read to see whether they are one JSON document: those of the largest manifest.
-const MOST_DOCUMENT: u64 = 64 << 20;
+const MAX_DOCUMENT: u64 = 64 << 20;
 
 /// Bytes of a file that are read to detect its format.
 #[derive(Clone, Copy, Debug)]
@@ -132,10 +131,7 @@ struct Most {
     document: u64,
 }
 
-const MOST: Most = Most { searched: MOST_SEARCHED, document: MOST_DOCUMENT };
-
-/// The most bytes that are shown of the runtime's words on a fault.
-const MOST_SAID: usize = 400;
+const MOST: Most = Most { searched: MAX_SEARCHED, document: MAX_DOCUMENT };
 
 /// Text without the mark of UTF-8 that some editors begin it with, and without blanks.
 fn text_of(start: &[u8]) -> &[u8] {
@@ -251,7 +247,7 @@ struct Found {
 /// Searches a text for the first line of a log.
 fn search(mut source: impl Read) -> io::Result<Found> {
     const CHUNK: usize = 1 << 20;
-    let mut buffer = Vec::with_capacity(CHUNK + MOST_LEFT);
+    let mut buffer = Vec::with_capacity(CHUNK + MAX_LEFT);
     let mut found = Found::default();
     loop {
         if source.by_ref().take(CHUNK as u64).read_to_end(&mut buffer)? == 0 {
@@ -266,10 +262,9 @@ fn search(mut source: impl Read) -> io::Result<Found> {
             && let Some(at) = find(&buffer, agent_log::FAULT)
         {
             let (start, end) = line_around(&buffer, at);
-            let line = buffer.get(start..end.min(start + MOST_SAID)).unwrap_or_default();
-            found.fault = Some(clean(String::from_utf8_lossy(line.trim_ascii())).into_owned());
+            found.fault = Some(text::excerpt(buffer.get(start..end).unwrap_or_default()));
         }
-        let keep = buffer.len().saturating_sub(searched).min(MOST_LEFT);
+        let keep = buffer.len().saturating_sub(searched).min(MAX_LEFT);
         buffer.drain(..buffer.len() - keep);
     }
 }
@@ -291,7 +286,7 @@ fn first_line_of_a_log(text: &[u8]) -> (Option<Format>, usize) {
         let mut from = 0;
         while let Some(at) = text.get(from..).and_then(|rest| finder.find(rest)) {
             let (start, end) = line_around(text, from + at);
-            let line = text::uncoloured(text.get(start..end).unwrap_or_default());
+            let line = text::unwrapped(text.get(start..end).unwrap_or_default());
             let begins = match format {
                 Format::AgentLog => agent_log::begins_report(&line),
                 _ => umr::begins_wave(&line),

@@ -1,24 +1,24 @@
-//! What really stands before the lines of a report, told by the lines after its header.
+//! The prefix of a report's lines, found by the lines after its header.
 //!
-//! What a header has before it may be what another program puts before each line, or a program's line that was not ended
-//! when the agent began to write, or both. The lines of the report that follow repeat the first and not the second.
+//! The text before a header may be a prefix that another program puts before each line, a program's line without an end, or
+//! both. The lines of the report repeat the prefix only.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 
 use super::line;
-use super::streams::{MOST_PREFIX, behind};
+use crate::import::text::prefix::{self, MAX_PREFIX};
 use crate::import::text::{Line, Lines};
 
-/// The most lines after a header that are looked at: some for each rank that may write at the same moment.
-pub(super) const MOST_LINES: usize = 2048;
+/// Maximum number of lines that are searched after a header: some for each rank that may write at the same moment.
+pub(super) const MAX_LINES: usize = 2048;
 
-/// The most bytes of them.
-pub(super) const MOST_BYTES: usize = 2 << 20;
+/// Maximum number of their bytes.
+pub(super) const MAX_BYTES: usize = 2 << 20;
 
 /// The most lines that are looked at for all headers together; what stands before later ones is taken as it is. Logs come
 /// here only if programs wrote into thousands of headers.
-pub(super) const MOST_LOOKED: u64 = 4 << 20;
+pub(super) const MAX_LOOKED: u64 = 4 << 20;
 
 /// A line that waits to be read.
 #[derive(Debug, Default)]
@@ -59,7 +59,7 @@ impl<R: BufRead> Ahead<R> {
     /// The next line; `None` at the end.
     ///
     /// # Errors
-    /// What the operating system says of the file.
+    /// The source cannot be read.
     pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         if let Some(next) = self.waiting.pop_front() {
             self.bytes -= next.text.len();
@@ -72,19 +72,19 @@ impl<R: BufRead> Ahead<R> {
         }
     }
 
-    /// How much of what stands before a header stands before the lines of its report, too.
+    /// The length of the text before a header that the lines of its report repeat.
     pub(super) fn repeated(&mut self, prefix: &[u8]) -> usize {
-        if self.looked >= MOST_LOOKED {
+        if self.looked >= MAX_LOOKED {
             return prefix.len();
         }
         let mut best = 0;
-        for index in 0..MOST_LINES {
+        for index in 0..MAX_LINES {
             if index >= self.waiting.len() && !self.fill() {
                 break;
             }
             let Some(next) = self.waiting.get(index) else { break };
             self.looked += 1;
-            if prefix.len() <= MOST_PREFIX && follows(prefix, &next.text) {
+            if prefix.len() <= MAX_PREFIX && follows(prefix, &next.text) {
                 return prefix.len();
             }
             best = best.max(before_class(prefix, &next.text));
@@ -94,7 +94,7 @@ impl<R: BufRead> Ahead<R> {
 
     /// Takes one more line in; `false`: there is none, or no room.
     fn fill(&mut self) -> bool {
-        if self.bytes >= MOST_BYTES || self.error.is_some() {
+        if self.bytes >= MAX_BYTES || self.error.is_some() {
             return false;
         }
         match self.lines.next() {
@@ -114,15 +114,15 @@ impl<R: BufRead> Ahead<R> {
 
 /// Whether a line is the report's behind that prefix. Other headers do not count: a program may have written into them, too.
 fn follows(prefix: &[u8], text: &[u8]) -> bool {
-    let Some(end) = behind(prefix, text) else { return false };
+    let Some(end) = prefix::end(prefix, text) else { return false };
     // A heading is the whole word, part of which may stand in the prefix.
     text.get(end..).is_some_and(line::is_row) || line::class_heading(text) == Some(end)
 }
 
-/// How much of a prefix a line has before `scalar registers:` or its like, which follows every header.
+/// The length of the prefix that a line has before `scalar registers:` or its like, which follows every header.
 fn before_class(prefix: &[u8], text: &[u8]) -> usize {
-    let Some(at) = line::class_heading(text).filter(|at| *at <= MOST_PREFIX) else { return 0 };
-    text.get(..at).filter(|start| !start.is_empty()).and_then(|start| behind(start, prefix)).unwrap_or(0)
+    let Some(at) = line::class_heading(text).filter(|at| *at <= MAX_PREFIX) else { return 0 };
+    text.get(..at).filter(|start| !start.is_empty()).and_then(|start| prefix::end(start, prefix)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What was read of a log to a capture: processors, work-groups, registers in their places.
+//! A log's waves to a capture: processors, work-groups, registers in their places.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ use crate::units::{Address, Pc, WaveSize};
 const ARENA: BackingId = BackingId(0);
 
 /// The most processes whose lines a note lists.
-const MOST_LINES: usize = 16;
+const MAX_LINES: usize = 16;
 
 /// Builds the capture; `chosen` is the processor that the user names.
 pub(super) fn build(
@@ -81,10 +81,10 @@ struct Builder<'b> {
     targets: &'b Targets,
     problems: &'b mut Problems,
     chosen: Option<&'b Arc<Target>>,
-    /// What the log as a whole is read as, once a wave needs that.
+    /// The target of the log as a whole; found when a wave first needs it.
     inferred: Option<Option<Arc<Target>>>,
     capture: Capture,
-    /// What each agent is, and of which process: each has its own code at an address.
+    /// Target and process of each agent: each process has its own code at an address.
     agents: Vec<(Arc<Target>, usize)>,
     groups: Groups,
     /// Numbers of waves that are taken, with the line of the wave that has each.
@@ -105,7 +105,7 @@ impl Builder<'_> {
             "a debug agent's log: registers, LDS and kernel arguments; private and global memory are not in it".to_owned();
         if self.processes.are_several() {
             let lines: Vec<String> =
-                self.processes.lines.iter().take(MOST_LINES).map(usize::to_string).collect();
+                self.processes.lines.iter().take(MAX_LINES).map(usize::to_string).collect();
             let _ = write!(
                 what,
                 ". It holds reports of {} processes, which begin in lines {}: their code objects lie at the same addresses, so that \
@@ -115,7 +115,7 @@ impl Builder<'_> {
             );
         }
         self.capture.provenance = Provenance {
-            format: self.log.vintage.words().to_owned(),
+            format: self.log.version.words().to_owned(),
             producer: Some("ROCm debug agent".to_owned()),
             note: Some(match &self.log.fault {
                 Some(fault) => format!("{what}. The log says: {fault}"),

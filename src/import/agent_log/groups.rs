@@ -1,11 +1,11 @@
-//! Dispatches and work-groups of a log: by the kernel's entry and by what the trap temporaries hold, where they are valid.
+//! Dispatches and work-groups of a log, by the kernel's entry and by valid trap temporaries.
 //!
-//! A log names neither queues nor dispatches. Waves with the same kernel entry and the same packet are of one dispatch as
-//! far as the log can tell; where two of them claim one place in it, they are of two.
+//! A log names neither queues nor dispatches. Waves with the same kernel entry and the same packet are assumed to be of one
+//! dispatch; two waves with the same place in it are of two.
 
 //!
-//! Trap temporaries hold this only where somebody set them up; AMD's library gives 0 for those of the others. So where work-group,
-//! place and packet are all 0 and nothing else vouches for them, they are absent ([`Launches`]).
+//! Trap temporaries hold launch facts only if they were set up; for other waves AMD's library returns 0. A work-group, place and
+//! packet of 0 are absent unless another fact confirms them ([`Launches`]).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ struct DispatchKey {
     /// The packet's place in its queue; in old runtimes a part of its address.
     packet: Option<u32>,
     kernargs: Option<u64>,
-    /// Counts dispatches that the rest does not tell apart.
+    /// Counts dispatches that are alike in all else.
     nth: u32,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Groups {
     pub(super) clashes: usize,
 }
 
-/// What the trap temporaries of a log's waves say of their launches.
+/// Launch facts in the trap temporaries of a log's waves.
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     each: Vec<Option<Launch>>,
@@ -112,7 +112,7 @@ impl Launches {
 }
 
 fn read(kept: &Kept, wave: &RawWave, target: &Target) -> Option<Launch> {
-    // The agent says where they were not set up.
+    // The agent reports waves whose trap temporaries were not set up.
     let said = (wave.entry != Kernel::NotAvailable).then_some(target.save_area.as_ref()).flatten();
     launch(&said?.ttmps, kept, &wave.values)
 }
@@ -129,7 +129,7 @@ fn are_all_zero(kept: &Kept, wave: &RawWave) -> bool {
 }
 
 impl Groups {
-    /// Where a wave belongs. `None`: the log does not say, and nothing of it needs a work-group.
+    /// The work-group of a wave. `None`: it is not known, and no part of the wave needs one.
     pub(super) fn place(
         &mut self,
         wave: &RawWave,

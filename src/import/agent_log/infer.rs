@@ -1,5 +1,4 @@
-//! Which GPU a log is from. The agent does not say; its registers and instructions tell the family, its code objects the
-//! processor.
+//! The GPU of a log. The agent does not name it; registers and instructions determine the family, code objects the processor.
 
 use std::sync::Arc;
 
@@ -7,12 +6,11 @@ use super::objects::Objects;
 use super::read::{Hints, Log};
 use crate::arch::{Generation, Processor, Target, Targets};
 use crate::codeobject::CodeObject;
-use crate::import::ImportError;
 use crate::import::nearest::{is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value, processors_in};
 
-/// What the registers of a log show.
+/// The GPU family by the registers of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Shown {
     accumulation: bool,
@@ -47,16 +45,7 @@ impl Shown {
     }
 }
 
-/// The processor that the user names.
-///
-/// # Errors
-/// There is no such target.
-pub(super) fn chosen(targets: &Targets, name: Option<&str>) -> Result<Option<Arc<Target>>, ImportError> {
-    let target = name.map(|name| targets.target(name));
-    target.transpose().map_err(|error| ImportError::Processor { what: error.to_string() })
-}
-
-/// The target of waves whose code object is not at hand: told by the log as far as it goes, and a problem says how far.
+/// The target of waves whose code object is not available, inferred from the log; a problem reports the inference.
 pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> Option<Arc<Target>> {
     let named = log.hints.named.and_then(|(processor, line)| {
         Some((nearest(targets, processor)?, line, "the runtime's words in this line name it"))
@@ -80,7 +69,7 @@ pub(super) fn target(log: &Log, targets: &Targets, problems: &mut Problems) -> O
     Some(target)
 }
 
-/// What a user can do where nothing says which GPU a log is from.
+/// The hint for logs of an unknown GPU.
 pub(super) const SAY_WHICH: &str = "--processor NAME with the GPU's name (`lanescope targets` lists them), or the log's code objects beside it";
 
 /// The processor that all names of code objects name, with the line of the first.
@@ -94,7 +83,7 @@ fn in_uris(log: &Log) -> Option<(Processor, usize)> {
     named.all(|(other, _)| other == first).then_some((first, line))
 }
 
-/// Says where the user's processor is not the one that the log and its code objects have. The user's word counts.
+/// Reports a user's processor that contradicts the log or its code objects. The user's counts.
 pub(super) fn contradictions(
     log: &Log,
     objects: &Objects,
@@ -148,7 +137,7 @@ pub(super) struct Likely<'l> {
 }
 
 impl<'l> Likely<'l> {
-    /// As far as a log says; `chosen` is what the user says.
+    /// The processor by the log; `chosen` is the user's.
     pub(super) fn of(log: &'l Log, chosen: Option<&'l str>) -> Self {
         let named = chosen.or(log.hints.named.map(|(named, _)| named.name));
         Self { named, shown: Shown::of(log), hints: log.hints }

@@ -5,23 +5,23 @@ use memchr::memmem::{self, Finder};
 use super::memory;
 use crate::import::text::{Cursor, find, hex, skip_spaces};
 
-/// What the lines after it belong to: `wave_3: pc=0x7f00 (kernel_code_entry=...) (stopped, reason: TRAP)`.
+/// The header of a wave's report: `wave_3: pc=0x7f00 (kernel_code_entry=...) (stopped, reason: TRAP)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Header<'l> {
-    /// What other programs put before each line.
+    /// The text before the header.
     pub(super) prefix: &'l [u8],
     pub(super) id: u64,
     pub(super) pc: u64,
     pub(super) entry: Entry<'l>,
     pub(super) kernargs: Option<u64>,
-    /// `None`: the line ends before it says so.
+    /// `None`: the line ends before it.
     pub(super) state: Option<State<'l>>,
 }
 
-/// What a header says of the kernel's first instruction.
+/// The kernel's first instruction, by a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry<'l> {
-    /// Agents up to ROCm 6.3 do not say.
+    /// Absent: agents up to ROCm 6.3.
     Unsaid,
     /// The wave's trap temporaries were not set up when it was launched.
     NotAvailable,
@@ -29,7 +29,7 @@ pub(super) enum Entry<'l> {
     At(u64, Option<&'l [u8]>),
 }
 
-/// Why a wave does not run, in the agent's words, or that it does.
+/// State of a wave, with the agent's words on the reason of a stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State<'l> {
     Running,
@@ -117,7 +117,7 @@ pub(super) struct OldHeader<'l> {
     /// Waves that stopped there; only the first is printed.
     pub(super) count: u64,
     pub(super) pc: u64,
-    /// Whether it says that memory was the reason.
+    /// Whether memory is the stated reason.
     pub(super) xnack: bool,
 }
 
@@ -145,7 +145,7 @@ pub(super) fn old_lane(line: &[u8]) -> Option<(bool, u64)> {
     cursor.at_blank().then_some((accumulation, lane))
 }
 
-/// What begins a part of a wave's report.
+/// The beginning of a part of a wave's report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heading {
     /// `scalar registers:` and its like.

@@ -1,8 +1,8 @@
-//! Rows of memory: where the first word of each lies.
+//! Rows of memory, and the address of each one's first word.
 //!
-//! The agent begins rows at multiples of 32. Where the memory begins within a row, nine blanks stand for each word before it,
-//! and people post logs whose blanks were made fewer. Where kernel arguments begin the header says, too; where neither says it
-//! the row is refused: a word at a wrong address is worse than none.
+//! The agent begins rows at multiples of 32. In a row that begins before the memory, nine blanks replace each word; posted logs
+//! may have fewer blanks. The header has the address of kernel arguments. A row whose address neither determines is rejected: a
+//! word at a wrong address is worse than none.
 
 use super::wave::Section;
 use crate::import::text::{Cursor, skip_spaces};
@@ -52,8 +52,8 @@ pub(super) fn row(line: &[u8], into: &mut Vec<u32>) -> Option<Row> {
 }
 
 impl Row {
-    /// Where its first word lies; `None`: nothing says that for sure. `kernargs`: where the wave's arguments begin, as its
-    /// header has it; `is_first`: no row of the listing came before.
+    /// The address of its first word; `None`: it is not certain. `kernargs`: the address of the wave's arguments by its header;
+    /// `is_first`: no row of the listing came before.
     pub(super) fn start(
         self,
         words: usize,

@@ -1,10 +1,9 @@
 //! Logs of ROCm's debug agent, alone or inside other output (docs/captures.md, "Debug agent logs").
 //!
-//! [`mod@line`] is the grammar, a line at a time; [`streams`] says which wave a line is of where several programs write into
-//! one log, and [`ahead`] what they put before its lines, which
-//! [`prefix`] tells apart; [`mod@memory`] is where the words of a row of memory lie; [`read`] puts them together; [`processes`],
-//! [`infer`], [`groups`] and [`objects`] find out what the log leaves out; [`build`]
-//! makes the capture. Values are read once into an arena: a log is text, and text cannot be read by range.
+//! [`mod@line`] is the grammar of one line; [`streams`] finds the wave of a line if several programs write into one log, and
+//! [`ahead`] the prefix of each program's lines; [`mod@memory`] is the grammar of rows of memory; [`read`] puts them together;
+//! [`processes`], [`infer`], [`groups`] and [`objects`] infer facts that the log lacks; [`build`] makes the capture. Values are read
+//! once into an arena: a log is text, and text cannot be read by range.
 
 mod ahead;
 mod build;
@@ -13,7 +12,6 @@ mod infer;
 mod line;
 mod memory;
 mod objects;
-mod prefix;
 mod processes;
 mod read;
 mod streams;
@@ -25,13 +23,13 @@ use std::path::Path;
 use self::processes::Processes;
 use super::problem::{ImportError, Problems};
 use super::text::Kept;
-use super::{Opened, Options};
+use super::{Opened, Options, nearest};
 use crate::arch::Targets;
 
-/// What the runtime says of a fault, in front of the agent's report or alone.
+/// The runtime's message on a fault, in front of the agent's report or alone.
 pub(super) const FAULT: &str = "emory access fault";
 
-/// Reads a log; `folder` is where it lies, if it does.
+/// Reads a log; `folder`: the folder of its file.
 ///
 /// # Errors
 /// The processor that the user names is not known.
@@ -42,7 +40,7 @@ pub(super) fn open(
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    let chosen = infer::chosen(targets, options.target.as_deref())?;
+    let chosen = nearest::chosen(targets, options)?;
     let mut problems = Problems::new(name);
     let log = read::read(source, Kept::default(), &mut problems);
     let processes = Processes::of(&log);

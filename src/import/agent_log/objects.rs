@@ -16,7 +16,7 @@ use crate::import::objects::{self, Found, Held, List, Listed};
 use crate::import::problem::Problems;
 
 /// The most kernels of a code object that are handed on; fewer are compared.
-const MOST_KERNELS: usize = 1024;
+const MAX_KERNELS: usize = 1024;
 
 /// Code objects with what is at hand of each.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ pub(super) fn find(
         // One that ends before it begins holds nothing.
         let entries = entries.get(processes.of_object(index).unwrap_or(0));
         let range = object.start..object.end.max(object.start);
-        let kernels = entries.into_iter().flat_map(|entries| entries.range(range.clone())).take(MOST_KERNELS);
+        let kernels = entries.into_iter().flat_map(|entries| entries.range(range.clone())).take(MAX_KERNELS);
         Listed {
             address: object.start,
             end: object.end,

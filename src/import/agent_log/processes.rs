@@ -1,4 +1,4 @@
-//! Which reports of a log are of one process, as far as their code objects tell.
+//! Processes of a log's reports, by their code objects.
 //!
 //! A log may hold the reports of several processes: ranks that wrote into one file, or one run after another. Each process has
 //! its own code at an address. Where two code objects of a log lie at one address they are of two processes, and so are the
@@ -18,7 +18,7 @@ pub(super) struct Processes {
 }
 
 impl Processes {
-    /// Tells the processes of a log's waves and code objects apart.
+    /// Separates the processes of a log's waves and code objects.
     pub(super) fn of(log: &Log) -> Self {
         let mut processes = Self { of_object: vec![None; log.objects.len()], ..Self::default() };
         // Of each process the code objects that it has, which lie apart: by address, the end and the index.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use super::FAULT;
 use super::ahead::{Ahead, Waiting};
 use super::line::{self, Headers, Heading, Module, Scalar};
 use super::memory;
@@ -11,15 +12,15 @@ use super::wave::{RawWave, Section};
 use crate::arch::Processor;
 use crate::clean::clean;
 use crate::import::problem::Problems;
-use crate::import::text::{Cursor, Kept, Line, MOST_WAVES, find, processors_in};
+use crate::import::text::{Cursor, Kept, Line, MAX_WAVES, excerpt, find, processors_in};
 
-/// The most code objects that are listed.
-pub(super) const MOST_OBJECTS: usize = 4096;
+/// Maximum number of code objects of a log.
+pub(super) const MAX_OBJECTS: usize = 4096;
 
-/// The most code objects that one wave's report names; it names that in which the wave is.
-pub(super) const MOST_OBJECTS_OF_WAVE: usize = 16;
+/// Maximum number of code objects of one wave's report; a report names the wave's own.
+pub(super) const MAX_OBJECTS_OF_WAVE: usize = 16;
 
-/// What a log holds.
+/// The contents of a log.
 #[derive(Debug, Default)]
 pub(super) struct Log {
     pub(super) kept: Kept,
@@ -27,9 +28,9 @@ pub(super) struct Log {
     pub(super) waves: Vec<RawWave>,
     pub(super) objects: Vec<RawObject>,
     pub(super) hints: Hints,
-    /// What the headers look like, for people.
-    pub(super) vintage: Vintage,
-    /// The line that says which address could not be accessed.
+    /// The newest form of a header.
+    pub(super) version: LogVersion,
+    /// The runtime's line on the address that could not be accessed.
     pub(super) fault: Option<String>,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct RawObject {
     pub(super) line: usize,
 }
 
-/// What speaks for a GPU beside registers.
+/// Hints at the GPU, apart from registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hints {
     /// The runtime's words on the fault, `GPU agent: AMD gfx900`, and their line.
@@ -59,9 +60,9 @@ pub(super) struct Hints {
     pub(super) gfx940: bool,
 }
 
-/// Forms of the header, which came one after the other.
+/// Version of the agent by the form of its headers; later ones are greater.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Vintage {
+pub(super) enum LogVersion {
     /// 2018 and 2019: registers lane by lane.
     Old,
     /// `wave_1: pc=0x10 (stopped, reason: TRAP)`.
@@ -73,7 +74,7 @@ pub(super) enum Vintage {
     Kernargs,
 }
 
-impl Vintage {
+impl LogVersion {
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Old => "rocr_debug_agent log, 2018 form",
@@ -157,7 +158,7 @@ impl<'p> Reader<'p> {
         }
     }
 
-    /// The length of what stands before a header, where no report has it before its lines yet.
+    /// The length of a header's prefix, if no stream has that prefix yet.
     fn unknown_prefix(&self, line: Line<'_>) -> Option<usize> {
         let prefix = self.headers.find(line.text).map(|header| header.prefix);
         let prefix = prefix.or_else(|| line::old_header(line.text).map(|header| header.prefix))?;
@@ -165,12 +166,9 @@ impl<'p> Reader<'p> {
         (!prefix.trim_ascii().is_empty() && !self.streams.knows(prefix)).then_some(prefix.len())
     }
 
-    /// Takes a line; `repeated`: of a header, how much of what stands before it does so before its report's lines.
+    /// Takes a line; `repeated`: for a header, the length of its prefix that its report's lines repeat.
     fn line(&mut self, line: Line<'_>, repeated: Option<usize>) {
-        if line.cut {
-            let what = "the line is longer than what is looked at; its rest is passed over";
-            self.problems.line(line.number, what, "lines of at most 1 MiB");
-        }
+        line.report_cut(self.problems);
         if self.header(line, repeated) {
             return;
         }
@@ -234,7 +232,7 @@ impl<'p> Reader<'p> {
             self.bare = Some((count + 1, first.min(wave.line)));
             return;
         }
-        if self.log.waves.len() >= MOST_WAVES {
+        if self.log.waves.len() >= MAX_WAVES {
             self.too_many = true;
             return;
         }
@@ -412,7 +410,7 @@ impl<'p> Reader<'p> {
         self.keep(found, vector)
     }
 
-    /// A line that is no row: code objects, and what speaks for a GPU. `of`: the wave in whose report it stands.
+    /// A line that is no row: code objects, and hints at the GPU. `of`: the wave whose report has it.
     fn outside(&mut self, line: Line<'_>, text: &[u8], of: Option<&Found<'_>>) {
         let stream = of.map(|found| found.stream);
         match line::module(text) {
@@ -425,7 +423,7 @@ impl<'p> Reader<'p> {
                 let index = uri.and_then(|(uri, line)| self.object(RawObject { uri, start, end, line }));
                 let wave = of.and_then(|found| self.streams.wave(found));
                 if let (Some(index), Some(wave)) = (index, wave)
-                    && wave.objects.len() < MOST_OBJECTS_OF_WAVE
+                    && wave.objects.len() < MAX_OBJECTS_OF_WAVE
                     && !wave.objects.contains(&index)
                 {
                     wave.objects.push(index);
@@ -434,9 +432,8 @@ impl<'p> Reader<'p> {
             }
             None => {}
         }
-        if self.log.fault.is_none() && find(text, "emory access fault").is_some() {
-            let most = text.get(..text.len().min(400)).unwrap_or_default();
-            self.log.fault = Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
+        if self.log.fault.is_none() && find(text, FAULT).is_some() {
+            self.log.fault = Some(excerpt(text));
         }
         let hints = &mut self.log.hints;
         if hints.named.is_none() && find(text, "GPU agent: AMD gfx").is_some() {
@@ -453,9 +450,9 @@ impl<'p> Reader<'p> {
         if let Some(known) = self.known.get(&key) {
             return Some(*known);
         }
-        if self.log.objects.len() >= MOST_OBJECTS {
+        if self.log.objects.len() >= MAX_OBJECTS {
             let what = "the code object is left out: there are too many";
-            self.problems.line(object.line, what, format_args!("at most {MOST_OBJECTS}"));
+            self.problems.line(object.line, what, format_args!("at most {MAX_OBJECTS}"));
             return None;
         }
         let index = self.log.objects.len();
@@ -478,7 +475,7 @@ impl<'p> Reader<'p> {
             self.headers_alone(count, line);
         }
         if self.too_many {
-            self.problems.whole("the log has more waves than can be served", format_args!("{MOST_WAVES}"));
+            self.problems.whole("the log has more waves than can be served", format_args!("{MAX_WAVES}"));
         }
         if self.log.kept.full {
             let what =
@@ -486,11 +483,11 @@ impl<'p> Reader<'p> {
             self.problems.whole(what, "values of some 1 GiB, and 4096 names");
         }
         self.log.waves.sort_by_key(|wave| wave.line);
-        self.log.vintage = self.log.waves.iter().map(|wave| wave.vintage).max().unwrap_or_default();
+        self.log.version = self.log.waves.iter().map(|wave| wave.version).max().unwrap_or_default();
         self.log
     }
 
-    /// Says that headers began no wave.
+    /// Reports headers that began no wave.
     fn headers_alone(&mut self, count: usize, line: usize) {
         let no_waves = if self.log.waves.is_empty() { "no waves: " } else { "" };
         let expected =
@@ -508,14 +505,14 @@ impl<'p> Reader<'p> {
     }
 }
 
-/// The room of an empty list for the next line's.
+/// The allocation of an empty list, for the next line's.
 #[expect(clippy::unnecessary_filter_map, reason = "it changes the type, and collects in place")]
 fn recycled(empty: Vec<Scalar<'_>>) -> Vec<Scalar<'static>> {
     empty.into_iter().filter_map(|_| None).collect()
 }
 
 impl Hints {
-    /// What the text of an instruction says; mnemonics as LLVM writes them.
+    /// Hints in the text of an instruction; mnemonics are LLVM's.
     fn instruction(&mut self, text: &[u8]) {
         let Some(word) = text.split(u8::is_ascii_whitespace).find(|word| !word.is_empty()) else { return };
         let memory = ["global_", "flat_", "buffer_", "scratch_", "s_load", "s_buffer_load"];

@@ -1,19 +1,16 @@
-//! Which wave a line belongs to, where other programs put something before each line: a rank, a time, a test's number.
+//! The wave of each line in a log with prefixes: a rank, a time, a test's number.
 //!
-//! A header says what stands before it ([`super::ahead`]: as far as its report repeats it). A line that begins with the same
-//! text belongs to that header's wave, whatever its clocks say ([`Keyed`]): ranks of a program whose output is interleaved
-//! line by line stay apart. One that differs in other digits, as a line's number does, belongs to a header only if no other
-//! one resembles it as much. A line that begins otherwise belongs to the header without a text before it, or to the only one.
+//! A header has a prefix ([`super::ahead`]: the part that its report repeats). A line with the same prefix, apart from clocks
+//! ([`Keyed`]), belongs to that header's wave: ranks of a program whose output is interleaved line by line stay apart. A line
+//! that differs in other digits, such as a line number, belongs to a header only if no other one resembles it as much. Any
+//! other line belongs to the header without a prefix, or to the only header.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::prefix::Keyed;
+use crate::import::text::prefix::{Keyed, MAX_PREFIX};
 
-/// The most streams that are followed at once; where more ranks fault at the same moment, their rows are lost.
-pub(super) const MOST_STREAMS: usize = 1024;
-
-/// A longer text before a header is a program's line that was not ended, and no prefix.
-pub(super) const MOST_PREFIX: usize = 160;
+/// Maximum number of open streams; if more ranks fault at the same moment, rows of the oldest are lost.
+pub(super) const MAX_STREAMS: usize = 1024;
 
 /// Streams by the keys of their prefixes.
 #[derive(Debug)]
@@ -64,7 +61,7 @@ impl Found<'_> {
 pub(super) enum Owner<'l> {
     /// That stream's.
     One(Found<'l>),
-    /// It resembles several, or none of several; the line as far as it can be told.
+    /// It resembles several streams, or none of several; the line as far as its prefix is known.
     Unclear(&'l [u8]),
     /// Nothing has begun.
     Nobody,
@@ -90,12 +87,12 @@ impl<T> Streams<T> {
 
     /// A header with that text before it: its wave takes the stream's place; what had it before is done with.
     pub(super) fn begin(&mut self, prefix: &[u8], wave: T) -> Option<(Stream, T)> {
-        let key = if prefix.len() > MOST_PREFIX { Box::default() } else { key(prefix) };
+        let key = if prefix.len() > MAX_PREFIX { Box::default() } else { key(prefix) };
         let before = if self.open.contains_key(&*key) { Some(key.clone()) } else { self.counted(&key) };
         let varies = before.as_ref().and_then(|before| self.open.get(before)).is_some_and(|one| one.varies);
         let full = || {
             let oldest = self.open.iter().min_by_key(|(_, one)| one.id);
-            oldest.filter(|_| self.open.len() >= MOST_STREAMS).map(|(key, _)| key.clone())
+            oldest.filter(|_| self.open.len() >= MAX_STREAMS).map(|(key, _)| key.clone())
         };
         let gone = before.or_else(full);
         let done = gone.and_then(|gone| self.close(&gone));
@@ -143,7 +140,7 @@ impl<T> Streams<T> {
         if let [one] = keys.as_slice() {
             return Some(Ok(one.clone()));
         }
-        // A number at the beginning may count lines; the others tell ranks apart.
+        // A number at the beginning may count lines; the others distinguish ranks.
         let rest = numbers.get(1..).filter(|rest| !rest.is_empty());
         let is_same = |key: &[u8]| self.open.get(key).is_some_and(|one| one.shape.numbers.get(1..) == rest);
         let mut same = keys.iter().filter(|key| rest.is_some() && is_same(key));
@@ -160,7 +157,7 @@ impl<T> Streams<T> {
         };
         let Some(longest) = self.lengths.keys().next_back().copied() else { return Owner::Nobody };
         if longest > 0 {
-            self.line.read(line, MOST_PREFIX);
+            self.line.read(line, MAX_PREFIX);
             let lengths = self.lengths.keys().rev().filter(|length| **length > 0);
             for length in lengths {
                 let Some(start) = self.line.key.get(..*length) else { continue };
@@ -213,7 +210,7 @@ impl<T> Streams<T> {
 
 fn key(prefix: &[u8]) -> Box<[u8]> {
     let mut keyed = Keyed::default();
-    keyed.read(prefix, MOST_PREFIX);
+    keyed.read(prefix, MAX_PREFIX);
     keyed.key.into()
 }
 
@@ -256,22 +253,6 @@ impl Shape {
         let count = self.numbers.iter().take_while(|(at, _)| *at < length).count();
         self.numbers.get(..count).unwrap_or_default()
     }
-}
-
-/// How much of a line a prefix is, clocks and other numbers aside; `None`: it begins otherwise.
-pub(super) fn behind(prefix: &[u8], line: &[u8]) -> Option<usize> {
-    let (mut wanted, mut found) = (Keyed::default(), Keyed::default());
-    wanted.read(prefix, prefix.len());
-    // A key may be shorter where the line's clock is longer, and never longer than the line.
-    found.read(line, wanted.key.len());
-    if found.key == wanted.key {
-        return found.end(wanted.key.len());
-    }
-    found.read(line, prefix.len() + MOST_PREFIX);
-    let (wanted, shape) = (Shape::of(&wanted.key), Shape::of(&found.key));
-    let length = wanted.text.len().checked_sub(1)?;
-    let same = shape.text.get(..=length)? == wanted.text.as_slice();
-    if same { found.end(*shape.ends.get(length)?) } else { None }
 }
 
 #[cfg(test)]

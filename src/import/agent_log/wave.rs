@@ -1,16 +1,16 @@
 //! One wave's report while it is read, and what it comes to.
 
 use super::line::{Entry, Header, OldHeader, Scalar, State};
-use super::read::Vintage;
+use super::read::LogVersion;
 use crate::clean::clean;
 use crate::import::problem::Problems;
 use crate::import::text::{Kept, Pieces, Value};
 
 /// The most registers of one wave: twice what the largest GPU has, so that repeats are seen.
-pub(super) const MOST_VALUES: usize = 2048;
+pub(super) const MAX_VALUES: usize = 2048;
 
 /// The most old agents' vector registers: they are gathered lane by lane.
-pub(super) const MOST_OLD_VECTORS: u64 = 512;
+pub(super) const MAX_OLD_VECTORS: u64 = 512;
 
 /// A wave as the log has it.
 #[derive(Debug, Default)]
@@ -34,8 +34,8 @@ pub(super) struct RawWave {
     pub(super) section: Section,
     /// Whether a row of the present listing of memory came.
     pub(super) is_listing: bool,
-    /// What its header looks like.
-    pub(super) vintage: Vintage,
+    /// The form of its header.
+    pub(super) version: LogVersion,
     /// Whether a row of it came: text that quotes a header has none.
     pub(super) has_rows: bool,
     /// Indexes of the code objects that its disassembly names.
@@ -53,7 +53,7 @@ struct OldVector {
     line: usize,
 }
 
-/// What the header says of the kernel.
+/// The kernel, by the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kernel {
     #[default]
@@ -63,7 +63,7 @@ pub(super) enum Kernel {
     At(u64, Option<String>),
 }
 
-/// What the header says of the stop.
+/// The stop, by the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Stop {
     #[default]
@@ -100,18 +100,18 @@ impl RawWave {
             Some(State::Running) => Stop::Running,
             Some(State::Stopped(words)) => {
                 let words = words.split(|byte| *byte == b'|').map(<[u8]>::trim_ascii);
-                // No log says more than a few; a reason that no GPU has is reported later.
+                // A log has few reasons; one that no GPU has is reported later.
                 let words = words.take(64).map(|word| clean(String::from_utf8_lossy(word)).into_owned());
                 Stop::Reasons(words.collect())
             }
         };
-        let vintage = match (header.entry, header.kernargs) {
-            (_, Some(_)) => Vintage::Kernargs,
-            (Entry::Unsaid, _) => Vintage::Plain,
-            _ => Vintage::Entry,
+        let version = match (header.entry, header.kernargs) {
+            (_, Some(_)) => LogVersion::Kernargs,
+            (Entry::Unsaid, _) => LogVersion::Plain,
+            _ => LogVersion::Entry,
         };
         let id = Some(header.id);
-        let mut wave = Self { line, id, entry, kernargs: header.kernargs, stop, vintage, ..Self::default() };
+        let mut wave = Self { line, id, entry, kernargs: header.kernargs, stop, version, ..Self::default() };
         // A line that breaks off may do so within the number.
         if !cut {
             wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
@@ -122,7 +122,7 @@ impl RawWave {
     pub(super) fn old(kept: &mut Kept, line: usize, header: &OldHeader<'_>) -> Self {
         let reason = || Stop::Reasons(vec!["MEMORY_VIOLATION".to_owned()]);
         let stop = if header.xnack { reason() } else { Stop::Unsaid };
-        let mut wave = Self { line, stop, vintage: Vintage::Old, ..Self::default() };
+        let mut wave = Self { line, stop, version: LogVersion::Old, ..Self::default() };
         wave.keep(kept, b"pc", &[header.pc as u32, (header.pc >> 32) as u32], line);
         wave
     }
@@ -136,7 +136,7 @@ impl RawWave {
 
     fn push(&mut self, value: Option<Value>) {
         match value {
-            Some(value) if self.values.len() < MOST_VALUES => self.values.push(value),
+            Some(value) if self.values.len() < MAX_VALUES => self.values.push(value),
             _ => self.full = true,
         }
     }
@@ -180,7 +180,7 @@ impl RawWave {
         let number = scalar.name.strip_prefix(stem.as_bytes()).and_then(|n| std::str::from_utf8(n).ok());
         let Some(number) = number.and_then(|number| number.parse::<u64>().ok()) else { return false };
         let known_lane = u8::try_from(lane).ok().filter(|lane| *lane < 64);
-        let (Some(lane), true) = (known_lane, number < MOST_OLD_VECTORS) else {
+        let (Some(lane), true) = (known_lane, number < MAX_OLD_VECTORS) else {
             problems.line(
                 line,
                 format_args!("{stem}{number} of lane {lane} is ignored"),
@@ -238,14 +238,14 @@ impl RawWave {
                 let lanes = vector.lanes.get(..count).unwrap_or_default();
                 let name = format!("{stem}{number}");
                 match kept.value(name.as_bytes(), true, lanes, vector.known, vector.line) {
-                    Some(value) if self.values.len() < MOST_VALUES => self.values.push(value),
+                    Some(value) if self.values.len() < MAX_VALUES => self.values.push(value),
                     _ => self.full = true,
                 }
             }
         }
         if self.full {
             let what = "not all of the wave's registers are kept";
-            problems.line(self.line, what, format_args!("at most {MOST_VALUES} registers of a wave"));
+            problems.line(self.line, what, format_args!("at most {MAX_VALUES} registers of a wave"));
         }
         self.values.shrink_to_fit();
     }

@@ -23,7 +23,7 @@ pub(super) struct Known {
     pub(super) gpu_id: u32,
     /// Index in the capture.
     pub(super) index: usize,
-    /// What it is, or is taken for.
+    /// Its processor, or the one that stands for it.
     pub(super) target: Arc<Target>,
     /// Shader engines of an XCC.
     pub(super) engines: u32,
@@ -41,7 +41,7 @@ pub(super) struct Agents {
     known: Vec<Known>,
     /// Ids of those that are not known.
     unknown: Vec<u32>,
-    /// What the user calls the GPU of a note without agents.
+    /// The processor that the user names for a note without agents.
     named: Option<Arc<Target>>,
 }
 
@@ -217,7 +217,7 @@ fn target(
     Some(target)
 }
 
-/// Says where code objects of a core are for other processors than the one that the user named for its GPUs.
+/// Reports code objects of a core for other processors than the one that the user named for its GPUs.
 ///
 /// `flags`: of each code object its load address and the flags of its ELF header.
 pub(super) fn contradictions(
@@ -253,7 +253,7 @@ pub(super) fn contradictions(
 
 fn agent(entry: &AgentEntry, target: Arc<Target>) -> Agent {
     let mut apertures = std::collections::HashMap::new();
-    // The limit tells whether there is one: a driver that has none leaves both 0.
+    // A driver without an aperture leaves base and limit 0.
     let bases = [
         ("local", entry.lds_base, entry.lds_limit),
         ("private_lane", entry.scratch_base, entry.scratch_limit),

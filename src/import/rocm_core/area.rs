@@ -1,12 +1,12 @@
-//! The header of one save area, and where it places control stack and waves.
+//! The header of one save area, and the places of control stack and waves.
 
 use super::memory::CoreMemory;
 use crate::integers::u32_at;
 
-/// The most bytes of a control stack: a tenth of what all save areas of a GPU with 10^6 waves need.
+/// Maximum size of a control stack in bytes: a tenth of the need of all save areas of a GPU with 10^6 waves.
 pub(super) const MAX_STACK: u32 = 8 << 20;
 
-/// Bytes of the header that matter here.
+/// Bytes of the header that place control stack and waves.
 const HEADER: usize = 16;
 
 /// Bytes of the whole header: neither control stack nor waves begin before its end.
@@ -33,7 +33,7 @@ pub(super) struct Area {
 /// They are redundant: the control stack ends where the waves begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Where the area is.
+    /// The area's address.
     address: u64,
     /// control_stack_offset.
     stack: u32,
@@ -70,7 +70,7 @@ impl Header {
 
     /// The areas of a header with one wrong word, each with that word's name.
     ///
-    /// Each word follows from the other three. Only the control stack tells which reading is true.
+    /// Each word follows from the other three. Only the control stack confirms a reading.
     pub(super) fn repairs(&self) -> Vec<(Area, &'static str)> {
         let [stack, stack_size, end, size] =
             [self.stack, self.stack_size, self.end, self.size].map(u64::from);

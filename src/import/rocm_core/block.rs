@@ -30,7 +30,7 @@ pub(super) struct Block {
     pub(super) bottom: u64,
     /// The wave's dword.
     pub(super) word: u32,
-    /// What is in it.
+    /// Registers in it.
     pub(super) counts: Counts,
     /// Bytes of LDS at its top.
     pub(super) lds: u32,
@@ -38,7 +38,7 @@ pub(super) struct Block {
     pub(super) record: usize,
     /// Waves before it are missing: the work-group that is open may not be its own.
     pub(super) follows_gap: bool,
-    /// What makes its registers doubtful.
+    /// The reason for doubt about its registers.
     pub(super) doubt: Option<Doubt>,
 }
 
@@ -70,7 +70,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// What a state's dword says.
+    /// The counts in a state's dword.
     pub(super) fn of(row: &SaveArea, state: u32) -> Self {
         let is32 = row.state.wave32.is_some_and(|bits| bits.of(state) != 0);
         let size = if is32 { WaveSize::W32 } else { WaveSize::W64 };

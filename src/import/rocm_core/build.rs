@@ -48,14 +48,6 @@ impl SavedWave<'_> {
         u32::try_from(self.index + 1).unwrap_or(u32::MAX)
     }
 
-    fn is_first(&self) -> bool {
-        self.fields.first.of(self.block.word) != 0
-    }
-
-    fn is_last(&self) -> bool {
-        self.fields.last.of(self.block.word) != 0
-    }
-
     /// Whether its record allots private memory.
     pub(super) fn is_allotted(&self) -> bool {
         self.fields.scratch.of(self.block.word) != 0
@@ -165,12 +157,12 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
         if block.follows_gap {
             *open = None;
         }
-        if wave.is_first() {
+        if wave.fields.first.of(block.word) != 0 {
             let lds = self.reader.pieces(block.lds_base(), u64::from(block.lds), None);
             let index = self.new_group(wave.xcc, Some((block.lds, lds)));
             *open = Some(Open { index, launch: None, is_doubtful: block.doubt == Some(Doubt::Block) });
         } else if open.as_ref().is_none_or(|open| open.launch.is_some()) {
-            // The first wave is missing, and with it the LDS: launch facts tell the work-group.
+            // The first wave is missing, and with it the LDS: launch facts determine the work-group.
             let launch = facts.launch.map(|launch| (launch.group, launch.packet));
             if open.as_ref().is_none_or(|open| open.launch != launch) {
                 *open = launch.map(|_| Open {
@@ -188,7 +180,7 @@ impl<'q, 'a> QueueBuilder<'q, 'a> {
             self.reader.doubts.add(wave.index, doubt);
         }
         let index = open.as_ref().map(|open| open.index);
-        if wave.is_last() {
+        if wave.fields.last.of(block.word) != 0 {
             *open = None;
         }
         index

@@ -1,4 +1,4 @@
-//! What launched a wave: packets of a queue's ring, found by the index that the wave's trap temporaries hold.
+//! Dispatches: packets of a queue's ring, found by the index in a wave's trap temporaries.
 
 use std::collections::HashMap;
 
@@ -53,7 +53,7 @@ pub(super) fn ring(memory: &CoreMemory, entry: &QueueEntry) -> Ring {
 }
 
 impl Dispatches {
-    /// None yet.
+    /// No dispatches yet.
     pub(super) fn new(queue: usize, ring: Ring) -> Self {
         Self { ring, queue, known: HashMap::new() }
     }

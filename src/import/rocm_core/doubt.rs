@@ -1,8 +1,8 @@
-//! What makes values of a wave doubtful, and the checks of waves against each other that find it.
+//! Reasons for doubt about a wave's values, and the checks of waves against each other that find them.
 //!
-//! A save area has no checksum. What confirms a wave is what it shares with others: its work-group, its kernel, its slot of
-//! scratch memory. A wave that a check contradicts keeps its values and carries the reason. Where no check is possible, in a sound
-//! capture as well as in a damaged one, it names the values that have one source.
+//! A save area has no checksum. A wave is confirmed by the facts that it shares with others: its work-group, its kernel, its slot
+//! of scratch memory. A wave that a check contradicts keeps its values and carries the reason. If no check is possible, in a
+//! sound capture as well as in a damaged one, the wave names its values that have one source.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -148,7 +148,7 @@ pub(super) struct Seen {
     pub(super) group: Option<usize>,
     pub(super) launch: Option<Launch>,
     pub(super) counts: Counts,
-    /// Shader engine and slot of its scratch memory, where it was allotted some.
+    /// Shader engine and slot of its scratch memory; `None`: it was allotted none.
     pub(super) slot: Option<(u32, u32)>,
 }
 
@@ -185,7 +185,7 @@ impl Doubts {
 
     /// Marks the waves of a capture. `is_code`: whether the code object for an address is known.
     pub(super) fn mark(mut self, capture: &mut Capture, is_code: impl Fn(u64) -> bool) {
-        // Where no code was captured every PC is outside, and tells nothing.
+        // Without captured code every PC is outside, which proves nothing.
         let has_code = capture.dispatches.iter().any(|dispatch| dispatch.entry.is_some());
         if has_code || self.astray.len() < capture.waves.len() {
             let astray = self.astray.iter().filter(|(_, pc)| !is_code(*pc));
@@ -210,7 +210,7 @@ impl Doubts {
     }
 }
 
-/// Work-groups of a queue that were compared: the waves of the first one at each position of each packet, none once they are marked.
+/// Compared work-groups of a queue: the waves of the first one at each position of each packet; empty once they are marked.
 pub(super) type Launched = HashMap<([u32; 3], u32), Vec<usize>>;
 
 impl QueueBuilder<'_, '_> {

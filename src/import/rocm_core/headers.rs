@@ -11,13 +11,13 @@ use crate::elf::{
 };
 use crate::import::problem::{ImportError, Problems};
 
-/// The most program headers that are read: four times what the header's own count can say.
+/// Maximum number of program headers: four times the largest number in the header's own count.
 pub(super) const MAX_HEADERS: u64 = 1 << 18;
 
 /// Offset of e_phnum.
 const COUNT: u64 = offset_of!(FileHeader, e_phnum) as u64;
 
-/// What the headers say.
+/// The contents of the headers.
 #[derive(Debug)]
 pub(super) struct Headers {
     /// e_machine.
@@ -35,7 +35,7 @@ pub(super) struct Headers {
 pub(super) struct Range {
     /// Index of the program header.
     pub(super) index: u32,
-    /// p_flags, which are not what they say in every core.
+    /// p_flags, which are wrong in some cores.
     pub(super) flags: u32,
     /// p_offset.
     pub(super) offset: u64,
@@ -60,7 +60,7 @@ pub(super) fn read(file: &dyn Backing, problems: &mut Problems) -> Result<Header
         return Err(refuse(format!("an ELF core whose program headers have {entry} bytes, not 56")));
     }
     let count = match short {
-        // As many as lie before the first segment, where nobody says how many.
+        // With an unknown count: as many as lie before the first segment.
         PN_XNUM => long_count(file, header.e_shoff.get(LE)),
         short => Some(u64::from(short)),
     };
@@ -123,7 +123,7 @@ pub(super) fn before_segments(bytes: &[u8], table: u64, entry: u64) -> Option<u6
     (least < table.saturating_add((count + 1) * entry)).then_some(count)
 }
 
-/// The count of a core with more headers than two bytes can say: sh_info of section 0.
+/// The count of a core with more headers than fit two bytes: sh_info of section 0.
 fn long_count(file: &dyn Backing, sections: u64) -> Option<u64> {
     let mut section = [0; size_of::<SectionHeader>()];
     let got = file.read_at(sections, &mut section).ok()?;

@@ -35,7 +35,7 @@ impl CoreMemory {
         Self { is_gpu_alone, ..self }
     }
 
-    /// What was expected of memory that was not captured, and where else it may be.
+    /// An expectation about memory that was not captured, with a hint at the host's core.
     pub(in crate::import) fn or_host(&self, expected: &str) -> String {
         match self.is_gpu_alone {
             true => format!("{expected}; it may be host memory: add the host's core with --host-core"),

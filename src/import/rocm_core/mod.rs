@@ -1,9 +1,10 @@
 //! ROCm core files: GPU cores, host cores with GPU waves, and the two side by side (docs/captures.md).
 //!
-//! [`headers`], [`padding`] and [`segments`] make one map of memory, [`note`] says which GPUs and queues there were, [`area`] and [`block`] find
-//! the waves in the queues' save areas, [`reading`] and [`repair`] decide what counts where one is damaged, [`wave`] says what waves
-//! are, [`dispatch`] and [`scratch`] what belongs to them, [`stride`] and [`private`] what the note of some writers lacks, [`doubt`] which of them nothing confirms. Of memory only headers, control
-//! stacks, packets, kernel descriptors and 200 bytes of each wave are read.
+//! [`headers`], [`padding`] and [`segments`] make one map of memory; [`note`] has GPUs and queues. [`queues`] finds the save area of
+//! each XCC, by [`stride`] if the note of some writers lacks its size. [`reading`] reads it: [`area`] is its header, [`block`] its
+//! control stack, [`repair`] restores damaged ones, [`private`] corrects the place of private memory. [`build`] makes work-groups and
+//! waves of the blocks, with the facts of [`wave`], [`dispatch`] and [`scratch`]; [`doubt`] compares them, [`skip_summary`] reports
+//! missing parts. Of memory only headers, control stacks, packets, kernel descriptors and 200 bytes of each wave are read.
 
 mod agents;
 mod ahead;
@@ -85,7 +86,7 @@ pub(super) fn open(
     let gpu = parts.iter().any(|(_, headers, notes)| has_gpus(headers, notes));
     if !gpu {
         let mut found = "an ELF core without the state of GPUs (no note AMDGPU of type 33)".to_owned();
-        // What is damaged may be why.
+        // Damage may be the cause.
         if let Some(problem) = problems.first() {
             let place = problem.place.offset.map_or(String::new(), |offset| format!("offset {offset:#x}: "));
             let key = problem.place.key.as_deref().map_or(String::new(), |key| format!("{key}: "));
@@ -111,7 +112,7 @@ pub(super) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// Says what tells that a core and the one beside it do not belong together.
+/// Reports signs that a core and the one beside it do not belong together.
 fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Problems) {
     let [(gpu, _, notes), (host, headers, host_notes)] = parts else { return };
     if let Some(at) = host_notes.found_at.filter(|_| notes.state.is_some()) {
@@ -136,7 +137,7 @@ fn compare_parts(parts: &[(Arc<dyn Backing>, Headers, Notes)], problems: &mut Pr
     }
 }
 
-/// Whether a file speaks of GPUs: by a note, or by what it was made for.
+/// Whether a file is about GPUs: by a note, or by its machine.
 fn has_gpus(headers: &Headers, notes: &Notes) -> bool {
     notes.found || headers.machine == elf::EM_AMDGPU
 }

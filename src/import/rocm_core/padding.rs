@@ -2,7 +2,7 @@
 //!
 //! ROCr (November 2025 to July 2026, rocm-systems #1979 to #7502) aligns `p_offset`, but writes the segments to a pipe one
 //! behind the other. Their bytes lie 4 or 12 bytes before `p_offset`. The headers of both kinds of file are the same: the
-//! file's length and its memory tell them apart.
+//! file's length and its memory distinguish them.
 
 use super::headers::{Headers, Range};
 use super::note::State;

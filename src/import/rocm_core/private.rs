@@ -1,7 +1,7 @@
-//! Private memory by the registers of waves, where note or queue do not place it.
+//! Private memory by the registers of waves, if note or queue do not place it.
 //!
 //! By architecture FLAT_SCRATCH (gfx12: SCRATCH_BASE) of gfx94x, gfx950, gfx11 and gfx12 holds the first byte of a wave's private
-//! memory. It tells what ROCr's cores lack: which count of shader engines is meant, and where private memory is without
+//! memory. It replaces facts that ROCr's cores lack: the count of shader engines, and the place of private memory without
 //! `amd_queue_t` (lightweight cores before rocm-systems #7408, and GPU cores without the host's).
 
 use super::agents::Known;
@@ -13,7 +13,7 @@ use super::scratch::{Inferred, NoScratch, Scratch};
 use super::wave::{Row, Words};
 use crate::arch::save_area::ScratchRing;
 
-/// Waves of an XCC that are asked for their registers.
+/// Maximum number of an XCC's waves whose registers are read.
 const MAX_ASKED: usize = 4096;
 
 /// Segments that one wave's private memory may be cut into.

@@ -1,4 +1,4 @@
-//! Queues of a core, and through their save areas the work-groups and waves.
+//! Queues of a core, with the work-groups and waves of their save areas.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::capture::{BackingId, Capture, Queue, Ring};
 use crate::import::problem::Problems;
 use crate::units::WaveSize;
 
-/// queue_type of AQL queues: the only ones whose waves can be told apart.
+/// queue_type of AQL queues: the only ones whose waves are read.
 const AQL: u32 = 2;
 
 /// queue_type of queues that copy: no wave runs on them.

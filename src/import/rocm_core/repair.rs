@@ -1,4 +1,4 @@
-//! Damaged control stacks: flags that their neighbours contradict, and what is left where records do not fill their area.
+//! Damaged control stacks: flags that their neighbours contradict, and the remaining waves if records do not fill their area.
 
 use super::area::Area;
 use super::block::{Block, Record, Stack, Walk};
@@ -73,11 +73,11 @@ pub(super) fn with_flags(row: &SaveArea, records: &[u32], area: &Area, blocks: &
     found
 }
 
-/// What is left of an area whose records do not fill it: the waves at its ends, as long as `is_sound` accepts their blocks.
+/// The remaining waves of an area whose records do not fill it: those at its ends, as long as `is_sound` accepts their blocks.
 ///
 /// Records before the damaged one place their blocks from the area's end down, records behind it from its begin up. A block
 /// is confirmed by its neighbour: the size of a block from the end only by the block below it, the LDS of a block from the
-/// begin only by the block above it. Where records fit from both ends nothing tells which end is theirs.
+/// begin only by the block above it. Records that fit from both ends have no certain end.
 pub(super) fn remains(
     row: &SaveArea,
     records: &[u32],

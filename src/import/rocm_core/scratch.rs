@@ -1,4 +1,4 @@
-//! Where a wave's private memory lies: the queue's backing memory, cut by shader engine and slot.
+//! Places of private memory: the queue's backing memory, cut by shader engine and slot.
 
 use super::memory::CoreMemory;
 use crate::arch::save_area::ScratchRing;
@@ -27,16 +27,16 @@ pub(super) struct Scratch {
     pub(super) inferred: Option<Inferred>,
 }
 
-/// How far private memory is known where the waves' registers place it.
+/// Certainty of private memory that the waves' registers place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inferred {
-    /// The registers tell the bytes of a wave.
+    /// The registers determine the bytes of a wave.
     Exact,
     /// A wave has at most those bytes.
     AtMost,
 }
 
-/// Why private memory is not to be found.
+/// Reason why private memory is not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NoScratch {
     /// The queue's descriptor was not captured.
@@ -45,7 +45,7 @@ pub(super) enum NoScratch {
     Uneven,
     /// The wave has no slot there, or addresses are used up.
     Outside,
-    /// The register that holds the base says something else.
+    /// The register that holds the base has another one.
     Disagrees,
     /// That register was not captured.
     NoBase,
@@ -94,7 +94,7 @@ impl Scratch {
             (waves / engines, waves)
         };
         let computed = all * wave_size;
-        // A runtime that nobody can tell the version of is taken for a recent one where the field is implausible.
+        // A runtime of unknown version counts as a recent one if the field is implausible.
         let given = match r_version {
             Some(version) if version >= NO_BYTE_SIZE => None,
             Some(_) => memory.u64(at(BYTE_SIZE)?),
@@ -124,7 +124,7 @@ impl Scratch {
     /// First byte of a wave's part.
     pub(super) fn of(&self, engine: u32, slot: u32) -> Result<u64, NoScratch> {
         let (engine, slot) = (u64::from(engine), u64::from(slot));
-        // What lies there is another wave's.
+        // The memory there belongs to another wave.
         if engine >= self.engines || slot >= self.waves {
             return Err(NoScratch::Outside);
         }

@@ -1,8 +1,8 @@
-//! A core that comes as a stream: what its first bytes say of the rest, so that what must stay can be told as it comes.
+//! A core as a stream: its first bytes determine the needed parts of the rest.
 //!
 //! The headers and the note come first. They name the queues, and with them the save areas in which all registers and all LDS
-//! are, and the queues' descriptors. Where scratch lies stands in a descriptor, which is memory that comes later. Where code
-//! objects lie only their own first bytes say ([`code`]); which segments were meant to run, the headers' flags say in some cores.
+//! are, and the queues' descriptors. A descriptor has the address of scratch, and is memory that comes later. Code objects are
+//! known by their own first bytes ([`code`]), and in some cores by the flags of their segments' headers.
 
 use std::fs::File;
 use std::io;
@@ -19,7 +19,7 @@ use crate::import::file::OpenFile;
 use crate::import::problem::Problems;
 use crate::mapping::Changes;
 
-/// The most bytes that headers and notes may take.
+/// Maximum size of headers and notes in bytes.
 pub(crate) const MAX_START: u64 = 256 << 20;
 
 /// Bytes of a queue's descriptor behind its read pointer, and before it: the descriptor is of 128 bytes and more.
@@ -28,13 +28,13 @@ const DESCRIPTOR: u64 = 4096;
 /// Save areas are whole pages.
 pub(super) const PAGE: u64 = 4096;
 
-/// The most bytes of a queue's save areas where nothing says how many they are: what the largest GPUs need.
+/// Maximum size in bytes of a queue's save areas of unknown size: that of the largest GPUs.
 pub(super) const MAX_AREAS: u64 = 1 << 30;
 
-/// What the first bytes of a stream come to.
+/// Result of a stream's first bytes.
 #[derive(Debug)]
 pub(crate) enum Start {
-    /// So many are needed to say more.
+    /// So many bytes are needed for a result.
     More(u64),
     /// It is no core, in words.
     NotACore(String),
@@ -51,11 +51,11 @@ pub(crate) struct Segment {
     pub(crate) address: u64,
     /// Bytes.
     pub(crate) size: u64,
-    /// Its header's flags say that it is code.
+    /// Its header's flags mark it as code.
     pub(crate) executable: bool,
 }
 
-/// What comes where.
+/// The parts of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
     /// Headers and notes end here; they are needed.
@@ -66,11 +66,11 @@ pub(crate) struct Layout {
     pub(crate) notes: Vec<(u64, u64)>,
     /// Memory that is needed for certain, by first and last address: save areas, queues' descriptors and rings.
     pub(crate) needed: Vec<(u64, u64)>,
-    /// Where each queue's descriptor says where scratch lies.
+    /// Addresses of the fields of queues' descriptors with the address of scratch.
     pub(crate) scratch: Vec<u64>,
     /// The notes lie too far behind to be waited for, so that nothing is known of queues.
     pub(crate) blind: bool,
-    /// What is wrong with the headers, in words.
+    /// Faults of the headers, in words.
     pub(crate) problems: Vec<String>,
     /// The segments may follow each other without the padding that the headers announce.
     pub(crate) unpadded: Option<Box<Unpadded>>,
@@ -123,7 +123,7 @@ impl Layout {
 const UNPADDED: &str = "the core has no padding between its segments, though its headers announce it (ROCr of November 2025 to July \
                         2026 writes such cores to pipes): the segments are read as they follow each other";
 
-/// Program headers of which nobody says how many there are are waited for so many bytes at a time.
+/// Chunk size when the program-header count is unknown.
 const STEP: u64 = 64 << 10;
 
 /// Looks at the first bytes of a stream; `ended`: they are all that there will be, so that what they have is taken.
@@ -151,7 +151,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
         return too_far("program headers", table);
     }
     let came = bytes.len() as u64;
-    // Of headers that are said to be more than came those that came are taken.
+    // Of a table that is cut off the received headers count.
     let enough = if ended { table.min(begin.saturating_add(entry)) } else { table };
     if enough > came {
         return Start::More(enough);
@@ -174,9 +174,9 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     if clipped > came && !ended {
         return Start::More(clipped);
     }
-    // Who opens what was kept is told of these.
+    // Opening the kept file reports these.
     let notes = note::read(&file, &headers, &mut Problems::new(""));
-    // The note says itself how long it is. Where there is none it may lie in what memory is said to be.
+    // The note has its own length. Without a note in its segment it may lie in segments of memory.
     let unpadded = padding::without(&headers);
     let first = |loads: &[Range]| {
         let moved = loads.iter().zip(&headers.loads).find(|(load, stated)| load.offset < stated.offset);
@@ -199,8 +199,7 @@ pub(crate) fn start(bytes: &[u8], ended: bool) -> Start {
     Start::Layout(layout)
 }
 
-/// Bytes of a table of program headers of which nobody says how many there are: as far as they go before the first segment, or
-/// more than came.
+/// Bytes of a table of program headers when their count is unknown: up to the first segment, or more than were received.
 fn table_size(bytes: &[u8], table: u64, entry: u64) -> u64 {
     let from = usize::try_from(table).unwrap_or(usize::MAX);
     let there = bytes.get(from..).unwrap_or_default();
@@ -242,7 +241,7 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
     for index in 0..usize::from(header.e_phnum.get(LE)) {
         let at = table.saturating_add(index * size_of::<ProgramHeader>());
         let Some(header) = read::record::<ProgramHeader>(page, at) else {
-            // Its headers are elsewhere: nothing says where it ends.
+            // Its headers are elsewhere, and its end is not known.
             return Some(u64::MAX);
         };
         if header.p_type.get(LE) == PT_LOAD {
@@ -252,7 +251,7 @@ pub(crate) fn code(page: &[u8]) -> Option<u64> {
     Some(end)
 }
 
-/// What the program headers alone say, in the order of the stream.
+/// The parts by the program headers alone, in the order of the stream.
 fn segments(headers: &Headers) -> Vec<Segment> {
     // ROCr makes the flags of its program headers of those of sections.
     let execute = if headers.machine == EM_AMDGPU { SHF_EXECINSTR.0 } else { u64::from(PF_X.0) };
@@ -272,7 +271,7 @@ fn of_headers(headers: &Headers, start: u64) -> Layout {
     Layout { start, segments: segments(headers), notes, ..Layout::default() }
 }
 
-/// What headers and note say. `slack`: bytes of padding that may not be there, so that what is needed comes that much earlier.
+/// The parts by headers and note. `slack`: bytes of padding that may be absent: needed parts may come that much earlier.
 fn layout(state: &note::State, headers: &Headers, start: u64, slack: u64) -> Layout {
     let mut layout = of_headers(headers, start);
     let (needed, segments) = (&mut layout.needed, &layout.segments);

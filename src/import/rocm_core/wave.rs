@@ -1,4 +1,4 @@
-//! One wave of a save area: where its registers lie, and what its hardware registers and trap temporaries say.
+//! One wave of a save area: the places of its registers, and the facts in its hardware registers and trap temporaries.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +33,7 @@ impl Slots {
         Self { words: std::array::from_fn(word), known: u16::MAX }
     }
 
-    /// Those at an address, one by one where a gap is among them.
+    /// The words at an address, one by one if a gap is among them.
     fn read(memory: &CoreMemory, address: u64) -> Self {
         let mut bytes = [0; SLOTS as usize];
         let got = memory.read(address, &mut bytes) / 4;
@@ -58,7 +58,7 @@ impl Slots {
     }
 }
 
-/// The saved words of a wave that say what it is.
+/// The saved words of a wave that hold its facts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Words {
     /// The last SGPR slots.
@@ -116,7 +116,7 @@ fn one(first: RegId, dwords: u16, offset: u64) -> RegisterBlock {
     RegisterBlock { first, count: 1, width: dwords * 4, offset, known: LaneSet(u64::MAX) }
 }
 
-/// What the runtime that wrote the core promises of trap temporaries.
+/// Properties of trap temporaries by the runtime that wrote the core.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Promise {
     /// Every wave has dispatch facts.
@@ -128,7 +128,7 @@ pub(super) struct Promise {
 /// Since this version STATUS.SKIP_EXPORT marks halted waves, and TTMP6 those without dispatch facts.
 const MARKS: u32 = 10;
 
-/// What a wave's words say of it.
+/// The facts in a wave's words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts {
     /// Where it is; `None`: not known, whatever its PC register has.
@@ -246,7 +246,7 @@ impl Row {
         self.layout.save_area.as_ref()
     }
 
-    /// What a wave's words say. `is_captured`: whether an address is in captured memory.
+    /// The facts in a wave's words. `is_captured`: whether an address is in captured memory.
     pub(super) fn facts(&self, words: &Words, promise: Promise, is_captured: impl Fn(u64) -> bool) -> Facts {
         let Some(area) = self.area() else { return Facts::default() };
         let ttmps = &area.ttmps;
@@ -261,7 +261,7 @@ impl Row {
         };
         let marked = ttmps.mark.map_or(Some(true), is_set);
         let handled = either(ttmps.mark.map_or(Some(setup), is_set), by_status);
-        // Whether it says that there are no dispatch facts.
+        // Whether it has no dispatch facts.
         let absent = match ttmps.absent.filter(|_| marks && marked != Some(false)) {
             Some(bits) => is_set(bits).filter(|is_absent| !is_absent || marked.is_some()),
             None => Some(false),
@@ -279,7 +279,7 @@ impl Row {
             None => None,
         };
         let is_stopped = stopped == Some(true);
-        // The trap handler halts what it stops, and later ones mark it; where nobody says which one it was no mark is missed.
+        // The trap handler halts a stopped wave, and later ones mark it; without a known version no mark is required.
         let is_halted = self.halt.and_then(|(slot, bit)| Some(words.slot(slot)? >> (bit & 31) & 1 == 1));
         let is_marked =
             by_status.filter(|_| ttmps.skip_export.is_some() && promise.r_version.is_some() && marks);
@@ -305,7 +305,7 @@ impl Row {
                 _ => candidate,
             }
         };
-        // Whoever knows not whether it was parked knows not where it is.
+        // A wave that may be parked has no known PC.
         let may_park = |parked: &Parked| promise.r_version.is_none_or(|version| version >= parked.since);
         let pc = match (stopped, &area.parked) {
             (Some(true), Some(place)) => parked(place),
@@ -322,7 +322,7 @@ impl Row {
         }
     }
 
-    /// Why a stopped wave stopped: indexes of the processor's stop reasons. `None`: what was captured does not say.
+    /// Indexes of the stop reasons of a stopped wave. `None`: the captured words do not determine them.
     pub(super) fn reasons(&mut self, words: &Words, trap: Option<u8>) -> Option<Vec<usize>> {
         let mut key = vec![trap.map(u32::from)];
         key.extend(self.fault_words.iter().map(|(_, slot, bits)| Some(words.slot(*slot)? & bits)));
@@ -344,12 +344,12 @@ impl Row {
         reasons
     }
 
-    /// Whether hardware flags, without anybody's enabling bit, say that the wave faulted.
+    /// Whether hardware flags that need no enable bit report a fault.
     pub(super) fn has_fault(&self, words: &Words) -> bool {
         self.hard_faults.iter().any(|(slot, bits)| words.flags(*slot, *bits) != 0)
     }
 
-    /// The registers that a user sees otherwise than they were saved, with their bytes; `None`: what was saved says nothing.
+    /// Registers that a user sees with other bytes than the saved ones; `None`: the saved bytes are meaningless.
     pub(super) fn rewritten(&self, words: &Words, facts: &Facts, mut each: impl FnMut(RegId, Option<&[u8]>)) {
         if let Some((id, slot)) = self.pc
             && words.long(slot) != facts.pc
@@ -359,7 +359,7 @@ impl Row {
         for rewrite in &self.rewrites {
             let Some(saved) = words.slot(rewrite.slot) else { continue };
             let mut seen = saved & !rewrite.hidden;
-            // HALT that is set may be the trap handler's; one that is not is nobody's.
+            // A set HALT may be the trap handler's.
             let halt = rewrite.halt.map_or(0, |bit| 1u32.checked_shl(bit.into()).unwrap_or(0));
             if facts.stopped.is_none() && saved & halt != 0 {
                 each(rewrite.id, None);
@@ -400,7 +400,7 @@ impl Row {
         Some(u64::from(words.tail.get(index)?) | u64::from(words.tail.get(index + 1)?) << 32)
     }
 
-    /// Whether what was saved of a wave's VGPRs means nothing.
+    /// Whether the saved VGPRs of a wave are meaningless.
     pub(super) fn without_vgprs(&self, words: &Words) -> bool {
         let word = self.no_vgprs.and_then(|(slot, bit)| Some(words.slot(slot)? >> (bit & 31) & 1));
         word == Some(1)

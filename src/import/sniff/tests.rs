@@ -1,6 +1,7 @@
 use std::io::Read as _;
 
-use super::{Document, Format, MOST, MOST_DOCUMENT, MOST_LEFT, MOST_SAID, MOST_SEARCHED, Most, START};
+use super::{Document, Format, MAX_DOCUMENT, MAX_LEFT, MAX_SEARCHED, MOST, Most, START};
+use crate::import::text::MAX_EXCERPT;
 
 /// What a whole file is told to be.
 fn format(text: &[u8]) -> Result<Format, String> {
@@ -147,7 +148,7 @@ fn text_without_a_log_is_named() {
         said.contains("Memory access fault by GPU node-1 xx") && said.contains("HSA_TOOLS_LIB"),
         "{said}"
     );
-    assert!(!said.contains(&"x".repeat(MOST_SAID)), "{said}");
+    assert!(!said.contains(&"x".repeat(MAX_EXCERPT)), "{said}");
     assert_eq!(
         format(b"\xff\xfe\0\0w\0\0\0"),
         Err("text in UTF-32, where UTF-8 and UTF-16 are read".to_owned())
@@ -205,10 +206,10 @@ fn searching_is_bounded() {
     assert_eq!(within(&string, START as u64), Ok(Format::AgentLog));
     // A header behind a line that is longer than what is kept of it is found; one within it is not.
     let chunk = 1 << 20;
-    let before = b"x".repeat(chunk + MOST_LEFT + 10);
+    let before = b"x".repeat(chunk + MAX_LEFT + 10);
     assert_eq!(search(&[&before[..], header].concat()), Some(Format::AgentLog));
     for endless in [b'{', b' '] {
-        assert_eq!(super::document(std::io::repeat(endless).take(MOST_DOCUMENT)), Document::Broken);
+        assert_eq!(super::document(std::io::repeat(endless).take(MAX_DOCUMENT)), Document::Broken);
     }
 }
 
@@ -225,7 +226,7 @@ fn endless_text_is_read_as_far_as_the_bounds() {
         super::format(start, again).unwrap().unwrap_or(Format::Manifest);
         assert_eq!(taken.borrow().as_slice(), wanted);
     }
-    assert_eq!((MOST.searched, MOST.document), (MOST_SEARCHED, MOST_DOCUMENT));
+    assert_eq!((MOST.searched, MOST.document), (MAX_SEARCHED, MAX_DOCUMENT));
 }
 
 /// Endless blanks that count in the last place what was read of them.

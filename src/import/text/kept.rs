@@ -1,17 +1,17 @@
-//! What is kept of a text: values of registers and words of memory in one arena, with names and lines.
+//! Kept values of a text: values of registers and words of memory in one arena, with names and lines.
 
 use std::collections::HashMap;
 
 use crate::clean::clean;
 
 /// The most bytes that are kept of one text, values and their places together: what a log of some 2 GB holds.
-pub(super) const MOST_KEPT: usize = 1 << 30;
+pub(super) const MAX_KEPT: usize = 1 << 30;
 
 /// The most names of registers; a GPU has some 700.
-pub(super) const MOST_NAMES: usize = 4096;
+pub(super) const MAX_NAMES: usize = 4096;
 
 /// The most dwords of a value: a lane each.
-pub(super) const MOST_LANES: usize = 64;
+pub(super) const MAX_LANES: usize = 64;
 
 /// A name of a register that a text has, in small letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,7 +68,7 @@ impl Kept {
             return self.name(&small);
         }
         let next = self.texts.len();
-        if next >= MOST_NAMES {
+        if next >= MAX_NAMES {
             self.full = true;
             return None;
         }
@@ -98,18 +98,18 @@ impl Kept {
         line: usize,
     ) -> Option<Value> {
         let name = self.name(name)?;
-        let dwords = dwords.get(..dwords.len().min(MOST_LANES))?;
+        let dwords = dwords.get(..dwords.len().min(MAX_LANES))?;
         let offset = self.words(dwords, size_of::<Value>())?;
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         Some(Value { name, vector, dwords: dwords.len() as u8, offset, known, line })
     }
 
-    /// Keeps words of memory; where they lie. `None`: they do not fit.
+    /// Keeps words of memory, and returns their offset. `None`: they do not fit.
     pub(in crate::import) fn words(&mut self, words: &[u32], places: usize) -> Option<u32> {
         let size = words.len() * 4;
         let taken = self.bytes.len() + self.places + size + places;
         let offset = u32::try_from(self.bytes.len()).ok();
-        if taken > self.most.unwrap_or(MOST_KEPT) || offset.is_none() {
+        if taken > self.most.unwrap_or(MAX_KEPT) || offset.is_none() {
             self.full = true;
             return None;
         }

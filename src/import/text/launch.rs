@@ -1,4 +1,4 @@
-//! What the trap temporaries of a wave say of its launch, where a text shows them.
+//! Launch facts in the trap temporaries of a text's wave.
 
 use super::{Kept, Value};
 use crate::arch::save_area::{Launch, TtmpBits, Ttmps};
@@ -8,7 +8,7 @@ pub(in crate::import) fn launch(ttmps: &Ttmps, kept: &Kept, values: &[Value]) ->
     ttmps.launch(|number| word(kept, values, number))
 }
 
-/// The trap temporaries that the text does not give of those that say where a wave was launched.
+/// The trap temporaries with launch facts that the text lacks.
 pub(in crate::import) fn missing(ttmps: &Ttmps, kept: &Kept, values: &[Value]) -> Vec<u8> {
     ttmps.missing(|number| word(kept, values, number))
 }

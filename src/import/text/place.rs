@@ -10,7 +10,7 @@ use crate::capture::{BackingId, RegisterBlock, Registers};
 use crate::import::problem::Problems;
 use crate::units::{LaneSet, WaveSize};
 
-/// What the widths of a wave's values say of its size.
+/// The wave sizes that the widths of a wave's values allow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::import) struct Sizes {
     /// Lanes of the widest vector.

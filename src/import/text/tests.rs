@@ -1,8 +1,8 @@
 //! Lines, words, bounds, and names of processors.
 
-use super::kept::{MOST_KEPT, MOST_LANES, MOST_NAMES};
-use super::lines::MOST_LINE;
-use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, processors_in, uncoloured};
+use super::kept::{MAX_KEPT, MAX_LANES, MAX_NAMES};
+use super::lines::MAX_LINE;
+use super::{Cursor, Kept, Lines, Pieces, Sizes, hex, processors_in, unwrapped};
 use crate::capture::BackingId;
 use crate::units::WaveSize;
 
@@ -30,7 +30,7 @@ fn lines_are_as_a_terminal_shows_them() {
         ("cut off \x1b[38;5", "cut off "),
         ("\x1b", ""),
     ] {
-        assert_eq!(uncoloured(raw.as_bytes()), shown.as_bytes(), "{raw:?}");
+        assert_eq!(unwrapped(raw.as_bytes()), shown.as_bytes(), "{raw:?}");
         let found = lines(format!("{raw}\nnext").as_bytes());
         assert_eq!(found, [(1, shown.to_owned(), true, false), (2, "next".to_owned(), false, false)]);
     }
@@ -40,10 +40,10 @@ fn lines_are_as_a_terminal_shows_them() {
 
 #[test]
 fn a_line_is_looked_at_as_far_as_the_bound() {
-    let most = "x".repeat(MOST_LINE);
+    let most = "x".repeat(MAX_LINE);
     let found = lines(format!("{most}\n{most}y\nz\n").as_bytes());
     let seen: Vec<_> = found.iter().map(|(at, text, _, cut)| (*at, text.len(), *cut)).collect();
-    assert_eq!(seen, [(1, MOST_LINE, false), (2, MOST_LINE, true), (3, 1, false)]);
+    assert_eq!(seen, [(1, MAX_LINE, false), (2, MAX_LINE, true), (3, 1, false)]);
 }
 
 #[test]
@@ -68,19 +68,19 @@ fn what_is_kept_is_bounded() {
     assert!(!one(&mut kept) && kept.full);
     // Places count as bytes do, so that the bound itself can be met without any.
     let mut kept = Kept::default();
-    assert!(kept.words(&[], MOST_KEPT - 4).is_some() && kept.words(&[7], 0).is_some() && !kept.full);
+    assert!(kept.words(&[], MAX_KEPT - 4).is_some() && kept.words(&[7], 0).is_some() && !kept.full);
     assert!(kept.words(&[], 1).is_none() && kept.full);
     let mut kept = Kept::default();
-    for at in 0..MOST_NAMES {
+    for at in 0..MAX_NAMES {
         assert!(kept.name(format!("r{at}").as_bytes()).is_some());
     }
     assert!(kept.name(b"one more").is_none() && kept.full);
     assert!(kept.name(b"R17").is_some(), "names that are known stay so, in any letters");
     let value = Kept::default().value(b"v0", true, &[7; 100], u64::MAX, 1).unwrap();
-    assert_eq!(usize::from(value.dwords), MOST_LANES);
+    assert_eq!(usize::from(value.dwords), MAX_LANES);
 }
 
-/// 16 digits say wave64 and 8 wave32; a row of vectors may have been cut, but has no lanes that the wave lacks.
+/// 16 digits mean wave64 and 8 wave32; a row of vectors may have been cut, but has no lanes that the wave lacks.
 #[test]
 fn the_wave_size_follows_from_widths() {
     for (lanes, exec, size, contradicts) in [

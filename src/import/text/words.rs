@@ -2,6 +2,17 @@
 
 use memchr::memmem;
 
+use crate::clean::clean;
+
+/// Maximum number of bytes of an [`excerpt`].
+pub(in crate::import) const MAX_EXCERPT: usize = 400;
+
+/// The beginning of a foreign line, for people.
+pub(in crate::import) fn excerpt(line: &[u8]) -> String {
+    let start = line.get(..line.len().min(MAX_EXCERPT)).unwrap_or_default();
+    clean(String::from_utf8_lossy(start.trim_ascii())).into_owned()
+}
+
 /// Where a word stands in a line.
 pub(in crate::import) fn find(text: &[u8], word: &str) -> Option<usize> {
     memmem::find(text, word.as_bytes())

@@ -16,7 +16,7 @@ use crate::units::WaveSize;
 
 const ARENA: BackingId = BackingId(0);
 
-/// Where the words of shaders lie.
+/// Places of the words of shaders.
 const CODE: BackingId = BackingId(1);
 
 /// Builds the capture.
@@ -52,7 +52,7 @@ pub(super) fn build(
     if read.too_many {
         problems.whole(
             "there are more waves than can be served",
-            format_args!("{}", crate::import::text::MOST_WAVES),
+            format_args!("{}", crate::import::text::MAX_WAVES),
         );
     }
     if read.kept.full {
@@ -104,7 +104,7 @@ fn waves(capture: &mut Capture, read: &Read, families: &mut Families<'_>, proble
     groups
 }
 
-/// The agent of a target: umr does not tell two GPUs of one kind apart.
+/// The agent of a target: umr does not distinguish two GPUs of one kind.
 fn agent(capture: &mut Capture, target: &Arc<Target>) -> usize {
     let agents = &mut capture.agents;
     if let Some(known) = agents.iter().position(|agent| Arc::ptr_eq(&agent.target, target)) {
@@ -120,13 +120,13 @@ fn agent(capture: &mut Capture, target: &Arc<Target>) -> usize {
     agents.len() - 1
 }
 
-/// What the exception bits say; umr halts waves itself, so that without any it is not known why one stands.
+/// Stop reasons by the exception bits. umr halts waves itself: without exception bits the reason is not known.
 fn stop(raw: &UmrWave, target: &Target) -> Option<Vec<usize>> {
     let reasons = target.faults(false, |name| raw.word(name).map(u64::from));
     (!reasons.is_empty()).then_some(reasons)
 }
 
-/// Words of shaders as global memory. Address spaces of several VMIDs cannot be told apart: the first counts.
+/// Words of shaders as global memory. Captures have one address space: of several VMIDs the first counts.
 fn code(read: &Read, problems: &mut Problems) -> (MemoryMap, Vec<u8>) {
     let mut by_address: Vec<(u64, u64, u32)> =
         read.code.iter().map(|((vmid, address), word)| (*address, *vmid, *word)).collect();

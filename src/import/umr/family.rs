@@ -1,31 +1,25 @@
-//! Which GPU a wave is of. umr says it in some flavours and for some waves; the words that a wave has tell its generation.
+//! The GPU of a wave. Some flavours of umr name it for some waves; a wave's words determine its generation.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::wave::UmrWave;
 use crate::arch::{Generation, Processor, Target, Targets};
-use crate::import::nearest::{is_read_as, nearest};
+use crate::import::nearest::{chosen, is_read_as, nearest};
 use crate::import::problem::Problems;
 use crate::import::{ImportError, Options};
 
-/// The processor that the user names.
-pub(super) fn chosen(targets: &Targets, options: &Options) -> Result<Option<Arc<Target>>, ImportError> {
-    let target = options.target.as_deref().map(|name| targets.target(name));
-    target.transpose().map_err(|error| ImportError::Processor { what: error.to_string() })
-}
-
-/// What is known of a dump's GPUs beside the words of its waves.
+/// Facts about a dump's GPUs, apart from the words of its waves.
 #[derive(Debug)]
 pub(super) struct Families<'t> {
     pub(super) targets: &'t Targets,
     /// The user's.
     pub(super) chosen: Option<Arc<Target>>,
-    /// What something beside the text says.
+    /// The processor by files beside the text.
     pub(super) beside: Option<Processor>,
     /// The name that something beside the text has for the GPU, where no processor is known by it.
     pub(super) unknown: Option<String>,
-    /// Of the last wave whose words tell it.
+    /// Generation of the last wave whose words determine it.
     last: Option<Generation>,
     members: HashMap<&'static str, Option<Arc<Target>>>,
     /// The user's processor is of another generation than a wave's words are; and the line of the first such wave.
@@ -33,16 +27,24 @@ pub(super) struct Families<'t> {
 }
 
 impl<'t> Families<'t> {
-    pub(super) fn new(targets: &'t Targets, chosen: Option<Arc<Target>>, beside: Option<Processor>) -> Self {
-        Self {
+    /// Of a dump for which nothing is known but the user's processor and that of files beside it.
+    ///
+    /// # Errors
+    /// The processor that the user names is not known.
+    pub(super) fn new(
+        targets: &'t Targets,
+        options: &Options,
+        beside: Option<Processor>,
+    ) -> Result<Self, ImportError> {
+        Ok(Self {
             targets,
-            chosen,
+            chosen: chosen(targets, options)?,
             beside,
             unknown: None,
             last: None,
             members: HashMap::new(),
             contradicted: None,
-        }
+        })
     }
 
     /// A target with the facts of a wave's generation, where the wave's own may not be known yet.
@@ -65,7 +67,7 @@ impl<'t> Families<'t> {
         self.members.entry(name).or_insert_with(|| member(name)).clone()
     }
 
-    /// The target of each wave; what was concluded rather than said is a problem.
+    /// The target of each wave; an inferred one is a problem.
     pub(super) fn targets_of(
         &mut self,
         waves: &[UmrWave],
@@ -117,8 +119,7 @@ impl<'t> Families<'t> {
         targets
     }
 
-    /// Says where the user's processor is not the one that the text, what lies beside it, or the waves' words have. The user's
-    /// word counts.
+    /// Reports a user's processor that contradicts the text, files beside it, or the waves' words. The user's counts.
     fn contradictions(&self, chosen: &Target, waves: &[UmrWave], problems: &mut Problems) {
         let name = &chosen.name;
         let end = format!("the waves are read as {name}'s, as the option says");
@@ -146,8 +147,8 @@ impl<'t> Families<'t> {
         }
     }
 
-    /// What each wave is said to be of: by itself, else by the nearest wave before or after it that it may be of one GPU
-    /// with, else by what is beside the text.
+    /// The named processor of each wave: by itself, else by the nearest wave before or after it that may share its GPU, else by
+    /// files beside the text.
     fn processors(&self, waves: &[UmrWave]) -> Vec<Option<Processor>> {
         let mut found: Vec<Option<Processor>> = waves.iter().map(|wave| wave.named).collect();
         let spread = |found: &mut Vec<Option<Processor>>, order: &mut dyn Iterator<Item = usize>| {
@@ -169,7 +170,7 @@ impl<'t> Families<'t> {
     }
 }
 
-/// Problems that are said once.
+/// Problems that are reported once.
 #[derive(Debug, Default)]
 struct Said(Vec<String>);
 
@@ -198,7 +199,7 @@ impl Said {
     }
 }
 
-/// What only one generation has.
+/// The generation that alone has such words.
 fn told(wave: &UmrWave) -> Option<Generation> {
     let has = |name: &str| wave.words.contains_key(name);
     match wave.has_wgp {

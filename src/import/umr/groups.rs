@@ -1,8 +1,8 @@
 //! Work-groups of waves that umr shows, by their trap temporaries.
 //!
-//! umr prints trap temporaries where a wave has a trap handler or is in it, and does not say whether anybody set them up. So
-//! they count where the hardware always does (`always` of a target's `[save_area.ttmps]`), of waves that are no graphics,
-//! and where they are not all 0, which nobody may have written. Queues and dispatches are not in them.
+//! umr prints trap temporaries of waves with a trap handler, whether they were set up or not. They count if the hardware always
+//! sets them up (`always` of a target's `[save_area.ttmps]`), the wave is no graphics wave, and not all of them are 0. They hold
+//! neither queues nor dispatches.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,11 +19,11 @@ pub(super) struct Groups {
     by_key: HashMap<(usize, Option<u32>, [u32; 3], u32), usize>,
     /// Waves that were in a place of a dispatch: others there are of another dispatch.
     claims: HashMap<(usize, Launch), u32>,
-    /// Waves of a GPU whose target does not say where trap temporaries hold what.
+    /// Waves of a GPU whose target lacks `[save_area.ttmps]`.
     untold: usize,
     /// Waves without trap temporaries that it takes, by which those are.
     missing: BTreeMap<Vec<u8>, usize>,
-    /// Waves with trap temporaries that nobody vouches for, with such that are all 0, of graphics.
+    /// Waves with unconfirmed trap temporaries, with trap temporaries that are all 0, of graphics.
     unsure: usize,
     empty: usize,
     graphics: usize,

@@ -1,22 +1,21 @@
 //! umr's answer to the command `waves` of its JSON server: every list `"waves": [...]` of a text, wave by wave.
 //!
-//! What stands around the list is passed over: the server's own envelope, shaders before it, a shell's prompt, the fence of
-//! a posted answer. One that breaks off keeps its whole waves. Its writer knows one kind of number, so that older versions
-//! write SGPRs above 2^31 as negative numbers.
+//! Text around a list is skipped: the server's own envelope, shaders before it, a shell's prompt, the fence of a posted answer.
+//! A list that breaks off keeps its whole waves. Older versions of umr write SGPRs above 2^31 as negative numbers.
 
 use memchr::{memchr, memchr_iter, memmem};
 use serde::de::{IgnoredAny, MapAccess};
 
 use super::family::Families;
 use super::lenient::{Any, Length, List, Number, Shape};
-use super::text::short;
-use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, Row, TTMPS, UmrWave};
+use super::line::short;
+use super::wave::{MAX_SGPRS, MAX_VGPRS, Read, Row, TTMPS, UmrWave};
 use crate::import::problem::Problems;
-use crate::import::text::{Kept, MOST_WAVES};
+use crate::import::text::{Kept, MAX_WAVES};
 use crate::units::WaveSize;
 
-/// The most registers of a wave that are looked at; it has 23.
-pub(super) const MOST_REGISTERS: usize = 256;
+/// Maximum number of registers of a wave; it has 23.
+pub(super) const MAX_REGISTERS: usize = 256;
 
 const MARK: &[u8] = b"\"waves\"";
 
@@ -50,7 +49,7 @@ pub(in crate::import) fn next_list(text: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Whether what follows a bracket is umr's: other programs have waves, too. What breaks off may be.
+/// Whether a list is umr's, by the text behind its bracket: other programs have waves, too. A list that breaks off may be umr's.
 fn is_list(text: &[u8]) -> bool {
     let Some((first, wave)) = text.trim_ascii_start().split_first() else { return true };
     let key = wave.trim_ascii_start();
@@ -100,7 +99,7 @@ struct Reader<'r, 't> {
 }
 
 impl Reader<'_, '_> {
-    /// Reads a list from behind its bracket; where what follows it begins.
+    /// Reads a list from behind its bracket, and returns the offset behind it.
     fn list(&mut self, start: usize) -> usize {
         let mut at = start;
         for index in 0.. {
@@ -147,7 +146,7 @@ impl Reader<'_, '_> {
     }
 
     fn wave(&mut self, at: usize, key: &str, wave: &Wave) {
-        if self.read.waves.len() >= MOST_WAVES {
+        if self.read.waves.len() >= MAX_WAVES {
             self.read.too_many = true;
             return;
         }
@@ -167,7 +166,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// A 32-bit number, also where it was written as a negative one; `None`: it is none.
+/// A 32-bit number, also one that was written as negative; `None`: it is none.
 fn word(number: Number) -> Option<u32> {
     let number = number?;
     let whole = number.fract() == 0.0 && (f64::from(i32::MIN)..=f64::from(u32::MAX)).contains(&number);
@@ -243,9 +242,9 @@ struct Wave {
     pc: Number,
     registers: Registers,
     threads: Length,
-    sgprs: List<Number, { MOST_SGPRS as usize }>,
+    sgprs: List<Number, { MAX_SGPRS as usize }>,
     ttmps: List<Number, { TTMPS as usize }>,
-    vgprs: List<List<Number, 64>, { MOST_VGPRS as usize }>,
+    vgprs: List<List<Number, 64>, { MAX_VGPRS as usize }>,
 }
 
 impl Shape for Wave {
@@ -279,7 +278,7 @@ struct Registers(Vec<(String, Number)>);
 impl Shape for Registers {
     fn object<'de, A: MapAccess<'de>>(&mut self, object: &mut A) -> Result<(), A::Error> {
         while let Some((name, Any(register))) = object.next_entry::<String, Any<Register>>()? {
-            if self.0.len() < MOST_REGISTERS {
+            if self.0.len() < MAX_REGISTERS {
                 self.0.push((name, register.raw));
             }
         }

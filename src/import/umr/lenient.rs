@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-/// What a value is read into; what it does not override, it leaves out.
+/// A target of a value; kinds of values that it does not override are skipped.
 pub(super) trait Shape: Default {
     fn number(&mut self, _number: f64) {}
 

@@ -1,15 +1,15 @@
-//! What umr prints of waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
+//! umr's output on waves: its text in three flavours, its JSON, and the folders that RADV writes when a GPU hangs
 //! (docs/captures.md, "umr").
 //!
-//! [`text`] and [`json`] read waves as umr names things, [`zipped`] a folder in a zip; [`family`] says which GPU they are of; [`wave`] turns them into
-//! registers; [`build`] makes the capture.
+//! [`mod@line`] and [`rows`] are the grammar of its text. [`text`] and [`json`] read waves in umr's terms, [`zipped`] a folder in a
+//! zip; [`family`] finds their GPU; [`wave`] turns them into registers; [`build`] makes the capture.
 
 mod build;
 mod family;
 mod groups;
 mod json;
 mod lenient;
-mod prefix;
+mod line;
 mod radv;
 mod rows;
 mod text;
@@ -32,9 +32,9 @@ pub(super) use zipped::open as open_zip;
 
 /// The most bytes of a text that are searched for JSON answers: they are in memory as a whole. The largest GPU's waves take
 /// some 200 MB.
-pub(super) const MOST_JSON: u64 = 256 << 20;
+pub(super) const MAX_JSON: u64 = 256 << 20;
 
-/// Reads umr's text; `folder` is where it lies, if it does.
+/// Reads umr's text; `folder`: the folder of its file.
 ///
 /// # Errors
 /// The processor that the user names is not known.
@@ -45,10 +45,10 @@ pub(super) fn open(
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    let mut families = Families::new(targets, family::chosen(targets, options)?, None);
+    let mut families = Families::new(targets, options, None)?;
     let mut problems = Problems::new(name);
-    let read = text::read(source, Kept::default(), text::MOST_CODE, &mut families, &mut problems);
-    // What RADV wrote lies beside what it knows of the GPU.
+    let read = text::read(source, Kept::default(), text::MAX_CODE, &mut families, &mut problems);
+    // RADV writes files about the GPU beside umr's text.
     let beside = folder.filter(|_| read.radv).map(radv::Beside::of).unwrap_or_default();
     families.beside = beside.processor;
     families.unknown.clone_from(&beside.unknown);
@@ -68,18 +68,18 @@ pub(super) fn open_json(
     targets: &Targets,
     options: &Options,
 ) -> Result<Opened, ImportError> {
-    let mut families = Families::new(targets, family::chosen(targets, options)?, None);
+    let mut families = Families::new(targets, options, None)?;
     let mut problems = Problems::new(name);
     let mut text = Vec::new();
     let io = |source| ImportError::Io { file: name.to_owned(), source };
-    source.take(MOST_JSON).read_to_end(&mut text).map_err(io)?;
-    let expected = format_args!("answers within {MOST_JSON} bytes");
+    source.take(MAX_JSON).read_to_end(&mut text).map_err(io)?;
+    let expected = format_args!("answers within {MAX_JSON} bytes");
     match size {
-        Some(size) if size > MOST_JSON => {
-            problems.whole(format_args!("of {size} bytes the first {MOST_JSON} are read"), expected);
+        Some(size) if size > MAX_JSON => {
+            problems.whole(format_args!("of {size} bytes the first {MAX_JSON} are read"), expected);
         }
-        None if text.len() as u64 == MOST_JSON => {
-            problems.whole(format_args!("the first {MOST_JSON} bytes are read"), expected);
+        None if text.len() as u64 == MAX_JSON => {
+            problems.whole(format_args!("the first {MAX_JSON} bytes are read"), expected);
         }
         _ => {}
     }

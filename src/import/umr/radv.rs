@@ -4,20 +4,20 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::build;
-use super::family::{self, Families};
-use super::text::{self, MOST_CODE};
+use super::family::Families;
+use super::text::{self, MAX_CODE};
 use crate::arch::{Processor, Targets};
 use crate::capture::Capture;
 use crate::clean::clean;
 use crate::import::beneath::Beneath;
 use crate::import::problem::{ImportError, Problems};
-use crate::import::text::{Kept, Lines, find, processors_in};
+use crate::import::text::{Kept, Lines, excerpt, find, processors_in};
 use crate::import::{Opened, Options};
 
 /// umr's text; it makes a folder one of these.
 pub(in crate::import) const WAVES: &str = "umr_waves.log";
 
-/// What the driver knows of the GPU.
+/// The driver's file about the GPU.
 const GPU: &str = "gpu_info.log";
 
 /// Files that name the GPU, most exact first.
@@ -34,7 +34,7 @@ const OTHERS: &[&str] =
 pub(super) const MOST: u64 = 1 << 20;
 
 /// The most bytes of a GPU's name.
-const MOST_NAME: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Mesa's names of GPUs (`name = ` in gpu_info.log), those that it had before among them. GPUs before gfx9 and those whose
 /// processor LLVM does not list are none.
@@ -85,7 +85,7 @@ pub(in crate::import) fn is_folder(path: &Path) -> bool {
     Beneath::new(path).is_ok_and(|folder| folder.size(Path::new(WAVES)).is_ok())
 }
 
-/// What a folder is where RADV wrote all but umr's text; `None`: no folder of RADV's.
+/// The description of RADV's folder without umr's text; `None`: no folder of RADV's.
 pub(in crate::import) fn without_waves(path: &Path) -> Option<String> {
     let folder = Beneath::new(path).ok()?;
     let found = OTHERS.iter().find(|name| folder.size(Path::new(name)).is_ok())?;
@@ -98,7 +98,7 @@ fn without(found: &str) -> String {
     )
 }
 
-/// What a zip is in which a file has that path; `None`: the file is none that RADV writes.
+/// The description of a zip with a file of that path; `None`: the file is none of RADV's.
 pub(super) fn others_than_waves(path: &str) -> Option<String> {
     let name = path.rsplit('/').next()?;
     // Other programs write an app_info.log, too.
@@ -121,10 +121,10 @@ pub(in crate::import) fn open(
     let folder = Beneath::new(path).map_err(io)?;
     let source = folder.open(Path::new(WAVES)).map_err(|error| io(error.into()))?;
     let beside = Beside::of(path);
-    let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor);
+    let mut families = Families::new(targets, options, beside.processor)?;
     families.unknown.clone_from(&beside.unknown);
     let mut problems = Problems::new(&name);
-    let read = text::read(BufReader::new(source), Kept::default(), MOST_CODE, &mut families, &mut problems);
+    let read = text::read(BufReader::new(source), Kept::default(), MAX_CODE, &mut families, &mut problems);
     let format = "RADV hang folder (umr text)";
     let mut capture = build::build(&name, format, read, &mut families, &mut problems);
     capture.name = path.display().to_string();
@@ -132,30 +132,30 @@ pub(in crate::import) fn open(
     Ok(Opened { capture, problems: problems.finish() })
 }
 
-/// What the driver wrote beside umr's text.
+/// The driver's files beside umr's text.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     pub(super) processor: Option<Processor>,
     /// Which file names a GPU that is not known, and how: `gpu_info.log names NAVI99`.
     pub(super) unknown: Option<String>,
-    /// The line that says where memory could not be accessed.
+    /// The line on the memory that could not be accessed.
     fault: Option<String>,
 }
 
 impl Beside {
-    /// What lies in a folder.
+    /// The files of a folder.
     pub(super) fn of(path: &Path) -> Self {
         let folder = Beneath::new(path);
         Self::read(|name| {
             let mut bytes = Vec::new();
-            // One that is missing or unreadable says nothing.
+            // A missing or unreadable file counts as empty.
             let file = folder.as_ref().ok()?.open(Path::new(name)).ok()?;
             file.take(MOST).read_to_end(&mut bytes).ok()?;
             Some(bytes)
         })
     }
 
-    /// What files say; `file` gives the beginning of one, as far as [`MOST`].
+    /// The facts in files; `file` returns the beginning of one, at most [`MOST`] bytes.
     pub(super) fn read(mut file: impl FnMut(&str) -> Option<Vec<u8>>) -> Self {
         let mut unknown = None;
         let mut named = |name: &&str| match named(Lines::new(file(name)?.as_slice()))? {
@@ -174,7 +174,7 @@ impl Beside {
         }
     }
 
-    /// Says in the capture what waves do not.
+    /// Adds the fault to the capture's note.
     pub(super) fn tell(&self, capture: &mut Capture) {
         if let (Some(fault), Some(note)) = (&self.fault, &mut capture.provenance.note) {
             note.push_str(". The driver says: ");
@@ -204,7 +204,7 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
         if let Some(found) = known.or(Some(small.as_str())).and_then(Processor::named) {
             return Some(Named::Known(found));
         }
-        let name = value.get(..value.len().min(MOST_NAME)).unwrap_or_default();
+        let name = value.get(..value.len().min(MAX_NAME)).unwrap_or_default();
         let is_name = !name.is_empty()
             && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-. ".contains(byte));
         if is_name {
@@ -214,12 +214,11 @@ fn named(mut lines: Lines<impl BufRead>) -> Option<Named> {
     unknown.map(Named::Unknown)
 }
 
-/// The line that says where memory could not be accessed.
+/// The line on the memory that could not be accessed.
 fn fault(mut lines: Lines<impl BufRead>) -> Option<String> {
     while let Ok(Some(line)) = lines.next() {
         if find(line.text, "0x").is_some() && find(line.text, "age").is_some() {
-            let most = line.text.get(..line.text.len().min(400)).unwrap_or_default();
-            return Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
+            return Some(excerpt(line.text));
         }
     }
     None

@@ -2,13 +2,13 @@
 
 use memchr::memchr;
 
-use super::text::Section;
-use super::wave::{MOST_SGPRS, MOST_VGPRS, Row, TTMPS, UmrWave};
+use super::line::Section;
+use super::wave::{MAX_SGPRS, MAX_VGPRS, Row, TTMPS, UmrWave};
 use crate::import::problem::Problems;
 use crate::import::text::{Cursor, Line, find, skip_spaces};
 
-/// The most words of a row: a VGPR's lanes.
-const MOST_WORDS: usize = 64;
+/// Maximum number of words of a row: a VGPR's lanes.
+const MAX_WORDS: usize = 64;
 
 /// Whether a line has the shape of a row, readable or not. Messages of the kernel stand between rows, and begin with `[`, too.
 pub(super) fn is_row(text: &[u8]) -> bool {
@@ -23,7 +23,7 @@ fn is_range(text: &[u8]) -> bool {
     skip_spaces(text).first().is_some_and(u8::is_ascii_digit) && find(text, "..").is_some()
 }
 
-/// What stands before a row's words.
+/// The register numbers before a row's words.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     first: u64,
@@ -48,7 +48,7 @@ fn place(cursor: &mut Cursor<'_>) -> Option<Place> {
     Some(Place { first, is_range, last })
 }
 
-/// The words up to the end of the row, and whether they are all of it: else a problem says what is not.
+/// The words of a row, and whether they are all of it: the first other text is reported.
 fn words(cursor: &mut Cursor<'_>, problems: &mut Problems, line: usize) -> (Vec<u32>, bool) {
     let mut words = Vec::new();
     loop {
@@ -61,8 +61,8 @@ fn words(cursor: &mut Cursor<'_>, problems: &mut Problems, line: usize) -> (Vec<
             problems.line(line, what, "eight hex digits");
             return (words, false);
         };
-        if words.len() >= MOST_WORDS {
-            let what = format_args!("the row has more than {MOST_WORDS} words; the rest is ignored");
+        if words.len() >= MAX_WORDS {
+            let what = format_args!("the row has more than {MAX_WORDS} words; the rest is ignored");
             problems.line(line, what, "a word for each lane");
             return (words, false);
         }
@@ -91,7 +91,7 @@ pub(super) fn take(
     true
 }
 
-/// Whether such a register exists; else a problem says that it is ignored.
+/// Whether such a register exists; if not it is ignored, which is reported.
 fn exists(problems: &mut Problems, line: usize, first: u64, end: u64, most: u64) -> bool {
     if end > most {
         let what = format_args!("register {first} is ignored");
@@ -110,7 +110,7 @@ fn take_scalars(
     is_whole: bool,
 ) {
     let Place { first, last, .. } = place;
-    let (most, name) = if section == Section::Ttmps { (TTMPS, "ttmp") } else { (MOST_SGPRS, "s") };
+    let (most, name) = if section == Section::Ttmps { (TTMPS, "ttmp") } else { (MAX_SGPRS, "s") };
     let mut fits = true;
     if let Some(last) = last.filter(|last| *last >= first) {
         let (found, count) = (words.len(), (last - first).saturating_add(1));
@@ -156,7 +156,7 @@ fn take_lanes(
     lanes: Vec<u32>,
     is_whole: bool,
 ) {
-    if !exists(problems, line, number, number, MOST_VGPRS) {
+    if !exists(problems, line, number, number, MAX_VGPRS) {
         return;
     }
     if wave.vgprs.iter().any(|row| row.number == number) {
@@ -164,7 +164,7 @@ fn take_lanes(
         problems.line(line, what, "each once");
         return;
     }
-    if is_whole && !matches!(lanes.len(), 32 | MOST_WORDS) {
+    if is_whole && !matches!(lanes.len(), 32 | MAX_WORDS) {
         let what = format_args!(
             "the row of v{number} has {} words; they are taken as the first lanes'",
             lanes.len()

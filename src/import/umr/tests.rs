@@ -2,18 +2,20 @@ use std::fmt::Write as _;
 use std::io::{Cursor, Read as _, Write as _};
 
 use super::family::Families;
-use super::text::{self, MOST_SAID};
-use super::wave::{MOST_SGPRS, MOST_VGPRS, Read, TTMPS};
-use super::{MOST_JSON, open, open_json, zipped};
+use super::text;
+use super::wave::{MAX_SGPRS, MAX_VGPRS, Read, TTMPS};
+use super::{MAX_JSON, open, open_json, zipped};
 use crate::arch::Targets;
 use crate::import::Options;
 use crate::import::problem::Problems;
 use crate::import::text::Kept;
+use crate::import::text::MAX_EXCERPT;
 
 fn reads(text: &str, most_code: usize) -> (Read, String) {
     let targets = Targets::builtin();
     let mut problems = Problems::new("text");
-    let mut families = Families::new(&targets, Some(targets.target("gfx1100").unwrap()), None);
+    let options = Options { target: Some("gfx1100".to_owned()), ..Options::default() };
+    let mut families = Families::new(&targets, &options, None).unwrap();
     let read = text::read(text.as_bytes(), Kept::default(), most_code, &mut families, &mut problems);
     (read, problems.finish().iter().map(|problem| format!("{problem}\n")).collect())
 }
@@ -35,13 +37,13 @@ fn words_of_code_are_bounded() {
 #[test]
 fn registers_beyond_those_of_any_gpu_are_ignored() {
     let rows = [
-        (format!(">SGPRS[{}..]= {{ 00000001 }}\n", MOST_SGPRS - 1), true),
-        (format!(">SGPRS[{MOST_SGPRS}..]= {{ 00000001 }}\n"), false),
+        (format!(">SGPRS[{}..]= {{ 00000001 }}\n", MAX_SGPRS - 1), true),
+        (format!(">SGPRS[{MAX_SGPRS}..]= {{ 00000001 }}\n"), false),
         (format!(">TTMP[{}..]= {{ 00000001 }}\n", TTMPS - 1), true),
         (format!(">TTMP[{TTMPS}..]= {{ 00000001 }}\n"), false),
-        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS - 1), true),
-        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS), true),
-        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MOST_VGPRS + 1), false),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MAX_VGPRS - 1), true),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MAX_VGPRS), true),
+        (format!("VGPRS:\n[{}] = {{ 00000001 }}\n", MAX_VGPRS + 1), false),
     ];
     for (row, taken) in rows {
         let (_, said) = reads(&format!("{WAVE}{row}"), 8);
@@ -59,21 +61,21 @@ fn columns_are_bounded() {
 
 #[test]
 fn why_there_are_no_waves_is_kept_as_far_as_a_line_goes() {
-    let (read, _) = reads(&format!("\nUMR GFX waves:\n\n{}\nnext\n", "x".repeat(2 * MOST_SAID)), 8);
-    assert_eq!(read.first.as_deref(), Some("x".repeat(MOST_SAID).as_str()));
+    let (read, _) = reads(&format!("\nUMR GFX waves:\n\n{}\nnext\n", "x".repeat(2 * MAX_EXCERPT)), 8);
+    assert_eq!(read.first.as_deref(), Some("x".repeat(MAX_EXCERPT).as_str()));
     assert!(read.radv && !read.idle);
 }
 
-/// What lies beyond is not read, and said.
+/// Text beyond the bound is not read, which is reported.
 #[test]
 fn an_answer_that_is_too_long_keeps_its_beginning() {
     let wave = br#"{"waves":[{"se":0,"sa":0,"wgp":1,"sgpr":[1]}"#;
     let targets = Targets::builtin();
     let options = Options { target: Some("gfx1100".to_owned()), ..Options::default() };
-    let size = 3 * MOST_JSON;
+    let size = 3 * MAX_JSON;
     let mut source = wave.chain(std::io::repeat(b' ')).take(size);
     let opened = open_json("answer", &mut source, Some(size), &targets, &options).unwrap();
-    assert_eq!((opened.capture.waves.len(), source.limit()), (1, 2 * MOST_JSON));
+    assert_eq!((opened.capture.waves.len(), source.limit()), (1, 2 * MAX_JSON));
     let said: Vec<&str> = opened.problems.iter().map(|problem| problem.what.as_str()).collect();
     assert!(
         said[0].contains("the first 268435456 are read")
@@ -100,7 +102,7 @@ fn words_that_differ_between_address_spaces_are_counted() {
     assert_eq!(opened.capture.global.captured(), 8);
 }
 
-/// A zip of a gigabyte of blanks in a megabyte: it is unpacked as far as the bound, and that is said.
+/// A zip of a gigabyte of blanks in a megabyte: it is unpacked as far as the bound, which is reported.
 #[test]
 fn a_zip_is_unpacked_as_far_as_the_bound() {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -126,7 +128,7 @@ fn a_zip_is_unpacked_as_far_as_the_bound() {
         (opened.capture.waves.len(), said)
     };
     assert_eq!((open(most), open(1 << 27)), ((1, true), (2, false)));
-    assert_eq!(zipped::MOST_UNPACKED, 256 << 20);
+    assert_eq!(zipped::MAX_UNPACKED, 256 << 20);
 }
 
 /// Entries beyond those that are looked at are none.
@@ -145,5 +147,5 @@ fn entries_of_a_zip_are_bounded() {
         let zip = zip.finish().unwrap();
         zipped::open("zip", zip, &targets, &Options::default()).unwrap().is_some()
     };
-    assert_eq!((open(zipped::MOST_ENTRIES - 1), open(zipped::MOST_ENTRIES)), (true, false));
+    assert_eq!((open(zipped::MAX_ENTRIES - 1), open(zipped::MAX_ENTRIES)), (true, false));
 }

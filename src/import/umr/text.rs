@@ -1,32 +1,26 @@
-//! umr's text. Three flavours came one after the other, and one reader takes them all, because what begins a line says
-//! what it is: columns under a heading, `Main Registers:` with small names, and the same with the hardware's names.
+//! umr's text. One reader takes its three flavours, since the beginning of a line determines its kind: columns under a heading,
+//! `Main Registers:` with names in lower case, and the same with the hardware's names.
 
 use std::io::BufRead;
 
-use memchr::{memmem, memrchr};
-
 use super::family::Families;
+use super::line::{self, Heading, MAX_COLUMNS, PLACES, Section};
+use super::rows;
 use super::wave::{Read, UmrWave};
-use super::{prefix, rows};
-use crate::clean::clean;
 use crate::import::problem::Problems;
-use crate::import::text::{Cursor, Kept, Line, Lines, MOST_WAVES, find, hex, processors_in, skip_spaces};
+use crate::import::text::{
+    Cursor, Kept, Line, Lines, MAX_WAVES, excerpt, find, hex, prefix, processors_in, skip_spaces,
+};
 use crate::units::WaveSize;
 
-/// The most words of code that are kept: shaders of some thousand waves with `full_shader`.
-pub(super) const MOST_CODE: usize = 16 << 20;
+/// Maximum number of words of code: shaders of some thousand waves with `full_shader`.
+pub(super) const MAX_CODE: usize = 16 << 20;
 
-/// The most columns of the oldest flavour; it has 19.
-const MOST_COLUMNS: usize = 64;
-
-/// What umr says where there are no waves.
+/// umr's message for no waves.
 pub(in crate::import) const IDLE: &str = "No active waves!";
 
-/// What RADV writes before umr's text.
+/// RADV's line before umr's text.
 const RADV: &[u8] = b"UMR GFX waves:";
-
-/// The most bytes that are kept of the line that says why there are no waves.
-pub(super) const MOST_SAID: usize = 400;
 
 /// Reads all of a text, or as far as the operating system gives it.
 pub(super) fn read(
@@ -61,22 +55,9 @@ pub(super) fn read(
     reader.finish()
 }
 
-/// Whether a line is one with which umr begins a wave, or a list of them.
+/// Whether umr begins a wave, or a list of waves, with a line.
 pub(in crate::import) fn begins_wave(line: &[u8]) -> bool {
-    slot_in(line).is_some() || columns_in(line).is_some()
-}
-
-/// What the lines after one are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Section {
-    Nothing,
-    /// `Main Registers:`: whole registers.
-    Main,
-    /// `Wave_Status[...]:` and its like: fields of one register.
-    Fields,
-    Sgprs,
-    Ttmps,
-    Vgprs,
+    line::slot_in(line).is_some() || line::columns_in(line).is_some()
 }
 
 struct Reader<'p, 't> {
@@ -84,7 +65,7 @@ struct Reader<'p, 't> {
     most_code: usize,
     families: &'p mut Families<'t>,
     problems: &'p mut Problems,
-    /// What stands before each line.
+    /// The prefix of each line.
     prefix: Vec<u8>,
     /// Of the oldest flavour.
     columns: Vec<String>,
@@ -94,21 +75,19 @@ struct Reader<'p, 't> {
 
 impl Reader<'_, '_> {
     fn line(&mut self, line: Line<'_>) {
-        if line.cut {
-            let what = "the line is longer than what is looked at; its rest is passed over";
-            self.problems.line(line.number, what, "lines of at most 1 MiB");
-        }
-        if let Some((prefix, name, has_wgp)) = slot_in(line.text) {
+        line.report_cut(self.problems);
+        if let Some((prefix, name, has_wgp)) = line::slot_in(line.text) {
             self.prefix = prefix.to_owned();
             self.begin(line, name, has_wgp);
             return;
         }
-        if let Some((prefix, columns)) = columns_in(line.text) {
+        if let Some((prefix, columns)) = line::columns_in(line.text) {
             self.prefix = prefix.to_owned();
             self.columns = columns;
             return;
         }
-        let text = skip_spaces(prefix::after(&self.prefix, line.text).unwrap_or(line.text));
+        let behind = prefix::end(&self.prefix, line.text).and_then(|end| line.text.get(end..));
+        let text = skip_spaces(behind.unwrap_or(line.text));
         let Some(first) = text.first() else { return };
         if first.is_ascii_digit() && !self.columns.is_empty() {
             self.row_of_columns(line, text);
@@ -132,8 +111,7 @@ impl Reader<'_, '_> {
         } else if text.starts_with(RADV) {
             self.read.radv = true;
         } else if self.read.first.is_none() {
-            let most = text.get(..text.len().min(MOST_SAID)).unwrap_or_default();
-            self.read.first = Some(clean(String::from_utf8_lossy(most.trim_ascii())).into_owned());
+            self.read.first = Some(excerpt(text));
         }
     }
 
@@ -145,7 +123,7 @@ impl Reader<'_, '_> {
 
     fn end(&mut self) {
         let Some(mut wave) = self.wave.take() else { return };
-        if self.read.waves.len() >= MOST_WAVES {
+        if self.read.waves.len() >= MAX_WAVES {
             self.read.too_many = true;
             return;
         }
@@ -163,7 +141,7 @@ impl Reader<'_, '_> {
         let words: Vec<&[u8]> = text
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty())
-            .take(MOST_COLUMNS + 1)
+            .take(MAX_COLUMNS + 1)
             .collect();
         let numbers = words.iter().take(PLACES).map(|word| Cursor::new(word).decimal());
         let Some(place) = numbers.collect::<Option<Vec<u64>>>().filter(|place| place.len() == PLACES) else {
@@ -199,24 +177,35 @@ impl Reader<'_, '_> {
             wave.named = wave.named.or_else(|| processors_in(text).next());
             wave.graphics |= find(text, ".regSPI_SHADER_").is_some();
         }
-        if let Some(section) = self.heading(text) {
-            self.section = section;
-            return;
-        }
-        let row = text.strip_prefix(b">").unwrap_or(text);
-        let (section, row) = match row {
-            _ if row.starts_with(b"SGPRS[") => (Section::Sgprs, row.get("SGPRS".len()..)),
-            _ if row.starts_with(b"TTMP[") => (Section::Ttmps, row.get("TTMP".len()..)),
-            // The trap handler's base addresses of GPUs before gfx9.
-            _ if row.starts_with(b"TBA/TMA[") => {
+        match line::heading(text) {
+            Some(Heading::Section(section)) => self.section = section,
+            Some(Heading::TrapBases) => self.trap_bases(Section::Nothing),
+            Some(Heading::Register(name, value)) => {
                 if let Some(wave) = &mut self.wave {
-                    wave.before_gfx9 = true;
+                    wave.words.entry(name).or_insert(value);
                 }
-                return;
+                self.section = Section::Fields;
             }
-            _ => (self.section, Some(row)),
-        };
-        let row = row.unwrap_or_default();
+            None => self.row(line, text),
+        }
+    }
+
+    /// The trap handler's base addresses: GPUs before gfx9 have them.
+    fn trap_bases(&mut self, section: Section) {
+        if let Some(wave) = &mut self.wave {
+            wave.before_gfx9 = true;
+        }
+        self.section = section;
+    }
+
+    fn row(&mut self, line: Line<'_>, text: &[u8]) {
+        let row = text.strip_prefix(b">").unwrap_or(text);
+        if row.starts_with(b"TBA/TMA[") {
+            return self.trap_bases(self.section);
+        }
+        let named = [(&b"SGPRS"[..], Section::Sgprs), (b"TTMP", Section::Ttmps)];
+        let named = named.into_iter().find_map(|(name, section)| Some((section, row.strip_prefix(name)?)));
+        let (section, row) = named.filter(|(_, row)| row.starts_with(b"[")).unwrap_or((self.section, row));
         match section {
             Section::Main => self.entries(line, row, false),
             Section::Fields => self.entries(line, row, true),
@@ -230,48 +219,12 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// What begins a part of a wave: `SGPRS:`, `HW_ID[28500000]:` ...
-    fn heading(&mut self, text: &[u8]) -> Option<Section> {
-        if text.starts_with(b"VGPRS:") {
-            return Some(Section::Vgprs);
-        }
-        if text.starts_with(b"PGM_MEM") {
-            return Some(Section::Nothing);
-        }
-        let head = text.trim_ascii_end().strip_suffix(b":")?;
-        match head {
-            b"Main Registers" => return Some(Section::Main),
-            b"Register Bits" => return Some(Section::Fields),
-            b"SGPRS" => return Some(Section::Sgprs),
-            b"TTMP" => return Some(Section::Ttmps),
-            b"TBA/TMA" => {
-                if let Some(wave) = &mut self.wave {
-                    wave.before_gfx9 = true;
-                }
-                return Some(Section::Nothing);
-            }
-            _ => {}
-        }
-        let (name, value) = head.strip_suffix(b"]").and_then(|head| {
-            let at = head.iter().position(|byte| *byte == b'[')?;
-            Some((head.get(..at)?, head.get(at + 1..).filter(|digits| digits.len() == 8).and_then(hex)?))
-        })?;
-        if let Some(wave) = &mut self.wave {
-            wave.words.entry(short(name)).or_insert(value as u32);
-        }
-        Some(Section::Fields)
-    }
-
     /// `name: value | name: value |`
     fn entries(&mut self, line: Line<'_>, row: &[u8], fields: bool) {
         let Some(wave) = &mut self.wave else { return };
-        // What no bar follows is no entry, or one that was cut off.
-        let entries = row.get(..memrchr(b'|', row).unwrap_or(0)).unwrap_or_default();
-        for entry in entries.split(|byte| *byte == b'|') {
-            let mut parts = entry.splitn(2, |byte| *byte == b':').map(<[u8]>::trim_ascii);
-            let (Some(name), Some(value)) = (parts.next(), parts.next()) else { continue };
+        for (name, value) in line::entries(row) {
             if fields {
-                match short(name).as_str() {
+                match line::short(name).as_str() {
                     // Decimal in one flavour and hex in the other: 0 or 1 in both.
                     "wave64" => match value.last() {
                         Some(b'1') => wave.size = Some(WaveSize::W64),
@@ -284,37 +237,17 @@ impl Reader<'_, '_> {
                 continue;
             }
             let Some(value) = (value.len() == 8).then(|| hex(value)).flatten() else {
-                let name = short(name);
+                let name = line::short(name);
                 self.problems.line(line.number, format_args!("{name} is no number"), "eight hex digits");
                 continue;
             };
-            wave.words.insert(short(name), value as u32);
+            wave.words.insert(line::short(name), value as u32);
         }
     }
 
     /// `* pgm[5@0x1000e10ac + 0x20  ] = 0xc40008cf   exp pos0 ...`
     fn code(&mut self, line: Line<'_>, text: &[u8]) {
-        let read = || {
-            let mut cursor = Cursor::new(text.get(find(text, "pgm[")? + "pgm[".len()..)?);
-            let vmid = cursor.decimal()?;
-            if !cursor.take("@") {
-                return None;
-            }
-            let base = cursor.address()?;
-            cursor.spaces();
-            cursor.take("+").then_some(())?;
-            cursor.spaces();
-            let offset = cursor.address()?;
-            cursor.spaces();
-            cursor.take("]").then_some(())?;
-            cursor.spaces();
-            cursor.take("=").then_some(())?;
-            cursor.spaces();
-            let (digits, word) = cursor.hex()?;
-            let address = base.checked_add(offset)?;
-            (digits == 8 && address % 4 == 0).then_some((vmid, address, word as u32))
-        };
-        let Some((vmid, address, word)) = read() else {
+        let Some((vmid, address, word)) = line::code_word(text) else {
             self.problems.line(
                 line.number,
                 "the word of code cannot be read",
@@ -328,70 +261,4 @@ impl Reader<'_, '_> {
             self.read.kept.full = true;
         }
     }
-}
-
-/// Columns that say where the wave is.
-const PLACES: usize = 5;
-
-/// The headings of the oldest flavour, in small letters.
-fn columns(text: &[u8]) -> Option<Vec<String>> {
-    if !text.starts_with(b"SE ") {
-        return None;
-    }
-    let words = text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).take(MOST_COLUMNS);
-    let names: Vec<String> = words.map(|word| short(word.strip_suffix(b"#").unwrap_or(word))).collect();
-    let places = names.get(..PLACES)?;
-    let known = places == ["se", "sh", "cu", "simd", "wave"] || places == ["se", "sa", "wgp", "simd", "wave"];
-    known.then_some(names)
-}
-
-/// The headings, and what stands before them in the line.
-fn columns_in(line: &[u8]) -> Option<(&[u8], Vec<String>)> {
-    let (before, text) = line.split_at_checked(find(line, "SE S")?)?;
-    Some((shown(before)?, columns(text)?))
-}
-
-/// The slot that ends a line, and what stands before it.
-fn slot_in(line: &[u8]) -> Option<(&[u8], String, bool)> {
-    let before = line.get(..memmem::rfind(line, b"simd")?)?;
-    let (before, text) = line.split_at_checked(memmem::rfind(before, b"se")?)?;
-    let (name, has_wgp) = slot(text)?;
-    Some((shown(before)?, name, has_wgp))
-}
-
-/// What stands before each line, if that can be; blanks are nothing.
-fn shown(before: &[u8]) -> Option<&[u8]> {
-    prefix::is_prefix(before).then_some(if before.trim_ascii().is_empty() { &[] } else { before })
-}
-
-/// The slot that a text names and nothing else: `se0.sh0.cu2.simd0.wave0`.
-fn slot(text: &[u8]) -> Option<(String, bool)> {
-    let text = text.trim_ascii_end();
-    let mut cursor = Cursor::new(text);
-    let mut part = |names: [&str; 2]| {
-        let found = names.iter().position(|name| cursor.take(name))?;
-        cursor.decimal()?;
-        let _ = cursor.take(".");
-        Some((found, cursor.rest.is_empty()))
-    };
-    part(["se", "se"])?;
-    let (sa, _) = part(["sh", "sa"])?;
-    let (wgp, _) = part(["cu", "wgp"])?;
-    part(["simd", "simd"])?;
-    let (_, end) = part(["wave", "wave"])?;
-    (end && sa == wgp).then(|| (String::from_utf8_lossy(text).into_owned(), wgp == 1))
-}
-
-/// A register's name as all flavours share it: small letters, without what stands before or within it in some.
-pub(super) fn short(name: &[u8]) -> String {
-    let name = clean(String::from_utf8_lossy(name)).to_ascii_lowercase();
-    let name = name.strip_prefix("ixsq_wave_").or_else(|| name.strip_prefix("wave_")).unwrap_or(&name);
-    match name {
-        "gpralloc" => "gpr_alloc",
-        "ldsalloc" => "lds_alloc",
-        "ibsts" | "ibsts1" => "ib_sts",
-        "ibsts2" => "ib_sts2",
-        other => other,
-    }
-    .to_owned()
 }

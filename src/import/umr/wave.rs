@@ -10,14 +10,14 @@ use crate::import::problem::Problems;
 use crate::import::text::{Kept, Value};
 use crate::units::WaveSize;
 
-/// What umr's kernel interface gives for what it could not read.
+/// The value of umr's kernel interface for a word that it cannot read.
 const UNREADABLE: u32 = 0xbebe_beef;
 
 /// Slots that umr reads as SGPRs; the last of them are trap temporaries.
-pub(super) const MOST_SGPRS: u64 = 128;
+pub(super) const MAX_SGPRS: u64 = 128;
 
 /// The most rows of VGPRs: twice what the largest GPU has.
-pub(super) const MOST_VGPRS: u64 = 1024;
+pub(super) const MAX_VGPRS: u64 = 1024;
 
 /// Trap temporaries.
 pub(super) const TTMPS: u64 = 16;
@@ -29,7 +29,7 @@ pub(super) struct Read {
     pub(super) waves: Vec<UmrWave>,
     /// Words of shaders: by VMID and address.
     pub(super) code: BTreeMap<(u64, u64), u32>,
-    /// umr said that there were no waves.
+    /// umr reported that there were no waves.
     pub(super) idle: bool,
     /// The text is one that RADV wrote.
     pub(super) radv: bool,
@@ -54,7 +54,7 @@ pub(super) struct UmrWave {
     pub(super) doubtful_sgprs: BTreeMap<u64, u32>,
     /// As `doubtful_sgprs`.
     pub(super) doubtful_ttmps: BTreeMap<u64, u32>,
-    /// The wave size, where a field or a list of threads says it.
+    /// The wave size by a field or a list of threads.
     pub(super) size: Option<WaveSize>,
     /// Fields that only GPUs before gfx9 have.
     pub(super) before_gfx9: bool,
@@ -62,7 +62,7 @@ pub(super) struct UmrWave {
     pub(super) named: Option<Processor>,
     /// Its program's registers are those of a graphics stage: its trap temporaries hold no work-group.
     pub(super) graphics: bool,
-    /// What its words tell, or those of a wave before it.
+    /// The generation by its words, or by those of a wave before it.
     pub(super) generation: Option<Generation>,
     /// A trap temporary that is not 0 was readable: somebody has set them up.
     pub(super) has_ttmps: bool,
@@ -97,7 +97,7 @@ impl UmrWave {
         Some(self.word(&bit.register)? >> (bit.bit & 31) & 1 == 1)
     }
 
-    /// The wave size: said, or by the bit for it, or by lanes that only wave64 has.
+    /// The wave size: as printed, else by the bit for it, else by lanes that only wave64 has.
     fn wave_size(&self, target: &Target, problems: &mut Problems) -> WaveSize {
         if let [only] = target.wave_sizes.as_slice() {
             return *only;
@@ -148,7 +148,7 @@ impl UmrWave {
         }
         let exec = [self.word("exec_lo"), self.word("exec_hi")];
         self.scalar(kept, "exec", exec.get(..if size == WaveSize::W32 { 1 } else { 2 }).unwrap_or_default());
-        // Whole words that any GPU shows; which of them the wave has, its target says.
+        // Whole words of any GPU; the target determines those that the wave has.
         let system =
             kind.registers().iter().filter(|one| matches!(one.class, RegClass::General | RegClass::System));
         for register in system.filter(|register| register.dwords == 1) {

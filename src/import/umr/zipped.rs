@@ -5,20 +5,20 @@ use std::io::{BufReader, Read, Seek};
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 
-use super::family::{self, Families};
+use super::family::Families;
 use super::radv::{Beside, MOST, WAVES, others_than_waves};
-use super::text::{self, MOST_CODE};
-use super::{MOST_JSON, build};
+use super::text::{self, MAX_CODE};
+use super::{MAX_JSON, build};
 use crate::arch::Targets;
 use crate::import::problem::{ImportError, Problems};
 use crate::import::text::Kept;
 use crate::import::{Opened, Options};
 
 /// The most entries of a zip in which a hang folder is looked for; RADV writes some twenty files, and one for each shader.
-pub(super) const MOST_ENTRIES: usize = 65_536;
+pub(super) const MAX_ENTRIES: usize = 65_536;
 
 /// The most bytes of umr's text that are unpacked: as many as of its JSON.
-pub(super) const MOST_UNPACKED: u64 = MOST_JSON;
+pub(super) const MAX_UNPACKED: u64 = MAX_JSON;
 
 /// Opens a hang folder in a zip; `None`: there is none in it.
 ///
@@ -30,7 +30,7 @@ pub(in crate::import) fn open(
     targets: &Targets,
     options: &Options,
 ) -> Result<Option<Opened>, ImportError> {
-    open_within(name, source, targets, options, MOST_UNPACKED)
+    open_within(name, source, targets, options, MAX_UNPACKED)
 }
 
 pub(super) fn open_within(
@@ -58,14 +58,14 @@ pub(super) fn open_within(
         |error| refuse(format!("a zip of a hang folder of RADV, whose {path} cannot be unpacked: {error}"));
     let entry = zip.by_name(&path).map_err(broken)?;
     let size = entry.size();
-    let mut families = Families::new(targets, family::chosen(targets, options)?, beside.processor.take());
+    let mut families = Families::new(targets, options, beside.processor.take())?;
     families.unknown = beside.unknown.take();
     let mut problems = Problems::new(format!("{name}: {path}"));
     let mut unpacked = Unpacked { source: entry, left: most, is_cut: false };
     let read = text::read(
         BufReader::with_capacity(1 << 16, &mut unpacked),
         Kept::default(),
-        MOST_CODE,
+        MAX_CODE,
         &mut families,
         &mut problems,
     );
@@ -79,9 +79,9 @@ pub(super) fn open_within(
     Ok(Some(Opened { capture, problems: problems.finish() }))
 }
 
-/// What the names in the zip have before umr's text; `None`: none is that.
+/// The folder of umr's text in the zip; `None`: there is none.
 fn folder<R: Read + Seek>(zip: &ZipArchive<R>) -> Result<Option<String>, String> {
-    let names = || zip.file_names_raw().take(MOST_ENTRIES).filter_map(|name| std::str::from_utf8(name).ok());
+    let names = || zip.file_names_raw().take(MAX_ENTRIES).filter_map(|name| std::str::from_utf8(name).ok());
     let mut folders = names().filter_map(|name| name.strip_suffix(WAVES));
     let mut folders = folders.by_ref().filter(|folder| folder.is_empty() || folder.ends_with('/'));
     let Some(first) = folders.next() else {
@@ -99,7 +99,7 @@ fn folder<R: Read + Seek>(zip: &ZipArchive<R>) -> Result<Option<String>, String>
     }
 }
 
-/// What is unpacked, as far as there is room.
+/// The unpacked text, up to a bound.
 struct Unpacked<R> {
     source: R,
     left: u64,

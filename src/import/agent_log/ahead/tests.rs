@@ -1,8 +1,8 @@
-//! What the lines after a header say of what stands before it.
+//! The prefix of a header by the lines after it.
 
 use std::io::{self, BufReader, Read};
 
-use super::{Ahead, MOST_BYTES, MOST_LINES, MOST_LOOKED};
+use super::{Ahead, MAX_BYTES, MAX_LINES, MAX_LOOKED};
 
 fn repeated<'p>(prefix: &'p str, text: &str) -> &'p str {
     let length = Ahead::new(text.as_bytes()).repeated(prefix.as_bytes());
@@ -97,18 +97,18 @@ impl Read for Counted<'_> {
 fn looking_ahead_is_bounded() {
     let row = "12: scalar registers:\n";
     let text = |lines: usize| "x\n".repeat(lines) + row;
-    assert_eq!(repeated("12: ", &text(MOST_LINES - 1)), "12: ");
-    assert_eq!(repeated("12: ", &text(MOST_LINES)), "");
+    assert_eq!(repeated("12: ", &text(MAX_LINES - 1)), "12: ");
+    assert_eq!(repeated("12: ", &text(MAX_LINES)), "");
     // Bytes: no more than one line beyond the bound is taken.
-    let lines = ("y".repeat(9_999) + "\n").repeat(MOST_BYTES / 10_000 * 2);
+    let lines = ("y".repeat(9_999) + "\n").repeat(MAX_BYTES / 10_000 * 2);
     let taken = std::cell::Cell::new(0);
     let mut ahead = Ahead::new(BufReader::with_capacity(1000, Counted(lines.as_bytes(), &taken)));
     assert_eq!(ahead.repeated(b"12: "), 0);
-    assert!((MOST_BYTES - 20_000..MOST_BYTES + 20_000).contains(&taken.get()), "{}", taken.get());
+    assert!((MAX_BYTES - 20_000..MAX_BYTES + 20_000).contains(&taken.get()), "{}", taken.get());
     // All headers together.
-    let text = text(MOST_LINES - 1);
+    let text = text(MAX_LINES - 1);
     let mut ahead = Ahead::new(text.as_bytes());
-    ahead.looked = MOST_LOOKED - 1;
+    ahead.looked = MAX_LOOKED - 1;
     assert_eq!(ahead.repeated(b"13x: "), 0);
     assert_eq!(ahead.repeated(b"13x: "), 5, "what stands there is taken as it is");
 }

@@ -1,4 +1,4 @@
-//! The grammar, line by line (tests/fixtures/logs/README.md says where it is from).
+//! The grammar, line by line (source: tests/fixtures/logs/README.md).
 
 use super::{Entry, Headers, Heading, Module, Scalar, State};
 use super::{begins_as_row, heading, lane, module, old_header, old_lane, scalars, vector};

@@ -43,7 +43,7 @@ fn words_before_the_first_are_nine_blanks_each() {
     assert_eq!(start("0x0010:  0xAABBCCDD", Section::Local, None, false), Some(0x10));
 }
 
-/// Where blanks were made fewer the header's `kernargs=` says where the first row begins, or nothing does.
+/// With fewer blanks the header's `kernargs=` has the address of the first row, or it is not known.
 #[test]
 fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
     let row =
@@ -66,7 +66,7 @@ fn rows_without_their_blanks_are_placed_by_the_header_or_not_at_all() {
         let found = start(&row(words, indent), Section::Kernarg, kernargs, is_first);
         assert_eq!(found, wanted, "{words} {indent} {kernargs:x?} {is_first}");
     }
-    // Blanks that stand for no whole number of words, or for others than the header says, or within memory.
+    // Blanks that stand for no whole number of words, or that contradict the header, or within memory.
     for (blanks, kernargs) in [(5, None), (18, None), (10, Some(0x7f08)), (10, Some(0x7ee0)), (73, None)] {
         let line = format!("    0x7f00:{}00000001", " ".repeat(blanks));
         assert_eq!(start(&line, Section::Kernarg, kernargs, true), None, "{blanks}");

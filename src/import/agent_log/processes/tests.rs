@@ -1,4 +1,4 @@
-//! Reports are told apart by what lies where.
+//! Reports are separated by the addresses of their code objects.
 
 use super::Processes;
 use crate::import::agent_log::read::{Log, RawObject};

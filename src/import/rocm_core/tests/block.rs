@@ -97,7 +97,7 @@ fn a_wave_before_any_state_and_addresses_that_are_used_up_end_the_walk() {
     }
 }
 
-/// The end of the walk tells layouts apart.
+/// The end of the walk distinguishes layouts.
 #[test]
 fn a_neighbours_layout_is_found_by_where_the_walk_ends() {
     let state = 1 << 31 | 3 | 6 << 6 | 2 << 9 | 3 << 24;

@@ -97,7 +97,7 @@ fn the_note_is_found_in_any_segment_beside_others() {
     );
     let [queue] = state.queues[..] else { panic!("{:?}", state.queues) };
     assert_eq!((queue.ring, queue.save_area), (0x0f0e_0d0c_0b0a_0908, 0x2726_2524_2322_2120));
-    // Bits 31 and 30 of the id say that the queue is gone or in error.
+    // Bits 31 and 30 of the id mark a queue that is gone or in error.
     assert_eq!((queue.id, queue.gpu_id), (0x2b2a_2928 & 0x3fff_ffff, 0x2f2e_2d2c));
     assert_eq!((queue.ring_size, queue.kind, queue.save_area_size), (0x3332_3130, 0x3736_3534, 0x3b3a_3938));
 }
@@ -162,7 +162,7 @@ fn what_is_wrong_with_a_note_is_said_with_its_offset() {
     assert!(problems[0].what.contains("a second note"), "{problems:?}");
 }
 
-/// A note of the GPUs' state that says nothing does not stand before one that does.
+/// An empty note of the GPUs' state does not hide a later one.
 #[test]
 fn the_first_note_that_can_be_read_counts() {
     let whole = amdgpu(&descriptor(&RUNTIME, (0, 0), (0, 0), &[]));
@@ -255,7 +255,7 @@ fn a_core_without_gpus_is_no_capture() {
     let error = open_bytes("core.1", file, &Targets::builtin()).unwrap_err();
     let ImportError::NotADump { found, .. } = error else { panic!("{error}") };
     assert!(found.contains("without the state of GPUs"), "{found}");
-    // A GPU core without a note opens: its memory is there, and that no waves are is said.
+    // A GPU core without a note opens: it has memory, and a problem reports that it has no waves.
     let opened = open_bytes("gpucore.1", core(224, &[]), &Targets::builtin()).unwrap();
     assert!(opened.problems[0].what.contains("no waves"), "{:?}", opened.problems);
     assert!(opened.capture.waves.is_empty());
@@ -270,7 +270,7 @@ fn more_notes_than_the_bound_are_not_looked_at() {
     assert!(problems[0].what.contains("262144 notes"), "{problems:?}");
 }
 
-/// A driver with entries of 56 bytes does not say how large save areas are: what follows in the segment is needed.
+/// A driver with entries of 56 bytes has no size of save areas: the rest of the segment is needed.
 #[test]
 fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     let mut queue = vec![0u8; 56];
@@ -285,7 +285,7 @@ fn areas_whose_size_nobody_says_are_needed_in_a_stream() {
     file.extend(state);
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
     assert!(layout.needed.contains(&(0x7f30_0000_1000, 0x7f30_0000_7fff)), "{:x?}", layout.needed);
-    // As much as the largest GPUs have, whatever the segment is said to hold.
+    // As much as the largest GPUs have, whatever the segment's size.
     let size = 64 + 56 + 32;
     file[size..size + 8].copy_from_slice(&(1u64 << 40).to_le_bytes());
     let stream::Start::Layout(layout) = stream::start(&file, false) else { panic!("no layout") };
@@ -365,7 +365,7 @@ fn cores_of_two_processes_are_told() {
             assert_eq!(said.count(), count, "{problems:?}");
         }
     }
-    // A state of GPUs in both: one is read, and which one is said.
+    // A state of GPUs in both: one is read, and a problem names it.
     let both = path("both", core(62, &[command(42), state]));
     let problems = told(&gpu, &both);
     assert!(

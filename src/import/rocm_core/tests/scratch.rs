@@ -11,7 +11,7 @@ fn a_waves_part() {
     assert_eq!(scratch.of(0, 1), Err(NoScratch::Outside));
 }
 
-/// What lies beyond an engine's waves is the next one's.
+/// Memory beyond an engine's waves is the next engine's.
 #[test]
 fn a_slot_that_an_engine_does_not_have_has_no_part() {
     let scratch = Scratch { base: 0x7f00_0000_0000, wave_size: 4096, waves: 2, engines: 4, inferred: None };

@@ -105,7 +105,7 @@ fn many_overlaps_take_no_long_time() {
     let (map, _) = made(&[(2 * 65_535 * 16, &whole)]);
     let [one, rest @ ..] = map.segments() else { panic!("no segments") };
     assert_eq!((one.address, one.extent.length), (0, 65_535 * 16));
-    // What the last ones have beyond it: the longest reaches 70 bytes, and is 16 below.
+    // The last ones reach beyond it: the longest by 70 bytes, and it is 16 below.
     assert!((1..5).contains(&rest.len()) && rest.iter().all(|part| part.address >= 65_535 * 16), "{rest:?}");
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

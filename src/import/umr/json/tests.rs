@@ -1,16 +1,18 @@
 use std::fmt::Write as _;
 
-use super::{MOST_REGISTERS, next_list, read};
+use super::{MAX_REGISTERS, next_list, read};
 use crate::arch::Targets;
+use crate::import::Options;
 use crate::import::problem::Problems;
 use crate::import::text::Kept;
 use crate::import::umr::family::Families;
-use crate::import::umr::wave::{MOST_SGPRS, MOST_VGPRS, Read, TTMPS};
+use crate::import::umr::wave::{MAX_SGPRS, MAX_VGPRS, Read, TTMPS};
 
 fn reads(text: &str) -> (Read, String) {
     let targets = Targets::builtin();
     let mut problems = Problems::new("answer");
-    let mut families = Families::new(&targets, Some(targets.target("gfx900").unwrap()), None);
+    let options = Options { target: Some("gfx900".to_owned()), ..Options::default() };
+    let mut families = Families::new(&targets, &options, None).unwrap();
     let read = read("answer", text.as_bytes(), Kept::default(), &mut families, &mut problems);
     (read, problems.finish().iter().map(|problem| format!("{problem}\n")).collect())
 }
@@ -35,7 +37,7 @@ fn lists_of_waves_are_found_and_others_are_not() {
     }
 }
 
-/// Wherever the text ends, waves before the end are there and the offset says where it broke.
+/// Wherever the text ends, waves before the end are read and the problem has the offset of the end.
 #[test]
 fn a_text_that_breaks_off_keeps_whole_waves() {
     let wave = |id: u32| format!(r#"{{"se":0,"sa":0,"wgp":1,"simd_id":0,"wave_id":{id},"sgpr":[{id}]}}"#);
@@ -89,14 +91,14 @@ fn an_odd_value_costs_itself() {
 #[test]
 fn lists_end_where_a_wave_has_no_more() {
     let numbers = |count: usize| vec!["1"; count].join(",");
-    let rows = vec![format!("[{}]", numbers(80)); MOST_VGPRS as usize + 5].join(",");
+    let rows = vec![format!("[{}]", numbers(80)); MAX_VGPRS as usize + 5].join(",");
     let mut registers = String::new();
-    for at in 0..MOST_REGISTERS + 5 {
+    for at in 0..MAX_REGISTERS + 5 {
         write!(registers, "\"R{at}\":{{\"raw\":{at}}},").unwrap();
     }
     let text = format!(
         "{{\"waves\":[{{\"wgp\":1,\"sgpr\":[{}],\"extra_sgpr\":[{}],\"vgpr\":[{rows}],\"registers\":{{{registers}\"z\":1}}}}]}}",
-        numbers(MOST_SGPRS as usize + 5),
+        numbers(MAX_SGPRS as usize + 5),
         numbers(TTMPS as usize + 5),
     );
     let (mut one, refused) = {
@@ -104,9 +106,9 @@ fn lists_end_where_a_wave_has_no_more() {
             .into_iter::<super::Any<super::Wave>>();
         super::one(1, &values.next().unwrap().unwrap().0)
     };
-    assert_eq!((one.sgprs.len(), one.ttmps.len(), refused), (MOST_SGPRS as usize, TTMPS as usize, 0));
-    assert_eq!((one.vgprs.len(), one.vgprs[0].lanes.len()), (MOST_VGPRS as usize, 64));
-    assert_eq!(one.words.len(), MOST_REGISTERS);
+    assert_eq!((one.sgprs.len(), one.ttmps.len(), refused), (MAX_SGPRS as usize, TTMPS as usize, 0));
+    assert_eq!((one.vgprs.len(), one.vgprs[0].lanes.len()), (MAX_VGPRS as usize, 64));
+    assert_eq!(one.words.len(), MAX_REGISTERS);
     one.vgprs.clear();
     let deep = format!("{{\"waves\":[{{\"se\":0}},{}", "[".repeat(100_000));
     let (read, said) = reads(&deep);

@@ -1,4 +1,4 @@
-//! Text in UTF-16, as `>` of Windows PowerShell writes it: turned into UTF-8 while it is read, a block at a time.
+//! Text in UTF-16, as `>` of Windows PowerShell writes it: decoded to UTF-8 a block at a time.
 
 use std::io::{self, Read};
 
@@ -13,7 +13,7 @@ pub(in crate::import) enum Order {
 }
 
 impl Order {
-    /// The order that a file's first bytes say (Unicode, 23.8, "Byte Order Mark"); `None`: it is not marked as UTF-16.
+    /// The order by a file's first bytes (Unicode, 23.8, "Byte Order Mark"); `None`: it is not marked as UTF-16.
     pub(in crate::import) fn of(start: &[u8]) -> Option<Self> {
         match start {
             // That of UTF-32.
@@ -25,7 +25,7 @@ impl Order {
     }
 }
 
-/// What another source has in UTF-16, as UTF-8 without the mark; what is no text is U+FFFD.
+/// A source in UTF-16, as UTF-8 without the mark; invalid units become U+FFFD.
 #[derive(Debug)]
 pub(in crate::import) struct Utf16<R> {
     source: R,

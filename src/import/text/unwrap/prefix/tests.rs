@@ -1,6 +1,6 @@
 //! Clocks by their shapes, and what is none.
 
-use super::{Keyed, MOST_BLANKS, clock};
+use super::{Keyed, MAX_BLANKS, MAX_PREFIX, clock, end, is_prefix};
 
 #[test]
 fn clocks_are_told_by_their_shapes() {
@@ -46,7 +46,7 @@ fn clocks_are_told_by_their_shapes() {
         assert_eq!(clock(text.as_bytes()), None, "{text}");
     }
     let set = |blanks: usize| clock(format!("{}1.5", " ".repeat(blanks)).as_bytes());
-    assert_eq!((set(MOST_BLANKS), set(MOST_BLANKS + 1)), (Some(MOST_BLANKS + 3), None));
+    assert_eq!((set(MAX_BLANKS), set(MAX_BLANKS + 1)), (Some(MAX_BLANKS + 3), None));
 }
 
 #[test]
@@ -63,4 +63,50 @@ fn a_key_has_all_but_the_clock() {
     assert_ne!(key("09:00:01 [r0] ", 99).0, key("09:00:01 [r1] ", 99).0);
     // In the middle of a word nothing is a clock.
     assert_eq!(key("gfx90a1.5", 99).0, "gfx90a1.5");
+}
+
+#[test]
+fn numbers_of_a_prefix_may_differ() {
+    for (prefix, line, rest) in [
+        ("", "\ta: 1 |", Some("\ta: 1 |")),
+        ("> ", ">  > SGPRS", Some(" > SGPRS")),
+        ("[12.5] ", "[ 9.75] \t[0", Some("\t[0")),
+        ("2026-11-20T09:59:59.5Z ", "2026-11-20T10:00:00.00012Z x", Some("x")),
+        ("Nov  9 09:59:59 host umr[77]: ", "Nov 10 00:00:00 host umr[77]: 0 0 1", Some("0 0 1")),
+        // A row's own numbers are not the prefix's.
+        ("12:00:01 ", "12:00:02 0 0 1", Some("0 0 1")),
+        ("[1] ", "(1) x", None),
+        ("> ", "", None),
+    ] {
+        let found = end(prefix.as_bytes(), line.as_bytes()).map(|end| &line[end..]);
+        assert_eq!(found, rest, "{prefix:?} {line:?}");
+    }
+}
+
+#[test]
+fn a_sentence_is_no_prefix() {
+    for (text, is) in [
+        ("", true),
+        ("    ", true),
+        ("> ", true),
+        ("12:00:01 ", true),
+        ("umr-1  | ", true),
+        ("2026-11-20T09:59:59Z stderr F ", true),
+        ("the wave is at ", false),
+        ("1", false),
+        ("x", false),
+    ] {
+        assert_eq!(is_prefix(text.as_bytes()), is, "{text:?}");
+    }
+    assert!(is_prefix(&[b'-'; MAX_PREFIX]) && !is_prefix(&[b'-'; MAX_PREFIX + 1]));
+}
+
+#[test]
+fn what_begins_a_line_is_found_by_its_prefix() {
+    let rest = |prefix: &str, line: &str| end(prefix.as_bytes(), line.as_bytes());
+    assert_eq!(rest("12: ", "12: x"), Some(4));
+    assert_eq!(rest("9: ", "10: x"), Some(4));
+    assert_eq!(rest("09:00:01 ", "09:00:01.25 x"), Some(12));
+    assert_eq!(rest("9: ", "10: 0 0 1"), Some(4));
+    assert_eq!((rest("12: ", "13x"), rest("> ", ">x"), rest("long", "lo")), (None, None, None));
 }

@@ -1,26 +1,30 @@
-//! What other programs put before each line, told apart by everything but the clock.
+//! Prefixes: the text that another program puts before each line of a log.
 //!
-//! A time differs from line to line, and may be longer or shorter; a rank, a process or a node does not. So clocks are taken
-//! out by their shape, and all other digits stay. What stays is the prefix's key.
+//! A clock differs from line to line, and may be longer or shorter; a rank, a process or a node does not. [`Keyed`] removes
+//! clocks by their shape and keeps all other digits: the rest is the prefix's key, which distinguishes interleaved programs.
+//! [`end`] accepts other numbers, too: counters of lines.
 
-/// The most blanks that set a clock right.
-const MOST_BLANKS: usize = 32;
+/// Maximum length of a prefix in bytes; a longer text is a program's line that was not ended.
+pub(in crate::import) const MAX_PREFIX: usize = 160;
 
-/// Stands for a clock in a key; no text has it.
+/// Maximum number of blanks that align a clock.
+const MAX_BLANKS: usize = 32;
+
+/// Placeholder of a clock in a key; no text has it.
 const CLOCK: u8 = 0;
 
 /// A line's beginning without its clocks.
 #[derive(Debug, Default)]
-pub(super) struct Keyed {
+pub(in crate::import) struct Keyed {
     /// Bytes, each clock one of them.
-    pub(super) key: Vec<u8>,
+    pub(in crate::import) key: Vec<u8>,
     /// For each length of `key`, where in the line that ends; one more than there are bytes.
     ends: Vec<usize>,
 }
 
 impl Keyed {
     /// Takes clocks out of the first bytes of a line; `most`: how many go into the key.
-    pub(super) fn read(&mut self, line: &[u8], most: usize) {
+    pub(in crate::import) fn read(&mut self, line: &[u8], most: usize) {
         self.key.clear();
         self.ends.clear();
         self.ends.push(0);
@@ -28,8 +32,7 @@ impl Keyed {
         while self.key.len() < most
             && let Some(byte) = line.get(at)
         {
-            let word = at == 0 || !line.get(at - 1).is_some_and(u8::is_ascii_alphanumeric);
-            let length = if word { clock(line.get(at..).unwrap_or_default()) } else { None };
+            let length = clock_at(line, at);
             self.key.push(if length.is_some() { CLOCK } else { *byte });
             at += length.unwrap_or(1);
             self.ends.push(at);
@@ -37,15 +40,52 @@ impl Keyed {
     }
 
     /// Where in the line so much of the key ends.
-    pub(super) fn end(&self, length: usize) -> Option<usize> {
+    pub(in crate::import) fn end(&self, length: usize) -> Option<usize> {
         self.ends.get(length).copied()
     }
 }
 
-/// How long the clock is with which a text begins: date and time of day in the usual forms, a dated month, seconds with a
-/// fraction; blanks that set it right are part of it.
+/// Whether a text may be a prefix: it ends with a sign, or has a number and ends with a blank.
+pub(in crate::import) fn is_prefix(text: &[u8]) -> bool {
+    let sign = text.trim_ascii_end().last().is_none_or(|last| !last.is_ascii_alphanumeric());
+    let apart = text.last().is_none_or(|last| !last.is_ascii_alphanumeric());
+    text.len() <= MAX_PREFIX && apart && (sign || text.iter().any(u8::is_ascii_digit))
+}
+
+/// The length of a line's beginning that repeats a prefix; clocks and other numbers may differ. `None`: it begins otherwise.
+pub(in crate::import) fn end(prefix: &[u8], line: &[u8]) -> Option<usize> {
+    let (mut at, mut end) = (0, 0);
+    while at < prefix.len() {
+        let (one, other) = (prefix.get(at..)?, line.get(end..)?);
+        let clocks = clock_at(prefix, at).zip(clock_at(line, end));
+        let (length, found) = match clocks.or_else(|| number(one).zip(number(other))) {
+            Some(lengths) => lengths,
+            None if one.first() == other.first() => (1, 1),
+            None => return None,
+        };
+        (at, end) = (at + length, end + found);
+    }
+    Some(end)
+}
+
+/// The length of a number at the beginning of a text, with the blanks before it.
+fn number(text: &[u8]) -> Option<usize> {
+    let blanks = text.len() - text.trim_ascii_start().len();
+    let digits = digits(text, blanks);
+    (digits > 0).then_some(blanks + digits)
+}
+
+/// The length of the clock at a place of a line that no word includes.
+fn clock_at(line: &[u8], at: usize) -> Option<usize> {
+    let is_inside =
+        at.checked_sub(1).and_then(|before| line.get(before)).is_some_and(u8::is_ascii_alphanumeric);
+    if is_inside { None } else { clock(line.get(at..)?) }
+}
+
+/// The length of the clock at the beginning of a text, with the blanks that align it: date and time of day in the usual forms,
+/// a dated month, seconds with a fraction.
 fn clock(text: &[u8]) -> Option<usize> {
-    let blanks = text.iter().take(MOST_BLANKS).take_while(|byte| **byte == b' ').count();
+    let blanks = text.iter().take(MAX_BLANKS).take_while(|byte| **byte == b' ').count();
     let rest = text.get(blanks..)?;
     let length = match rest.first()? {
         b'0'..=b'9' => date(rest).or_else(|| time(rest)).or_else(|| seconds(rest)),
@@ -59,7 +99,7 @@ fn digits(text: &[u8], at: usize) -> usize {
     text.get(at..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Whether a word ends there: what follows belongs to no number and no name.
+/// Whether a word ends there.
 fn ends(text: &[u8], at: usize) -> bool {
     !text.get(at).is_some_and(u8::is_ascii_alphanumeric)
 }

@@ -1,0 +1,91 @@
+//! The wrappings that other programs put around a log's text, from the outside in: the encoding ([`decoded`]), Docker's JSON and
+//! terminal controls of a line ([`line()`]), and a prefix of each line ([`prefix`]): quote signs, ranks, hosts, clocks.
+
+pub(in crate::import) mod prefix;
+mod utf16;
+
+use std::borrow::Cow;
+use std::io::Read;
+
+use memchr::{memchr, memrchr};
+use serde::Deserialize;
+
+pub(in crate::import) use utf16::{Order, Utf16};
+
+/// A text as UTF-8. `order`: of UTF-16; `None`: the source is in UTF-8.
+pub(in crate::import) fn decoded<'r>(source: impl Read + 'r, order: Option<Order>) -> Box<dyn Read + 'r> {
+    match order {
+        Some(order) => Box::new(Utf16::new(source, order)),
+        None => Box::new(source),
+    }
+}
+
+/// A line as the terminal of the program that wrote it shows it in the end, without its line feed.
+pub(in crate::import) fn line(raw: &[u8]) -> Cow<'_, [u8]> {
+    match of_container(raw) {
+        Some(inner) => Cow::Owned(shown(&inner).into_owned()),
+        None => shown(raw),
+    }
+}
+
+/// The text in a line of Docker's log, with or without blanks between its parts:
+/// `{"log":"text\n","stream":"stderr","time":"..."}`.
+fn of_container(line: &[u8]) -> Option<Vec<u8>> {
+    #[derive(Deserialize)]
+    struct Entry {
+        log: String,
+    }
+    let mut rest = line;
+    for mark in [&b"{"[..], b"\"log\"", b":"] {
+        rest = rest.trim_ascii_start().strip_prefix(mark)?;
+    }
+    rest.trim_ascii_start()
+        .starts_with(b"\"")
+        .then(|| serde_json::from_slice::<Entry>(line).ok())?
+        .map(|entry| entry.log.into())
+}
+
+/// A line without terminal controls, without its end, and without text that a carriage return overwrites (progress bars).
+fn shown(line: &[u8]) -> Cow<'_, [u8]> {
+    fn last(line: &[u8]) -> &[u8] {
+        let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
+        let line = line.get(..end).unwrap_or_default();
+        let from = memrchr(b'\r', line).map_or(0, |at| at + 1);
+        line.get(from..).unwrap_or_default()
+    }
+    match memchr(0x1b, line) {
+        None => Cow::Borrowed(last(line)),
+        Some(_) => Cow::Owned(last(&without_controls(line)).to_vec()),
+    }
+}
+
+/// A line without escape sequences (ECMA-48): `ESC [ ... letter`, `ESC ] ... BEL` or `ESC \`, and `ESC` with intermediate
+/// bytes.
+fn without_controls(line: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(line.len());
+    let mut at = 0;
+    while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty()) {
+        let length = memchr(0x1b, rest).unwrap_or(rest.len());
+        plain.extend_from_slice(rest.get(..length).unwrap_or_default());
+        at = if length < rest.len() { after_control(line, at + length + 1) } else { line.len() };
+    }
+    plain
+}
+
+/// The offset behind an escape sequence whose second byte is at `at`.
+fn after_control(line: &[u8], at: usize) -> usize {
+    let rest = line.get(at + 1..).unwrap_or_default();
+    let end = match line.get(at) {
+        Some(b'[') => rest.iter().position(|byte| (0x40..=0x7e).contains(byte)),
+        Some(b']' | b'P' | b'X' | b'^' | b'_') => {
+            let end = rest.iter().position(|byte| matches!(byte, 0x07 | 0x1b));
+            // ESC \ ends it, too.
+            end.map(|end| if rest.get(end) == Some(&0x1b) { end + 1 } else { end })
+        }
+        Some(0x20..=0x2f) => rest.iter().position(|byte| (0x30..=0x7e).contains(byte)),
+        Some(_) => return at + 1,
+        None => return at,
+    };
+    // A sequence without an end takes the rest of the line.
+    end.map_or(line.len(), |end| at + 1 + end + 1)
+}
